@@ -4,7 +4,6 @@ Nodes of the lists that every prompt carries are not recalled for a turn as well
 compiled: one takes 0.04 ms in place of 0.45, and a turn has up to fourteen (2026-11-22).
 """
 
-import re
 from collections.abc import Sequence
 from datetime import date, datetime
 from functools import cache, partial
@@ -16,7 +15,7 @@ from django.db.models import F
 from chat import knobs as chat_knobs
 from chat.care import flags as crises
 from echovessel.db.compiled_queries import Query
-from echovessel.language.human_dates import humanize_date
+from echovessel.language.human_dates import note_days
 from echovessel.llm.prompt_headings import with_heading
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
 from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, render_prompt
@@ -42,7 +41,7 @@ MAX_WEIGHED = 200
 # This many open expectations, the next due first, are compared with the last message.
 MAX_COMPARED = 100
 FENCE_TOKENS = 8
-LISTED = ("pk", "uuid", "description", "event_time_end", "confidence", "verification")
+LISTED = ("pk", "uuid", "description", "event_time_start", "event_time_end", "confidence", "verification")
 
 
 class PromptNode(NamedTuple):
@@ -51,6 +50,7 @@ class PromptNode(NamedTuple):
     pk: int
     uuid: UUID
     description: str
+    event_time_start: date | None
     event_time_end: date | None
     confidence: float
     verification: str
@@ -168,7 +168,7 @@ def recollections(request: ContextRequest) -> Section:
             "text": item.said,
             "layer": item.layer,
             "speaker": item.speaker,
-            "when": re.split("[:：,，]", item.text[2:])[0],  # an item begins with its day: "- yesterday: …"
+            "when": item.when,
         }
         for item in recalled.items
     ]
@@ -339,9 +339,8 @@ def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bo
     if not dated or node.event_time_end is None:
         return Neutral(f"- {description}")
     today = request.now.astimezone(persona.zone).date()
-    due = humanize_date(node.event_time_end, today, persona.language)
-    colon = "：" if persona.language == "zh" else ": "
-    return Neutral(f"- {due}{colon}{description}")
+    due = note_days(node.event_time_start or node.event_time_end, node.event_time_end, today, persona.language)
+    return Neutral(f"- {due}{'' if persona.language == 'zh' else ' '}{description}")
 
 
 def _fitting(lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:

@@ -1,55 +1,123 @@
-"""Dates as people say them: "yesterday", "three weeks ago", 「三周前」. Pure; dates are those of the owner's zone."""
+"""Dates as people say them: "yesterday", "three weeks ago", 「三周前」; and as prompts note them, with the exact day:
+"(9 April 2023, five months ago)", 「（2023年4月9日，五个月前）」. Pure; dates are those of the owner's zone."""
 
+from calendar import monthrange
 from datetime import date
+from typing import Literal
 
 _ENGLISH = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 _CHINESE = ("零", "一", "两", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二")
+_NEAR_EN = {0: "today", 1: "yesterday", -1: "tomorrow"}
+_NEAR_ZH = {0: "今天", 1: "昨天", 2: "前天", -1: "明天", -2: "后天"}
 _MONTHS = (
     "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
     "December",
 )  # fmt: skip
 
 
-def humanize_date(day: date, today: date, language: str) -> str:
-    """`day` as seen from `today`, in the language `zh` or else English.
+# What a day is where it is not that of what happened: "told 9 April 2023", 「2023年4月9日说」.
+Basis = Literal["told", "noted"]
+_BASIS_ZH: dict[Basis, str] = {"told": "说", "noted": "记"}
+_UNITS_ZH = {"day": "天", "week": "周", "month": "个月", "year": "年"}
 
-    >>> told(date(2026, 1, 1), date(2026, 1, 22), "en"), told(date(2026, 1, 1), date(2026, 1, 22), "zh")
-    ('three weeks ago', '三周前')
+
+def humanize_date(day: date, today: date, language: str) -> str:
+    """`day` as seen from `today`, in the language `zh` or else English; beyond eleven months its month.
+
+    >>> [humanize_date(day, date(2026, 1, 22), "en") for day in (date(2026, 1, 1), date(2025, 1, 1))]
+    ['three weeks ago', 'in January 2025']
+    """
+    if _counted(abs((today - day).days))[1] == "year":
+        return write_days(day.replace(day=1), day.replace(day=_last_of_month(day)), language, before_month="in ")
+    return humanize_distance(day, today, language)
+
+
+def humanize_distance(day: date, today: date, language: str) -> str:
+    """The same, counted in years beyond eleven months.
+
+    >>> humanize_distance(date(2024, 1, 1), date(2026, 1, 22), "en")
+    'two years ago'
     """
     days = (today - day).days
-    if days == 0:
-        return "今天" if language == "zh" else "today"
-    return _in_chinese(day, days) if language == "zh" else _in_english(day, days)
-
-
-def _in_english(day: date, days: int) -> str:
-    if abs(days) == 1:
-        return "yesterday" if days > 0 else "tomorrow"
-    counted = _counted(abs(days))
-    if counted is None:
-        return f"in {_MONTHS[day.month - 1]} {day.year}"
-    number, unit = counted
-    written = f"{_ENGLISH[number]} {unit}{'s' if number > 1 else ''}"
-    return f"{written} ago" if days > 0 else f"in {written}"
-
-
-def _in_chinese(day: date, days: int) -> str:
-    near = {1: "昨天", 2: "前天", -1: "明天", -2: "后天"}
+    near = _NEAR_ZH if language == "zh" else _NEAR_EN
     if days in near:
         return near[days]
-    counted = _counted(abs(days))
-    if counted is None:
-        return f"{day.year}年{day.month}月"
-    number, unit = counted
-    written = f"{_CHINESE[number]}{ {'day': '天', 'week': '周', 'month': '个月'}[unit] }"
-    return written + ("前" if days > 0 else "后")
+    number, unit = _counted(abs(days))
+    if language == "zh":
+        counted = f"{_CHINESE[number] if number < len(_CHINESE) else number}{_UNITS_ZH[unit]}"
+        return counted + ("前" if days > 0 else "后")
+    counted = f"{_ENGLISH[number] if number < len(_ENGLISH) else number} {unit}{'s' if number > 1 else ''}"
+    return f"{counted} ago" if days > 0 else f"in {counted}"
 
 
-def _counted(days: int) -> tuple[int, str] | None:
-    """Days as a number of days, weeks or months; None beyond eleven months."""
+def write_days(first: date, last: date, language: str, *, before_month: str = "") -> str:
+    """The days from `first` to `last` as exactly as they are known: a day, days of a month, whole months or years.
+
+    >>> write_days(date(2024, 2, 29), date(2024, 2, 29), "en"), write_days(date(2024, 3, 1), date(2024, 5, 31), "zh")
+    ('29 February 2024', '2024年3月至5月')
+    """
+    is_whole_months = first.day == 1 and last.day == _last_of_month(last)
+    is_whole_years = is_whole_months and first.month == 1 and last.month == 12
+    same_year = first.year == last.year
+    same_month = same_year and first.month == last.month
+    if language == "zh":
+        begins, ends = f"{first.year}年", "" if same_year else f"{last.year}年"
+        if is_whole_years:
+            return begins if same_year else f"{begins}至{ends}"
+        begins, ends = f"{begins}{first.month}月", ends if same_month else f"{ends}{last.month}月"
+        if is_whole_months:
+            return begins if same_month else f"{begins}至{ends}"
+        return f"{begins}{first.day}日" + ("" if first == last else f"至{ends}{last.day}日")
+    if is_whole_years:
+        return f"{first.year}" if same_year else f"{first.year}–{last.year}"
+    begins, ends = _MONTHS[first.month - 1], f"{_MONTHS[last.month - 1]} {last.year}"
+    if is_whole_months:
+        between = "" if same_month else f"{begins}–" if same_year else f"{begins} {first.year} – "
+        return f"{before_month}{between}{ends}"
+    if same_month:
+        return f"{first.day}–{last.day} {ends}" if first < last else f"{last.day} {ends}"
+    return f"{first.day} {begins}{'' if same_year else f' {first.year}'} – {last.day} {ends}"
+
+
+def note_days(
+    first: date, last: date, today: date, language: str, basis: Basis | None = None, told: date | None = None
+) -> str:
+    """The days of a memory as a prompt notes them. `basis` says what they are where they are not its own; `told` is
+    the day on which it was told, where the note must give that as well.
+
+    >>> note_days(date(2023, 4, 9), date(2023, 4, 9), date(2023, 9, 12), "en")
+    '(9 April 2023, five months ago)'
+    >>> note_days(date(2023, 4, 9), date(2023, 4, 9), date(2023, 9, 12), "zh", "told")
+    '（2023年4月9日说，五个月前）'
+    """
+    days = write_days(first, last, language)
+    if first <= today <= last and first < last:
+        seen = "现在" if language == "zh" else "now"
+    else:
+        seen = humanize_distance(last if last < today else first, today, language)
+    if language == "zh":
+        then = f"；{_bare_day(told, last, language)}说" if told else ""
+        return f"（{days}{_BASIS_ZH[basis] if basis else ''}，{seen}{then}）"
+    then = f"; told {_bare_day(told, last, language)}" if told else ""
+    return f"({f'{basis} ' if basis else ''}{days}, {seen}{then})"
+
+
+def _bare_day(day: date, beside: date, language: str) -> str:
+    """A day, without its year where it is that of the day beside it."""
+    if day.year != beside.year:
+        return write_days(day, day, language)
+    return f"{day.month}月{day.day}日" if language == "zh" else f"{day.day} {_MONTHS[day.month - 1]}"
+
+
+def _last_of_month(day: date) -> int:
+    return monthrange(day.year, day.month)[1]
+
+
+def _counted(days: int) -> tuple[int, str]:
+    """Days as a number of days, weeks, months or years."""
     if days < 7:
         return days, "day"
     if days < 31:
         return days // 7, "week"
     months = round(days / 30.44)
-    return (max(1, months), "month") if months < 12 else None
+    return (max(1, months), "month") if months < 12 else (round(days / 365.25), "year")

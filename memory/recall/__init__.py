@@ -19,9 +19,8 @@ from memory import knobs
 from memory.models import ImportJob
 from memory.recall import dates, query, ranking, retrievers, select, shortlist, snapshot
 from memory.recall.query import Meaning
-from memory.recall.render import RenderedNode, Renderer, format_uuid
+from memory.recall.render import Renderer, format_uuid
 from memory.recall.retrievers import Pool
-from memory.recall.scoring import Parts
 from memory.recall.select import SelectedItem, Selection
 from memory.recall.shortlist import Shortlist
 from memory.recall.xray import CandidateRecord, EmptyReason, ItemRecord, XRay
@@ -42,7 +41,8 @@ CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 @dataclass(frozen=True)
 class Item:
     """One recollection. `messages` are the archive ids of the messages whose words it shows: of a node its evidence,
-    of a passage its messages. `text` is what the model reads; `said` the same without date and speaker."""
+    of a passage its messages. `text` is what the model reads; `said` the same without date and speaker; `when` how long
+    ago it was, as people say it."""
 
     layer: str
     kind: str
@@ -52,16 +52,16 @@ class Item:
     message_uuids: tuple[UUID, ...]
     text: str
     said: str
+    when: str
     speaker: str | None
     tokens: int
     score: float
     parts: Mapping[str, float]
 
     @classmethod
-    def of_node(
-        cls, node: RenderedNode, shown: SelectedItem, parts: Parts, ids: Mapping[int, tuple[UUID, str | None]]
-    ) -> "Item":
+    def of_node(cls, shown: SelectedItem, offered: Shortlist, ids: Mapping[int, tuple[UUID, str | None]]) -> "Item":
         """A node; `ids` are the uuid and the archive id of each message."""
+        node = offered.nodes[shown.best.key]
         evidence = [ids[message] for message in sorted(shown.best.messages) if message in ids]
         return cls(
             layer=node.layer,
@@ -72,10 +72,11 @@ class Item:
             message_uuids=tuple(uuid for uuid, _ in evidence),
             text=shown.best.text,
             said=node.description,
+            when=offered.renderer.when_node(node),
             speaker=None,
             tokens=shown.best.tokens,
             score=round(shown.best.score, 4),
-            parts=parts.weighted(),
+            parts=offered.parts[node.id].weighted(),
         )
 
     @classmethod
@@ -95,6 +96,7 @@ class Item:
             message_uuids=uuids,
             text=text,
             said=best.content,
+            when=offered.renderer.when_message(best),
             speaker=best.role,
             tokens=tokens(text),
             score=round(shown.best.score, 4),
@@ -196,9 +198,7 @@ def recall(
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
     ids = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
     items = tuple(
-        Item.of_node(offered.nodes[item.best.key], item, offered.parts[item.best.key], ids)
-        if item.best.is_node
-        else Item.of_passage(item, offered)
+        Item.of_node(item, offered, ids) if item.best.is_node else Item.of_passage(item, offered)
         for item in selection.items
     )
     clock.lap("rank")

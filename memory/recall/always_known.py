@@ -51,10 +51,13 @@ def _columns(nodes: NodeQuerySet) -> Any:
         "kind",
         "description",
         "event_time_start",
+        "event_time_end",
         "created_at",
         "outcome",
         "confidence",
         "verification",
+        "session",
+        "session__import_chunk__dated",
     )[:MAX_OF_A_GROUP]
 
 
@@ -103,10 +106,10 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
 
 
 def _read_known_node(row: Sequence[Any], group: Group) -> KnownNode:
-    pk, uuid, external_id, kind, description, day, created_at, outcome, confidence, verification = row
+    pk, uuid, *columns, confidence, verification, session, is_dated = row
     unsure = is_unsure(confidence, verification)
-    node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome, unsure)
-    return KnownNode(node, group, group == "health" or bears_on_health(description))
+    node = RenderedNode(*[pk, _hex(uuid), *columns, unsure, session is not None, is_dated is False])
+    return KnownNode(node, group, group == "health" or bears_on_health(node.description))
 
 
 def _hex(uuid: UUID | str) -> str:

@@ -178,11 +178,19 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """The fields of render.RenderedNode, by id."""
     return _rows(
-        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at, n.outcome, "
-        f"{_UNSURE} FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
+        f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL FROM json_each(%s) AS wanted "
+        "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated "
         "WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
     )
+
+
+def undated_sessions(session_ids: Sequence[int]) -> set[int]:
+    """Those of imported sessions of whose messages the file says no times."""
+    wanted = "json_each(%s) AS wanted CROSS JOIN memory_importchunk c ON c.session_id = wanted.value"
+    return set(_column(f"SELECT c.session_id FROM {wanted} WHERE NOT c.dated", [json.dumps(session_ids)]))
 
 
 def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:

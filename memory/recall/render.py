@@ -1,16 +1,26 @@
-"""Recollections as the prompt shows them: nodes with human dates, messages quoted with their speaker."""
+"""Recollections as the prompt shows them: nodes with their days, messages quoted with their speaker.
+
+    - (9 April 2023, five months ago) Ana adopted a cat.              an event of which the day is known
+    - (told 9 April 2023, five months ago) Ana adopted a cat.         one of which only the day of telling is known
+    - (March–May 2023, six months ago) Ana lived in Lyon.             one that is known to the month
+
+The exact day answers "when?" and resolves the "yesterday" of a quotation; the distance is what people say. What lasts
+(facts) has no day, unless its words need one to be understood. Days are those of the owner's time zone.
+"""
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime
 from functools import cache, lru_cache
+from itertools import pairwise
 from typing import NamedTuple
 
 from django.conf import settings
 
 from chat.models import Message
-from echovessel.language.human_dates import humanize_date
+from echovessel.language.dates import is_relative
+from echovessel.language.human_dates import Basis, humanize_distance, note_days, write_days
 from echovessel.llm.prompt_sections import shorten, tokens
 from echovessel.llm.prompt_text import one_line
 from memory.models import ConceptNode
@@ -19,12 +29,16 @@ from persona.models import Persona
 # A longer message is cut: its words can be looked up, the budget is fixed.
 MAX_MESSAGE_TOKENS = 250
 NEXT_LINE = "\n  "
-_humanized = lru_cache(maxsize=4_096)(humanize_date)
+_note_days = lru_cache(maxsize=4_096)(note_days)
+Kind = ConceptNode.Kind
+# A memory of another kind is shown without a day.
+DATED = (Kind.EVENT, Kind.INTENTION, Kind.EXPECTATION, Kind.THOUGHT)
+DAY_UNKNOWN = {"en": "(day unknown)", "zh": "（日期不详）"}
 
 
 class RenderedMessage(NamedTuple):
     """A message as recall shows it; `created_at` in UTC, naive. `to` follows the speaker's name where the owner
-    spoke to others than the persona."""
+    spoke to others than the persona. `is_undated`: it came from a file that says no times."""
 
     id: int
     uuid_hex: str
@@ -36,20 +50,25 @@ class RenderedMessage(NamedTuple):
     import_hex: str | None
     to: str = ""
     is_unsure: bool = False
+    is_undated: bool = False
 
 
 class RenderedNode(NamedTuple):
-    """A node as recall shows it; `created_at` in UTC, naive."""
+    """A node as recall shows it; `created_at` in UTC, naive. `is_told`: it comes from a session, whose messages were
+    written when it was created; `is_undated`: these came from a file that says no times."""
 
     id: int
     uuid_hex: str
     external_id: str | None
     kind: str
     description: str
-    event_day: date | None
+    event_start: date | None
+    event_end: date | None
     created_at: datetime
     outcome: str
     is_unsure: bool = False
+    is_told: bool = True
+    is_undated: bool = False
 
     @property
     def layer(self) -> str:
@@ -71,30 +90,72 @@ class Renderer:
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: RenderedNode) -> str:
-        """A node's line; a thought has no day, and a promise or expectation ends with its outcome."""
+        """A node's line; a promise or expectation ends with its outcome."""
         description: str = one_line(node.description)
         if outcome := _words(self.language).get(node.kind, {}).get(node.outcome):
             description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
         if node.is_unsure:
             description += not_sure(self.language)
-        if node.kind == ConceptNode.Kind.THOUGHT:
-            return f"- {description}"
-        day = node.event_day or self._day(node.created_at)
-        return f"- {_humanized(day, self.now.date(), self.language)}{self._colon}{description}"
+        return f"- {self._after_note(self._note_node(node))}{description}"
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
-        """Messages in the order they were written; the first one bears the day."""
-        quotes = [self._quote(message) for message in messages]
-        return NEXT_LINE.join([self._dated(messages[0], quotes[0]), *quotes[1:]])
+        """Messages in the order they were written; the first one bears the day, and whichever begins a new one."""
+        lines = [f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0])}"]
+        for before, message in pairwise(messages):
+            day = "" if self.same_day(before, message) else f"{self._written_day(message)}{self._colon}"
+            lines.append(f"{day}{self._quote(message)}")
+        return NEXT_LINE.join(lines)
 
-    def costs(self, message: RenderedMessage) -> tuple[int, int]:
-        """The tokens of a message as the first of a passage, and as a further one."""
+    def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int]:
+        """The tokens of a message as the first of a passage, and as a further one beside its `neighbours`."""
         quote = self._quote(message)
-        return tokens(self._dated(message, quote)), tokens(f"{NEXT_LINE}{quote}")
+        others = [one for one in neighbours if not self.same_day(one, message)]
+        day = max((self._written_day(one) + self._colon for one in (message, *others)), key=len) if others else ""
+        first = f"- {self._after_note(self._note_message(message))}{quote}"
+        return tokens(first), tokens(f"{NEXT_LINE}{day}{quote}")
 
-    def _dated(self, message: RenderedMessage, quote: str) -> str:
-        comma = "，" if self.language == "zh" else ", "
-        return f"- {_humanized(self._day(message.created_at), self.now.date(), self.language)}{comma}{quote}"
+    def same_day(self, one: RenderedMessage, other: RenderedMessage) -> bool:
+        return self._day(one.created_at) == self._day(other.created_at)
+
+    def when_node(self, node: RenderedNode) -> str:
+        """How long ago a node's day is, as people say it; nothing where it has none."""
+        if node.kind == Kind.THOUGHT or not self._note_node(node) or (node.is_undated and not node.event_start):
+            return ""
+        return humanize_distance(node.event_start or self._day(node.created_at), self.now.date(), self.language)
+
+    def when_message(self, message: RenderedMessage) -> str:
+        """The same of a message."""
+        if message.is_undated:
+            return ""
+        return humanize_distance(self._day(message.created_at), self.now.date(), self.language)
+
+    def _note_node(self, node: RenderedNode) -> str:
+        """The days of a node: its own, else that on which it was told or noted."""
+        today, told_on = self.now.date(), self._day(node.created_at)
+        if node.event_start:
+            last = node.event_end or node.event_start
+            is_told_otherwise = told_on != node.event_start and not node.is_undated and is_relative(node.description)
+            told = told_on if is_told_otherwise and node.kind not in (Kind.INTENTION, Kind.EXPECTATION) else None
+            return _note_days(node.event_start, last, today, self.language, None, told)
+        if node.kind not in DATED and not is_relative(node.description):
+            return ""
+        if node.is_undated:
+            return DAY_UNKNOWN[self.language]
+        basis: Basis = "told" if node.is_told and node.kind != Kind.THOUGHT else "noted"
+        return _note_days(told_on, told_on, today, self.language, basis)
+
+    def _note_message(self, message: RenderedMessage) -> str:
+        if message.is_undated:
+            return DAY_UNKNOWN[self.language]
+        day = self._day(message.created_at)
+        return _note_days(day, day, self.now.date(), self.language)
+
+    def _written_day(self, message: RenderedMessage) -> str:
+        day = self._day(message.created_at)
+        return write_days(day, day, self.language)
+
+    def _after_note(self, note: str) -> str:
+        return f"{note} " if note and self.language != "zh" else note
 
     def _day(self, moment: datetime) -> date:
         return moment.replace(tzinfo=UTC).astimezone(self.now.tzinfo).date()

@@ -95,16 +95,18 @@ def build_shortlist(
 
 def _read_messages(persona: Persona, message_ids: Sequence[int], language: str) -> dict[int, RenderedMessage]:
     """The messages by id; where the owner wrote to others than the persona, with their names. Only imported messages
-    cost a second statement."""
-    messages = [RenderedMessage(*row) for row in search.message_rows(persona.pk, message_ids)]
-    imported = [(row.session_id, row.import_hex) for row in messages if row.role == "user" and row.import_hex]
-    addressees = find_addressees(imported) if imported else {}
-    return {
-        message.id: message._replace(to=format_addressees(addressees[message.session_id], language))
-        if message.role == "user" and message.session_id in addressees
-        else message
-        for message in messages
-    }
+    cost further statements."""
+    messages = {row[0]: RenderedMessage(*row) for row in search.message_rows(persona.pk, message_ids)}
+    imported = [message for message in messages.values() if message.import_hex]
+    if imported:
+        by_owner = [(message.session_id, message.import_hex or "") for message in imported if message.role == "user"]
+        addressees = find_addressees(by_owner)
+        undated = details.undated_sessions(sorted({message.session_id for message in imported}))
+        for message in imported:
+            names = addressees.get(message.session_id) if message.role == "user" else None
+            to = "" if names is None else format_addressees(names, language)
+            messages[message.id] = message._replace(to=to, is_undated=message.session_id in undated)
+    return messages
 
 
 def _node_candidates(positions: Sequence[int], shortlist: Shortlist, pool: Pool, ranks: Ranking) -> Iterator[Candidate]:
@@ -133,7 +135,8 @@ def _message_candidates(shortlist: Shortlist, pool: Pool) -> Iterator[Candidate]
     for key, before, after in neighbours:
         if key in shortlist.messages and (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
-            cost, joined = shortlist.renderer.costs(message)
+            beside = [shortlist.messages[one] for one in (before, after) if one in shortlist.messages]
+            cost, joined = shortlist.renderer.costs(message, beside)
             yield Candidate(
                 key=key,
                 is_node=False,

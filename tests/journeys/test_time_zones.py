@@ -13,6 +13,7 @@ from django.utils.formats import date_format
 from chat.context import bucket_of, recent_conversation, right_now
 from chat.models import Session
 from chat.sessions import close
+from echovessel.language.human_dates import write_days
 from echovessel.llm.offline import OfflineProvider
 from echovessel.llm.prompt_sections import ContextRequest
 from echovessel.llm.request import Finished, Request, ResponseSchema
@@ -129,8 +130,9 @@ def test_later_it_is_told_by_the_owners_days(mira: Persona, asked: list[Request]
         found = recall(mira, ["Where did I move to with Milo?"], now=now, budget_tokens=400)
         return next(item.text for item in found.items if item.layer == "L3")
 
-    assert recollected(same_evening).startswith("- yesterday:")
-    assert recollected(next_morning).startswith("- two days ago:")
+    day = write_days(told.yesterday, told.yesterday, "en")
+    assert recollected(same_evening).startswith(f"- ({day}, yesterday; told {told.local.day} {told.local:%B}")
+    assert recollected(next_morning).startswith(f"- ({day}, two days ago; told {told.local.day} {told.local:%B}")
 
 
 @anywhere
@@ -156,7 +158,7 @@ def test_a_promise_is_due_by_the_owners_calendar(mira: Persona, remember: Rememb
     for zone, words in ((UTC_, "today"), (SHANGHAI, "today"), (LOS_ANGELES, "tomorrow")):
         section = promises(asking(living_in(mira, zone), moment))
         assert section is not None
-        assert f"- {words}: I will ask" in section.text
+        assert f"- (29 February 2028, {words}) I will ask" in section.text
 
 
 # --- how long ago -------------------------------------------------------------------------------------------------

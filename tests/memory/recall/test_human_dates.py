@@ -5,7 +5,8 @@ from datetime import date, timedelta
 from hypothesis import given
 from hypothesis import strategies as st
 
-from echovessel.language.human_dates import humanize_date
+from echovessel.language.dates import is_relative
+from echovessel.language.human_dates import humanize_date, note_days, write_days
 from tests.table import each_row
 
 TODAY = date(2026, 6, 15)
@@ -36,6 +37,61 @@ def test_a_day_is_told_as_people_tell_it(days: int, english: str, chinese: str) 
     assert (humanize_date(day, TODAY, "en"), humanize_date(day, TODAY, "zh")) == (english, chinese)
 
 
-@given(st.dates(), st.dates(), st.sampled_from(["en", "zh"]))
-def test_every_day_can_be_told(day: date, today: date, language: str) -> None:
-    assert humanize_date(day, today, language).strip()
+@given(st.dates(), st.dates(), st.dates(), st.sampled_from(["en", "zh"]))
+def test_every_day_can_be_told(first: date, last: date, today: date, language: str) -> None:
+    assert humanize_date(first, today, language).strip()
+    first, last = sorted((first, last))
+    note = note_days(first, last, today, language, "told", first)
+    assert str(first.year) in note
+    assert note[0] + note[-1] in ("()", "（）")
+
+
+@each_row(
+    ("first", "last", "english", "chinese"),
+    [
+        (date(2024, 2, 29), date(2024, 2, 29), "29 February 2024", "2024年2月29日"),
+        (date(2024, 2, 5), date(2024, 2, 9), "5–9 February 2024", "2024年2月5日至9日"),
+        (date(2024, 2, 1), date(2024, 2, 29), "February 2024", "2024年2月"),
+        (date(2023, 2, 1), date(2023, 2, 28), "February 2023", "2023年2月"),
+        (date(2024, 2, 1), date(2024, 2, 28), "1–28 February 2024", "2024年2月1日至28日"),
+        (date(2024, 3, 28), date(2024, 4, 2), "28 March – 2 April 2024", "2024年3月28日至4月2日"),
+        (date(2024, 3, 1), date(2024, 5, 31), "March–May 2024", "2024年3月至5月"),
+        (date(2023, 12, 1), date(2024, 2, 29), "December 2023 – February 2024", "2023年12月至2024年2月"),
+        (date(2023, 12, 30), date(2024, 1, 2), "30 December 2023 – 2 January 2024", "2023年12月30日至2024年1月2日"),
+        (date(2024, 1, 1), date(2024, 12, 31), "2024", "2024年"),
+        (date(2020, 1, 1), date(2024, 12, 31), "2020–2024", "2020年至2024年"),
+    ],
+)
+def test_days_are_written_as_exactly_as_they_are_known(first: date, last: date, english: str, chinese: str) -> None:
+    assert (write_days(first, last, "en"), write_days(first, last, "zh")) == (english, chinese)
+
+
+@each_row(
+    ("text", "relative"),
+    [
+        ("I saw her yesterday.", True),
+        ("She moved last Friday.", True),
+        ("We leave in two weeks.", True),
+        ("He came back the other day.", True),
+        ("They marry in May.", True),
+        ("The exam is on 5 May.", True),
+        ("Recently he sleeps badly.", True),
+        ("Next summer we sail.", True),
+        ("昨天见到她了。", True),
+        ("他上周五搬走了。", True),
+        ("三天前下了雪。", True),
+        ("5月4号考试。", True),
+        ("最近他睡不好。", True),
+        ("明年去冰岛。", True),
+        ("They married in May 2020.", False),
+        ("The exam was on 5 May 2020.", False),
+        ("She lives in Basel.", False),
+        ("May loves tea.", False),
+        ("她住在里昂。", False),
+        ("2020年5月4日考试。", False),
+        ("2020-05-04", False),
+        ("", False),
+    ],
+)
+def test_words_that_depend_on_the_day_of_telling_are_known(text: str, relative: bool) -> None:
+    assert is_relative(text) is relative

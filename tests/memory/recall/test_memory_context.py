@@ -44,7 +44,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     section = context.recollections(request(keeper, "Do you remember my cat?"))
     assert section.place == "user"
     assert section.text.startswith("# What you remember\n")
-    assert "<memory>\n- three weeks ago: Ana adopted a white cat named Blackie." in section.text
+    assert "<memory>\n- (2–3 January 2026, three weeks ago) Ana adopted a white cat named Blackie." in section.text
     assert section.text.endswith("</memory>")
     best = section.material["recollections"][0]
     assert best == {
@@ -96,7 +96,7 @@ def test_the_lists_of_every_turn(keeper: Persona) -> None:
     assert expectations is not None
     assert about_them.text.index("grief") < about_them.text.index("gentle")
     assert "I speak too much of the sea." in about_yourself.text
-    assert promises.text.index("tomorrow: Mira will send a poem.") < promises.text.index("exam")
+    assert promises.text.index("(25 January 2026, tomorrow) Mira will send a poem.") < promises.text.index("exam")
     assert "move house" in expectations.text
     assert "marry" not in expectations.text
 

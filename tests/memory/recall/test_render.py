@@ -1,0 +1,148 @@
+"""Recollections as the prompt shows them: exact days in the owner's zone, and what has none."""
+
+from datetime import UTC, date, datetime
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from echovessel.llm.prompt_sections import tokens
+from memory.recall.render import RenderedMessage, RenderedNode, Renderer
+from tests.table import each_row
+
+NOW = datetime(2023, 9, 12, 12, tzinfo=UTC)
+TOLD = datetime(2023, 4, 9, 12)
+
+
+def renderer(language: str = "en", zone: str = "UTC", now: datetime = NOW) -> Renderer:
+    return Renderer(language, {"user": "Ana", "persona": "Mira"}, now.astimezone(ZoneInfo(zone)))
+
+
+def node(text: str, start: date | None = None, end: date | None = None, **values: Any) -> RenderedNode:
+    known: dict[str, Any] = {"kind": "event", "created_at": TOLD, "outcome": ""} | values
+    return RenderedNode(1, "0" * 32, None, description=text, event_start=start, event_end=end or start, **known)
+
+
+def message(text: str, at: datetime, key: int = 1, **values: Any) -> RenderedMessage:
+    return RenderedMessage(key, "0" * 32, None, values.pop("role", "user"), text, at, 1, None, **values)
+
+
+@each_row(
+    ("language", "shown", "line"),
+    [
+        ("en", node("Ana got a cat.", date(2023, 4, 2)), "- (2 April 2023, five months ago) Ana got a cat."),
+        ("zh", node("安娜养了猫。", date(2023, 4, 2)), "- （2023年4月2日，五个月前）安娜养了猫。"),
+        ("en", node("Ana got a cat."), "- (told 9 April 2023, five months ago) Ana got a cat."),
+        ("zh", node("安娜养了猫。"), "- （2023年4月9日说，五个月前）安娜养了猫。"),
+        (
+            "en",
+            node("Ana lived in Lyon.", date(2023, 3, 1), date(2023, 5, 31)),
+            "- (March–May 2023, three months ago) Ana lived in Lyon.",
+        ),
+        ("zh", node("安娜住在里昂。", date(2022, 1, 1), date(2022, 12, 31)), "- （2022年，八个月前）安娜住在里昂。"),
+        ("en", node("Ana leaps.", date(2020, 2, 29)), "- (29 February 2020, four years ago) Ana leaps."),
+        ("en", node("Ana writes.", date(2023, 9, 1), date(2023, 9, 30)), "- (September 2023, now) Ana writes."),
+        # Words that count from the day of telling need that day beside the event's own.
+        (
+            "en",
+            node("Ana moved last Friday.", date(2023, 4, 7)),
+            "- (7 April 2023, five months ago; told 9 April) Ana moved last Friday.",
+        ),
+        (
+            "zh",
+            node("安娜前天搬家了。", date(2022, 12, 31), created_at=datetime(2023, 1, 2)),
+            "- （2022年12月31日，八个月前；2023年1月2日说）安娜前天搬家了。",
+        ),
+        ("en", node("Ana wept today.", date(2023, 4, 9)), "- (9 April 2023, five months ago) Ana wept today."),
+        (
+            "en",
+            node("I will ask tomorrow.", date(2023, 9, 14), kind="intention", outcome="open"),
+            "- (14 September 2023, in two days) I will ask tomorrow.",
+        ),
+        ("en", node("Ana fears change.", kind="thought"), "- (noted 9 April 2023, five months ago) Ana fears change."),
+        ("en", node("Brought.", is_told=False), "- (noted 9 April 2023, five months ago) Brought."),
+        # What lasts is shown without a day, unless its words need one.
+        ("en", node("Ana lives in Basel.", kind="fact"), "- Ana lives in Basel."),
+        ("zh", node("安娜住在巴塞尔。", kind="fact"), "- 安娜住在巴塞尔。"),
+        (
+            "en",
+            node("Ana started at the bakery last week.", kind="fact"),
+            "- (told 9 April 2023, five months ago) Ana started at the bakery last week.",
+        ),
+        # A file without times says no day: the stand-in is not passed off for one.
+        ("en", node("Ana got a cat.", is_undated=True), "- (day unknown) Ana got a cat."),
+        ("zh", node("安娜养了猫。", is_undated=True), "- （日期不详）安娜养了猫。"),
+        (
+            "en",
+            node("Ana moved yesterday.", date(2019, 5, 1), is_undated=True),
+            "- (1 May 2019, four years ago) Ana moved yesterday.",
+        ),
+    ],
+)
+def test_a_memory_bears_its_day_and_how_long_ago_it_was(language: str, shown: RenderedNode, line: str) -> None:
+    assert renderer(language).node(shown) == line
+
+
+@each_row(
+    ("zone", "at", "now", "day"),
+    [
+        ("UTC", datetime(2023, 4, 9, 23, 59), NOW, "(9 April 2023, five months ago)"),
+        ("Asia/Shanghai", datetime(2023, 4, 9, 16, 1), NOW, "(10 April 2023, five months ago)"),
+        ("America/Los_Angeles", datetime(2023, 4, 9, 6, 59), NOW, "(8 April 2023, five months ago)"),
+        (
+            "UTC",
+            datetime(2023, 9, 11, 23, 59),
+            datetime(2023, 9, 12, 0, 1, tzinfo=UTC),
+            "(11 September 2023, yesterday)",
+        ),
+        ("UTC", datetime(2023, 9, 12), NOW, "(12 September 2023, today)"),
+        ("UTC", datetime(2008, 2, 29), NOW, "(29 February 2008, 16 years ago)"),
+    ],
+)
+def test_a_quotation_bears_the_day_in_the_owners_zone(zone: str, at: datetime, now: datetime, day: str) -> None:
+    shown = renderer(zone=zone, now=now).passage([message("See you tomorrow.", at)])
+    assert shown == f'- {day} Ana: "See you tomorrow."'
+
+
+@pytest.mark.parametrize(
+    ("language", "lines"),
+    [
+        (
+            "en",
+            '- (9 April 2023, five months ago) Ana: "Not today."\n  10 April 2023: Mira: "It is tomorrow now."\n'
+            '  Ana: "So it is."',
+        ),
+        (
+            "zh",
+            '- （2023年4月9日，五个月前）Ana："Not today."\n  2023年4月10日：Mira："It is tomorrow now."\n'
+            '  Ana："So it is."',
+        ),
+    ],
+)
+def test_a_passage_that_runs_over_midnight_says_where_the_next_day_begins(language: str, lines: str) -> None:
+    first = message("Not today.", datetime(2023, 4, 9, 23, 58))
+    second = message("It is tomorrow now.", datetime(2023, 4, 10, 0, 2), 2, role="persona")
+    third = message("So it is.", datetime(2023, 4, 10, 0, 3), 3)
+    teller = renderer(language)
+    assert teller.passage([first, second, third]) == lines
+    joined = teller.costs(second, [first, third])[1]
+    assert tokens(teller.passage([first, second])) <= teller.costs(first, [second])[0] + joined
+
+
+def test_a_quotation_of_a_file_without_times_has_no_day() -> None:
+    shown = renderer().passage([message("I got a cat.", TOLD, is_undated=True)])
+    assert shown == '- (day unknown) Ana: "I got a cat."'
+
+
+@each_row(
+    ("shown", "when"),
+    [
+        (node("Ana got a cat.", date(2023, 9, 11)), "yesterday"),
+        (node("Ana got a cat."), "five months ago"),
+        (node("Ana fears change.", kind="thought"), ""),
+        (node("Ana lives in Basel.", kind="fact"), ""),
+        (node("Ana got a cat.", is_undated=True), ""),
+    ],
+)
+def test_people_are_told_how_long_ago_it_was(shown: RenderedNode, when: str) -> None:
+    assert renderer().when_node(shown) == when
