@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
+from itertools import groupby
 from typing import Any
 
 from django.utils import translation
@@ -11,12 +12,14 @@ from chat import knobs
 from chat.care import flags as crises
 from chat.models import Message
 from chat.prompt.addressees import addressees_of, format_addressees
+from echovessel.language.human_dates import note_days
 from echovessel.llm.prompt_headings import with_heading
 from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
 from echovessel.llm.prompt_text import Neutral, fence, indent_text, one_line, render_prompt
 from persona.models import Persona
 
-BUCKETS = ("just_now", "earlier_today", "yesterday", "this_week", "older")
+# The label above the messages of a day.
+LABEL_TOKENS = 12
 
 
 def right_now(request: ContextRequest) -> Section:
@@ -49,12 +52,13 @@ def crisis(request: ContextRequest) -> Section | None:
 
 
 def recent_conversation(request: ContextRequest) -> Section | None:
-    """The window of last lines in day buckets, the oldest dropped first where the budget is short."""
+    """The window of last lines under the days on which they were written, the oldest dropped first where the budget is
+    short."""
     persona: Persona = request.persona
     to = {
         session: format_addressees(names, persona.language) for session, names in addressees_of(request.window).items()
     }
-    kept = list(_fitting(request.window, request.budget - tokens(_written(persona, [], request.now, {})) - 16, to))
+    kept = _fitting(request, request.budget - tokens(_written(persona, [], request.now, {})) - 16, to)
     if not kept:
         return None
     material = {"recent": [{"role": line.role, "content": line.content} for line in kept]}
@@ -100,11 +104,13 @@ def _as_just_said(persona: Persona, line: str) -> Neutral:
     return Neutral(f"{names[1]}: {text}") if text.lstrip().casefold().startswith(beginnings) else text
 
 
-def _fitting(window: Iterable[Message], budget: int, to: Mapping[int, Neutral]) -> list[Message]:
+def _fitting(request: ContextRequest, budget: int, to: Mapping[int, Neutral]) -> list[Message]:
     """The newest lines whose cost fits, oldest first. `to` says to whom the owner speaks, by session."""
     kept: list[Message] = []
-    for line in reversed(list(window)):
+    for line in reversed(request.window):
         budget -= line.token_count + line.content.count("\n") + 6
+        if not kept or _label(request.persona, line, request.now) != _label(request.persona, kept[-1], request.now):
+            budget -= LABEL_TOKENS
         if line.role == Message.Role.USER and line.session_id in to:
             budget -= tokens(to[line.session_id])
         if budget < 0:
@@ -114,13 +120,21 @@ def _fitting(window: Iterable[Message], budget: int, to: Mapping[int, Neutral]) 
 
 
 def _written(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
-    zone = persona.zone
-    buckets: dict[str, list[dict[str, Any]]] = {name: [] for name in reversed(BUCKETS)}
-    for line in window:
-        name = bucket_of(line.created_at.astimezone(zone), now.astimezone(zone))
+    def format_message(line: Message) -> dict[str, Any]:
         by_owner = line.role == Message.Role.USER
-        speaker = Neutral(
-            one_line(persona.called if by_owner else persona.name) + (to.get(line.session_id, "") if by_owner else "")
-        )
-        buckets[name].append({"speaker": speaker, "content": indent_text(line.content)})
+        name = one_line(persona.called if by_owner else persona.name)
+        speaker = Neutral(name + (to.get(line.session_id, "") if by_owner else ""))
+        return {"speaker": speaker, "content": indent_text(line.content)}
+
+    groups = groupby(window, lambda line: _label(persona, line, now))
+    buckets = [(*label, [format_message(line) for line in lines]) for label, lines in groups]
     return render_prompt("recent", persona.language, buckets=buckets)
+
+
+def _label(persona: Persona, line: Message, now: datetime) -> tuple[str, Neutral]:
+    """What stands above messages of one day: the bucket, and, unless that is today, the day and how long ago it was."""
+    then, local = line.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
+    day, today = then.date(), local.date()
+    if day >= today:
+        return bucket_of(then, local), Neutral("")
+    return bucket_of(then, local), Neutral(note_days(day, day, today, persona.language)[1:-1])

@@ -82,6 +82,16 @@ query_lines = whole(
     why="The user's recent lines that recall is asked with; an older one weighs 0.6 of the next.",
     source="design/recall.md",
 )
+query_minutes = whole(
+    "memory.query_minutes",
+    60,
+    low=0,
+    high=1_440,
+    unit="minutes",
+    why="An earlier line of another session counts in the query only if it is no older than this: after a long pause a "
+    "question would be drawn to the last topic of that time.",
+    source="design/recall.md",
+)
 lease_seconds = knob(
     "chat.lease_seconds",
     10,

@@ -3,7 +3,7 @@ it (x-ray)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
@@ -18,6 +18,8 @@ from echovessel.db.compiled_queries import Query
 from echovessel.llm.prompt_sections import ContextRequest, Section
 from persona.models import Persona
 
+# Nobody goes on with a conversation after this without beginning anew.
+LONGEST_PAUSE = timedelta(days=1)
 _burst: Query[Message] = Query(lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models())
 
 
@@ -39,7 +41,10 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
         settings.CHAT_CONTEXT,
         ContextRequest(
             persona=turn.persona,
-            turns=[*_by_user(window), "\n".join(line.content for line in burst)][-knobs.query_lines() :],
+            turns=[
+                *_by_user(messages_of_this_conversation(window, turn, burst[0].created_at if burst else now)),
+                "\n".join(line.content for line in burst),
+            ][-knobs.query_lines() :],
             now=now,
             budget=0,
             window=window,
@@ -57,6 +62,20 @@ def assemble_first_word(persona: Persona, occasion: Any, brings_to_mind: str, no
         settings.PROACTIVE_CONTEXT,
         ContextRequest(persona=persona, turns=turns, now=now, budget=0, window=window, occasion=occasion),
     )
+
+
+def messages_of_this_conversation(window: Sequence[Message], turn: Turn, at: datetime) -> list[Message]:
+    """Of the messages before a turn (oldest first) those that belong with what was said `at`: of the same session, or
+    written shortly before. A session that was left open while the server was down ends at its pause."""
+    shortly_before = at - timedelta(minutes=knobs.query_minutes())
+    kept: list[Message] = []
+    next_at = at
+    for message in reversed(window):
+        goes_on = message.session_id == turn.session_id and next_at - message.created_at <= LONGEST_PAUSE
+        if goes_on or message.created_at >= shortly_before:
+            kept.append(message)
+            next_at = message.created_at
+    return kept[::-1]
 
 
 def window_before(turn: Turn) -> list[Message]:

@@ -8,12 +8,13 @@ from django.utils import timezone
 
 from chat.context import bucket_of
 from chat.messages import receive_message
-from chat.models import Turn
+from chat.models import Message, Turn
 from chat.prompt import assemble
 from chat.prompt.budget import TokenBudget
 from chat.turns import turn
 from echovessel.llm.prompt_sections import tokens
 from persona.models import CoreBlock, Persona
+from tests.table import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -167,6 +168,77 @@ def test_withheld_words_reach_no_prompt(mira: Persona) -> None:
 def test_the_past_in_buckets(minutes: int, bucket: str) -> None:
     now = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
     assert bucket_of(now - timedelta(minutes=minutes), now) == bucket
+
+
+HOUR, DAY = timedelta(hours=1), timedelta(days=1)
+
+
+@each_row(
+    ("before", "belong"),
+    [
+        # (session, how long before the message, which is of session 1)
+        ([(1, DAY / 2), (1, HOUR), (1, HOUR / 60)], [0, 1, 2]),
+        ([(2, 400 * DAY), (2, HOUR / 2), (1, HOUR / 4)], [1, 2]),
+        ([(2, 400 * DAY), (2, 399 * DAY)], []),
+        ([(2, 2 * HOUR), (1, 2 * HOUR)], [1]),
+        ([(2, HOUR)], [0]),
+        ([(2, HOUR + timedelta(seconds=1))], []),
+        # A session that was left open for years by a server that was down.
+        ([(1, 900 * DAY), (1, 900 * DAY)], []),
+        ([(1, 900 * DAY), (1, 3 * HOUR)], [1]),
+        ([(1, 47 * HOUR), (1, 24 * HOUR)], [0, 1]),
+        ([], []),
+    ],
+)
+def test_only_messages_of_this_conversation_are_asked_with(
+    before: list[tuple[int, timedelta]], belong: list[int]
+) -> None:
+    now = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+    window = [Message(session_id=session, created_at=now - ago) for session, ago in before]
+    found = assemble.messages_of_this_conversation(window, Turn(session_id=1), now)
+    assert [window.index(message) for message in found] == belong
+
+
+def test_a_question_after_years_is_not_drawn_to_the_last_topic_of_that_time(mira: Persona, monkeypatch: Any) -> None:
+    asked: list[list[str]] = []
+    monkeypatch.setattr(assemble, "_composed", lambda paths, request: asked.append(list(request.turns)))
+    claimed = talk(mira, "I collect fountain pens.", "What was my cat called?")
+    now = claimed.messages.get(role="user").created_at
+    assemble.assemble(claimed, now)
+    mira.messages.exclude(turn=claimed).update(created_at=now - 700 * DAY)
+    assemble.assemble(claimed, now)
+    assert asked == [["I collect fountain pens.", "What was my cat called?"], ["What was my cat called?"]]
+
+
+@pytest.mark.parametrize(
+    ("language", "labels"),
+    [
+        (
+            "en",
+            ["[6 March 2024, two years ago]", "[2 March 2026, three days ago]", "[4 March 2026, yesterday]",
+             "[just now, 4 March 2026, yesterday]", "[just now]"],
+        ),
+        (
+            "zh",
+            ["[2024年3月6日，两年前]", "[2026年3月2日，三天前]", "[2026年3月4日，昨天]",
+             "[刚才，2026年3月4日，昨天]", "[刚才]"],
+        ),
+    ],
+)  # fmt: skip
+def test_earlier_messages_stand_under_their_day(mira: Persona, language: str, labels: list[str]) -> None:
+    mira.language, mira.timezone = language, "UTC"
+    mira.save()
+    now = datetime(2026, 3, 5, 0, 10, tzinfo=UTC)
+    claimed = talk(mira, "one", "two", "three", "four", "five")
+    before = (729 * DAY, 3 * DAY, 14 * HOUR, HOUR / 3, HOUR / 60)
+    for line, ago in zip(["one", "two", "three", "four"], before, strict=False):
+        mira.messages.filter(content__endswith=line).update(created_at=now - ago)
+    mira.messages.filter(content="five").update(created_at=now)
+    mira.messages.filter(content="reply to four").update(created_at=now - before[-1])
+    text = assemble.assemble(claimed, now).user
+    places = [text.index(label) for label in labels]
+    assert places == sorted(places)
+    assert [line for line in text.splitlines() if line.startswith("[")] == labels
 
 
 def test_what_one_section_leaves_goes_to_the_next() -> None:

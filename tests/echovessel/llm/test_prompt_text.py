@@ -152,10 +152,10 @@ def placeholders(template: Path) -> set[str]:
 
 # Those that hold more than one text, and those that decide.
 SHAPED = {
-    "buckets": lambda text: {
-        text: [{"speaker": text, "content": text}],
-        "just_now": [{"speaker": text, "content": text}],
-    },
+    "buckets": lambda text: [
+        (text, text, [{"speaker": text, "content": text}]),
+        ("just_now", text, [{"speaker": text, "content": text}]),
+    ],
     "lines": lambda text: [text],
     "now": lambda text: [text],
     "later": lambda text: [text],
