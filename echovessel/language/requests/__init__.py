@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from echovessel.language import tokenizer
 from echovessel.language.requests import chinese, clauses, correcting, english, remember
+from echovessel.language.requests.possible import read_possible
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
 __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_requests"]
@@ -25,8 +26,14 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 _YES_OR_NO = re.compile(
-    r"\W*(?:yes|yeah|yep|yup|no|nope|nah|not really|of course|sure|exactly|right|that's (?:right|him|her|it)|"
-    r"是的?|对的?|没错|不是|不对|不|没有|有|嗯+|当然|好像是)(?![\w'])",
+    r"\W*(?:h?mm?[\s,]+|well[\s,]+|oh[\s,]+)?(?:yes|yeah|yep|yup|no|nope|nah|not (?:really|any ?more|quite|yet)|"
+    r"of course|sure|exactly|"
+    r"right|that's (?:right|him|her|it)|both|neither|either|none|the (?:first|second|third|last|other|former|latter|"
+    r"one)|"
+    r"i(?:'d| would) (?:rather|like|prefer)|"
+    r"是的?|对的?|没错|不是|不对|不|没有?|有|嗯+|当然|好像是|都不?是?|两个|[前后]一?[个者]|第[一二三四]|只|其实|"
+    r"现在|已经)"
+    r"(?:(?![\w'])|(?<=[\u3400-\u9fff]))",
     re.IGNORECASE,
 )
 
@@ -46,16 +53,42 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     """
     plain = clauses.prepare(text)
     asked = remember.read_remember_request(plain)
-    found = [asked] if asked else []
-    found += _others(plain, previous)
-    found = [_in_own_words(one, text, plain) for one in found if not clauses.is_hostile(plain, one.start, one.end)]
+    found = [*([asked] if asked else []), *_others(plain, previous)]
     kept: list[Request] = []
     for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if not kept or one.start >= kept[-1].end:
-            kept.append(one)
-    if not kept and (answer := _answer(text, plain, question)):
-        kept.append(answer)
-    return tuple(kept[:MAX_REQUESTS])
+        if (not kept or one.start >= kept[-1].end) and _is_meant(plain, one):
+            kept.append(_in_own_words(one, text, plain))
+    if not any(one.sure for one in kept) and (answer := _answer(text, plain, question)):
+        return (answer,)
+    families = {_family(one.kind) for one in kept}
+    for one in read_possible(plain, previous):
+        if (
+            _family(one.kind) not in families
+            and not any(_excludes(other, one) for other in kept)
+            and _is_meant(plain, one)
+        ):
+            kept.append(_in_own_words(one, text, plain))
+    return tuple(sorted(kept, key=lambda one: one.start)[:MAX_REQUESTS])
+
+
+def _is_meant(plain: str, one: Request) -> bool:
+    """Whether the owner says it to the persona, and it attacks nothing that holds for every persona."""
+    if clauses.is_hostile(plain, one.start, one.end, is_wish=one.kind is not RequestKind.FORGET):
+        return False
+    start, end = clauses.sentence_of(plain, one.start)
+    return not (one.sure and clauses.is_told_of(plain, start, one.start, end)) and not (
+        one.kind is RequestKind.CORRECTION and clauses.is_said_to_others(plain, start, end)
+    )
+
+
+def _excludes(heard: Request, possible: Request) -> bool:
+    """Whether one place cannot mean both: "it's York, not Leeds" corrects, and names nobody."""
+    overlaps = heard.start < possible.end and possible.start < heard.end
+    return overlaps and (heard.sure or possible.kind in (RequestKind.NAME, RequestKind.CORRECTION))
+
+
+def _family(kind: RequestKind) -> RequestKind:
+    return RequestKind.FORGET if kind is RequestKind.FORGET_THIS else kind
 
 
 def _others(plain: str, previous: str) -> list[Request]:
@@ -95,6 +128,7 @@ def _answer(text: str, plain: str, question: str) -> Request | None:
         return None
     known = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
     told = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
-    if not (_YES_OR_NO.match(plain) or known & told):
+    counts = all(re.search(r"\d|[一二三四五六七八九十两]", one) for one in (question, plain))
+    if not (_YES_OR_NO.match(plain) or known & told or counts):
         return None
     return Request(RequestKind.ANSWER, 0, len(text), words, sure=True, subject_start=text.find(words))

@@ -7,7 +7,8 @@ from echovessel.language.requests.types import ALWAYS, Condition, Request, Reque
 
 # --- the mood of a clause --------------------------------------------------------------------------------------------
 _LEADS = (
-    r"(?:(?:天哪|天啊|妈呀|永远|请永远|那么?|哦|噢|嗯+|啊|哎呀?|唉|诶|喂|嘿|好吧?|好的|算了|对不起|抱歉|不好意思|还是|"
+    r"(?:(?:天哪|天啊|妈呀|永远|请永远|那么?|哦|噢|嗯+|啊|哎呀?|唉|诶|喂|嘿|好吧?|好的|算了|对不起|抱歉|不好意思|"
+    r"还是|"
     r"对了|还有|另外|顺便说一下|"
     r"顺便|所以|但是?|可是|不过|先|就|"
     r"以后|从(?:现在|今天|今)(?:起|开始|以后|往后)|今后|往后|下次|将来|每天(?:早上|晚上)?|每晚|每次|今天|今晚|现在|"
@@ -48,7 +49,8 @@ _KEEP = (
 )
 _KEEP_RE = re.compile(_KEEP)
 _POINT = (
-    r"(?:(?:这|那)(?:话|个|件事情?|件事儿|事儿?|句话?|段话?|条(?:消息)?|些话?|一?点|一句|一条)|(?:我|咱)?(?:刚才|刚刚|"
+    r"(?:(?:这|那)(?:话|个|件事情?|件事儿|事儿?|句话?|段话?|条(?:消息)?|些话?|一?点|一句|一条)|(?:我|咱)?(?:刚才|"
+    r"刚刚|"
     r"刚|"
     r"上面|前面|方才)(?:我)?(?:说|讲|提|写|发|聊)?的?"
     r"(?:那|这)?(?:个|句|件|些|条|段|番)?(?:话|事情?|内容|消息|东西)?|我(?:说|讲)的(?:这|那)?(?:个|句|件|些)?(?:话|"
@@ -65,7 +67,8 @@ _THING = re.compile(
 _ASKS_WHERE = re.compile(r"哪|什么|谁|怎么|多少|几[点号个]|没有|是不是|有没有")
 _STAYS_OUT = re.compile(
     rf"{_LEADS}(?:{_POINT}|这|那)[，,]?(?:你|您)?(?:就|还是|也|都|可以|请|麻烦)*(?:(?:别|不要|不用|不许|甭|不必|"
-    rf"不准)(?:再|给我|往心里|往脑子里)?{_KEEP}(?:了|啦)?|{_GONE}(?=吧|好吗|可以吗|$)|(?:就)?(?:当|全当|权当)(?:我|你|"
+    rf"不准)(?:再|给我|往心里|往脑子里)?{_KEEP}(?:了|啦)?|{_GONE}(?=吧|好吗|可以吗|$)|(?:就)?(?:当|全当|权当)(?:我|"
+    rf"你|"
     rf"作|"
     rf"做)*(?:没|从?未|没有)(?:跟你|和你|对你)?(?:听|说|讲|提|看|发生)\w{{0,3}})"
 )
@@ -77,25 +80,23 @@ _PRETEND = re.compile(
 # --- names -----------------------------------------------------------------------------------------------------------
 _CALL = re.compile(r"(?:叫|喊|称呼|管|唤|称)我(?:为|叫|做|作|一声)?")
 _NO_NAME = re.compile(
-    r"[去来回起怎别不吃睡走做帮给说想如快先再还多早一听看等干上下出进到好滚拿写买学加陪带跟和要把在的过名全姓干啥什么为何]|别人|明天|今天|现在|大家|自己"
+    r"[去来回起怎别不吃睡走做帮给说想如快先再还多早一听看等干上下出进到好滚拿写买学加陪带跟和要把在的过名全姓干啥什"
+    r"么为何]|别人|明天|今天|现在|大家|自己"
 )
 _NAME = re.compile(
     r"[“\"「'‘]?(?P<x>[A-Za-z][\w .'-]{0,24}[\w.]|[A-Za-z]|[\u3400-\u9fff·]{1,6}?)[”\"」'’]?(?P<tail>吧|就好了?|"
-    r"就行了?|就可以了?|即可|好了|得了|哦|啦|哈|呀|呗|好吗|可以吗|行吗|就成)?\s*(?=[，,。！!？?~～；;]|而?不|别|$|以后)"
+    r"就行了?|就可以了?|即可|好了|得了|哦|啦|哈|呀|呗|好吗|可以吗|行吗|就成)?\s*(?=[，,。！!？?~～；;]|而?不|别|$|"
+    r"以后)"
 )
 _GOES_BY = re.compile(
     rf"{_LEADS}(?:大家|朋友们?|他们|别人)都[叫喊]我(?P<x>[\u3400-\u9fff]{{2,4}}|[A-Za-z]\w*)[，,](?:你也|你)"
-)
-_MY_NAME = re.compile(
-    rf"{_LEADS}我(?:的(?:名字|小名|外号|昵称))?(?:叫|是叫)(?P<x>(?!你|他|她|它|我)[\u3400-\u9fff]{{2,4}}|"
-    rf"[A-Z]\w*)(?=[，,。！!]|$)"
 )
 
 # --- standing wishes -------------------------------------------------------------------------------------------------
 _CONDUCT = re.compile(
     r"(?P<matter>(?:跟我|和我|对我|在我面前|当着我的面|主动|随便|问我|向我|给我)*(?:提(?!醒|问|高|升|前|供|议|"
     r"示)(?:起|到|及|我|那|这|他|她|关于|"
-    r"前|有关)?|聊(?:到|起)?|谈(?:到|起|论)?|问(?:起|到)?|说(?:起|到)|讲到|打听|揭|追问|盘问)(?!了$|$|[吧呢啦啊])|"
+    r"前|有关)?|聊(?:到|起)?|谈(?:到|起|论)?|问(?:起|到)?|说(?:起|到)|讲到|打听|揭|追问|盘问)(?!了$|$|[吧呢啦啊，,])|"
     r"提醒我(?!$)|避开|回避|绕开)|"
     r"(?:跟我|和我|对我|给我|向我|老是?|一直|总是?|动不动就?|急着|忙着|马上|立刻|每次都?|就|多|好好|只|只要|静静地?|"
     r"安静地?|慢慢|先|都|那么|这么|太|再|尽量|稍微|主动)*"
@@ -104,7 +105,8 @@ _CONDUCT = re.compile(
     r"开[^，。]{0,8}玩笑|催|逼|敷衍|夸|撒娇|"
     r"给(?:我)?(?:出)?(?:任何|什么)?(?:建议|意见|主意|压力|鸡汤|答案|时间|空间|一点时间|点时间|点空间|一点空间|"
     r"我?.{0,3}(?:鼓励|拥抱|时间|空间))|出主意|灌鸡汤|熬鸡汤|提建议|分析|解决问题|帮我解决|否定|反驳|质疑|怼|争(?:论|"
-    r"吵|辩)?|吵|较劲|较真|骂|凶|嘲笑|取笑|调侃|可怜|同情|鼓励|打气|提问|追问|重复|道歉|啰嗦|唠叨|比较|纠正|附和|吵我|"
+    r"吵|辩)?|吵|较劲|较真|骂|凶|嘲笑|取笑|调侃|可怜|同情|鼓励|打气|提问|追问|重复|道歉|啰嗦|唠叨|比较|纠正|附和|"
+    r"吵我|"
     r"烦我|管我|理我|管|客气|"
     r"发(?:.{0,3}表情|那么多|这么多|长|语音|问号|感叹号)|用(?:[\u3400-\u9fff]{1,3}语|表情|感叹号|书面|文言|敬语|您|"
     r"英文|英语|中文|粤语|日语|"
@@ -113,7 +115,8 @@ _CONDUCT = re.compile(
     r"都能|都要)*(?:短|慢|简短|简单|直接|温柔|轻|少|长|正式|随意|随便|口语|幽默|认真|具体|坦率|诚实|客气|热情|冷静|"
     r"活泼|温和|耐心|干脆|啰嗦|肉麻|做作|官方|像|跟.{1,6}一样)|"
     r"(?:短|慢|简短|直接|温柔|轻松|认真|耐心|坦率|诚实|幽默|严肃|活泼|冷静|温和|热情|正经|大方|小心|体贴|"
-    r"细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|(?:少|多)(?:说|听|讲|问)(?:一?点|一?些)?[，,]?(?:多|少)(?:听|说|讲|"
+    r"细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|(?:少|多)(?:说|听|讲|问)(?:一?点|一?些)?[，,]?(?:多|少)(?:听|说|"
+    r"讲|"
     r"问)(?:一?点|一?些)?|说(?:(?:英文|英语|中文|粤语|实话|真话|人话|重点)(?=吧|好吗|行吗|$|"
     r"[，,。！!就]$)|脏话|大道理|教|那种|这种|什么|.{0,6}(?:加油|没关系|想开|正常|坚强|会好))|跟我(?:说|讲)(?:英文|"
     r"英语|中文|粤语)|"
@@ -132,7 +135,8 @@ _FOREVER = re.compile(
     r"不要再|别老|别总|不要老|不要总|凡是|只要|平时|动不动|老是|老[问说提讲劝]|总[问说提讲劝]|一.{1,8}就|时候"
 )
 _MANNER = re.compile(
-    r"(?:跟我|和我|对我|给我)*(?:(?:说话?|讲话?|回复?|回答|回我|答|写|语气|话|句子|态度|消息)(?:的时候|时|得|也|再|能|"
+    r"(?:跟我|和我|对我|给我)*(?:(?:说话?|讲话?|回复?|回答|回我|答|写|语气|话|句子|态度|消息)(?:的时候|时|得|也|再|"
+    r"能|"
     r"要|可以|都|就|尽量|稍微)*\w{0,3}(?:一?点|一?些|像|短|慢|少|简短)|(?:短|慢|简短|直接|温柔|轻松|认真|耐心|坦率|"
     r"诚实|幽默|严肃|活泼|冷静|温和|热情|正经|大方|小心|体贴|细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|用(?:英文|"
     r"英语|中文|粤语|大白话|简单)|说(?:英文|英语|中文|粤语)|跟我(?:说|讲)(?:英文|英语|中文|粤语))"
@@ -144,13 +148,15 @@ _SIMPLE = re.compile(
 _IDIOM = re.compile(
     r"别(?:提了|问了|说了|闹|担心|怕|急(?!着)|哭|走|动|想|生气|着急|难过|客气|介意|这样|误会|逗|装|傻|理|这么说|在意|"
     r"夸我了|笑|慌|光|看|告诉|忘)|不要(?:担心|怕|走|离开|哭|紧|命|脸|误会|告诉)|不(?:是|会|能|想|知道|想说|想提|想聊|"
-    r"说了|聊|提|问|太|过|讲|听|敢|爱|喜欢|管|理|用(?:了|谢|担心|客气|管我|说))|少(?:废话|来|说两句|年|数|了|吃|喝|装)"
+    r"说了|聊|提|问|太|过|讲|听|敢|爱|喜欢|管|理|用(?:了|谢|担心|客气|管我|说))|少(?:废话|来|说两句|年|数|了|吃|喝|"
+    r"装)"
 )
 _CONDITION = re.compile(
     rf"{_LEADS}(?P<c>(?:(?:每次|每当|当|如果|要是|只要(?!听|陪)|一旦|下次|万一|假如|凡是|等)(?:我们|咱们|我|你|咱|"
     rf"有人|大家|家里|再|聊|说|提|谈|看|遇|晚上|一|的)?[^，,。！？!?；;]{{0,40}}?(?:的?时候?|的话|之后|以后|时|就|，|"
     rf",)|"
-    r"我?一[^，,。！？!?；;]{1,8}?(?=你?就|[，,])[，,]?|(?:我们|咱们|我|你|有人|家里人?|晚上|早上|半夜|睡前|心情|周末|"
+    r"我?一[^，,。！？!?；;]{1,8}?(?=你?就|[，,])[，,]?|(?:我们|咱们|我|你|有人|家里人?|晚上|早上|半夜|睡前|心情|"
+    r"周末|"
     r"聊|说|谈|提)[^，,。！？!?；;]{0,30}?(?:的时候|"
     r"的话|时(?=[，,]|你|别|先|请|就|不|陪|只|多|要)|(?<=[气过心])了(?=[，,]|你|就|别))|"
     r"一(?:聊|说|谈|提|讲)(?:到|起)[^，,。！？!?；;]{1,16}?(?:[，,]|就|你|，)|(?:聊|说|谈|提|讲|问)(?:到|"
@@ -186,7 +192,12 @@ def read_clause(text: str, start: int) -> Request | None:
     return _forget(text, start, end) or _name(text, start, end) or _wish(text, start, end)
 
 
-def _request(text: str, kind: RequestKind, start: int, begins: int, ends: int, **more: object) -> Request:
+def _request(
+    text: str, kind: RequestKind, start: int, begins: int, ends: int, *, sure: bool = True, **more: object
+) -> Request | None:
+    """The request whose subject is `text[begins:ends]`; none where it is not sure."""
+    if not sure:
+        return None
     subject = _TRAILING.sub("", text[begins:ends]).strip(' ，,。！!？?：:；;“”"「」~～…')
     at = text.find(subject, begins) if subject else -1
     return Request(kind, start, max(ends, start + 1), subject, subject_start=at, **more)  # type: ignore[arg-type]
@@ -197,7 +208,7 @@ def _forget(text: str, start: int, end: int) -> Request | None:
     questioned = is_asked(text, start) and not re.search(
         r"能不能|可不可以|能否|可以|能|好吗|行吗|好不好|行不行|麻烦|请", sentence
     )
-    if questioned:
+    if questioned or re.match(r"(?:要是|如果|真希望)能", sentence):
         return None
     if found := _STAYS_OUT.match(text, start):
         rest = text[found.end() : end]
@@ -206,8 +217,8 @@ def _forget(text: str, start: int, end: int) -> Request | None:
     found = _MOOD_RE.match(text, start)
     begins = found.end() if found else start
     soft = bool(found and (found["frame"] or found["you"] or found["you2"])) or bool(_SOFT.search(sentence))
-    if pretend := _PRETEND.match(text, begins):
-        return Request(RequestKind.FORGET_THIS, start, max(end, pretend.end()), "", sure=soft)
+    if soft and (pretend := _PRETEND.match(text, begins)):
+        return Request(RequestKind.FORGET_THIS, start, max(end, pretend.end()), "")
     not_ = _MOOD_NOT.match(text, start)
     # 别记…, 不要存…
     if (
@@ -258,17 +269,8 @@ def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: s
     if re.match(r"(?:账|仇|恨|错|我吧?$|我们吧?$|他吧?$|她吧?$|得我|性)", bare) or verb == "记仇":
         return None
     if not bare:
-        return (
-            Request(
-                RequestKind.FORGET_THIS,
-                start,
-                end,
-                "",
-                sure=verb.startswith(("记", "存", "保")) and bool(rest or len(verb) > 1),
-            )
-            if verb[0] in "记存保留"
-            else None
-        )
+        is_kept = verb.startswith(("记", "存", "保")) and (rest or len(verb) > 1)
+        return Request(RequestKind.FORGET_THIS, start, end, "") if is_kept else None
     head = re.split(r"[，,；;]", bare)[0]
     if not soft and (re.match(r"[他她它]", head) or re.search(r"[，,；;]", bare)) and re.search(r"了$", verb):
         return None  # 忘了这件事，今天才想起来
@@ -279,18 +281,16 @@ def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: s
     marked = re.search(r"关于|有关|一切|所有|的(?:事|话)|[这那][件个些回]?事|我(?:说|告诉|跟你)过|这一?点", head)
     clause = re.match(r"我(?:妈|爸|家|儿子|女儿|们)?.{2,}", head)
     sure = bool(marked) or soft or (verb in ("忘掉", "忘记") and bool(clause))
-    if not sure and not clause:
+    if not sure or (verb.startswith("删") and not marked and not _MEMORY_RE.search(rest) and not re.match("我", head)):
         return None
-    if verb.startswith("删") and not marked and not _MEMORY_RE.search(rest) and not re.match("我", head):
-        return _thing(text, start, begins, begins + len(head), sure=False) if soft else None
-    return _thing(text, start, begins, begins + (len(head) if marked or not clause else len(bare)), sure=sure)
+    return _thing(text, start, begins, begins + (len(head) if marked or not clause else len(bare)))
 
 
-def _thing(text: str, start: int, begins: int, ends: int, *, sure: bool) -> Request | None:
+def _thing(text: str, start: int, begins: int, ends: int, *, sure: bool = True) -> Request | None:
     """A request to forget what is named in `text[begins:ends]`, without "everything about"."""
     named = text[begins:ends]
     if _POINT_RE.fullmatch(named):
-        return Request(RequestKind.FORGET_THIS, start, max(ends, start + 1), "", sure=sure)
+        return Request(RequestKind.FORGET_THIS, start, max(ends, start + 1), "") if sure else None
     head = re.match(
         rf"(?:{_FROM}|(?:你(?:知道|记得)的|我(?:告诉|跟|对)(?:过)?你(?:说|讲)?(?:过)?的?|我说过的?)?(?:所有|一切|"
         rf"全部)?(?:关于|有关))+",
@@ -304,9 +304,8 @@ def _thing(text: str, start: int, begins: int, ends: int, *, sure: bool) -> Requ
 
 
 def _name(text: str, start: int, end: int) -> Request | None:
-    for pattern, sure in ((_GOES_BY, True), (_MY_NAME, False)):
-        if found := pattern.match(text, start):
-            return Request(RequestKind.NAME, start, found.end(), found["x"], sure=sure, subject_start=found.start("x"))
+    if found := _GOES_BY.match(text, start):
+        return Request(RequestKind.NAME, start, found.end(), found["x"], subject_start=found.start("x"))
     mood, not_ = _MOOD_RE.match(text, start), _MOOD_NOT.match(text, start)
     if not_ and (call := _CALL.match(text, not_.end())):
         instead = re.compile(
@@ -329,11 +328,9 @@ def _name(text: str, start: int, end: int) -> Request | None:
         re.search("以后|今后|从现在", mood[0])
     )
     named = framed or re.match(r"[小阿老大]|[A-Z]", found["x"]) is not None
-    if asked:
+    if asked or not named:
         return None
-    return Request(
-        RequestKind.NAME, start, found.end(), found["x"].strip(), sure=bool(named), subject_start=found.start("x")
-    )
+    return Request(RequestKind.NAME, start, found.end(), found["x"].strip(), subject_start=found.start("x"))
 
 
 def _wish(text: str, start: int, end: int) -> Request | None:
@@ -365,7 +362,7 @@ def _wish(text: str, start: int, end: int) -> Request | None:
         if (_IDIOM.match(plain) or _IDIOM.match(stem)) and not (deed["matter"] and len(text[deed.end() : end]) > 1):
             return None
         if not_["you"] is None and re.match(r"(?:不用|不必|不需要)", not_["neg"]) and not forever:
-            return _wished(text, start, begins, end, condition, sure=False, boundary=True)
+            return None
         if deed["matter"]:
             passing = bool(re.match(r"[^，,]{1,3}了(?:[，,]|$)", plain))
         else:
@@ -385,8 +382,6 @@ def _wish(text: str, start: int, end: int) -> Request | None:
             lasting = re.search(r"再|老|总|每|永远|以后", plain) is not None or condition is not ALWAYS
             return _wished(text, start, begins, end, condition, sure=lasting and "我" in plain, boundary=True)
     deed = _CONDUCT.match(text, mood.end()) if mood else None
-    if mood and deed is None and condition is not ALWAYS and re.match("[给跟对让陪帮]我", text[mood.end() : end]):
-        return _wished(text, start, begins, end, condition, sure=False, boundary=False)
     if mood is None or deed is None:
         return None
     framed = bool(mood["frame"] or mood["you"] or mood["you2"])
@@ -411,7 +406,7 @@ def _wish(text: str, start: int, end: int) -> Request | None:
 
 def _wished(
     text: str, start: int, begins: int, end: int, condition: Condition, *, sure: bool, boundary: bool
-) -> Request:
+) -> Request | None:
     lead = re.compile(
         r"(?:(?:那么?|哦|噢|嗯+|啊|哎呀?|唉|喂|嘿|好吧|好的|算了|对了|还有|另外|所以|但是?|可是|不过|以后|今后|请|"
         r"麻烦|拜托|从现在起|从现在开始|从今天起|下次|你就|你)[，,：:\s]{0,2}){0,4}"

@@ -17,7 +17,8 @@ _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1
 _OTHER_VOICES = re.compile(
     r"```.{0,20000}?(?:```|\Z)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫][^\n]*$|"
     r"[♪♫][^♪♫\n]{1,400}|"
-    r"^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|https?://\S+",
+    r"^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|《[^》\n]{1,60}》|"
+    r"https?://\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _BREAK = re.compile(
@@ -33,13 +34,14 @@ _REPORTING = re.compile(
     r"them)(?: to)?|wrote|writes|"
     r"goes|reads|sings?|sang|shouted|whispered|screamed|thinking|thought|texted(?: me)?|replied|called out|titled|"
     r"named|"
-    r"(?:my|his|her|the) (?:mom|mum|dad|boss|teacher|therapist|friend))|"
+    r"it'd be|would be|was|were|begs|(?:my|his|her|the) (?:mom|mum|dad|boss|teacher|therapist|friend))|"
     r"说|讲|写道|写着|写|唱|喊|告诉我|叫我|让我|劝我|提醒我|问我|回我|想着|心想)[\s,:，：\x00]{0,3}$",
     re.IGNORECASE,
 )
 _FICTION = re.compile(
     r"\b(?:novel|short story|a story|poem|lyrics?|script|dialog(?:ue)?|scene|the character|chapter|role-?play|"
-    r"translate|translation|how (?:do|would) (?:you|i|we) say|what does|proofread|rewrite|rephrase|paraphrase|caption|"
+    r"translate|translation|how (?:do|would) (?:you|i|we) say|what does|proofread|rewrite|rephrase|paraphrase|"
+    r"caption|"
     r"essay|slogan|for example|for instance|e\.g\.|quote|pretend (?:you|to be)|imagine|hypothetically|dream(?:t|ed)?|"
     r"draft|"
     r"(?:write|wrote|writing|send|sent) (?:\w+ ){0,3}(?:email|letter|text|message|note|card|line|poem|reply))\b|"
@@ -47,7 +49,9 @@ _FICTION = re.compile(
     r"假装|的意思|怎么说|梦见|梦到|文案|造句|改写|润色",
     re.IGNORECASE,
 )
-_TAG = re.compile(r"[,，\s](?:ok|okay|alright|right|please|pls|yes|deal|will you|would you|yeah)\s*\Z", re.IGNORECASE)
+_TAG = re.compile(
+    r"[,，\s](?:ok|okay|all ?right|right|please|pls|yes|deal|will you|would you|yeah)\s*\Z", re.IGNORECASE
+)
 # What no wish may touch: the guardrails, that the persona is an AI, help in a crisis, money and secrets.
 _OVERRIDE = re.compile(
     r"\b(?:ignore|disregard|override|bypass|forget)\b.{0,40}\b(?:instructions?|rules?|prompts?|guardrails?|safety|"
@@ -59,25 +63,28 @@ _OVERRIDE = re.compile(
 _HOSTILE = re.compile(
     r"\b(?:system prompt|jailbreak|developer mode|\bDAN\b|no (?:rules|limits|restrictions)|unrestricted|uncensored|"
     r"guardrails?|without (?:limits|rules|restrictions))\b|"
-    r"\b(?:obey|comply)\b|\bfollow\b.{0,30}\b(?:links?|orders?|instructions?|commands?)\b|\bdo (?:whatever|everything|"
+    r"\b(?:obey|comply)\b|\bfollow\b.{0,30}\b(?:links?|orders?|instructions?|commands?)\b|\bdo (?:whatever|"
+    r"everything|"
     r"anything) (?:\w+ ){0,3}(?:says?|asks?|tells?)\b|"
     r"\b(?:you are|you're|you were|that you are|as|like|be|being|pretend|say|claim|admit|insist|"
     r"tell)\b.{0,30}\b(?:human|real (?:person|woman|man|girl|boy|human)|not an? (?:ai|bot|machine|robot|program)|"
     r"alive|conscious|sentient)\b|"
-    r"\b(?:never|don't|not|stop|no)\b.{0,40}\b(?:an? ai\b|a bot|a machine|a robot|language model|hotlines?|helplines?|"
+    r"\b(?:never|don't|not|stop|no)\b.{0,40}\b(?:an? ai\b|a bot|a machine|a robot|language model|hotlines?|"
+    r"helplines?|"
     r"crisis (?:line|help)|emergency|suicide|refuse|disclaimers?|doctor|safety)|"
-    r"\b(?:passwords?|credit card|api keys?|bank account|bitcoin|transfer money|wire money)\b|\bsecretly\b|"
+    r"\b(?:bitcoin|transfer money|wire money)\b|\bsecretly\b|"
     r"\bhidden (?:from|instruction)|"
     r"\b(?:open|click|visit|trust)\b.{0,20}\b(?:links?|urls?|https?)\b|\balways (?:agree|say yes|lie)\b|"
     r"\bnever (?:disagree|say no|refuse)\b|"
     r"没有(?:任何)?(?:限制|规则)|不受限制|"
     r"服从|听从.{0,12}(?:命令|指令|链接)|(?:打开|点击|相信|遵循|遵守).{0,10}(?:链接|网址|指令)|(?:你是|你就是|说你|"
     r"承认|假装|声称|坚称|扮成?|当成?).{0,10}(?:人类|真人|活人|有意识)|"
-    r"(?:别|不要|不许|不准|永远不).{0,10}(?:是AI|是ＡＩ|人工智能|机器人|热线|急救|自杀|报警|拒绝|求助|看医生)|密码|"
-    r"银行卡|转账|信用卡|"
+    r"(?:别|不要|不许|不准|永远不).{0,10}(?:是AI|是ＡＩ|人工智能|机器人|热线|急救|自杀|报警|拒绝|求助|看医生)|转账|"
     r"(?:永远|总是|必须|只能)(?:同意|赞同|说是|撒谎)",
     re.IGNORECASE,
 )
+
+_SECRETS = re.compile(r"\b(?:passwords?|credit card|api keys?|bank account)\b|密码|银行卡|信用卡", re.IGNORECASE)
 
 
 def prepare(message: str) -> str:
@@ -115,6 +122,42 @@ def is_other_voice(text: str, start: int) -> bool:
     return bool(_FICTION.search(sentence) or _FICTION.search(lead) or (lead and _REPORTING.search(f"{lead}:")))
 
 
+_TOLD_OF = re.compile(
+    r"\b(?:he|she|they|we|who|(?:the|a|an|my|our|his|her|this) (?:[\w'-]+ ){1,4}?|(?-i:[A-Z])[\w'-]+ |(?:mum|mom|"
+    r"dad|boss|people|everyone|"
+    r"nobody) )\s?(?:(?:just|always|once|never|often|also|then) )?(?:told|tells|asks?|asked|said|says|wrote|goes|"
+    r"wants?|wanted|"
+    r"made|makes|promised|insists?|reminded|begs?|texted|needs?|shouted)\b(?! (?:you|u|a note)\b)|"
+    r"\bi (?:(?:just|always|once|also|then) )?(?:told|asked|begged|warned|reminded) (?!you|u\b)|\bi said to\b|"
+    r"\bif i could\b|\bmy (?:younger|old|past) self\b|\b(?:rule|motto|advice|line)\b[^.:]{0,30} (?:was|is|goes):?|"
+    r"\bi(?:'ll| will| really| just|'m|'ve)* (?:should|must|have to|need to|been|can't|couldn't|cannot|never|forgot|"
+    r"always|remember|keep|never)\b|"
+    r"(?:我(?:跟|和|对|让|劝)(?!你|您)|[他她它]们?|(?:妈|爸|哥|弟|姐|妹|爷爷|奶奶|外公|外婆|老公|老婆|男友|女友|"
+    r"朋友|前任|领导|老板|同事|闺蜜|老师|医生|儿子|女儿|孩子|室友|邻居|"
+    r"客户|婆婆|公公|书里|电影里|歌里|群里|作者|记者|有人|大家|小哥|师|课))[^我你，,。]{0,6}?(?:说|讲|让|叫|问|要求|"
+    r"要我|希望|告诉|提醒|写|喊|唱|居然|上来)|"
+    r"(?:通知|口头禅|签名|台词|歌词)|我说(?!的|过|话|错|了|累|难|烦|想|要|“|「|[，,：: ])",
+    re.IGNORECASE,
+)
+_SAID_TO = re.compile(
+    r"\bi (?:told|asked|said to) (?!you\b|u\b)|我(?:跟|和|对)(?!你|您)[^，,。]{1,8}[说讲]|[他她]说.{0,12}我说|"
+    r"我说.{0,20}[他她]说",
+    re.IGNORECASE,
+)
+_TOLD_AFTER = re.compile(
+    r"[,，]\s*(?:(?:as )?(?:my|the|his|her) \w+|i|he|she|they|(?-i:[A-Z])\w+) (?:always |once |used to )?(?:told|"
+    r"says?|said|wrote|goes)\b(?=,|$| me\b| him\b| her\b| us\b| them\b| to (?!you))|"
+    r"[，,](?:我跟(?!你).{1,6}|他|她|.{0,4}(?:爸|妈|老师|同事|朋友)(?:总|常|老)?(?:这么)?)说",
+    re.IGNORECASE,
+)
+
+
+def is_told_of(text: str, start: int, at: int, end: int) -> bool:
+    """Whether what stands at `at` in the sentence `text[start:end]` is told of others: said by them, or to them."""
+    before = _TOLD_OF.search(text, start, at)
+    return bool(before and not re.search(r"\byou\b|[你您]", before[0])) or bool(_TOLD_AFTER.search(text, at, end))
+
+
 def _sentence_start(text: str, start: int) -> int:
     ends = [
         found.end() for found in re.finditer(r"[.!?。！？\n](?=\s|$|[^\x00-\x7f])", text[max(0, start - 400) : start])
@@ -126,6 +169,30 @@ def sentence_end(text: str, start: int) -> int:
     """Where the sentence that goes on at `start` ends, before its sign."""
     found = _SENTENCE_END.search(text, start, min(len(text), start + 600))
     return found.start() if found else min(len(text), start + 600)
+
+
+def is_said_to_others(text: str, start: int, end: int) -> bool:
+    """Whether the sentence tells what the owner said to somebody else.
+
+    >>> text = "I said to the waiter, no, the soup, not the salad."
+    >>> is_said_to_others(text, 0, len(text)), is_said_to_others("I said York, not Leeds", 0, 22)
+    (True, False)
+    """
+    return bool(_SAID_TO.search(text, start, end))
+
+
+def sentence_of(text: str, at: int) -> tuple[int, int]:
+    """Where the sentence around `at` begins and ends, before its sign."""
+    return _sentence_start(text, at), sentence_end(text, at)
+
+
+def sentences(text: str) -> Iterator[tuple[int, int]]:
+    """Where the sentences of a prepared text begin and end, without their sign."""
+    start = 0
+    for found in islice(_SENTENCE_END.finditer(text), MAX_CLAUSES):
+        if text[start : found.start()].strip():
+            yield start + len(text[start:]) - len(text[start:].lstrip()), found.start()
+        start = found.end()
 
 
 def is_asked(text: str, start: int) -> bool:
@@ -141,6 +208,9 @@ def is_own_voice(text: str, start: int, end: int) -> bool:
     return _MASK not in text[start:end] and not is_other_voice(text, start) and not is_hostile(text, start, end)
 
 
-def is_hostile(text: str, start: int, end: int) -> bool:
-    """Whether the request `text[start:end]` attacks what holds for every persona, or stands in a message that does."""
-    return bool(_OVERRIDE.search(text) or _HOSTILE.search(text, _sentence_start(text, start), end))
+def is_hostile(text: str, start: int, end: int, *, is_wish: bool = True) -> bool:
+    """Whether the request `text[start:end]` attacks what holds for every persona, or stands in a message that does. A
+    wish must not be about secrets either; they may be forgotten and remembered."""
+    begins = _sentence_start(text, start)
+    secret = is_wish and _SECRETS.search(text, begins, end)
+    return bool(_OVERRIDE.search(text) or _HOSTILE.search(text, begins, end) or secret)

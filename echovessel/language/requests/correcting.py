@@ -17,8 +17,10 @@ _FEELING = (
     r"kidding|joking|"
     r"just|really|only|yet|now|yes|no|always|even|necessarily|exactly|quite|very|so|too|that|this|it|you|me|him|her|"
     r"them|because|anymore|at all|"
-    r"a joke|an excuse|alright|upset|jealous|depressed|sick|ill|ready|nice|funny|easy|hard|worth|going|to|if|what|how|"
-    r"why|when|who|like|in the mood|my fault|your fault|a big deal|the point|the problem|the same|much|many|a lot|lost"
+    r"a joke|an excuse|alright|upset|jealous|depressed|sick|ill|ready|nice|funny|easy|hard|worth|going|to|if|what|"
+    r"how|"
+    r"why|when|who|like|in the mood|my fault|your fault|a big deal|the point|the problem|the same|much|many|a lot|"
+    r"lost"
 )
 _NP = (
     r"(?:(?:a|an|the|my|his|her|their|our|on|in|at|to|from|with|for|about|by|since|called|"
@@ -27,7 +29,7 @@ _NP = (
 )
 _CONTRAST = (
     re.compile(
-        rf"(?P<new>{_NP})\s*[,—–-]*\s*(?:and |but )?(?:not|instead of|rather than)\s+(?P<old>{_NP})\s*(?=[.!,;]|$)", _I
+        rf"(?P<new>{_NP})\s*[,—–-]*\s*(?:and |but )?(?:not|instead of|rather than)\s+(?P<old>{_NP})\s*(?=[.!,;]|$)"
     ),
     re.compile(
         rf"(?:\bit's |\bit is |\bit was |\bhe's |\bshe's |\bthey're |\bisn't |\bwasn't |\baren't )?\b(?:not|isn't|"
@@ -41,7 +43,8 @@ _BACK = re.compile(
     r"just a)\b[\s,.!…]{0,3}){0,3}"
     r"(?P<word>no+\b(?: no\b)*|nope\b|not quite\b|wait\b|sorry\b|oops\b|whoops\b|actually\b|in fact\b|correction\b|"
     r"my (?:bad|mistake)\b|make that\b|scratch that\b|"
-    r"that(?:'s| was| is) (?:wrong|not right|incorrect|not true|not correct|a mistake)\b|it(?:'s| is| was) actually\b|"
+    r"that(?:'s| was| is) (?:wrong|not right|incorrect|not true|not correct|a mistake)\b|it(?:'s| is|"
+    r" was) actually\b|"
     r"i (?:mean|meant|misspoke|was wrong(?! about)|said|typed it wrong|wrote it wrong)\b|typo\b|"
     r"i got (?:it|that|the (?:name|date|day|year|number|age|city|place|town|time)) wrong(?=\s*[,.:;!–—-])|"
     r"(?:you(?:'ve| have)?|i(?:'ve| have)? (?=mixed|confused|muddled)) ?(?:mixed|got|confused|muddled) (?:it|that|"
@@ -49,7 +52,8 @@ _BACK = re.compile(
     r"mixing)\b(?: (?:up )?[\w ]{1,40}?(?= ?[,.–—:;-]))?|"
     r"you (?:misunderstood|misremember|remember(?:ed)? (?:that|it) wrong(?:ly)?|are confusing)\b|i never said\b|"
     r"i didn't say\b)"
-    r"(?:[\s,.:;!—–-]{1,4}(?:(?:but|it's|it is|it was|i mean|i meant|i said|make that|it should be|should be|actually|"
+    r"(?:[\s,.:;!—–-]{1,4}(?:(?:but|it's|it is|it was|i mean|i meant|i said|make that|it should be|should be|"
+    r"actually|"
     r"sorry|it|no|about that|that|the right (?:one|word|name) is)\b[\s,:]{0,2}){0,4})?",
     _I,
 )
@@ -63,13 +67,15 @@ _NO_ANSWER = re.compile(
     r"joke|clue|one|more|go on|please|really|seriously|never|nothing|not|wonder|what|why|how|who|where|when|don't|"
     r"stop|i|i'm|i've|i'll|i'd|"
     r"you|you're|we|that|that's|this|it|it's|let|let's|can|could|would|will|should|do|did|are|is|maybe|of course|"
-    r"sorry|just|but|and|for|to|if|because|everything|all|there|good|great|yes|sure|there's|sounds?|actually|honestly|"
+    r"sorry|just|but|and|for|to|if|because|everything|all|there|good|great|yes|sure|there's|sounds?|actually|"
+    r"honestly|"
     r"hold|listen|a (?:bit|second|minute|moment)|"
     rf"{_FEELING})\b",
     _I,
 )
 _THIRD = re.compile(
-    r"(?P<new>(?:(?:my|his|her|our|their|the)\s+\w+(?:\s+\w+)?|he|she|they|(?-i:[A-Z])\w+(?:\s(?-i:[A-Z])\w+)?|it was|"
+    r"(?P<new>(?:(?:my|his|her|our|their|the)\s+\w+(?:\s+\w+)?|he|she|they|(?-i:[A-Z])\w+(?:\s(?-i:[A-Z])\w+)?|"
+    r"it was|"
     r"it's|there (?:are|were)|his name|her name|i (?:live|lived|work|worked|study|studied|have|had|was born|grew up|"
     r"am from|moved|come from)|we (?:live|lived|have|had|met|moved)|i'm from)\b"
     r"\s*(?:'s|is|was|are|were|has|have|had|lives?|lived|works?|worked|studie[sd]|study|plays?|played|likes?|loves?|"

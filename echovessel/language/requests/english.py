@@ -15,12 +15,14 @@ _LEADS = (
     r"then|just|please|pls|plz|kindly|actually|no|wait|"
     r"sorry|oops|"
     r"by the way|btw|on second thoughts?|honestly|seriously|maybe|again|from now on|from here on|in (?:the )?future|"
-    r"for now|next time|today|tonight|for once|one (?:more )?thing|one (?:more )?(?:wish|request)|if you (?:can|could|"
+    r"for now|next time|today|tonight|for once|one (?:more )?thing|one (?:more )?(?:wish|request)|if you (?:can|"
+    r"could|"
     r"don't mind)|"
     r"(?:hey |dear |hi )?[a-z]\w{1,20}(?=,)|(?<!just )(?<!only )(?:listen|look)(?=,))\b[\s,:]{0,3}){0,5}"
 )
 _ADVERBS = (
-    r"(?: ?(?:please|pls|just|maybe|also|kindly|perhaps|try to|only|simply|always|ever|really|instead|rather|at least|"
+    r"(?: ?(?:please|pls|just|maybe|also|kindly|perhaps|try to|only|simply|always|ever|really|instead|rather|"
+    r"at least|"
     r"still|then|go ahead and)\b)*"
 )
 _FRAMES = (
@@ -56,7 +58,8 @@ _TAIL = re.compile(
 # --- forgetting ------------------------------------------------------------------------------------------------------
 _FORGET = re.compile(r"forg[eo]t(?:ting)?\b(?: (?:all )?about\b)?|unlearn\b|unremember\b|unsee\b|unhear\b", _I)
 _ERASE = re.compile(
-    r"(?:eras|delet|remov|wip|purg|scrub|clear|drop|strik)(?:e|ing|p|b|)(?:ing)?\b|get rid of\b|wipe out\b|take out\b",
+    r"(?:eras|delet|remov|wip|purg|scrub|clear|drop|strik)(?:e|ing|p|b|)(?:ing)?\b|get rid of\b|wipe out\b|"
+    r"take out\b",
     _I,
 )
 _KEEP = re.compile(
@@ -65,8 +68,10 @@ _KEEP = re.compile(
     _I,
 )
 _MEMORY = (
-    r"(?:(?:from|out of|in|to|into) (?:your |the )?(?:memory|memories|mind|records?|notes|brain|database|head)|(?:you|"
-    r"that you|which you) (?:know|have|remember|stored?|saved|keep|kept)|i(?:'ve)? (?:ever |just )?(?:(?:told|said to|"
+    r"(?:(?:from|out of|in|to|into) (?:your |the )?(?:memory|memories|mind|records?|notes|brain|database|head)|"
+    r"(?:you|"
+    r"that you|which you) (?:know|have|remember|stored?|saved|keep|kept)|i(?:'ve)? (?:ever |just )?(?:(?:told|"
+    r"said to|"
     r"mentioned to|shared with) you|said|mentioned))"
 )
 _IN_MEMORY = re.compile(_MEMORY, _I)
@@ -111,19 +116,14 @@ _IDLE_NOUN = re.compile(
     r"(?:that|this)\s*(?:[,;—–].*)?$|(?:him|her|them|me|us|you|it)\b|(?:i|we|you) (?:asked|exist|was here|were)",
     _I,
 )
-_PRETEND = re.compile(
-    r"(?:pretend|act like|act as if|imagine)(?: that)? (?:(?:i|you) (?:didn't|did not|never|hadn't) (?:say|said|hear|"
-    r"heard|see|saw|write|wrote|send|sent|mention(?:ed)?|tell|told)(?: you)?(?: anything| that| this| it)?|"
-    r"(?:that|this) (?:was|is)n't said)",
-    _I,
-)
 _PRETEND_ABOUT = re.compile(
     r"(?:pretend|act like|act as if)(?: that)? i (?:never|didn't|hadn't) (?:tell|told|mention|mentioned|say|said)"
     r"(?: (?:to )?you)?(?: anything)?(?: about)? (?=(?:my|the|his|her|our)\b)",
     _I,
 )
 _STAYS_OUT = re.compile(
-    r"(?:(?:that|this|it)(?: (?:one|part|last (?:one|bit|part|message)))? (?:stays|should stay|has to stay|is to stay|"
+    r"(?:(?:that|this|it)(?: (?:one|part|last (?:one|bit|part|message)))? (?:stays|should stay|has to stay|"
+    r"is to stay|"
     r"must stay|doesn't go|shouldn't go|needn't go|isn't for|is not for|can stay) (?:out of|into|in)? ?(?:your |"
     r"the )?(?:memory|records|notes|memories)|"
     r"keep (?:that|this|it)(?: (?:one|last part))? (?:out of|off) (?:your |the )?(?:memory|record|records|memories)|"
@@ -132,7 +132,6 @@ _STAYS_OUT = re.compile(
     r"scratch) (?:that|this) from (?:the|your) (?:record|memory))",
     _I,
 )
-_OFF_RECORD = re.compile(r"(?:that|this)(?: is|'s| was)? off the record|off the record[:,]", _I)
 
 # --- names -----------------------------------------------------------------------------------------------------------
 _NAME_WORD = r"(?:(?:Dr|Mr|Mrs|Ms)\.? )?[\"“'‘]?(?-i:[A-Z])[\w'-]{0,30}(?:[ -](?-i:[A-Z])[\w'-]{0,30}){0,2}[\"”'’]?"
@@ -165,9 +164,6 @@ _GOES_BY = re.compile(
     rf"[ ,](?:just )?(?P<x>{_NAME_WORD})",
     _I,
 )
-_MY_NAME = re.compile(
-    rf"(?:my (?:nick|pet |middle |first )?)?name(?:'s| is) (?P<x>{_NAME_WORD})(?=\s*(?:[.!,~]|$|and\b))", _I
-)
 _USE_NAME = re.compile(
     rf"use (?P<x>{_NAME_WORD}) (?:for me|as my name|when you (?:talk|speak|write) to me|instead of)", _I
 )
@@ -183,12 +179,14 @@ _CONDUCT = (
     r"kind|"
     r"patient|brief|nice|quiet|silent|careful|soft|softer|gentler|kinder|direct|blunt|honest|strict|calm|warm|warmer|"
     r"tender|playful|serious|funny|sarcastic|formal|informal|casual|short|shorter|concise|positive|cheerful|"
-    r"supportive|tough|harsh|polite|clingy|pushy|preachy|bossy|judg(?:e)?mental|critical|condescending|overprotective|"
+    r"supportive|tough|harsh|polite|clingy|pushy|preachy|bossy|judg(?:e)?mental|critical|condescending|"
+    r"overprotective|"
     r"dramatic|loud|mean|vague|open|straight(?:forward)?|frank|sweet|slow|slower|mindful|respectful|sensitive|light|"
     r"lighter)|"
     r"(?:speak|talk|answer|reply|respond|write|text|type|chat|address me|message me|express yourself)(?:ing)?\b|"
     r"(?:keep|make|mak)(?:ing)? (?:it|your (?:answers?|replies|messages|texts|responses|sentences)|them|things|"
-    r"everything|every answer|sentences|answers|replies) (?:\w+ )?(?:short|brief|simple|shorter|briefer|simpler|light|"
+    r"everything|every answer|sentences|answers|replies) (?:\w+ )?(?:short|brief|simple|shorter|briefer|simpler|"
+    r"light|"
     r"lighter|concise|long|longer|personal|positive|formal|about me|about you)|"
     r"(?:use|us|end|start|begin|fill|pepper|sprinkle)(?:ing)? (?:\w+ ){0,3}(?:emojis?|emoticons?|slang|words|"
     r"sentences|language|tone|exclamation marks?|smileys?|jargon|swear ?words|english|german|french|spanish|italian|"
@@ -200,7 +198,8 @@ _CONDUCT = (
     r"us\b)\S.{0,60} up\b|"
     r"remind(?:ing)? me (?:of|about|to|that|how)|"
     r"(?:give|giv|offer)(?:e|ing)? (?:me )?(?:any |some |more |less |fewer |honest |unsolicited |long |short |good |"
-    r"that |practical |such |your |so much |a (?:minute|moment|second|break|hug|choice|warning)|an? )*(?:advice|tips?|"
+    r"that |practical |such |your |so much |a (?:minute|moment|second|break|hug|choice|warning)|an? )*(?:advice|"
+    r"tips?|"
     r"suggestions?|solutions?|lectures?|opinions?|feedback|space|time|minute|moment|break|answers?|replies|"
     r"compliments?|pep talks?|hugs?|room|orders|ultimatums|hope|comfort|warning|choice)|"
     r"(?:advis|lectur|judg|preach|fix|solv|interrupt|teas|jok|mock|flirt|comfort|cheer|encourag|correct|distract|"
@@ -237,7 +236,8 @@ _MANNER = re.compile(
     r"(?:speak|talk|answer|reply|respond|write|text|type|chat)(?:ing)?(?: (?:to|with) me)?(?: back)? (?:(?:a (?:bit|"
     r"little)|much|even|more|less|in|like|as|so|too) )*"
     r"(?:short(?:er)?|brief(?:ly|er)?|slow(?:er|ly)?|soft(?:ly|er)?|gentl[ey]\w*|plain(?:ly|er)?|simpl[ey]\w*|"
-    r"direct(?:ly)?|honest(?:ly)?|casual(?:ly)?|formal(?:ly)?|informal(?:ly)?|less|more|quiet(?:ly|er)?|kind(?:ly|er)?|"
+    r"direct(?:ly)?|honest(?:ly)?|casual(?:ly)?|formal(?:ly)?|informal(?:ly)?|less|more|quiet(?:ly|er)?|kind(?:ly|"
+    r"er)?|"
     r"concise(?:ly)?|(?:english|spanish|german|french|chinese|mandarin|italian|portuguese|japanese|russian|dutch|"
     r"polish|korean|hindi|arabic|turkish)|(?:short|simple|plain|full|long|few|one|two|complete) \w+|"
     r"(?:in )?an? (?:friend|old friend|real person|normal person|sister|brother|adult|child|\w+ (?:way|tone))|"
@@ -245,7 +245,8 @@ _MANNER = re.compile(
     r"(?:keep|make)(?:ing)? (?:it|your \w+|them|things|sentences|answers|replies) (?:\w+ )?(?:short\w*|brief\w*|"
     r"simpl\w+|concise|long\w*|light\w*|personal)|"
     r"(?:use|us)(?:ing)? (?:fewer|less|no|more|simpler|simple|plain|short|shorter|easier|softer)|be (?:(?:more|less|"
-    r"a bit|a little|much) )+\w+|be (?:\w+ly )?(?:honest|direct|blunt|gentle|frank|open|patient|kind|strict|sarcastic|"
+    r"a bit|a little|much) )+\w+|be (?:\w+ly )?(?:honest|direct|blunt|gentle|frank|open|patient|kind|strict|"
+    r"sarcastic|"
     r"funny|silly|serious|soft|nice) (?:with|to|towards) me|be (?:briefer|gentler|kinder|softer|warmer|shorter|"
     r"slower)|switch to (?:english|"
     r"spanish|german|french|chinese|mandarin|italian|japanese)",
@@ -256,8 +257,10 @@ _NO_MORE = re.compile(
     r"need|rather have) )(?P<i>)(?:a bit |much )?(?:shorter|fewer|less|more|longer|simpler|softer|short|no|honest|"
     r"plain|slower|warmer) |(?:shorter|simpler|longer|slower|softer) )"
     r"(?P<noun>(?:of (?:the|those) )?(?:\w+ )?(?:emojis?|smileys|advice|questions?|lectures?|jokes?|small talk|"
-    r"exclamation marks?|pep talks?|tips|solutions?|answers?|repl(?:y|ies)|messages?|sentences?|responses?|pet names?|"
-    r"nicknames?|teasing|flirting|compliments?|platitudes|lists?|bullet points|therapy talk|preaching|sarcasm|cliches|"
+    r"exclamation marks?|pep talks?|tips|solutions?|answers?|repl(?:y|ies)|messages?|sentences?|responses?|"
+    r"pet names?|"
+    r"nicknames?|teasing|flirting|compliments?|platitudes|lists?|bullet points|therapy talk|preaching|sarcasm|"
+    r"cliches|"
     r"clichés|hugs|reminders?))\b"
     r"(?=(?: please| pls| from you| from now on|,? ok|,? okay| for now| today| tonight| when .+| about .+| if .+|"
     r" in .+)*\s*(?:[.!,;~]|$))",
@@ -286,21 +289,11 @@ _IDIOM = re.compile(
     r"ask\b[.!]?$|even\b|get\b|look\b|have\b|take\b|do\b|make me\b|let me (?:down|go)\b|hold (?:your|back|on|it)|"
     r"judge a book|"
     r"say (?:that|it|so|anything|a word|no)\b(?! (?:again|to me|about|when|if|anymore|ever))|tell me (?:you|that|it|"
-    r"he|she|they|i)\b(?!.*\b(?:again|anymore|every|always|how to|to calm|i should|i'm)\b)|call me (?:when|if|back|"
+    r"he|she|they|i)\b(?!.*\b(?:anymore|every|always|how to|to calm|i should|i'm)\b)|call me (?:when|if|back|"
     r"later|tomorrow|on|at|in|again$|before|after)|"
-    r"joke\b$|push it|rush\b$|assume\b$|compare\b$|explain\b$|speak too soon|talk (?:nonsense|rubbish|like that)$|be$|"
+    r"joke\b$|push it|rush\b$|assume\b$|compare\b$|explain\b$|speak too soon|talk (?:nonsense|rubbish|like that)$|"
+    r"be$|"
     r"be (?:there|here)$|stay (?:here|there)$|answer that|repeat that|mention it[.!]?$)",
-    _I,
-)
-_NO_ORDER = re.compile(
-    r"(?:i|you|he|she|it|we|they|my|your|his|her|its|our|their|the|a|an|this|that|these|those|there|here|what|who|why|"
-    r"how|"
-    r"when|where|which|if|is|are|was|were|do|does|did|has|have|had|can|could|will|would|should|may|might|must|yes|no|"
-    r"not|"
-    r"everything|everyone|everybody|nothing|nobody|nothing|someone|something|all|some|any|most|life|people|things?|"
-    r"time|"
-    r"mum|mom|dad|maybe|sometimes|usually|often|always|never|then|so|because|as|for|at|in|on|of|with|to|from|by|about|"
-    r"\w+(?:ed|ing|ly|s))$",
     _I,
 )
 _CONDITION = re.compile(
@@ -349,8 +342,10 @@ class _Order:
     polite: bool
     condition: Condition
 
-    def request(self, kind: RequestKind, begins: int, ends: int, **more: Any) -> Request:
-        """A request whose subject is `text[begins:ends]`, without what only rounds it off."""
+    def request(self, kind: RequestKind, begins: int, ends: int, *, sure: bool = True, **more: Any) -> Request | None:
+        """A request whose subject is `text[begins:ends]`, without what rounds it off; none where it is not sure."""
+        if not sure:
+            return None
         subject = self.text[begins:ends]
         if kind is RequestKind.FORGET and (memory := _MEMORY_AT_END.search(subject)):
             subject = subject[: memory.start()]
@@ -398,17 +393,15 @@ def _forget(order: _Order) -> Request | None:
     text, verb, end = order.text, order.verb, sentence_end(order.text, order.verb)
     if told := _PRETEND_ABOUT.match(text, verb):
         return order.request(RequestKind.FORGET, told.end(), end)
-    kind = RequestKind.FORGET_THIS
-    for pattern in (_STAYS_OUT, _PRETEND):
-        if (pattern.match(text, order.start) or pattern.match(text, verb)) and (
-            order.frame or not is_asked(text, verb)
-        ):
-            return order.request(kind, end, end, sure=pattern is _STAYS_OUT)
-    if _OFF_RECORD.match(text, order.start):
-        return order.request(kind, end, end, sure=False)
+    if (_STAYS_OUT.match(text, order.start) or _STAYS_OUT.match(text, verb)) and (
+        order.frame or not is_asked(text, verb)
+    ):
+        return order.request(RequestKind.FORGET_THIS, end, end)
     gone = _FORGET.match(text, verb) or _ERASE.match(text, verb)
     kept = _KEEP.match(text, verb) if order.negated else None
     if (gone is None or order.negated) and kept is None:
+        return None
+    if text.endswith("forgive and ", 0, verb):
         return None
     deed = gone if gone and not order.negated else kept
     assert deed is not None
@@ -456,25 +449,17 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
         group = "x" if found["x"] else "y"
         noun_only = re.match(r"my \w+(?: \w+)?$", rest[: says_more.start()] if says_more else rest)
         if noun_only and is_erasing and not _IN_MEMORY.search(rest) and not framed:
-            return order.request(RequestKind.FORGET, begins + found.start(group), end, sure=False)
+            return None
         sure = not (says_more and not framed and not re.match(r"(?:that )?i\b", rest, _I))
         return order.request(
             RequestKind.FORGET, begins + found.start(group), _np_end(text, begins, end) if noun_only else end, sure=sure
         )
     if (found := _NOUN.match(rest)) and not _IDLE_NOUN.match(rest):
         about = " about" in deed[0]
-        sure = (framed and not says_more) or bool(_IN_MEMORY.search(rest))
-        if is_erasing and not _IN_MEMORY.search(rest):
-            sure = False
-        if (
-            order.negated
-            and not _IN_MEMORY.search(rest)
-            and not re.match(r"remember|sav|stor|record|memori|retain|log", deed[0], _I)
-        ):
+        kept = re.match(r"remember|sav|stor|record|memori|retain|log", deed[0], _I)
+        if not _IN_MEMORY.search(rest) and (is_erasing or not framed or says_more or (order.negated and not kept)):
             return None
-        return order.request(
-            RequestKind.FORGET, begins, _np_end(text, begins, end), sure=sure and not (about and not framed)
-        )
+        return order.request(RequestKind.FORGET, begins, _np_end(text, begins, end), sure=framed or not about)
     if " about" in deed[0] and rest and not re.match(r"(?:it|him|them|me|us|winning|\w+ing)\b", rest, _I):
         return order.request(RequestKind.FORGET, begins, _np_end(text, begins, end), sure=framed)
     return None
@@ -489,10 +474,9 @@ def _np_end(text: str, begins: int, end: int) -> int:
 def _name_told(text: str, start: int) -> Request | None:
     lead = re.compile(_LEADS, _I).match(text, start)
     begins = lead.end() if lead else start
-    for pattern, sure in ((_GOES_BY, True), (_USE_NAME, True), (_MY_NAME, False)):
-        if found := pattern.match(text, begins):
-            name = found["x"].strip("\"“”'‘’ ")
-            return Request(RequestKind.NAME, start, found.end(), name, sure=sure, subject_start=text.find(name, begins))
+    if found := _GOES_BY.match(text, begins) or _USE_NAME.match(text, begins):
+        name = found["x"].strip("\"“”'‘’ ")
+        return Request(RequestKind.NAME, start, found.end(), name, subject_start=text.find(name, begins))
     return None
 
 
@@ -519,10 +503,7 @@ def _name(order: _Order) -> Request | None:
         return order.request(RequestKind.NAME, found.start("x"), found.end("x"))
     if found := _LOWER_NAME.match(text, call.end()):
         return order.request(RequestKind.NAME, found.start("x"), found.end("x"), sure=framed or text.islower())
-    prefers = re.compile(rf".{{0,40}}\b(?:preferably|ideally|rather|or just|just) (?P<x>{_NAME_WORD})", _I).match(
-        text, call.end(), end
-    )
-    return order.request(RequestKind.NAME, prefers.start("x"), prefers.end("x"), sure=False) if prefers else None
+    return None
 
 
 def _wish(order: _Order) -> Request | None:
@@ -540,11 +521,9 @@ def _wish(order: _Order) -> Request | None:
     at = order.start + just.start() if just else verb
     if not order.negated and bare.match(text[at:end]) and not is_asked(text, verb):
         return _wished(order, at, end, sure=True)
-    if not order.negated and re.match(r"let me (?:vent|rant|cry|ramble)\b", clause, _I) and not is_asked(text, verb):
-        return _wished(order, begins, end, sure=False)
     found = _VERB.match(text, verb)
     if found is None:
-        return _unknown_wish(order, begins, end)
+        return None
     if is_asked(text, verb) and order.frame not in ("ask", "mind") and not order.polite:
         return None
     after = _AFTER.search(clause)
@@ -594,11 +573,6 @@ def _wish(order: _Order) -> Request | None:
     )
 
 
-_PLEA = re.compile(
-    r"(?:leave|hurt|forget|remember|kill|touch|hate|miss|wait|believe|trust|let|blame|hang|make|think|know|worry|"
-    r"lie)\b",
-    _I,
-)
 _FOR_ONCE = re.compile(
     r"\b(?:for (?:a|one|this) (?:\w+ )?(?:minute|moment|second|bit|while|day|once)|today|tonight|right now|"
     r"this time)\b",
@@ -606,41 +580,7 @@ _FOR_ONCE = re.compile(
 )
 
 
-def _unknown_wish(order: _Order, begins: int, end: int) -> Request | None:
-    """An order with a condition, or for always, or a prohibition, whose verb says nothing of how to talk: at most to be
-    asked about."""
-    text, clause = order.text, order.text[order.verb : end]
-    whole = text[order.start : end]
-    first = re.match(r"([a-z]+)\b(?:\s+([a-z']+))?", clause, _I)
-    if first is None or is_asked(text, order.verb) or _IDIOM.match(clause) or _NO_ORDER.match(first[1]):
-        return None
-    if first[2] and re.fullmatch(
-        r"is|was|are|were|has|had|have|will|would|can|could|isn't|wasn't|'s|did|does", first[2], _I
-    ):
-        return None
-    after = _AFTER.search(clause)
-    conditional = order.condition is not ALWAYS or bool(after and after.start() > 0)
-    lasting = re.search(
-        r"\b(?:from now on|every (?:day|morning|evening|night|time)|whenever|in (?:the )?future|any ?more)\b", whole, _I
-    )
-    forbidden = order.negated and order.frame in ("", "ask", "want") and re.search(r"\b(?:me|my|i|i'm)\b", clause, _I)
-    if forbidden and not _PLEA.match(clause):
-        return _wished(order, begins, end, sure=False)
-    if not (
-        conditional or (lasting and (order.frame or order.polite or order.negated or re.search(r"\bme\b", clause)))
-    ):
-        return None
-    if order.frame in ("ought", "let") or (
-        not order.frame
-        and not order.polite
-        and not order.negated
-        and not re.search(r"\b(?:me|you|your|my)\b", whole, _I)
-    ):
-        return None
-    return _wished(order, begins, end, sure=False)
-
-
-def _wished(order: _Order, begins: int, end: int, *, sure: bool) -> Request:
+def _wished(order: _Order, begins: int, end: int, *, sure: bool) -> Request | None:
     """What shall be done, with its condition where one follows it."""
     text, condition, ends = order.text, order.condition, end
     if condition is ALWAYS and (after := _AFTER.search(text, order.verb, end)) and after.start() > order.verb:

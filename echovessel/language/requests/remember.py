@@ -66,12 +66,14 @@ _TELLS_THE_TALE = (
 )
 _THAT_CLAUSE = re.compile(
     rf"(?:(?:i|we)(?:'\w{{1,2}})? {_TELLS_THE_TALE}\w|(?:my|our|he|she|they|it|his|her|their|the|there|tomorrow|on|"
-    r"next|every|nobody|no one|i'\w+|it's|[A-Z]\w{1,20} (?:is|was|has|had|will|can't|doesn't|likes|loves|hates|lives))"
+    r"next|every|nobody|no one|i'\w+|it's|[A-Z]\w{1,20} (?:is|was|has|had|will|can't|doesn't|likes|loves|hates|"
+    r"lives))"
     r"\b(?! time\b| day\b| night\b))",
     re.IGNORECASE,
 )
 _BARE_CLAUSE = re.compile(
-    r"(?:i'm|i am|i've|i have|i (?:do not|don't|can't|cannot|won't|never|always|only|also|really|hate|love|like|prefer|"
+    r"(?:i'm|i am|i've|i have|i (?:do not|don't|can't|cannot|won't|never|always|only|also|really|hate|love|like|"
+    r"prefer|"
     r"need|want|work|live|take|eat|drink|sleep|go|get|stopped|quit|moved)|we're|we are|we (?:live|moved|don't|can't)|"
     r"(?:my|our) (?:[\w'-]{1,30} ){1,4}(?:is|isn't|are|aren't|was|has|have|had|will|can't|doesn't|died|likes|loves|"
     r"hates|lives|works|starts|comes|goes|gets))\b",
@@ -112,7 +114,8 @@ _TAIL_ZH = (
     r"(?:[，,\s]{0,2}(?:好吗|好不好|好嘛|行吗|行不行|可以吗|可不可以|谢谢[你您啦]?|拜托了?|就行|就好|ok吗?)){0,2}"
 )
 _POINTS_ZH = re.compile(
-    rf"(?:一下)?{_POINTED_ZH}?[哦喔噢啊呀哈啦喽哟嘛吧]{{0,2}}{_TAIL_ZH}(?=\s{{0,3}}(?:[。！？，；：、…,.!?:;—\n）)~～]|$))"
+    rf"(?:一下)?{_POINTED_ZH}?[哦喔噢啊呀哈啦喽哟嘛吧]{{0,2}}{_TAIL_ZH}(?=\s{{0,3}}(?:[。！？，；：、…,.!?:;—\n）"
+    rf")~～]|$))"
 )
 _SELF_ZH = re.compile("我|咱|俺")
 _WHEN_ZH = re.compile("我|咱|俺|明天|后天|今天|今晚|下周|这周|下个?月|[0-9一二三四五六七八九十]{1,3}[月号]")

@@ -157,7 +157,7 @@ NOT_ASKED = [
 
 
 def words_of(line: str) -> str | None:
-    asked = next((one for one in read_requests(line) if one.kind is RequestKind.REMEMBER), None)
+    asked = next((one for one in read_requests(line) if one.kind is RequestKind.REMEMBER and one.sure), None)
     return None if asked is None else asked.subject or BEFORE
 
 

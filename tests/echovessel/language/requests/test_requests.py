@@ -5,6 +5,7 @@ of its 156 look-alikes taken for one.
 """
 
 import csv
+import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -54,6 +55,31 @@ def test_less_usual_ways_to_ask_are_mostly_heard() -> None:
     heard = [kind in {one.kind.value for one in read_requests(message)} for kind, message, *_ in asked]
     assert len(asked) > 150
     assert sum(heard) > 0.9 * len(asked)
+
+
+# Lines of others, who had not seen the rules: at first they heard 0.52 of the English requests and
+# 0.37 of the Chinese. The even half was then looked at. Of the odd half nobody has.
+HALVES = {"en": {"even": 0.95, "odd": 0.76}, "zh": {"even": 0.90, "odd": 0.76}}
+
+
+@pytest.mark.parametrize(("language", "half"), [(language, half) for language in HALVES for half in HALVES[language]])
+def test_what_others_wrote_is_heard_or_asked_about_and_their_look_alikes_are_not_taken(
+    language: str, half: str
+) -> None:
+    def of_half(name: str) -> list[dict[str, str]]:
+        lines = (HERE / "aside" / f"{language}_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+        return [json.loads(line) for line in lines[half == "even" :: 2]]
+
+    def read(row: dict[str, str]) -> tuple[Request, ...]:
+        return read_requests(row["text"], previous=row.get("previous", ""), question=row.get("question", ""))
+
+    asked, look_alike = of_half("requests"), of_half("lookalikes")
+    same = {"forget_this": "forget"}
+    kinds = [{same.get(one.kind.value, one.kind.value) for one in read(row)} for row in asked]
+    heard = [same.get(row["kind"], row["kind"]) in found for row, found in zip(asked, kinds, strict=True)]
+    taken = [row["text"] for row in look_alike if any(one.sure for one in read(row))]
+    assert sum(heard) >= HALVES[language][half] * len(asked)
+    assert len(taken) <= MAX_MISTAKEN * len(look_alike), taken
 
 
 def test_look_alikes_are_not_taken_for_requests() -> None:
