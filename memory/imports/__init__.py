@@ -6,7 +6,7 @@ sessions are remembered one by one (`consolidate`), and at last drafts for the c
 `runner` takes it from step to step; `summary` says how far it is.
 """
 
-from memory.imports.analysis import look
+from memory.imports.analysis import analyze_now
 from memory.imports.choices import Choices, WrongChoice
 from memory.imports.cost import Estimate, estimate
 from memory.imports.leases import enqueue
@@ -18,13 +18,13 @@ __all__ = [
     "Choices",
     "Estimate",
     "WrongChoice",
+    "analyze_now",
     "assign_persona",
     "begin",
     "cancel",
     "confirm",
     "enqueue",
     "estimate",
-    "look",
     "suggest_choices",
     "summarize",
 ]

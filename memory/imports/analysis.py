@@ -1,4 +1,4 @@
-"""Looking: once through the whole file, in constant memory, before anybody is asked anything."""
+"""Analysis of a file before import: one pass over all of it in constant memory, before the owner is asked anything."""
 
 import re
 from collections import Counter
@@ -65,9 +65,11 @@ _OF_DIARIES = re.compile(
 _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
-def look(job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None) -> None:
-    """Look through the file at once, for whoever holds it and waits; `choices` say how to read it where that is known,
-    `found` what `survey` gave where that was done. Raises LeaseLost where somebody else is at it."""
+def analyze_now(
+    job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None
+) -> None:
+    """Analyze the file in this process, for a caller that has it; `choices` say how to read it, `found` is the result
+    of `survey` if that was called already. Raises LeaseLost if another worker holds the import."""
     lease = acquire(job.pk, timezone.now, has_file=True)
     if lease is None:
         raise LeaseLost
@@ -75,16 +77,16 @@ def look(job: ImportJob, source: Source, choices: Choices | None = None, found: 
         lease.row.choices = choices.as_stored()
         lease.leased_row().update(choices=lease.row.choices)
     if found is None:
-        look_through(lease, source)
+        analyze_file(lease, source)
     else:
         _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
     job.refresh_from_db()
 
 
-def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
-    """Have the file looked through once more, read as the choices say; where it cannot be read so, it stands again as
-    it was read before. Raises NotAsking."""
-    looking: dict[str, Any] = {
+def analyze_again(job: ImportJob, choices: Choices, now: datetime) -> None:
+    """Have the file analyzed once more, read as the choices say; if it cannot be read so, the earlier analysis is
+    restored. Raises NotAwaitingConfirmation."""
+    queued: dict[str, Any] = {
         "status": ImportJob.Status.LOOKING,
         "holder": "",
         "lease_until": None,
@@ -94,15 +96,15 @@ def look_again(job: ImportJob, choices: Choices, now: datetime) -> None:
     before = {name: job.choices.get(name) for name in HOW_TO_READ}
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=ImportJob.Status.ASKING)
-        if not asking.update(**looking, choices=choices.as_stored() | {"before": before}):
+        if not asking.update(**queued, choices=choices.as_stored() | {"before": before}):
             raise NotAwaitingConfirmation
         job.refresh_from_db()
         summary.publish(job)
 
 
-def look_through(lease: ImportLease, source: Source) -> None:
-    """Note with the job what is found in the file, or why it cannot be read. What was found before stands where it
-    cannot be read in another way than it was. Raises LeaseLost."""
+def analyze_file(lease: ImportLease, source: Source) -> None:
+    """Store with the job what the file contains, or why it cannot be read. If it was to be read in another way and
+    cannot be, the earlier analysis stands. Raises LeaseLost."""
     job = lease.row
     choices = parse_choices(job.choices) if job.choices else Choices()
     try:
@@ -110,42 +112,53 @@ def look_through(lease: ImportLease, source: Source) -> None:
         if "before" in job.choices and not (found["questions"] or any(found["counts"].values())):
             raise ImportRejected("nothing_found")
     except ImportRejected as error:
-        _turn_down(lease, error)
-        return
-    _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+        facts = {name: str(value) for name, value in error.facts.items()}
+        refusal = {"code": error.code, "where": error.where, "facts": facts}
+        if "before" in job.choices:
+            refusal |= {"read_as": job.choices["format"] or ""}
+            as_before = {name: value for name, value in job.choices.items() if name != "before"}
+            as_before |= job.choices["before"]
+            _step(lease, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
+        else:
+            over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
+            _step(lease, **over, **without_names(job))
+    else:
+        _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
 
 
 def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
-    """What is found in the file, read as the choices say; what has to be asked before it can be read is among
-    "questions". `alive` is called now and then. Raises ImportRejected."""
+    """What the file contains, read as the choices say; "questions" are those to answer before it can be read. `alive`
+    is called now and then. Raises ImportRejected."""
     if choices.format == archive_files.NAME or (choices.format is None and archive_files.is_archive(source)):
         return archive_files.survey(source, alive) | {"chunks": archive_files.STEPS, "naive": 0}
     chosen_format = format_of(source, choices)
     between = is_between_people(chosen_format)
-    looking = _looked(source, chosen_format, _Looking(chosen_format.name, choices, alive, between))
-    if (order := looking.order).begins_with_the_newest:
-        turned = _Looking(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
-        looking = _looked(source, chosen_format, turned)
+    analysis = _analyze(source, chosen_format, _Analysis(chosen_format.name, choices, alive, between))
+    if (order := analysis.order).begins_with_the_newest:
+        turned = _Analysis(chosen_format.name, choices, alive, between, True, order.keeps_what_was_said_at_once)
+        analysis = _analyze(source, chosen_format, turned)
     unsaid = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
-    if unsaid and looking.may_be_a_chat(source):
-        looking = _Looking(chosen_format.name, choices, alive, questions=["kind"], sample=looking.sample)
-    # What the fields of records hold, where a person has to say that: as it was said, else as it is guessed.
-    if not (isinstance(chosen_format, mapper.MappedFile) or choices.mapping or "mapping" in looking.questions):
-        unread = looking.questions and not (looking.sample or source.members)
+    if unsaid and analysis.may_be_a_chat(source):
+        analysis = _Analysis(chosen_format.name, choices, alive, questions=["kind"], sample=analysis.sample)
+    # What the fields of records hold, if a person has to confirm that: as chosen before, else as guessed.
+    if not (isinstance(chosen_format, mapper.MappedFile) or choices.mapping or "mapping" in analysis.questions):
+        unread = analysis.questions and not (analysis.sample or source.members)
         mapping_of: dict[str, Any] = {"mapping": None, "fields": []}
         mapping_of |= {"sample": _first_lines(source)} if unread else {}
     else:
-        mapping = _said(choices, source) or mapper.guess(source)
+        mapping = _mapping_of(choices, source) or mapper.guess(source)
         records = mapper.with_records(source)
-        fields = _fields(records, mapping.records if mapping else "")
-        sample = {} if looking.sample else {"sample": _first_lines(records)}
+        # The fields to choose from: of the records in JSON, or the columns of a table.
+        inside, paths = f"{mapping.records}." if mapping and mapping.records else "", records.sample.paths
+        fields = sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))
+        fields = (fields if paths else table.columns(records))[:_MAX_FIELDS]
+        sample = {} if analysis.sample else {"sample": _first_lines(records)}
         mapping_of = {"mapping": asdict(mapping) if mapping else None, "fields": fields} | sample
-    return looking.told() | {"label": str(chosen_format.label)} | mapping_of
+    return analysis.as_found() | {"label": str(chosen_format.label)} | mapping_of
 
 
-def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
-    """What taking the file in would count of talks, lines and entries, as it was found in `job.found` and chosen.
-    Nothing is stored."""
+def predict_counts(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
+    """How many sessions, messages and entries an import with these choices would store. Nothing is stored."""
     persona, found = job.persona, job.found
     if persona is None or found["format"] == archive_files.NAME:
         return {}
@@ -154,19 +167,19 @@ def foreseen(job: ImportJob, source: Source, choices: Choices, now: datetime) ->
 
 
 def cuts_of(found: Mapping[str, Any], until: datetime) -> Cuts:
-    """Where to cut a file in which that was found."""
+    """Where to cut a file with this analysis."""
     order = {name: bool(found.get(name)) for name in ("newest_first", "keeps_at_once")}
     return cuts(**order, undated=found.get("undated", 0), until=until)
 
 
-def _looked(source: Source, chosen_format: Format, looking: "_Looking") -> "_Looking":
+def _analyze(source: Source, chosen_format: Format, analysis: "_Analysis") -> "_Analysis":
     try:
-        looking.through(read_file(source, chosen_format, options_of(source, looking.choices)))
+        analysis.read(read_file(source, chosen_format, options_of(source, analysis.choices)))
     except ImportRejected as error:
         if error.code not in QUESTIONS:
             raise
-        looking.questions.append(QUESTIONS[error.code])
-    return looking
+        analysis.questions.append(QUESTIONS[error.code])
+    return analysis
 
 
 def format_of(source: Source, choices: Choices, known: str = "") -> Format:
@@ -177,18 +190,18 @@ def format_of(source: Source, choices: Choices, known: str = "") -> Format:
 
 def options_of(source: Source, choices: Choices) -> Options:
     """How to read the file."""
-    return Options(choices.day_first, _said(choices, source), source.limits, choices.kind)
+    return Options(choices.day_first, _mapping_of(choices, source), source.limits, choices.kind)
 
 
-def _said(choices: Choices, source: Source) -> Fields | None:
-    """The mapping as a person said it; where the records stand in JSON is found out where they did not say that. Of
-    notes no field says who speaks: all of them are the owner's."""
+def _mapping_of(choices: Choices, source: Source) -> Fields | None:
+    """The mapping that a person chose; the place of the records in JSON is guessed if they did not choose it. In notes
+    no field says who speaks: all of them are the owner's."""
     if not choices.mapping:
         return None
-    said = Fields(**choices.mapping)
-    said = replace(said, speaker="") if choices.kind == "notes" else said
+    mapping = Fields(**choices.mapping)
+    mapping = replace(mapping, speaker="") if choices.kind == "notes" else mapping
     guess = None if "records" in choices.mapping else mapper.guess(source)
-    return replace(said, records=guess.records) if guess else said
+    return replace(mapping, records=guess.records) if guess else mapping
 
 
 def cuts(
@@ -207,25 +220,11 @@ def cuts(
     )
 
 
-# --- what becomes of it -------------------------------------------------------------------------------------------
-def _turn_down(lease: ImportLease, error: ImportRejected) -> None:
-    facts = {name: str(value) for name, value in error.facts.items()}
-    refusal = {"code": error.code, "where": error.where, "facts": facts}
-    choices = lease.row.choices
-    if "before" in choices:
-        refusal |= {"read_as": choices["format"] or ""}
-        as_before = {name: value for name, value in choices.items() if name != "before"} | choices["before"]
-        _step(lease, status=ImportJob.Status.ASKING, refusal=refusal, choices=as_before)
-        return
-    over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
-    _step(lease, **over, **without_names(lease.row))
-
-
 def without_names(job: ImportJob) -> dict[str, Any]:
-    """What an import that is over keeps of what was found and chosen: no line, and nobody's name."""
-    said = ("sample", "speakers", "mapping", "fields", "called", "roles", "before")
-    found = {name: value for name, value in job.found.items() if name not in said}
-    choices = {name: value for name, value in job.choices.items() if name not in said}
+    """What an import that is over keeps of its analysis and choices: no message, and nobody's name."""
+    private = ("sample", "speakers", "mapping", "fields", "called", "roles", "before")
+    found = {name: value for name, value in job.found.items() if name not in private}
+    choices = {name: value for name, value in job.choices.items() if name not in private}
     return {"found": found, "choices": choices}
 
 
@@ -237,24 +236,23 @@ def _step(lease: ImportLease, **values: Any) -> None:
 
 
 class FileKeeper:
-    """Keeps the import in our hands while the file is gone through: to be called now and then. Raises LeaseLost."""
+    """Renews the lease while the file is read: to be called now and then. Raises LeaseLost."""
 
     def __init__(self, lease: ImportLease) -> None:
         self.lease = lease
         self.often = timedelta(seconds=job_knobs.lease_seconds() / 4)
-        self.kept_at = lease.clock()
+        self.renewed_at = lease.clock()
 
     def __call__(self) -> None:
         now = self.lease.clock()
-        if now - self.kept_at >= self.often:
-            self.kept_at = now
+        if now - self.renewed_at >= self.often:
+            self.renewed_at = now
             self.lease.renew()
 
 
-# --- what is seen -------------------------------------------------------------------------------------------------
 @dataclass
-class _Looking:
-    """What was seen of the file so far."""
+class _Analysis:
+    """What was read of the file so far."""
 
     format: str
     choices: Choices
@@ -283,11 +281,11 @@ class _Looking:
     speaking: set[str] = field(default_factory=set)
     talks_of: Counter[str] = field(default_factory=Counter)
 
-    def through(self, found: Iterable[Found]) -> None:
-        """Go through all that is found, and note where it would be cut."""
+    def read(self, found: Iterable[Found]) -> None:
+        """Read all of the file, and count the chunks it would be cut into."""
         everybody = replace(self.choices, roles={}, limit=None)
         for chunk in chunk_file(
-            self._noting(found),
+            self._count(found),
             self.format,
             everybody,
             cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once),
@@ -296,7 +294,7 @@ class _Looking:
             self.sessions += bool(chunk.lines)
             self.tokens += chunk.tokens
 
-    def _noting(self, found: Iterable[Found]) -> Iterator[Found]:
+    def _count(self, found: Iterable[Found]) -> Iterator[Found]:
         for one in found:
             self.alive()
             if isinstance(one, Skipped):
@@ -336,8 +334,8 @@ class _Looking:
             yield one
 
     def may_be_a_chat(self, source: Source) -> bool:
-        """Whether records in which nobody is said to speak may be what others said: as long as nothing calls them a
-        diary, and, whatever they are called, where they follow each other as quickly as lines of a chat."""
+        """Whether records without a speaker may be messages of other people: unless they are called a diary, and also
+        then if they follow each other as quickly as messages of a chat."""
         return self.follows_quickly or bool(self.counts["entries"] and not is_called_a_diary(source))
 
     @property
@@ -361,11 +359,11 @@ class _Looking:
                 {"speaker": speaker[:80], "text": text[:_SAMPLE_CHARACTERS], "at": when, "where": where[:80]}
             )
 
-    def told(self) -> dict[str, Any]:
+    def as_found(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
         # Everybody who speaks, the most first.
-        said = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
-        talks = [Talk("", "", said, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        one_each = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        talks = [Talk("", "", one_each, ""), *(Talk(title, "", (), "") for title in self.titles)]
         guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
         if self.between_people and "user" not in guesses.values():
             # Who alone speaks in nearly all of several sessions took them along.
@@ -392,15 +390,6 @@ class _Looking:
             "questions": self.questions,
             "sample": self.sample,
         }
-
-
-def _fields(source: Source, records: str) -> list[str]:
-    """The fields that a person may choose from: of the records in JSON, or the columns of a table."""
-    paths = source.sample.paths
-    if not paths:
-        return table.columns(source)[:_MAX_FIELDS]
-    inside = f"{records}." if records else ""
-    return sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))[:_MAX_FIELDS]
 
 
 def is_called_a_diary(source: Source) -> bool:

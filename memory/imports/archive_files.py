@@ -95,9 +95,11 @@ def import_file(
             {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(what, what): count
             for what, count in result.refused.items()
         }
-        # The archive's core blocks as drafts; returns how many were forgotten here, and are not proposed again.
-        given = _persona_line(file)
-        written = {label: text.strip() for label, text in given.blocks.written().items() if text.strip()}
+        # The archive's core blocks become drafts; those that were forgotten here are not proposed again. Every archive
+        # that was imported has its line of the persona.
+        records = (schema.record(line) for line in schema.raw_lines(file) if line.type == "persona")
+        profile = next(record for record in records if isinstance(record, PersonaRecord))
+        written = {label: text.strip() for label, text in profile.blocks.written().items() if text.strip()}
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=run.pk).exists():
                 raise ArchiveError("it was forgotten while it was read")
@@ -137,13 +139,6 @@ def _opened(source: Source) -> Iterator[BinaryIO]:
         raise ImportRejected("archive_broken", _("line %d") % error.number, reason=error.reason) from error
     except ArchiveError as error:
         raise ImportRejected("archive_broken", reason=str(error)) from error
-
-
-def _persona_line(file: BinaryIO) -> PersonaRecord:
-    for line in schema.raw_lines(file):
-        if line.type == "persona" and isinstance(found := schema.record(line), PersonaRecord):
-            return found
-    raise ArchiveError("the archive has no persona line")
 
 
 # --- what is in it ----------------------------------------------------------------------------------------------------

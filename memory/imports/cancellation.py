@@ -24,27 +24,33 @@ Status = Session.Status
 BROUGHT = (Session, Message, ConceptNode, Entity, CoreDraft)
 
 
-def erase_unread(job: ImportJob, now: datetime, most: int | None = None) -> int:
-    """Erase the talks of the job of which nothing is remembered, some `most` of them where that is said, with what says
-    that they were taken in; returns how many. One that was read in part ends where its reading stopped.
+def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int:
+    """Erase the sessions of the import of which nothing is remembered, about `limit` of them if that is given, together
+    with the records that they were imported; returns how many. A session that was consolidated in part is closed.
 
-    Nothing of theirs is written after it by whoever has one in hand. Once more after a kill, it goes on. No transaction
-    may be open.
+    A worker that holds one of them writes nothing afterwards; after a kill, the next call goes on. No transaction may
+    be open.
     """
-    erased = looked_at = 0
-    while (most is None or looked_at < most) and (found := list(_not_remembered(job)[:AT_ONCE])):
+    erased = tried = 0
+    while (limit is None or tried < limit) and (sessions := list(_not_remembered(job)[:AT_ONCE])):
         with transaction.atomic():
-            gone = [counts for session in found if (counts := _ended(session))]
-            _note(job, gone, now)
-        erased += len(gone)
-        looked_at += len(found)
+            deleted_rows = [counts for session in sessions if (counts := _erase_or_close(session))]
+            if deleted_rows and job.persona is not None:
+                # One receipt for the whole import, as long as its bytes are not erased.
+                receipt = _receipt(job, job.persona) or receipts.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
+                counts = sum(map(Counter, deleted_rows), Counter(receipt.counts))
+                Receipt.objects.filter(pk=receipt.pk).update(
+                    counts=dict(counts), targets=[[CANCELLED_IMPORT, str(job.uuid)]]
+                )
+        erased += len(deleted_rows)
+        tried += len(sessions)
     if not is_something_left(job):
         # Nothing is left to be forgotten as a whole where nothing of it stayed; and the bytes go.
         if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in BROUGHT):
             ImportRun.objects.filter(uuid=job.uuid).delete()
-        receipt = _receipt(job, job.persona) if job.persona else None
-        if receipt is not None:
-            receipts.finish(receipt, now)
+        pending = _receipt(job, job.persona) if job.persona else None
+        if pending is not None:
+            receipts.finish(pending, now)
     return erased
 
 
@@ -81,8 +87,8 @@ def _not_remembered(job: ImportJob) -> SessionQuerySet:
     return waiting.exclude(status=Status.FAILED, extractions__applied_at__isnull=False)
 
 
-def _ended(session: Session) -> Mapping[str, int]:
-    """How many rows went with it, by table; none where something of it is remembered."""
+def _erase_or_close(session: Session) -> Mapping[str, int]:
+    """Erase the session and return the deleted rows by table; if something of it is remembered, only close it."""
     if not session.extractions.exclude(applied_at=None).exists():
         ImportChunk.objects.filter(session=session).delete()
         return off_the_record.erase(session)
@@ -90,15 +96,6 @@ def _ended(session: Session) -> Mapping[str, int]:
     session.extractions.filter(applied_at=None).delete()
     Session.objects.filter(pk=session.pk).update(status=Status.CLOSED, holder="", lease_until=None, waiting_for="")
     return {}
-
-
-def _note(job: ImportJob, gone: list[Mapping[str, int]], now: datetime) -> None:
-    """One receipt for all of it, as long as its bytes are not erased."""
-    if not gone or job.persona is None:
-        return
-    receipt = _receipt(job, job.persona) or receipts.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
-    counts = sum(map(Counter, gone), Counter(receipt.counts))
-    Receipt.objects.filter(pk=receipt.pk).update(counts=dict(counts), targets=[[CANCELLED_IMPORT, str(job.uuid)]])
 
 
 def _receipt(job: ImportJob, persona: Persona) -> Receipt | None:

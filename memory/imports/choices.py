@@ -42,9 +42,9 @@ def follow_choices(
     """Who is likely who, with what is said of some: of two people one is what the other one is not, also where that was
     guessed the other way round. `between_people` what one of them is not is somebody else.
 
-    >>> followed({"Ana": "user", "Mira": "persona"}, {"Mira": "user"})
+    >>> follow_choices({"Ana": "user", "Mira": "persona"}, {"Mira": "user"})
     {'Ana': 'persona', 'Mira': 'user'}
-    >>> followed({"Ana": "user", "Ben": "other"}, {"Ben": "user"}, between_people=True)
+    >>> follow_choices({"Ana": "user", "Ben": "other"}, {"Ben": "user"}, between_people=True)
     {'Ana': 'other', 'Ben': 'user'}
     """
     roles = {**likely, **said}

@@ -12,6 +12,7 @@ Greetings, the notes of a card's author and all the rest of it become nothing: t
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
 from typing import Any
@@ -112,69 +113,63 @@ class SortedNotes:
 
 def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
     """What the notes may become, in their order."""
-    found = SortedNotes()
+    outcome = SortedNotes()
     for note in notes:
         if isinstance(note, Card):
-            _take_card(note, names, found)
+            texts = (
+                (Label.PERSONA, note.description, _("card, description")),
+                (Label.PERSONA, note.personality, _("card, personality")),
+                (Label.PERSONA, note.scenario, _("card, scenario")),
+                (Label.STYLE, note.example_messages, _("card, example messages")),
+                (Label.STYLE, note.post_history, _("card, instructions")),
+            )
+            for label, text, where in texts:
+                outcome.passages += _passages(label, text, where, names)
+            for lore in note.lore:
+                _sort_lore(lore, names, outcome)
         elif isinstance(note, Lore):
-            _take_lore(note, names, found)
+            _sort_lore(note, names, outcome)
+        elif note.rest.get("status") in _GONE:
+            outcome.left_out["outdated"] += 1
+        elif block := _LABELS.get(note.type):
+            outcome.passages += _passages(block, note.text, note.where, names)
         else:
-            # --- memories
-            # -------------------------------------------------------------------------------------------------------
-            if note.rest.get("status") in _GONE:
-                found.left_out["outdated"] += 1
-            elif label := _LABELS.get(note.type):
-                found.passages += _passages(label, note.text, note.where, names)
-            else:
-                # What an export of ours says of a memory beyond the words of the specification, as far as it can be
-                # read.
-                said = note.rest.get("metadata")
-                if not isinstance(said, Mapping) or _table(note.rest.get("provenance")).get("platform") != OURS:
-                    own = {}
-                else:
-                    impact = said.get("emotional_impact")
-                    own = {
-                        "kind": ConceptNode.Kind.THOUGHT if said.get("kind") == "thought" else ConceptNode.Kind.EVENT,
-                        "subject": said["subject"]
-                        if said.get("subject") in ConceptNode.Subject.values
-                        else ConceptNode.Subject.USER,
-                        "emotional_impact": impact if isinstance(impact, int) and not isinstance(impact, bool) else 0,
-                        "emotion_tags": _words(said.get("emotion_tags")),
-                        "relational_tags": _words(said.get("relational_tags")),
-                        "event_time": _days(_table(note.rest.get("temporal"))),
-                    }
-                told = own | {"day": note.day}
-                if note.confidence is not None:
-                    told["confidence"] = note.confidence
-                found.memories += _memories(names.filled(note.text.strip()), f"remembered:{note.source_id}", **told)
-    return found
+            fields = _fields_of_our_export(note.rest) | {"day": note.day}
+            fields |= {} if note.confidence is None else {"confidence": note.confidence}
+            outcome.memories += _memories(names.filled(note.text.strip()), f"remembered:{note.source_id}", **fields)
+    return outcome
 
 
-# --- cards and lorebooks --------------------------------------------------------------------------------------------
-def _take_card(card: Card, names: Names, found: SortedNotes) -> None:
-    texts = (
-        (Label.PERSONA, card.description, _("card, description")),
-        (Label.PERSONA, card.personality, _("card, personality")),
-        (Label.PERSONA, card.scenario, _("card, scenario")),
-        (Label.STYLE, card.example_messages, _("card, example messages")),
-        (Label.STYLE, card.post_history, _("card, instructions")),
-    )
-    for label, text, where in texts:
-        found.passages += _passages(label, text, where, names)
-    for lore in card.lore:
-        _take_lore(lore, names, found)
+def _fields_of_our_export(rest: Mapping[str, Any]) -> dict[str, Any]:
+    """What our own export says of a memory beyond the words of the specification, as far as it can be read."""
+    metadata, temporal = rest.get("metadata"), _table(rest.get("temporal"))
+    if not isinstance(metadata, Mapping) or _table(rest.get("provenance")).get("platform") != OURS:
+        return {}
+    impact, subject = metadata.get("emotional_impact"), metadata.get("subject")
+    event_time = None
+    with suppress(KeyError, TypeError, ValueError):
+        start, end = (datetime.fromisoformat(temporal[name]).date() for name in ("valid_from", "valid_until"))
+        event_time = (start, end) if start <= end else None
+    return {
+        "kind": ConceptNode.Kind.THOUGHT if metadata.get("kind") == "thought" else ConceptNode.Kind.EVENT,
+        "subject": subject if subject in ConceptNode.Subject.values else ConceptNode.Subject.USER,
+        "emotional_impact": impact if isinstance(impact, int) and not isinstance(impact, bool) else 0,
+        "emotion_tags": _words(metadata.get("emotion_tags")),
+        "relational_tags": _words(metadata.get("relational_tags")),
+        "event_time": event_time,
+    }
 
 
-def _take_lore(lore: Lore, names: Names, found: SortedNotes) -> None:
+def _sort_lore(lore: Lore, names: Names, outcome: SortedNotes) -> None:
     if not lore.enabled or not lore.content.strip():
-        found.left_out["disabled" if lore.content.strip() else "empty"] += 1
+        outcome.left_out["disabled" if lore.content.strip() else "empty"] += 1
     elif lore.rest.get("constant") is True:
-        found.passages += _passages(Label.PERSONA, lore.content, lore.where, names)
+        outcome.passages += _passages(Label.PERSONA, lore.content, lore.where, names)
     else:
         text = names.filled(lore.content.strip())
         known_as = [key for key in (lore.name, *lore.keys) if key.strip() and not _PATTERN.search(key)]
         memories = list(_memories(text, f"lore:{lore.source_id}", subject=ConceptNode.Subject.PERSONA))
-        found.somebodies.append(DescribedPerson(f"lore:{lore.source_id}", known_as, text, memories))
+        outcome.somebodies.append(DescribedPerson(f"lore:{lore.source_id}", known_as, text, memories))
 
 
 def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Passage]:
@@ -185,17 +180,9 @@ def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Pas
             yield Passage(label, filled if len(filled) <= MAX_CHARACTERS else part.strip(), part.strip(), where)
 
 
-def _memories(text: str, external_id: str, **told: Any) -> Iterator[Memory]:
+def _memories(text: str, external_id: str, **fields: Any) -> Iterator[Memory]:
     for number, part in enumerate(filter(str.strip, parts(text, LONGEST_MEMORY)), 1):
-        yield Memory(f"{external_id}#{number}" if number > 1 else external_id, part.strip(), **told)
-
-
-def _days(temporal: Mapping[str, Any]) -> DateRange | None:
-    try:
-        start, end = (datetime.fromisoformat(temporal[name]).date() for name in ("valid_from", "valid_until"))
-    except (KeyError, TypeError, ValueError):
-        return None
-    return (start, end) if start <= end else None
+        yield Memory(f"{external_id}#{number}" if number > 1 else external_id, part.strip(), **fields)
 
 
 def _words(value: Any) -> list[str]:

@@ -86,11 +86,7 @@ def requeue_stale(now: datetime) -> int:
     """Enqueue the imports that wait; returns how many. Delete what was cancelled, or given up during its upload."""
     waiting = ImportJob.objects.waiting(now).order_by("id")
     enqueued = runner.requeue_stale(ImportJob.objects.at_work(), waiting, enqueue=lambda job: leases.enqueue(job, now))
-    _tidy(now)  # after it: what cannot be deleted holds up nobody
-    return enqueued
-
-
-def _tidy(now: datetime) -> None:
+    # Last, so that nothing that cannot be deleted holds up the queue.
     for job in ImportJob.objects.filter(status=Status.CANCELLED, finished_at=None):
         runs.finish_cancelled(job, now, ERASED_IN_A_MINUTE)
     needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
@@ -100,9 +96,10 @@ def _tidy(now: datetime) -> None:
     unanswered = ImportJob.objects.filter(status=Status.ASKING)
     for job in unanswered.filter(created_at__lt=now - timedelta(days=knobs.import_answer_days())):
         runs.cancel(job, now)
-    # Whoever had the file died while they uploaded it, or while a command read it.
+    # A worker or command died while it uploaded or read the file.
     begun = ImportJob.objects.filter(status=Status.LOOKING, file_is_here=False, created_at__lt=now - ABANDONED_AFTER)
     begun.filter(available(now)).delete()
+    return enqueued
 
 
 class FileImport(runner.Job[ImportLease]):
@@ -120,7 +117,7 @@ class FileImport(runner.Job[ImportLease]):
             return self.fail("stopped")
         try:
             if row.status == Status.LOOKING:
-                return self.look()
+                return self.analyze()
             if row.status == Status.WRITING and (not self.write() or self.through == Status.WRITING):
                 return self.enqueue_rest()
             if row.status == Status.REMEMBERING:
@@ -141,9 +138,9 @@ class FileImport(runner.Job[ImportLease]):
         return nullcontext(self.source) if self.source is not None else stored_file.open_file(self.row)
 
     # --- the steps ------------------------------------------------------------------------------------------------
-    def look(self) -> Outcome:
+    def analyze(self) -> Outcome:
         with self.file() as source:
-            analysis.look_through(self.lease, source)
+            analysis.analyze_file(self.lease, source)
         if self.row.status == Status.ASKING:
             return Outcome.ASKS
         stored_file.drop_file(self.row)

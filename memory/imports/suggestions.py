@@ -19,9 +19,18 @@ def suggest_choices(job: ImportJob) -> Choices:
     whom nothing is known is ""."""
     before = parse_choices(job.choices) if job.choices else Choices()
     zone = job.persona.timezone if job.persona else before.zone
+    guesses = {speaker["name"]: speaker["guess"] for speaker in job.found.get("speakers", [])}
+    if job.found.get("between_people"):
+        owner = "" if "user" in guesses.values() else _owner_among(guesses, job)
+        roles = follow_choices(guesses, {owner: "user"} if owner else {}, between_people=True)
+    else:
+        sides = ((job.persona.name, "persona"), (job.persona.user_name, "user")) if job.persona else ()
+        side_of = {name.casefold(): side for name, side in sides if name}
+        known = {name: side_of[name.casefold()] for name in guesses if name.casefold() in side_of}
+        roles = follow_choices(guesses, known)
     likely = replace(
         before,
-        roles={name: before.roles.get(name) or role for name, role in _likely_roles(job).items()},
+        roles={name: before.roles.get(name) or role for name, role in roles.items()},
         mapping=before.mapping or job.found.get("mapping"),
         zone=zone if before.zone == "UTC" else before.zone,
         undated=before.undated or (job.created_at - timedelta(days=1)).date(),
@@ -46,18 +55,6 @@ def is_a_name(speaker: str) -> bool:
     """
     is_label = bool(role_named(speaker)) or speaker.strip().casefold() in _LABELS
     return not is_label and "@" not in speaker and not _NUMBER.fullmatch(speaker.strip())
-
-
-def _likely_roles(job: ImportJob) -> dict[str, str]:
-    likely = {one["name"]: one["guess"] for one in job.found.get("speakers", [])}
-    if job.found.get("between_people"):
-        owner = "" if "user" in likely.values() else _owner_among(likely, job)
-        return follow_choices(likely, {owner: "user"} if owner else {}, between_people=True)
-    if not job.persona:
-        return follow_choices(likely, {})
-    named = {job.persona.name.casefold(): "persona", job.persona.user_name.casefold(): "user"}
-    named.pop("", None)
-    return follow_choices(likely, {name: named[name.casefold()] for name in likely if name.casefold() in named})
 
 
 def _owner_among(likely: Mapping[str, str], job: ImportJob) -> str:

@@ -17,7 +17,7 @@ from chat.turns import turn as turns
 from echovessel.api.tokens import secret
 from echovessel.api_routes import api
 from echovessel.llm.models import LLMCall
-from memory.imports import begin, look
+from memory.imports import analyze_now, begin
 from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
 from memory.recall import recall
 from persona.models import CoreDraft, Persona
@@ -44,7 +44,7 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     proposal = MergeProposal.objects.create(a=entity, b=other, score=0.5)
     brought = given("Ben: I bake bread.\nOtto: Lovely.\n", "talk.txt")
     job = begin(otto.owner, otto, brought, now, keep=True)
-    look(job, brought)
+    analyze_now(job, brought)
     draft = CoreDraft.objects.create(persona=otto, label="user", text=SECRET, content_hash="0", created_at=now)
     first_word = Turn.objects.create(persona=otto, session=message.session, status="done", spoke_first=True)
     receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)

@@ -68,13 +68,12 @@ class ChoiceReader:
             yield from (self._entry(*record) for record in records)
             return
         for talk, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
-            begun = self.places.begun(talk, title or self.name, group, self._words)
+            begun = self.places.begun(
+                talk, title or self.name, group, lambda record: word(value_at(record[1], self.mapping.text))
+            )
             lines = (self._line(*record, partner) for record in begun)
             self.talks += 1
             yield from sessions_of(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
-
-    def _words(self, record: Record) -> str:
-        return word(value_at(record[1], self.mapping.text))
 
     def _line(self, where: str, record: Any, partner: str) -> Line | Skipped:
         if isinstance(record, Skipped):

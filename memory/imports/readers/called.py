@@ -63,7 +63,7 @@ _LABELS = frozenset(
 def may_be_name(name: str) -> bool:
     """Whether `name` can be that of a speaker.
 
-    >>> [may_be_called(name) for name in ("Ana", "PM", "(Read by you after 5 seconds)", "January 5", "Monday", "May")]
+    >>> [may_be_name(name) for name in ("Ana", "PM", "(Read by you after 5 seconds)", "January 5", "Monday", "May")]
     [True, False, False, False, False, True]
     """
     bare = name.strip()

@@ -70,34 +70,36 @@ class CharacterCard:
         return 0.9 if len(_TELLING & sample.paths) >= 2 or {"char_name", "char_persona"} <= sample.paths else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        yield from found_in(_document(source, options))
+        if "card.json" in source.members:
+            texts = source.texts("card.json")
+        elif source.members:
+            raise ImportRejected("member_missing")
+        elif source.sample.head.startswith(png.SIGNATURE[:4]):
+            texts = decode([_json_in_picture(source)], "utf-8")
+        else:
+            texts = source.texts()
+        yield from found_in(load_json(texts, options.limits, MOST_CHARACTERS))
 
 
-def _document(source: Source, options: Options) -> Any:
-    if "card.json" in source.members:
-        return load_json(source.texts("card.json"), options.limits, MOST_CHARACTERS)
-    if source.members:
-        raise ImportRejected("member_missing")
-    if source.sample.head.startswith(png.SIGNATURE[:4]):
-        with source.open() as file:
-            # The JSON in a picture: a `ccv3` is preferred to a `chara`, which is then a copy for older readers.
-            try:
-                texts = png.texts_of(file, KEYWORDS)
-            except png.BrokenPNG as error:
-                raise ImportRejected("picture_broken", _("byte %d") % error.byte) from error
-            text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
-            if text is None:
-                raise ImportRejected("picture_without_card")
-            # Base64, which some write over lines or without its padding, and a few leave out.
-            bare = b"".join(text.split())
-            unpadded = bare.rstrip(b"=")
-            try:
-                plain = bare.startswith(b"{")
-                text = text if plain else base64.b64decode(unpadded + b"=" * (-len(unpadded) % 4), validate=True)
-            except binascii.Error as error:
-                raise ImportRejected("picture_broken", "Base64") from error
-            return load_json(decode([text], "utf-8"), options.limits, MOST_CHARACTERS)
-    return load_json(source.texts(), options.limits, MOST_CHARACTERS)
+def _json_in_picture(source: Source) -> bytes:
+    """A `ccv3` is preferred to a `chara`, which is then a copy for older readers."""
+    with source.open() as file:
+        try:
+            texts = png.texts_of(file, KEYWORDS)
+        except png.BrokenPNG as error:
+            raise ImportRejected("picture_broken", _("byte %d") % error.byte) from error
+    text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
+    if text is None:
+        raise ImportRejected("picture_without_card")
+    # Base64, which some write over lines or without its padding, and a few leave out.
+    bare = b"".join(text.split())
+    if bare.startswith(b"{"):
+        return text
+    unpadded = bare.rstrip(b"=")
+    try:
+        return base64.b64decode(unpadded + b"=" * (-len(unpadded) % 4), validate=True)
+    except binascii.Error as error:
+        raise ImportRejected("picture_broken", "Base64") from error
 
 
 def found_in(document: Any) -> Iterator[Card | Skipped]:

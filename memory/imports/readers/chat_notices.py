@@ -128,19 +128,16 @@ def without_notices(text: str, known: Container[str]) -> tuple[str, int]:
     first, *rest = text.split("\n")
     kept = [line for line in rest if not is_notice(line, known)]
     whole = "\n".join((first, *kept))
-    unglued = _unglued(whole, known)
+    unglued = whole
+    if whole.rstrip().endswith(_INVITATION_ENDS):
+        starts = (
+            start
+            for start in range(whole.rfind("\n") + 1, len(whole))
+            if (glued := _GLUED.fullmatch(whole, start)) and glued["who"] in known
+        )
+        if (start := next(starts, None)) is not None:
+            unglued = whole[:start].rstrip()
     return unglued, len(rest) - len(kept) + (unglued != whole)
-
-
-def _unglued(text: str, known: Container[str]) -> str:
-    if not text.rstrip().endswith(_INVITATION_ENDS):
-        return text
-    first, end, last = text.rpartition("\n")
-    for start in range(len(last)):
-        found = _GLUED.fullmatch(last, start)
-        if found and found["who"] in known:
-            return (first + end + last[:start]).rstrip()
-    return text
 
 
 def invited_in(line: str, known: Container[str]) -> list[str]:

@@ -86,7 +86,16 @@ class ChatGPT:
         number, places = 0, ContentIds()
         known: set[str] = set()
         for file in files or [""]:
-            for conversation in _conversations(source, file):
+            paths = source.sample.inside(file).paths if file else source.sample.paths
+            around = _around(paths)
+            conversations: Iterable[Any]
+            if around is None and _is_flat(paths):
+                conversations = [{"messages": list(islice(objects(source, file), _MAX_FLAT))}]
+            elif around in ("item", "", None):
+                conversations = objects(source, file)
+            else:
+                conversations = (value for _place, value in values(source, [around], file))
+            for conversation in conversations:
                 number += 1
                 # What is known of the user stands in every conversation anew: it is handed over once.
                 found = _conversation(conversation, number, places, options.limits)
@@ -113,17 +122,6 @@ def _is_flat(paths: Iterable[str]) -> bool:
     known = list(paths)
     held = {match["what"] for match in map(_FLAT.match, known) if match}
     return "content_type" in held or (bool(held) and any(map(_AUTHOR.match, known)))
-
-
-def _conversations(source: Source, file: str) -> Iterator[Any]:
-    paths = source.sample.inside(file).paths if file else source.sample.paths
-    around = _around(paths)
-    if around is None and _is_flat(paths):
-        yield {"messages": list(islice(objects(source, file), _MAX_FLAT))}
-    elif around in ("item", "", None):
-        yield from objects(source, file)
-    else:
-        yield from (value for _place, value in values(source, [around], file))
 
 
 def _conversation_files(members: Iterable[str]) -> list[str]:
@@ -281,7 +279,7 @@ def _transcription(part: Any) -> str:
 def strip_citations(text: str) -> str:
     """`text` as it was shown: without marks of sources, and with the names that stood in some of them.
 
-    >>> unmarked("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")
+    >>> strip_citations("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")
     'It is open in Berlin.'
     """
 

@@ -405,17 +405,25 @@ def _lines(
     limits: Limits,
 ) -> Iterator[Line | Skipped]:
     """Blank lines around messages belong to the layout."""
-    line, names = _("line %d"), Names()
+    line_number, names = _("line %d"), Names()
     for message in messages:
-        where, head = line % message.number, message.head
+        where, head = line_number % message.number, message.head
         if head is None or not head.stamp:
             if message.text.strip():
                 yield Skipped(where, (head and head.reason) or "nobody")
             continue
-        name, text = _spoken(head, message.text.strip("\n"), names, style)
-        text, notices = without_notices(text, known)
+        text = message.text.strip("\n")
+        if style.quotes and "\n" in text and text.startswith('"') and text.endswith('"'):
+            text = text[1:-1].replace('""', '"')
+        if style.is_markdown:
+            text = "\n".join(line.removeprefix("  ") for line in text.split("\n"))
+            framed = _MARKDOWN_FRAME.fullmatch(text.strip())
+            text = framed["inside"] if framed else _ESCAPED.sub(r"\1", text)
+        text, notices = without_notices(text.strip("\n").lstrip("\t"), known)
         yield from (Skipped(where, "notice") for _notice in range(notices))
         bare = text.strip()
+        name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()
+        name = names.of(head.number, name) if head.number else name
         is_media = _MEDIA.fullmatch(bare) or (style.media and style.media.fullmatch(bare))
         is_notice = name in _SYSTEM or text.startswith(_CALL)
         if is_notice or is_media or is_deleted(bare):
@@ -424,16 +432,6 @@ def _lines(
         moment = moment_in(f"{head.day} {head.stamp}" if head.day else head.stamp)
         at = moment.at(day_first) if moment else None
         yield message_of(name, text, at, where, limits, places, role=role_named(name))
-
-
-def _spoken(head: _Head, text: str, names: Names, style: _Style) -> tuple[str, str]:
-    name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()
-    if style.quotes and "\n" in text and text.startswith('"') and text.endswith('"'):
-        text = text[1:-1].replace('""', '"')
-    if style.is_markdown:
-        text = "\n".join(line.removeprefix("  ") for line in text.split("\n"))
-        text = framed["inside"] if (framed := _MARKDOWN_FRAME.fullmatch(text.strip())) else _ESCAPED.sub(r"\1", text)
-    return names.of(head.number, name) if head.number else name, text.strip("\n").lstrip("\t")
 
 
 FORMATS = (Chatlog(),)

@@ -106,18 +106,20 @@ def _messages(
             yield Skipped(place, "not_chosen")
         elif isinstance(message, dict):
             blocks = [table(block) for block in array(message.get("content"))]
-            reasons: list[str] = []
-            for block in blocks:
-                kind = word(block.get("type"))
-                if kind != "text":
-                    reasons.append(
-                        _BLOCKS.get(kind, "tool" if kind.endswith(("tool_use", "tool_result")) else "unknown")
-                    )
+            kinds = [word(block.get("type")) for block in blocks]
+            reasons = [
+                _BLOCKS.get(kind, "tool" if kind.endswith(("tool_use", "tool_result")) else "unknown")
+                for kind in kinds
+                if kind != "text"
+            ]
             attached = map(table, array(message.get("attachments")))
             files = ["document" if file.get("extracted_content") else "media" for file in attached]
             left_out = [*reasons, *files, *("media" for _file in array(message.get("files")))]
             yield from (Skipped(place, reason) for reason in left_out)
-            sender, text = word(message.get("sender")), _words(message, blocks)
+            sender, text = word(message.get("sender")), word(message.get("text"))
+            if reasons or not text.strip():
+                texts = [word(block.get("text")) for block in blocks if block.get("type") == "text"]
+                text = "\n\n".join(filter(None, texts)) or ("" if blocks else text)
             if text.strip() or not left_out:
                 at = moment(message.get("created_at"))
                 yield message_of(
@@ -134,14 +136,6 @@ def _in_order(messages: list[Any]) -> list[Any]:
         return messages
     seconds = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in times if at]
     return [message for _second, message in sorted(zip(seconds, messages, strict=True), key=lambda pair: pair[0])]
-
-
-def _words(message: Mapping[str, Any], blocks: list[dict[str, Any]]) -> str:
-    texts = [word(block.get("text")) for block in blocks if block.get("type") == "text"]
-    text = word(message.get("text"))
-    if text.strip() and len(texts) == len(blocks):
-        return text
-    return "\n\n".join(filter(None, texts)) or ("" if blocks else text)
 
 
 def _memory(text: Any, kind: str, project: str, rest: Mapping[str, Any]) -> Iterator[Remembered]:

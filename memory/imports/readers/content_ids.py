@@ -24,7 +24,7 @@ class ContentIds:
     """Where things stand in one file. A line with a time is known by how many of the same were said at that moment,
     one without by its place in its talk; an entry by how many of the same there are of that day.
 
-    >>> places, noon = Places(), datetime(2024, 1, 5, 12)
+    >>> places, noon = ContentIds(), datetime(2024, 1, 5, 12)
     >>> first, again = places.id_of("Ana", "Hi", noon), places.id_of("Ana", "Hi", noon)
     >>> first != again, first == Places().id_of("Ana", "Hi", noon)
     (True, True)

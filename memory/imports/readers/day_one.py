@@ -5,6 +5,7 @@ import json
 import plistlib
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, tzinfo
 from pathlib import PurePosixPath
 from typing import Any
@@ -95,7 +96,13 @@ def _classic_entry(source: Source, member: str, options: Options) -> Entry | Ski
 def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
     if isinstance(value, Unread) or not isinstance(value, dict):
         return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
-    text = _as_written(storable(word(value.get("text")) or _rich(value.get("richText"))))
+    text, rich = word(value.get("text")), word(value.get("richText"))
+    if rich and not text:
+        # Some entries have their words with the layout alone: as JSON within a text.
+        with suppress(ValueError, RecursionError):
+            pieces = array(table(json.loads(rich)).get("contents"))
+            text = "".join(word(table(piece).get("text")) for piece in pieces)
+    text = _as_written(storable(text))
     if not text.strip():
         return Skipped(where, "media" if any(value.get(kind) for kind in ("photos", "videos", "audios")) else "empty")
     if len(text.encode()) > options.limits.message_bytes:
@@ -103,15 +110,6 @@ def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
     at = local(moment(value.get("creationDate")), zone_named(value.get("timeZone")))
     source_id = storable(word(value.get("uuid"))) or digest("entry", at, text)
     return Entry("", text, at.date() if at else None, at, source_id, where)
-
-
-def _rich(written: Any) -> str:
-    """The words of an entry that has them with their layout alone: as JSON within a text."""
-    try:
-        contents = array(table(json.loads(word(written))).get("contents")) if word(written) else []
-    except (ValueError, RecursionError):
-        return ""
-    return "".join(word(table(piece).get("text")) for piece in contents)
 
 
 def _as_written(text: str) -> str:

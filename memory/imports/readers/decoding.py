@@ -27,8 +27,13 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
     """The codec for what begins with `chunks`. Only as many are read as the decision takes: the first, or, where that
     is plain ASCII, up to the first that is not. Raises ImportRejected."""
     for number, chunk in enumerate(chunks):
-        if encoding := (_encoding_by_mark(chunk) if not number else "") or _encoding_without_mark(chunk):
+        if not number and (encoding := _encoding_by_mark(chunk)):
             return encoding
+        if not chunk.isascii():
+            # What is neither is read as UTF-8, which says where it breaks.
+            is_utf_8 = _decodes(chunk, "utf-8") is None
+            is_gbk = not is_utf_8 and _decodes(chunk, "gb18030") is None and _looks_chinese(chunk)
+            return "gb18030" if is_gbk else "utf-8"
     return "utf-8"
 
 
@@ -74,19 +79,6 @@ def _encoding_by_mark(chunk: bytes) -> str:
             return encoding
         raise ImportRejected("binary", _place(chunk[: chunk.index(0)].count(b"\n") + 1, chunk.index(0)))
     return ""
-
-
-def _encoding_without_mark(chunk: bytes) -> str:
-    """The codec, or "" where `chunk` is plain ASCII and says nothing."""
-    if chunk.isascii():
-        return ""
-    start = _decodes(chunk, "utf-8")
-    if start is None:
-        return "utf-8"
-    if _decodes(chunk, "gb18030") is None and _looks_chinese(chunk):
-        return "gb18030"
-    # Let the reading of it as UTF-8 say where it breaks.
-    return "utf-8"
 
 
 def _are_few(zeros: int, length: int) -> bool:

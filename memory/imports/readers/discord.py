@@ -95,32 +95,26 @@ def _is_channel(sample: Sample) -> bool:
 
 
 def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
-    where = _("message %d")
+    message_number = _("message %d")
     for number, message in enumerate(messages, start=1):
-        yield from _message(channel, message, places, where % number, limits)
-
-
-def _message(
-    channel: _Channel, message: Any, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    if not isinstance(message, dict):
-        yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
-        return
-    kind = word(message.get("type"))
-    if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
-        yield Skipped(where, "notice")
-        return
-    yield from _forwarded(channel, message, places, where, limits)
-    text = word(message.get("content"))
-    # What is embedded beside words is mostly a link's preview.
-    with_media = any(array(message.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
-    if with_media:
-        yield Skipped(where, "media")
-    if text.strip() or not (with_media or message.get("forwardedMessage")):
-        author = table(message.get("author"))
-        speaker = channel.name_of(author)
-        at, source_id = moment(message.get("timestamp")), word(message.get("id"))
-        yield message_of(speaker, text, at, where, limits, places, source_id, channel.role_of(author))
+        where = message_number % number
+        if not isinstance(message, dict):
+            yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+            continue
+        kind = word(message.get("type"))
+        if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
+            yield Skipped(where, "notice")
+            continue
+        yield from _forwarded(channel, message, places, where, limits)
+        text = word(message.get("content"))
+        # What is embedded beside words is mostly a link's preview.
+        with_media = any(array(message.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
+        if with_media:
+            yield Skipped(where, "media")
+        if text.strip() or not (with_media or message.get("forwardedMessage")):
+            author = table(message.get("author"))
+            at, source_id, role = moment(message.get("timestamp")), word(message.get("id")), channel.role_of(author)
+            yield message_of(channel.name_of(author), text, at, where, limits, places, source_id, role)
 
 
 def _forwarded(

@@ -7,7 +7,6 @@ import re
 from collections.abc import Callable, Iterable
 from collections.abc import Mapping as AnyMapping
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import Any
 
 from memory.imports.readers.lines import role_named, word
@@ -432,12 +431,9 @@ def _is_own(value: Any, field_name: str) -> bool:
 
 def is_of_program(record: Any) -> bool:
     """Whether a record says of itself that a program wrote it: who came, left, or changed a name."""
-    return isinstance(record, dict) and any(_names_a_kind(key) and _is_of_program(record[key]) for key in record)
-
-
-@lru_cache(maxsize=10_000)
-def _names_a_kind(key: str) -> bool:
-    return _bare(key) in _KINDS
+    return isinstance(record, dict) and any(
+        _is_of_program(value) and _bare(key) in _KINDS for key, value in record.items()
+    )
 
 
 def _is_of_program(value: Any) -> bool:

@@ -11,7 +11,6 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from itertools import islice
 from typing import Any
 
@@ -91,8 +90,19 @@ class Gemini:
         places = ContentIds()
         for file in files or [""]:
             with within(file):
-                wrapping = wrapping_of(islice(_titles(source, file), _MAX_TITLES))
-                activities = oldest_first(objects(source, file), _at, weight, options.limits, newest_first=True)
+                answered = (
+                    word(activity.get("title"))
+                    for activity in objects(source, file)
+                    if isinstance(activity, dict) and _is_of_gemini(activity) and _answer(activity)
+                )
+                wrapping = wrapping_of(islice(answered, _MAX_TITLES))
+                activities = oldest_first(
+                    objects(source, file),
+                    lambda activity: moment(table(activity).get("time")),
+                    weight,
+                    options.limits,
+                    newest_first=True,
+                )
                 found = _lines(activities, wrapping, places, options.limits)
                 yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
 
@@ -111,13 +121,6 @@ def _is_of_gemini(activity: Mapping[str, Any]) -> bool:
     """One file may hold what was done elsewhere, too; what does not say is taken for Gemini's."""
     named = " ".join([word(activity.get("header")), *map(word, array(activity.get("products")))])
     return not named.strip() or PRODUCT.search(named) is not None
-
-
-def _titles(source: Source, file: str) -> Iterator[str]:
-    """What stands over activities that were answered."""
-    for activity in objects(source, file):
-        if isinstance(activity, dict) and _is_of_gemini(activity) and _answer(activity):
-            yield word(activity.get("title"))
 
 
 def wrapping_of(titles: Iterable[str]) -> Wrapping:
@@ -151,10 +154,6 @@ def _common(titles: list[str]) -> str:
 
 def _is_known(words: str) -> bool:
     return any(stem in words.casefold() for stem in _STEMS)
-
-
-def _at(activity: Any) -> datetime | None:
-    return moment(table(activity).get("time"))
 
 
 def _lines(

@@ -116,7 +116,7 @@ def heading_in(line: str, begins: bool) -> Heading | None:
     """The heading that `line` is, or None. `begins` says that the line before is blank or a heading itself.
 
     >>> heading_in("## 2024-01-05 New year", True)
-    Heading(written=Written(year=2024, month=1, day=5, order_open=False), clock=None, title='New year', words='')
+    Heading(written=WrittenDate(year=2024, month=1, day=5, order_open=False), clock=None, title='New year', words='')
     >>> heading_in("2024年1月5日 星期五 今天下雪了。", True).words
     '今天下雪了。'
     """
@@ -224,16 +224,12 @@ def month_in(line: str) -> tuple[int, int] | None:
     match = _ONLY_MONTH.fullmatch(line.strip()) if len(line) <= _LONGEST_DATE else None
     if match is None:
         return None
-    word, number = match["before"] or match["behind"] or "", match["number"]
-    month = int(number) if number else _month_called(word)
+    word, number = (match["before"] or match["behind"] or "").casefold().strip("."), match["number"]
+    if number:
+        month: int | None = int(number)
+    else:
+        month = _MONTHS_ELSEWHERE.get(word) or (month_of(word) if is_month(word) or not word.isascii() else None)
     return (int(match["year"] or match["year_ahead"]), month) if month and month <= 12 else None
-
-
-def _month_called(word: str) -> int | None:
-    folded = word.casefold().strip(".")
-    if folded in _MONTHS_ELSEWHERE:
-        return _MONTHS_ELSEWHERE[folded]
-    return month_of(folded) if is_month(folded) or not folded.isascii() else None
 
 
 def day_of_month_in(line: str) -> int | None:

@@ -96,7 +96,13 @@ class Journal:
         members = [member for member in sorted(source.members) if _is_prose(member)]
         if source.members and not members:
             raise ImportRejected("member_missing")
-        templates = [member for member in members if _is_template(source, member)]
+        # Notes that are there to be filled in, by their folder or by what stands in them in place of a date.
+        templates = [
+            member
+            for member in members
+            if any(part.casefold() in _TEMPLATE_FOLDERS for part in PurePosixPath(member).parts[:-1])
+            or (_is_markdown(member) and _TO_FILL_IN.search(source.sample.inside(member).text))
+        ]
         members = [member for member in members if member not in templates]
         yield from (Skipped(member, "settings") for member in templates)
         if source.members and not members:
@@ -119,13 +125,6 @@ def _as_lines(text: str) -> Iterator[TextLine]:
 
 def _is_prose(member: str) -> bool:
     return member.casefold().endswith(_PROSE) and not _is_hidden(member)
-
-
-def _is_template(source: Source, member: str) -> bool:
-    """Whether a note is there to be filled in, by its folder or what stands in it in place of a date."""
-    if any(part.casefold() in _TEMPLATE_FOLDERS for part in PurePosixPath(member).parts[:-1]):
-        return True
-    return _is_markdown(member) and _TO_FILL_IN.search(source.sample.inside(member).text) is not None
 
 
 def _is_hidden(member: str) -> bool:

@@ -130,11 +130,19 @@ def moment(value: Any) -> datetime | None:
     >>> moment("2023-12-31T21:05:00Z") == moment(1704056700) == moment("1704056700000")
     True
     """
-    if isinstance(value, bool) or value is None:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
         return None
-    if isinstance(value, str):
-        return _number(value) if value.strip().lstrip("-").replace(".", "", 1).isdecimal() else _iso(value)
-    return _number(value) if isinstance(value, int | float) else None
+    try:
+        if isinstance(value, str) and not value.strip().lstrip("-").replace(".", "", 1).isdecimal():
+            at = datetime.fromisoformat(value.strip())
+        else:
+            seconds = float(value)
+            while _MILLISECONDS_FROM <= abs(seconds) < _BEYOND_REASON:
+                seconds /= 1000
+            at = datetime.fromtimestamp(seconds, UTC)
+    except (ValueError, OverflowError, OSError):
+        return None
+    return at if _FIRST_YEAR <= at.year <= _LAST_YEAR else None
 
 
 def word(value: Any) -> str:
@@ -177,24 +185,3 @@ class Names:
             self._names[person] = f"{name} ({person})" if name in self._taken else name
             self._taken.add(self._names[person])
         return self._names[person]
-
-
-def _number(value: str | float) -> datetime | None:
-    try:
-        seconds = float(value)
-        while _MILLISECONDS_FROM <= abs(seconds) < _BEYOND_REASON:
-            seconds /= 1000
-        return _within_reason(datetime.fromtimestamp(seconds, UTC))
-    except (ValueError, OverflowError, OSError):
-        return None
-
-
-def _iso(value: str) -> datetime | None:
-    try:
-        return _within_reason(datetime.fromisoformat(value.strip()))
-    except ValueError:
-        return None
-
-
-def _within_reason(at: datetime) -> datetime | None:
-    return at if _FIRST_YEAR <= at.year <= _LAST_YEAR else None

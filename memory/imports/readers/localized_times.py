@@ -123,7 +123,7 @@ def moment_in(text: str) -> Moment | None:
     others = [*rest, ahead if inside is behind else behind]
     if not all(_is_filling(part) for part in others):
         return None
-    clock = _clock(clocked, _zone(zone_at) if zone_at else None)
+    clock = _clock(clocked, zone_at)
     numbers = _numbers(dated)
     return Moment(*numbers[:3], clock, numbers[3]) if numbers and clock else None
 
@@ -214,19 +214,17 @@ def _year(digits: str) -> int:
     return year + (1900 if year >= _LAST_CENTURY else 2000)
 
 
-def _clock(found: re.Match[str], zone: tzinfo | None) -> time | None:
+def _clock(found: re.Match[str], zone_at: re.Match[str] | None) -> time | None:
     hour = hour_of(int(found["hour"]), found["ahead"] or found["behind"] or "")
+    zone: tzinfo | None = UTC if zone_at else None
+    if zone_at and zone_at["hours"]:
+        distance = timedelta(hours=int(zone_at["hours"]), minutes=int(zone_at["minutes"] or 0))
+        if distance < timedelta(hours=24):
+            zone = timezone(distance if zone_at["sign"] == "+" else -distance)
     try:
         return time(hour, int(found["minute"] or found["minute_h"]), int(found["second"] or 0), tzinfo=zone)
     except ValueError:
         return None
-
-
-def _zone(found: re.Match[str]) -> tzinfo:
-    if not found["hours"]:
-        return UTC
-    distance = timedelta(hours=int(found["hours"]), minutes=int(found["minutes"] or 0))
-    return timezone(distance if found["sign"] == "+" else -distance) if distance < timedelta(hours=24) else UTC
 
 
 _MONTH_NAMES = frozenset(

@@ -56,7 +56,13 @@ class MappedFile:
             yield from table.Table().read(source, options)
             return
         ask_whose(mapping, likely, (path.removeprefix(f"{mapping.records}.") for path in source.sample.paths), options)
-        order = order_of_days(lambda: _records(source, mapping), mapping, options)
+        order = order_of_days(
+            lambda: (
+                record for _title, _where, records, _with in _conversations(source, mapping) for record in records
+            ),
+            mapping,
+            options,
+        )
         applying = ChoiceReader(mapping, order, options.limits, source.name)
         above = partner_in(_beginning_of(_first_megabyte(source)).fields.get("", {})) if mapping.records else ""
         for title, where, records, partner in _conversations(source, mapping):
@@ -141,7 +147,9 @@ def _best(seen: _Seen) -> Mapping | None:
 def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str, Iterator[Record], str]]:
     """Title, place and records of each conversation, and whom it is with where that stands above them: those that lie
     within another array's elements belong together."""
-    outer, inner = _around(mapping.records)
+    # The place of the conversations around records, and the path from one to its array; "" where there is none.
+    before, item, inner = mapping.records.removesuffix(".item").rpartition("item.")
+    outer = f"{before}item" if item else ""
     # Whether every line is a JSON value of its own.
     first, _end, following = _first_megabyte(source).lstrip().partition("\n")
     lines = following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
@@ -186,18 +194,6 @@ def _numbered_values(found: Iterable[tuple[str, Any]]) -> Iterator[Record]:
     for number, (_place, value) in enumerate(found, 1):
         where = place % number
         yield where, _readable(value, where)
-
-
-def _around(records: str) -> tuple[str, str]:
-    """The place of the conversations around records, and the path from one to its array; "" where there is none."""
-    outer, item, inner = records.removesuffix(".item").rpartition("item.")
-    return f"{outer}item" if item else "", inner
-
-
-def _records(source: Source, mapping: Mapping) -> Iterator[Record]:
-    """Every record of the file, whatever conversation it is of."""
-    for _title, _where, records, _with in _conversations(source, mapping):
-        yield from records
 
 
 def _numbered(found: Any, around: str) -> Iterator[Record]:

@@ -78,7 +78,18 @@ class Replika:
                 yield Skipped(name, "settings" if name.casefold().endswith(_DATA) else "media")
         for file in files or [""]:
             with within(file):
-                yield from _file(source, file, options.limits)
+                sample = source.sample.inside(file) if file else source.sample
+                name, limits = _base(file or source.name), options.limits
+                fields = {path for path in sample.paths if "." not in path and path != "item"}
+                diaries = [place for place in _DIARY_LISTS if place.partition(".")[0] in fields]
+                chats = [place for place in _CHAT_LISTS if place.partition(".")[0] in fields]
+                if (diaries or chats) and not sample.text.lstrip().startswith("["):
+                    yield from _diary((value for _place, value in values(source, diaries, file)), name, limits)
+                    yield from _chat((value for _place, value in values(source, chats, file)), file, limits)
+                elif _DIARY.search(name):
+                    yield from _diary(_records(source, file), name, limits)
+                else:
+                    yield from _chat(_records(source, file), file, limits)
 
 
 def _data(members: tuple[str, ...]) -> list[str]:
@@ -87,21 +98,6 @@ def _data(members: tuple[str, ...]) -> list[str]:
 
 def _base(name: str) -> str:
     return name.rpartition("/")[2]
-
-
-def _file(source: Source, file: str, limits: Limits) -> Iterator[Found]:
-    sample = source.sample.inside(file) if file else source.sample
-    name = _base(file or source.name)
-    held = {path for path in sample.paths if "." not in path and path != "item"}
-    diaries = [place for place in _DIARY_LISTS if place.partition(".")[0] in held]
-    chats = [place for place in _CHAT_LISTS if place.partition(".")[0] in held]
-    if (diaries or chats) and not sample.text.lstrip().startswith("["):
-        yield from _diary((value for _place, value in values(source, diaries, file)), name, limits)
-        yield from _chat((value for _place, value in values(source, chats, file)), file, limits)
-    elif _DIARY.search(name):
-        yield from _diary(_records(source, file), name, limits)
-    else:
-        yield from _chat(_records(source, file), file, limits)
 
 
 def _records(source: Source, file: str) -> Iterator[Any]:

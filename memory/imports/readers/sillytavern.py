@@ -63,9 +63,10 @@ class SillyTavern:
                     raise ImportRejected("not_this", _("line %d") % number, format=str(SillyTavern.label))
                 if "mes" in head:
                     head, lines = {}, chain([(number, head)], lines)
-                title = word(head.get("character_name"))
-                title = "" if title == _NO_NAME else title
-                chat_id = _chat_id(head, file or source.name)
+                name, begun_at = word(head.get("character_name")), word(head.get("create_date"))
+                ids = (name, begun_at) if begun_at else (name, "", file or source.name)
+                chat_id = word(table(head.get("chat_metadata")).get("integrity")) or digest("sillytavern", *ids)
+                title = "" if name == _NO_NAME else name
                 # Of its own for each chat: many are copies of others up to where they part.
                 places = ContentIds()
                 places.begin(chat_id)
@@ -110,12 +111,6 @@ def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, d
             except ValueError:
                 value = None
             yield line.number, value if isinstance(value, dict) else None
-
-
-def _chat_id(head: dict[str, Any], file: str) -> str:
-    integrity = word(table(head.get("chat_metadata")).get("integrity"))
-    begun = word(head.get("create_date"))
-    return integrity or digest("sillytavern", word(head.get("character_name")), begun, *([] if begun else [file]))
 
 
 def _lines(

@@ -100,7 +100,15 @@ class Slack:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
         if source.members and not channels:
             raise ImportRejected("member_missing")
-        workspace, places = _workspace(source), ContentIds()
+        workspace, places = _Workspace(), ContentIds()
+        for member in source.members:
+            kind = member.rpartition("/")[2].casefold().removesuffix(".json")
+            if _DAY.search(member) or kind not in (*_LISTS, "users"):
+                continue
+            with within(member):
+                for entry in objects(source, member):
+                    if isinstance(entry, dict) and len(workspace.people) < _MAX_PEOPLE:
+                        workspace.take(kind, entry)
         for folder, files in (channels or {"": [""]}).items():
             known = folder.rpartition("/")[2]
             title = workspace.title_of(known)
@@ -112,19 +120,6 @@ class Slack:
 
 def _is_day(sample: Sample) -> bool:
     return sample.paths >= _MARKS and bool(sample.paths & {"item.user", "item.bot_id", "item.user_profile"})
-
-
-def _workspace(source: Source) -> _Workspace:
-    workspace = _Workspace()
-    for member in source.members:
-        name = member.rpartition("/")[2].casefold().removesuffix(".json")
-        if _DAY.search(member) or name not in (*_LISTS, "users"):
-            continue
-        with within(member):
-            for entry in objects(source, member):
-                if isinstance(entry, dict) and len(workspace.people) < _MAX_PEOPLE:
-                    workspace.take(name, entry)
-    return workspace
 
 
 def _lines(

@@ -46,7 +46,7 @@ _BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
 def order_by_weekdays(lines: Iterable[str]) -> bool | None:
     """Whether the day is first in the dates of the lines; None where no weekday tells, or they tell different things.
 
-    >>> told_by_weekdays(["Sat, 5/4/2024"]), told_by_weekdays(["เสาร์, 04/05/2024"]), told_by_weekdays(["5/4/2024"])
+    >>> order_by_weekdays(["Sat, 5/4/2024"]), order_by_weekdays(["เสาร์, 04/05/2024"]), order_by_weekdays(["5/4/2024"])
     (False, True, None)
     """
     told: set[bool] = set()

@@ -1,7 +1,7 @@
-"""Bring a file from elsewhere into a persona's memory: a chat export, a diary, a character card, an archive.
+"""Import a file into a persona's memory: a chat export, a diary, a character card, a lorebook, or an archive.
 
-The file is looked through first, and nothing is stored before it is clear who is who. What came of it is told on
-stdout, progress on stderr. After Ctrl-C or a kill, the same command with --resume goes on.
+The file is analyzed first; nothing is stored before it is clear who is who. The result is printed on stdout, progress
+on stderr. After Ctrl-C or a kill, the same command with --resume goes on.
 """
 
 import sys
@@ -25,11 +25,11 @@ from memory.imports import (
     Estimate,
     WrongChoice,
     analysis,
+    analyze_now,
     archive_files,
     begin,
     confirm,
     estimate,
-    look,
     runner,
     suggest_choices,
     summarize,
@@ -46,11 +46,11 @@ from persona.models import Persona
 
 Status = ImportJob.Status
 AUTO = "auto"
-INTERRUPTED = 130  # as shells tell of Ctrl-C
+INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 _ANSWERS = {"u": "user", "p": "persona", "o": "other", "s": "skip"}
 _MAPPED = tuple(one.name for one in fields(Fields) if one.name != "sure")
-_MOST_NAMED = 20
-# What is told of a file under other names than of what came of it.
+_MAX_NAMED = 20
+# Counts of the file, under other names than those of what was imported.
 _IN_FILE = {"talks": "conversations", "cards": "cards", "lore": "lore", "remembered": "remembered"}
 _READ = {"remembered": "talks remembered", "unread": "talks unread", "failed": "talks failed"}
 
@@ -59,43 +59,49 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--persona", required=True, help="id, or external id where it is unique")
+        parser.add_argument("file", type=Path, help="the file to import")
+        parser.add_argument("--persona", required=True, help="its id, or its external id if that is unique")
         names = [AUTO, *(one.name for one in FORMATS), archive_files.NAME]
-        parser.add_argument("--format", choices=names, default=AUTO)
-        parser.add_argument("--dry-run", action="store_true", help="tell what is in the file, and store nothing")
-        parser.add_argument("--estimate", action="store_true", help="tell what it will cost, and store nothing")
-        parser.add_argument("--resume", type=UUID, metavar="JOB", help="go on with an import that was broken off")
-        parser.add_argument("--limit", type=int, metavar="N", help="take so many talks and entries at most")
-        parser.add_argument("--without-owner", action="store_true", help="none of the speakers is the user")
-        parser.add_argument("--user-is", action="append", default=[], metavar="NAME", help="who of them is the user")
-        parser.add_argument("--persona-is", action="append", default=[], metavar="NAME", help="who is the persona")
-        parser.add_argument("--other-is", action="append", default=[], metavar="NAME", help="who is somebody else")
-        parser.add_argument("--skip", action="append", default=[], metavar="NAME", help="whose lines are left out")
-        parser.add_argument(
-            "--called", default="", metavar="NAME", help="how the owner is called, where nobody said so yet"
-        )
-        parser.add_argument("--zone", help="where times without a zone were told, such as Europe/Lisbon")
+        parser.add_argument("--format", choices=names, default=AUTO, help="its format (default: recognized by content)")
+        parser.add_argument("--dry-run", action="store_true", help="print what would be imported, and store nothing")
+        parser.add_argument("--estimate", action="store_true", help="print the estimated cost, and store nothing")
+        parser.add_argument("--resume", type=UUID, metavar="JOB", help="go on with an import that was interrupted")
+        parser.add_argument("--limit", type=int, metavar="N", help="import at most N sessions and entries")
+        parser.add_argument("--without-owner", action="store_true", help="the owner is none of the speakers")
+        repeatable: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME"}
+        parser.add_argument("--user-is", help="a speaker who is the owner; repeatable", **repeatable)
+        parser.add_argument("--persona-is", help="a speaker who is the persona; repeatable", **repeatable)
+        parser.add_argument("--other-is", help="a speaker who is somebody else; repeatable", **repeatable)
+        parser.add_argument("--skip", help="a speaker whose messages are left out; repeatable", **repeatable)
+        parser.add_argument("--called", default="", metavar="NAME", help="the owner's name, if not known yet")
+        parser.add_argument("--zone", help="zone of times without one, e.g. Europe/Lisbon (default: the persona's)")
         order = parser.add_mutually_exclusive_group()
-        order.add_argument("--day-first", action="store_const", const=True, dest="day_first", help="03/04 is in April")
-        order.add_argument("--month-first", action="store_const", const=False, dest="day_first")
-        parser.add_argument(
-            "--kind", choices=KINDS, help="whether it is a chat of several people, or the owner's own notes"
+        order.add_argument(
+            "--day-first", action="store_const", const=True, dest="day_first", help="read 03/04 as 3 April"
         )
-        parser.add_argument("--undated", type=date.fromisoformat, metavar="DAY", help="the day of lines without a date")
+        order.add_argument(
+            "--month-first", action="store_const", const=False, dest="day_first", help="read 03/04 as 4 March"
+        )
+        parser.add_argument("--kind", choices=KINDS, help="a chat of several people, or the owner's own notes")
+        parser.add_argument(
+            "--undated",
+            type=date.fromisoformat,
+            metavar="YYYY-MM-DD",
+            help="the day of messages without a date (default: yesterday)",
+        )
         parser.add_argument(
             "--mapping",
             action="append",
             default=[],
             metavar="WHAT=FIELD",
-            help="which field of the records holds what: text=body, speaker=from, at=sent, …",
+            help="which field of the records holds what, e.g. text=body, speaker=from, at=sent; repeatable",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             persona = persona_by(options["persona"])
             with Source(options["file"]) as source:
-                self._bring(persona, source, options)
+                self._import(persona, source, options)
         except NoSuchPersona as error:
             raise CommandError(str(error)) from error
         except OSError as error:
@@ -109,42 +115,49 @@ class Command(BaseCommand):
         except KeyboardInterrupt as error:
             raise CommandError("Stopped. Nothing was stored.", returncode=INTERRUPTED) from error
 
-    def _bring(self, persona: Persona, source: Source, options: dict[str, Any]) -> None:
+    def _import(self, persona: Persona, source: Source, options: dict[str, Any]) -> None:
         if options["resume"]:
-            self._carry_on(_broken_off(persona, source, options["resume"]), source, options)
+            jobs = ImportJob.objects.filter(uuid=options["resume"], persona=persona)
+            resumed = jobs.select_related("owner", "persona__owner").first()
+            if resumed is None:
+                raise CommandError(f"There is no import {options['resume']} of this persona.")
+            if resumed.is_over:
+                raise CommandError(f"This import is over: {resumed.status}.")
+            if resumed.status in (*ImportJob.NEEDS_FILE, Status.ASKING) and digest_of(source) != resumed.file_digest:
+                raise CommandError("This is another file than the one it was begun with.")
+            self._run(resumed, source, options)
             return
         read_as = _read_as(options)
-        with tqdm(desc=f"looking through {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
+        with tqdm(desc=f"analyzing {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
             found = analysis.survey(source, read_as, bar.update)
-        _ask_for_missing(found)
+        _check_questions(found)
         unsaved = ImportJob(owner=persona.owner, persona=persona, found=found, created_at=timezone.now())
         choices = self._choices(unsaved, read_as, options)
         if options["dry_run"] or options["estimate"]:
-            # What is in the file, and what of it would come in; as the run tells of it.
             if options["dry_run"]:
-                self._table(_found_rows(unsaved, choices, analysis.foreseen(unsaved, source, choices, timezone.now())))
+                predicted = analysis.predict_counts(unsaved, source, choices, timezone.now())
+                self._table(_analysis_rows(unsaved, choices, predicted))
             if options["estimate"]:
                 unsaved.choices = choices.as_stored()
                 self._table(_estimate_rows(estimate(unsaved)))
             return
         job = begin(persona.owner, persona, source, timezone.now(), keep=False)
         with self._can_be_resumed(job):
-            look(job, source, read_as, found)
-            # Of an import that cannot begin nothing stays. Raises WrongChoice.
+            analyze_now(job, source, read_as, found)
             try:
                 confirm(job, choices, timezone.now())
             except WrongChoice:
                 job.delete()
                 raise
-        self._carry_on(job, source, options)
+        self._run(job, source, options)
 
-    def _carry_on(self, job: ImportJob, source: Source, options: dict[str, Any]) -> None:
-        """Take the import as far as it goes, and tell what came of it."""
+    def _run(self, job: ImportJob, source: Source, options: dict[str, Any]) -> None:
+        """Run the import as far as it goes, and print the result."""
         with self._can_be_resumed(job):
             if job.status == Status.LOOKING:
-                look(job, source, _read_as(options))
+                analyze_now(job, source, _read_as(options))
             if job.status == Status.ASKING:
-                _ask_for_missing(job.found)
+                _check_questions(job.found)
                 confirm(job, self._choices(job, _read_as(options), options), timezone.now())
             with tqdm(total=100, desc=source.name, unit="%", file=self.stderr, bar_format=_BAR) as bar:
 
@@ -165,26 +178,35 @@ class Command(BaseCommand):
 
     @contextmanager
     def _can_be_resumed(self, job: ImportJob) -> Iterator[None]:
-        """Who presses Ctrl-C is told how to go on."""
+        """On Ctrl-C, print how to go on."""
         try:
             yield
         except KeyboardInterrupt as error:
             raise CommandError(f"Stopped. {_how_to_go_on(job)}", returncode=INTERRUPTED) from error
 
-    # --- what a person says -----------------------------------------------------------------------------------------
+    # --- choices ----------------------------------------------------------------------------------------------------
     def _choices(self, job: ImportJob, read_as: Choices, options: dict[str, Any]) -> Choices:
-        """What is likely, but for what the options say; who is still nobody is asked for, where somebody can be."""
+        """The options, and for what they leave open the likely choices; speakers without a role are asked about on a
+        terminal. Raises CommandError for a name that nobody has."""
         likely = suggest_choices(job)
-        said = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
+        chosen = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
         read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
-        roles = _roles(likely.roles, options, job.found)
+        named = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
+        role_of = {name: role for role, option in named.items() for name in options[option]}
+        if unknown := role_of.keys() - {speaker["name"] for speaker in job.found.get("speakers", [])}:
+            raise CommandError(f"Nobody in the file is called {', '.join(map(repr, sorted(unknown)))}.")
+        between_people = bool(job.found.get("between_people"))
+        roles = follow_choices(likely.roles, role_of, between_people=between_people)
+        if not between_people and {"user", "persona"} <= set(role_of.values()):
+            # With both of them named, all the others are somebody else.
+            roles = {name: role if name in role_of or role == "skip" else "other" for name, role in roles.items()}
         if "user" not in roles.values() or not all(roles.values()):
             roles = self._ask_roles(job, roles, without_owner=options["without_owner"])
-        choices = replace(likely, **said | read, roles=roles, without_owner=options["without_owner"])
+        choices = replace(likely, **chosen | read, roles=roles, without_owner=options["without_owner"])
         called = owner_called(job, choices)
         if called or job.found["format"] == archive_files.NAME:
             return replace(choices, called=called or "")
-        # Without a name what is remembered says "the user".
+        # Without a name memories say "the user".
         if not sys.stdin.isatty():
             self.stderr.write(_NO_NAME)
             return replace(choices, called="")
@@ -192,8 +214,8 @@ class Command(BaseCommand):
         return replace(choices, called=input().strip())
 
     def _ask_roles(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
-        """The roles with those of unknown speakers, asked one by one; of a chat between people, only who the owner is.
-        Raises CommandError where nobody can be asked."""
+        """The roles, with those of unknown speakers asked for one by one; in a chat between people only who the owner
+        is. Raises CommandError without a terminal."""
         lines = {speaker["name"]: speaker["lines"] for speaker in job.found["speakers"]}
         unknown = [name for name, role in roles.items() if not role]
         between_people = job.found.get("between_people")
@@ -223,8 +245,6 @@ class Command(BaseCommand):
                     answers[name] = _ANSWERS[answer]
         return roles | answers
 
-    # --- what is told -----------------------------------------------------------------------------------------------
-
     def _table(self, rows: dict[str, Any]) -> None:
         width = max(map(len, rows), default=0)
         for name, value in rows.items():
@@ -242,18 +262,6 @@ _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 def _how_to_go_on(job: ImportJob) -> str:
     return f"To go on, run the same command with --resume {job.uuid}"
-
-
-def _broken_off(persona: Persona, source: Source, job_id: UUID) -> ImportJob:
-    """The import, where it can go on with this file. Raises CommandError."""
-    job = ImportJob.objects.filter(uuid=job_id, persona=persona).select_related("owner", "persona__owner").first()
-    if job is None:
-        raise CommandError(f"There is no import {job_id} of this persona.")
-    if job.is_over:
-        raise CommandError(f"This import is over: {job.status}.")
-    if job.status in (*ImportJob.NEEDS_FILE, Status.ASKING) and digest_of(source) != job.file_digest:
-        raise CommandError("This is another file than the one it was begun with.")
-    return job
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -274,8 +282,8 @@ def _read_as(options: dict[str, Any]) -> Choices:
     )
 
 
-def _ask_for_missing(found: dict[str, Any]) -> None:
-    """Say which options answer what the file leaves open. Raises CommandError."""
+def _check_questions(found: dict[str, Any]) -> None:
+    """Raise CommandError with the options that answer what the file leaves open."""
     if "day_first" in found["questions"]:
         raise CommandError("Dates like 03/04 can be read in two ways here: give --day-first or --month-first.")
     if "kind" in found["questions"]:
@@ -290,37 +298,22 @@ def _ask_for_missing(found: dict[str, Any]) -> None:
         raise CommandError(message if (found["mapping"] or {}).get("speaker") else f"{message}. {_WHO_SPEAKS}")
 
 
-def _roles(likely: Mapping[str, str], options: dict[str, Any], found: dict[str, Any]) -> dict[str, str]:
-    """Who is who: where both are named, all others are somebody else. Raises CommandError for a name nobody has."""
-    speakers, between_people = found.get("speakers", []), bool(found.get("between_people"))
-    named = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
-    said = {name: role for role, option in named.items() for name in options[option]}
-    if unknown := said.keys() - {one["name"] for one in speakers}:
-        raise CommandError(f"Nobody in the file is called {', '.join(map(repr, sorted(unknown)))}.")
-    if between_people:
-        return follow_choices(likely, said, between_people=True)
-    roles = follow_choices(likely, said)
-    if {"user", "persona"} <= set(said.values()):
-        return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
-    return roles
-
-
 def _named(names: list[str], lines: dict[str, int]) -> str:
-    named = ", ".join(f"{name!r} ({lines[name]} lines)" for name in names[:_MOST_NAMED])
-    return f"{named} and {len(names) - _MOST_NAMED} more" if len(names) > _MOST_NAMED else named
+    named = ", ".join(f"{name!r} ({lines[name]} lines)" for name in names[:_MAX_NAMED])
+    return f"{named} and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else named
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
 def _in_file(job: ImportJob) -> dict[str, int]:
-    """What is in the file and is no line: of conversations, in how many the lines stand."""
+    """What the file contains beside messages: the number of conversations, cards and so on."""
     counts = {_IN_FILE[name]: count for name, count in job.found["counts"].items() if name in _IN_FILE}
     return {name: count for name, count in counts.items() if count}
 
 
-def _found_rows(job: ImportJob, choices: Choices, foreseen: Mapping[str, int]) -> dict[str, Any]:
+def _analysis_rows(job: ImportJob, choices: Choices, predicted: Mapping[str, int]) -> dict[str, Any]:
     found = job.found
     of_archive = {name: count for name, count in found["counts"].items() if count}
-    counts = of_archive if found["format"] == archive_files.NAME else _in_file(job) | dict(+Counter(foreseen))
+    counts = of_archive if found["format"] == archive_files.NAME else _in_file(job) | dict(+Counter(predicted))
     days = {"days": f"{found['first_day']} – {found['last_day']}"} if found["first_day"] else {}
     undated = {"without a date": f"{found['undated']}, told as of {choices.undated}"} if found["undated"] else {}
     zone = {"times are of": choices.zone} if found.get("naive") else {}
@@ -335,7 +328,7 @@ def _skipped(job: ImportJob) -> dict[str, Any]:
 
 
 def _estimate_rows(cost: Estimate) -> dict[str, Any]:
-    """Without a model there is no cost to be told."""
+    """Without a model nothing is paid."""
     if not cost.is_connected:
         return {"model": _NO_MODEL, "minutes": round(cost.seconds / 60, 1)}
     dollars = "unknown" if cost.dollars is None else f"{cost.dollars:.2f}"

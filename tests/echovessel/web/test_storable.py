@@ -18,7 +18,7 @@ from echovessel.api.tokens.secret import create
 from echovessel.llm.gateway import storable as storable_piece
 from echovessel.web.storable import storable, without_nul
 from memory.archive import import_archive
-from memory.imports import begin, look
+from memory.imports import analyze_now, begin
 from memory.imports.readers.types import ImportRejected
 from memory.models import ConceptNode
 from persona.models import Persona
@@ -96,7 +96,7 @@ def test_forms_and_queries_of_pages(mira: Persona, client: Client, remember: Any
 def test_imports(mira: Persona, content: str, name: str) -> None:
     brought = given(content, name)
     job = begin(mira.owner, mira, brought, timezone.now(), keep=True)
-    look(job, brought)
+    analyze_now(job, brought)
     job.refresh_from_db()
     assert job.status != "failed"
 

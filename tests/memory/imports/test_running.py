@@ -483,7 +483,7 @@ def test_the_command_reads_a_file_that_is_not_kept_and_no_worker_touches_it(mira
         assert not ImportPiece.objects.exists()
         assert imports_runner.requeue_stale(NOW) == 0
         assert imports_runner.run(job.pk, Clock()) == "not_mine"
-        imports.look(job, source)
+        imports.analyze_now(job, source)
         imports.confirm(job, answered(job), NOW)
         heard: list[float] = []
         assert imports_runner.run(job.pk, Clock(), source=source, progress=heard.append) == "done"
