@@ -37,13 +37,12 @@ def after_turn(turn_pk: int, now: datetime) -> None:
             lately = now - timedelta(minutes=knobs.early_reading_minutes())
             if (
                 knobs.early_reading()
-                and any(map(_must_not_wait, messages))
+                and any(
+                    has_strong_emotion([message.content])
+                    or any(each.sure for each in read_requests(message.content) if each.kind is RequestKind.REMEMBER)
+                    for message in messages
+                )
                 and not turn.session.extractions.filter(created_at__gt=lately).exists()
             ):
                 requests.request_early_consolidation(turn.session, now)
     prepare(turn.persona_id)
-
-
-def _must_not_wait(message: Message) -> bool:
-    asked = any(request.kind is RequestKind.REMEMBER and request.sure for request in read_requests(message.content))
-    return asked or has_strong_emotion([message.content])

@@ -55,9 +55,9 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
             with Source(file) as source:
                 job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
             imports.enqueue(job, job.created_at)
-            seconds = _beside(talks, job, count)
+            seconds = _talk_during(talks, job, count)
         talks.rounds(count, AFTER)
-        found = {name: _told(talk.waits) for name, talk in talks.pages.items()}
+        found = {name: _spreads(talk.waits) for name, talk in talks.pages.items()}
     return {
         "megabytes": megabytes,
         "lines": lines,
@@ -79,12 +79,12 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"at the 95th percentile at most {figures['worst_ratio']:.2f} times as long as alone"
 
 
-def _beside(talks: "_Talks", job: ImportJob, most: int) -> dict[str, float]:
-    """Turns as long as the import goes on, of what comes after the whole steps no more than `most`; the seconds of
+def _talk_during(talks: "_Talks", job: ImportJob, limit: int) -> dict[str, float]:
+    """Turns as long as the import goes on, of what comes after the whole steps no more than `limit`; the seconds of
     each whole step. A turn counts for the step in which it began."""
     seconds: dict[str, float] = {}
     job.refresh_from_db()
-    while not job.is_over and (job.status in WHOLE or talks.rounds_of(job.status) < most):
+    while not job.is_over and (job.status in WHOLE or talks.rounds_of(job.status) < limit):
         began, step = time.perf_counter(), job.status
         if step == Status.ASKING:
             imports.confirm(job, imports.suggest_choices(job), datetime.now(UTC))
@@ -96,7 +96,7 @@ def _beside(talks: "_Talks", job: ImportJob, most: int) -> dict[str, float]:
     return seconds
 
 
-def _told(waits: Waits) -> dict[str, dict[str, float]]:
+def _spreads(waits: Waits) -> dict[str, dict[str, float]]:
     """Median and 95th percentile of each step, and how many times that of before and after together the latter is."""
     alone = spread([*waits[BEFORE], *waits[AFTER]])["p95"]
     spreads = {step: spread(found) for step, found in waits.items()}

@@ -35,8 +35,35 @@ class Scale:
 def measure(scale: Scale) -> dict[str, Any]:
     """The figures. Times are in milliseconds, unless a name says otherwise."""
     with temporary_database() as path:
-        found = _one_large_persona(path, scale)
-    return found | {"import_nodes_per_s": restoring.measure(scale.nodes), "crowd": crowd.measure(scale.personas)}
+        # A small persona alone, then a large one beside it.
+        users = get_user_model().objects
+        small = write_life(users.create_user("bench-small", is_active=False), isolation.SMALL, seed=isolation.SEED)
+        owner = users.create_user(OWNER)
+        beside = isolation.measure(
+            small, max(1, scale.queries // ISOLATION_PART), lambda: write_life(owner, Size(scale.nodes, scale.messages))
+        )
+        large = Persona.objects.get(owner=owner)
+        questions = recall.questions(scale.queries)
+        times, exact = recall.time_recall(large, questions), recall.exactness(large, questions)
+        counts = {"nodes": large.nodes.count(), "messages": large.messages.count()}
+        connections.close_all()  # with the last one, the log goes into the file
+        figures = {
+            **counts,
+            "recall_ms": {step: times["all"][step] for step in STEPS},
+            "recall_ms_by_question": {
+                kind: {step: steps[step] for step in STEPS} for kind, steps in times.items() if kind != "all"
+            },
+            "without_embed_cpu_ms": times["all"]["without_embed_cpu"],
+            "vector_recall_at_40_vs_exact": exact["exactness"],
+            "vector_recall_at_40_in_two_passes": exact["exactness_in_two_passes"],
+            "isolation": beside,
+            "database_mb": round(path.stat().st_size / 1e6, 1),
+            "rss_mb": server.rss_mb(path, large, questions[0].turns[-1]),
+            **dict(zip(("check_s", "check_cpu_s"), server.check_seconds(path), strict=True)),
+            "first_page_s": server.start_seconds(path),
+            **first_words(path, scale),
+        }
+    return figures | {"import_nodes_per_s": restoring.measure(scale.nodes), "crowd": crowd.measure(scale.personas)}
 
 
 def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
@@ -67,36 +94,6 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"database: {figures['database_mb']:.0f} MB; server after its first turn: {figures['rss_mb']:.0f} MB"
     yield f"check: {figures['check_s']:.2f} s ({figures['check_cpu_s']:.2f} s of processor time)"
     yield f"from start to first page: {figures['first_page_s']:.2f} s"
-
-
-def _one_large_persona(path: Path, scale: Scale) -> dict[str, Any]:
-    """What is measured in one database: a small persona alone, then a large one beside her."""
-    users = get_user_model().objects
-    small = write_life(users.create_user("bench-small", is_active=False), isolation.SMALL, seed=isolation.SEED)
-    owner = users.create_user(OWNER)
-    beside = isolation.measure(
-        small, max(1, scale.queries // ISOLATION_PART), lambda: write_life(owner, Size(scale.nodes, scale.messages))
-    )
-    large = Persona.objects.get(owner=owner)
-    asked = recall.questions(scale.queries)
-    times, exact = recall.time_recall(large, asked), recall.exactness(large, asked)
-    held = {"nodes": large.nodes.count(), "messages": large.messages.count()}
-    connections.close_all()  # with the last one, the log goes into the file
-    size_mb = round(path.stat().st_size / 1e6, 1)
-    return {
-        **held,
-        "recall_ms": {step: times["all"][step] for step in STEPS},
-        "recall_ms_by_question": {kind: {step: times[kind][step] for step in STEPS} for kind in times if kind != "all"},
-        "without_embed_cpu_ms": times["all"]["without_embed_cpu"],
-        "vector_recall_at_40_vs_exact": exact["exactness"],
-        "vector_recall_at_40_in_two_passes": exact["exactness_in_two_passes"],
-        "isolation": beside,
-        "database_mb": size_mb,
-        "rss_mb": server.rss_mb(path, large, asked[0].turns[-1]),
-        **dict(zip(("check_s", "check_cpu_s"), server.check_seconds(path), strict=True)),
-        "first_page_s": server.start_seconds(path),
-        **first_words(path, scale),
-    }
 
 
 def first_words(path: Path, scale: Scale) -> dict[str, Any]:

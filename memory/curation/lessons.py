@@ -114,7 +114,19 @@ def is_plausible_name(name: str) -> bool:
 @with_one_model
 def _stored(persona: Persona, wish: Wish, message: Message | None, now: datetime) -> list[ConceptNode]:
     """The lesson, through the gate of all memories; told anew it acts again, though it was hidden."""
-    draft = _draft(wish, message)
+    draft = Draft(
+        kind=Kind.LESSON,
+        description=tidy_description(wish.text),
+        source=ConceptNode.Source.PERSON,
+        subject=ConceptNode.Subject.PERSONA,
+        verification=ConceptNode.Verification.CONFIRMED,
+        scope=wish.scope,
+        condition=in_one_line(wish.condition),
+        is_boundary=wish.is_boundary,
+    )
+    if message is not None:
+        quote = Quote(message, message.content[wish.start : wish.end], wish.start, wish.end)
+        draft = replace(draft, session=message.session, evidence=[quote], created_at=message.created_at)
     model = follow()
     [vector] = embedding.embed([draft.description])
     with transaction.atomic():
@@ -126,20 +138,3 @@ def _stored(persona: Persona, wish: Wish, message: Message | None, now: datetime
             actions.show(written.node)
             actions.unarchive(written.node)
     return [written.node]
-
-
-def _draft(wish: Wish, message: Message | None) -> Draft:
-    draft = Draft(
-        kind=Kind.LESSON,
-        description=tidy_description(wish.text),
-        source=ConceptNode.Source.PERSON,
-        subject=ConceptNode.Subject.PERSONA,
-        verification=ConceptNode.Verification.CONFIRMED,
-        scope=wish.scope,
-        condition=in_one_line(wish.condition),
-        is_boundary=wish.is_boundary,
-    )
-    if message is None:
-        return draft
-    quote = Quote(message, message.content[wish.start : wish.end], wish.start, wish.end)
-    return replace(draft, session=message.session, evidence=[quote], created_at=message.created_at)

@@ -5,6 +5,7 @@ What consolidation makes of the same words, before or after, ends up in the same
 """
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
@@ -89,11 +90,11 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         if known := _known(quote):
             return known
         # What consolidation has made of these words, and of no others, already.
-        made = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
+        extracted = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
         beyond = Evidence.objects.exclude(message=quote.message, start__gte=quote.start, end__lte=quote.end)
-        inside = _within(made.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
+        inside = _within(extracted.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
         absorbed = list(inside.exclude(evidence__in=beyond.filter(node__in=inside)).distinct())
-        written = write(persona, _with_what_was_made(draft, absorbed), vector, model, now)
+        written = write(persona, _absorb(draft, absorbed), vector, model, now)
         if written.node is None:
             raise NotRemembered("forgotten")
         actions.show(written.node)
@@ -104,12 +105,23 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
 def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptNode]:
     """The memories of the lines of users in which it is asked for, each made once: one that was hidden, corrected or
     archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
-    found: list[ConceptNode] = []
+    nodes: list[ConceptNode] = []
     for line in lines:
-        asked = _read_remember_request(line) if line.role == Role.USER else None
-        if asked and (node := _remember_asked(line, asked, now)):
-            found.append(node)
-    return found
+        request = _read_remember_request(line) if line.role == Role.USER else None
+        meant = _line_before(line) if request and request.points_back else line
+        if request is None or meant is None:
+            continue
+        words = within = None
+        if not request.points_back:
+            # "Next time I panic, remember: call Ben" is remembered with its first half.
+            condition, begins = request.condition.text, request.subject_start
+            begins = line.content.find(condition, request.start) if condition else begins
+            words = Place(max(begins, request.start), request.subject_start + len(request.subject))
+            within = Place(request.start, request.end)
+        with suppress(NotRemembered):
+            quote, _words = _quoted(meant, words, within)
+            nodes.append(_asked_for(quote).first() or remember(meant, now, words, within))
+    return nodes
 
 
 def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]:
@@ -127,23 +139,6 @@ def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]
 
 def _read_remember_request(message: Message) -> Request | None:
     return next((one for one in read_requests(message.content) if one.kind is RequestKind.REMEMBER and one.sure), None)
-
-
-def _remember_asked(line: Message, asked: Request, now: datetime) -> ConceptNode | None:
-    meant = _line_before(line) if asked.points_back else line
-    if meant is None:
-        return None
-    words = within = None
-    if not asked.points_back:
-        # "Next time I panic, remember: call Ben" is remembered with its first half.
-        begins = line.content.find(asked.condition.text, asked.start) if asked.condition.text else asked.subject_start
-        words = Place(max(begins, asked.start), asked.subject_start + len(asked.subject))
-        within = Place(asked.start, asked.end)
-    try:
-        quote, _said = _quoted(meant, words, within)
-        return _asked_for(quote).first() or remember(meant, now, words, within)
-    except NotRemembered:
-        return None
 
 
 def _line_before(line: Message) -> Message | None:
@@ -203,14 +198,14 @@ def _within(nodes: NodeQuerySet, quote: Quote, *, around: bool) -> NodeQuerySet:
     return nodes.filter(evidence__in=evidence.filter(start__gte=quote.start, end__lte=quote.end))
 
 
-def _with_what_was_made(draft: Draft, made: Sequence[ConceptNode]) -> Draft:
+def _absorb(draft: Draft, nodes: Sequence[ConceptNode]) -> Draft:
     """The draft in the place of these memories, with what they know beyond its words."""
-    times = ((node.event_time_start, node.event_time_end) for node in made)
+    times = ((node.event_time_start, node.event_time_end) for node in nodes)
     return replace(
         draft,
-        emotional_impact=max((node.emotional_impact for node in made), key=abs, default=0),
-        emotion_tags=emotion_tags(tag for node in made for tag in node.emotion_tags),
-        relational_tags=relational_tags(tag for node in made for tag in node.relational_tags),
+        emotional_impact=max((node.emotional_impact for node in nodes), key=abs, default=0),
+        emotion_tags=emotion_tags(tag for node in nodes for tag in node.emotion_tags),
+        relational_tags=relational_tags(tag for node in nodes for tag in node.relational_tags),
         event_time=next(((first, last) for first, last in times if first and last), None),
-        supersedes=made,
+        supersedes=nodes,
     )

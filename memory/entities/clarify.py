@@ -36,7 +36,13 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
     with transaction.atomic():
         firsts, seconds = _bearers(persona, first), _bearers(persona, second)
         if not firsts or not seconds:
-            return _learn_name(persona, firsts or seconds, second if firsts else first) if same else "nothing"
+            # Learn a name that nobody bears as another name of the one bearer; never the owner's or the persona's.
+            bearers, name = firsts or seconds, second if firsts else first
+            is_taken = normalize_name(name) in {normalize_name(persona.name), normalize_name(persona.called)}
+            if not same or len(bearers) != 1 or not is_name(name) or is_taken:
+                return "nothing"
+            learn_aliases(bearers[0], [" ".join(name.split())])
+            return "named"
         pairs = _pairs(firsts, seconds)
         open_ones = _undecided(pairs)
         if len(pairs) == 1:
@@ -118,12 +124,3 @@ def _pairs(firsts: Sequence[Entity], seconds: Sequence[Entity]) -> list[tuple[En
 def _undecided(pairs: Sequence[tuple[Entity, Entity]]) -> list[MergeProposal]:
     open_ones = (MergeProposal.objects.undecided().about([one.pk]).about([other.pk]).first() for one, other in pairs)
     return [proposal for proposal in open_ones if proposal is not None]
-
-
-def _learn_name(persona: Persona, bearers: Sequence[Entity], name: str) -> Settled:
-    """Learn a name that nobody bears as another name of the one bearer; never the owner's or the persona's."""
-    talking = {normalize_name(persona.name), normalize_name(persona.called)}
-    if len(bearers) != 1 or not is_name(name) or normalize_name(name) in talking:
-        return "nothing"
-    learn_aliases(bearers[0], [" ".join(name.split())])
-    return "named"

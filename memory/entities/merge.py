@@ -281,7 +281,17 @@ def _separate(proposal: MergeProposal) -> None:
     Mention.objects.bulk_create(
         [Mention(pk=pk, node_id=node, entity=loser) for pk, node in nodes.items() if node in remaining]
     )
-    _return_proposals(was, survivor, loser)
+    # The loser's proposals return to it; those that were decided since the merge are about the survivor, and stay.
+    for pk, _, status in was["proposals"]:
+        moved = MergeProposal.objects.about([survivor.pk]).filter(pk=pk, status__in=[status, Status.UNDONE])
+        for row in moved:
+            # The other side may live on in a third entity since: only this side changes.
+            partner = row.b_id if row.a_id == survivor.pk else row.a_id
+            if not MergeProposal.objects.about([loser.pk]).about([partner]).exists():
+                _point(row, loser.pk, partner)
+    for pk, status, decided_by, decided_at in was["settled"]:
+        kept = MergeProposal.objects.filter(pk=pk, status=Status.KEPT_APART)
+        kept.update(status=status, decided_by=decided_by, decided_at=decided_at and parse_datetime(decided_at))
     if survivor.kind == was["kind_after"]:
         survivor.kind = was["kind"]
     if was["description"] and was["description"] == mark_of(survivor):
@@ -291,20 +301,6 @@ def _separate(proposal: MergeProposal) -> None:
     survivor.status, loser.status, loser.merged_into = was["status"], was["loser_status"], None
     for entity in (survivor, loser):
         entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
-
-
-def _return_proposals(was: dict[str, Any], survivor: Entity, loser: Entity) -> None:
-    """Return the loser's proposals; those that were decided since the merge are about the survivor, and stay."""
-    for pk, _, status in was["proposals"]:
-        moved = MergeProposal.objects.about([survivor.pk]).filter(pk=pk, status__in=[status, Status.UNDONE])
-        for proposal in moved:
-            # The other side may live on in a third entity since: only this side changes.
-            partner = proposal.b_id if proposal.a_id == survivor.pk else proposal.a_id
-            if not MergeProposal.objects.about([loser.pk]).about([partner]).exists():
-                _point(proposal, loser.pk, partner)
-    for pk, status, decided_by, decided_at in was["settled"]:
-        kept = MergeProposal.objects.filter(pk=pk, status=Status.KEPT_APART)
-        kept.update(status=status, decided_by=decided_by, decided_at=decided_at and parse_datetime(decided_at))
 
 
 def _relink_later_memories(was: dict[str, Any]) -> None:

@@ -142,7 +142,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         return WrittenNode(None, "refused")
     draft = replace(draft, filling=filling)
     outcome: Outcome = "repeated"
-    known = _requested_memory(persona, draft) or _with_same_words(persona, draft) or _corrected_since(persona, draft)
+    known = _requested_memory(persona, draft) or _with_same_words(persona, draft)
     if known is None:
         known = _nearly_the_same(persona, draft, vector, now)
         outcome = "reinforced" if known else "new"
@@ -287,18 +287,14 @@ def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
 
 
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The node of the same words, unless its dates are of another event. A hidden one stays hidden."""
-    same = _rivals(persona, draft).filter(content_hash=content_hash(tidy_description(draft.description)))
-    return next(
-        (node for node in same.order_by("id") if not dates_conflict(event_time_of(node), draft.event_time)), None
-    )
-
-
-def _corrected_since(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The node that these very messages once made, and that a person has put into other words."""
-    rivals = _rivals(persona, draft).filter(evidence__message__in=draft.message_ids)
-    wanted = content_hash(tidy_description(draft.description))
-    versions = NodeVersion.objects.filter(node__in=rivals).select_related("node").order_by("node", "version")
+    """The node of the same words, unless its dates are of another event; else the one that these very messages once
+    made in these words, and that a person has put into others. A hidden one stays hidden."""
+    rivals, wanted = _rivals(persona, draft), content_hash(tidy_description(draft.description))
+    for node in rivals.filter(content_hash=wanted).order_by("id"):
+        if not dates_conflict(event_time_of(node), draft.event_time):
+            return node
+    of_messages = rivals.filter(evidence__message__in=draft.message_ids)
+    versions = NodeVersion.objects.filter(node__in=of_messages).select_related("node").order_by("node", "version")
     earlier = (version.node for version in versions if content_hash(version.description) == wanted)
     return next((node for node in earlier if _was_only_read_again(node, draft)), None)
 

@@ -88,10 +88,6 @@ def tidy_text(value: Any) -> Any:
     return in_one_line(value) if isinstance(value, str) else value
 
 
-def _is_texts(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(text, str) for text in value)
-
-
 Description = Annotated[
     str,
     BeforeValidator(tidy_text),
@@ -100,7 +96,11 @@ Description = Annotated[
 Impact = Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, examples=[4])]
 EmotionTags = Annotated[
     list[Annotated[str, Field(max_length=MAX_EMOTION_TAG_LENGTH)]],
-    BeforeValidator(lambda value: split_feelings(value) if _is_texts(value) else value),
+    BeforeValidator(
+        lambda value: (
+            split_feelings(value) if isinstance(value, list) and all(isinstance(text, str) for text in value) else value
+        )
+    ),
     Field(max_length=MAX_EMOTION_TAGS, examples=[["joy"]]),
 ]
 RelationalTags = Annotated[

@@ -15,6 +15,7 @@ from memory.imports.readers.lines import role_named
 from memory.imports.readers.types import Kind
 from memory.imports.runs import is_read_anew
 from memory.models import ImportJob
+from persona.onboarding.creation import language_of
 from persona.onboarding.forms import PersonaStep, StyleStep, YouStep
 
 PARTS = {
@@ -69,7 +70,10 @@ class Answers(forms.Form):
     without_owner = forms.BooleanField(required=False)
 
     def __init__(self, data: Any, job: ImportJob, likely: Choices) -> None:
-        super().__init__(data, auto_id="answer_%s", initial=_initial(likely))
+        order = {None: "", True: "day", False: "month"}[likely.day_first]
+        initial = {name: getattr(likely, name) for name in ("zone", "undated", "limit", "called", "without_owner")}
+        initial |= {"format": likely.format or AUTO, "day_first": order, "kind": likely.kind or ""}
+        super().__init__(data, auto_id="answer_%s", initial=initial)
         self.job = job
         self.found: Mapping[str, Any] = job.found
         self._choose_from("format", [(AUTO, _("as recognised")), *((one.name, one.label) for one in FORMATS)])
@@ -186,20 +190,6 @@ class Answers(forms.Form):
         field.choices = choices
 
 
-def _initial(likely: Choices) -> dict[str, Any]:
-    order = {True: "day", False: "month"}
-    return {
-        "format": likely.format or AUTO,
-        "day_first": "" if likely.day_first is None else order[likely.day_first],
-        "zone": likely.zone,
-        "undated": likely.undated,
-        "limit": likely.limit,
-        "kind": likely.kind or "",
-        "called": likely.called,
-        "without_owner": likely.without_owner,
-    }
-
-
 class Names(forms.Form):
     """Who begins with the file: what a companion needs that no file says."""
 
@@ -207,7 +197,12 @@ class Names(forms.Form):
     user_name = YouStep.base_fields["user_name"]
     language = StyleStep.base_fields["language"]
 
-    def __init__(self, data: Any, initial: dict[str, Any]) -> None:
+    def __init__(self, data: Any, answers: Answers) -> None:
+        """Begins with what the file says of names, and the language of its first messages."""
+        sides = dict(names_in(answers))
+        initial = {"name": sides.get("persona", ""), "user_name": sides.get("user", "")}
+        if beginning := " ".join(message["text"] for message in answers.found.get("sample", [])):
+            initial["language"] = language_of(beginning)
         super().__init__(data, auto_id="named_%s", initial=initial)
 
 

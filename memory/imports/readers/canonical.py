@@ -10,6 +10,7 @@ JSON demands. A checksum over such bytes is one that others can repeat.
 import json
 import math
 from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any
 
 
@@ -36,27 +37,20 @@ def _written(value: Any) -> str:
         raise ValueError(f"{value} is no number of JSON")
     if number == 0:
         return "0"
-    return ("-" if number < 0 else "") + _digits(abs(number))
+    # Number::toString of ECMAScript: plain from 1e-6 up to below 1e21, else with an exponent. The decimal point stands
+    # behind the `point`-th of the shortest digits.
+    negative, digits_of, exponent = Decimal(repr(number)).normalize().as_tuple()
+    digits, sign = "".join(map(str, digits_of)), "-" * negative
+    point = len(digits) + int(exponent)
+    if len(digits) <= point <= 21:
+        return sign + digits.ljust(point, "0")
+    if 0 < point <= 21:
+        return f"{sign}{digits[:point]}.{digits[point:]}"
+    if -6 < point <= 0:
+        return f"{sign}0.{'0' * -point}{digits}"
+    mantissa = digits[0] + (f".{digits[1:]}" if len(digits) > 1 else "")
+    return f"{sign}{mantissa}e{point - 1:+d}"
 
 
 def _string(text: str) -> str:
     return json.dumps(text, ensure_ascii=False)
-
-
-def _digits(number: float) -> str:
-    """Number::toString of ECMAScript: plain from 1e-6 up to below 1e21, else with an exponent."""
-    mantissa, _, exponent = repr(number).partition("e")
-    whole, _, fraction = mantissa.partition(".")
-    fraction = "" if fraction == "0" else fraction
-    point = len(whole) + int(exponent or 0)
-    leading = len(whole + fraction) - len((whole + fraction).lstrip("0"))
-    digits, point = (whole + fraction).strip("0"), point - leading
-    # The decimal point stands after the `point`-th of the digits.
-    if len(digits) <= point <= 21:
-        return digits + "0" * (point - len(digits))
-    if 0 < point <= 21:
-        return f"{digits[:point]}.{digits[point:]}"
-    if -6 < point <= 0:
-        return "0." + "0" * -point + digits
-    mantissa = digits[0] + (f".{digits[1:]}" if len(digits) > 1 else "")
-    return f"{mantissa}e{'+' if point > 0 else '-'}{abs(point - 1)}"

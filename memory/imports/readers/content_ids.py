@@ -26,7 +26,7 @@ class ContentIds:
 
     >>> places, noon = ContentIds(), datetime(2024, 1, 5, 12)
     >>> first, again = places.id_of("Ana", "Hi", noon), places.id_of("Ana", "Hi", noon)
-    >>> first != again, first == Places().id_of("Ana", "Hi", noon)
+    >>> first != again, first == ContentIds().id_of("Ana", "Hi", noon)
     (True, True)
     """
 

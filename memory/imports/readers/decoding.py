@@ -5,6 +5,7 @@ would be remembered for good.
 """
 
 import codecs
+import re
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
@@ -31,9 +32,11 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
             return encoding
         if not chunk.isascii():
             # What is neither is read as UTF-8, which says where it breaks.
-            is_utf_8 = _decodes(chunk, "utf-8") is None
-            is_gbk = not is_utf_8 and _decodes(chunk, "gb18030") is None and _looks_chinese(chunk)
-            return "gb18030" if is_gbk else "utf-8"
+            if _decodes(chunk, "utf-8") is None or _decodes(chunk, "gb18030") is not None:
+                return "utf-8"
+            pairs = re.findall(rb"[\x80-\xff].", chunk, re.DOTALL)
+            common = sum(trail >= 0xA1 and (lead in _PUNCTUATION or lead in _HANZI) for lead, trail in pairs)
+            return "gb18030" if pairs and common >= _SHARE_OF_GB2312 * len(pairs) else "utf-8"
     return "utf-8"
 
 
@@ -97,19 +100,6 @@ def _decodes(chunk: bytes, encoding: str) -> int | None:
     except UnicodeDecodeError as error:
         return error.start
     return None
-
-
-def _looks_chinese(chunk: bytes) -> bool:
-    pairs = usual = place = 0
-    while place < len(chunk) - 1:
-        lead, trail = chunk[place], chunk[place + 1]
-        if lead < 0x80:
-            place += 1
-            continue
-        pairs += 1
-        usual += trail >= 0xA1 and (lead in _PUNCTUATION or lead in _HANZI)
-        place += 2
-    return pairs > 0 and usual >= _SHARE_OF_GB2312 * pairs
 
 
 def _place(line: int, byte: int) -> str:

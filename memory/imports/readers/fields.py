@@ -182,7 +182,12 @@ def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Map
     speaker, own, partner = _speaker(left)
     for path in filter(None, (speaker, own, partner)):
         left.pop(path)
-    chosen = {role: _chosen(role, left) for role in ("at", "source_id", "talk", "title", "text")}
+    chosen: dict[str, str] = {}
+    for role in ("at", "source_id", "talk", "title", "text"):
+        # The field with the plainest name for the role whose values fit; it is then no longer left for others.
+        ranks = sorted((rank, path) for path in left if (rank := _rank(role, path)) is not None)
+        chosen[role] = next((path for _position, path in ranks if _FITS[role](path, left[path])), "")
+        left.pop(chosen[role], None)
     clocks = [path for path in left if _bare(path) in _CLOCK_NAMES]
     clock = next(
         (
@@ -293,15 +298,6 @@ def _few_and_often(left: AnyMapping[str, list[Any]], chosen: AnyMapping[str, str
 def _could_be_a_name(value: str) -> bool:
     begins = value[:1].isupper() or (value[:1].isalpha() and not value.isascii())
     return begins and len(value) <= 40 and len(value.split()) <= 4 and not value.isupper() and not _is_time(value)
-
-
-def _chosen(role: str, left: dict[str, list[Any]]) -> str:
-    """The field with the plainest name for it whose values fit; it is no longer `left` for others."""
-    known = [(_rank(role, path), path) for path in left]
-    ranked = sorted((rank, path) for rank, path in known if rank is not None)
-    path = next((path for _rank, path in ranked if _FITS[role](path, left[path])), "")
-    left.pop(path, None)
-    return path
 
 
 def _rank(role: str, path: str) -> int | None:

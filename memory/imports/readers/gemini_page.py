@@ -133,25 +133,24 @@ def _cards(source: Source, file: str, limits: Limits) -> Iterator[str]:
 def _activities(source: Source, file: str, limits: Limits) -> Iterator[_Activity | str]:
     """The activities of a page, and of what is none, why it is left out."""
     for card in _cards(source, file, limits):
-        yield _activity(card) if _is_its_card(card) else "notice"
-
-
-def _activity(card: str) -> _Activity | str:
-    begin, *others = _CELL.finditer(card)
-    inside = card[begin.end() : others[0].start() if others else len(card)]
-    parts = _BREAK.split(inside.rstrip().removesuffix("</div>"))
-    timed = ((number, moment) for number, part in enumerate(parts) if (moment := moment_in(_plain(part))))
-    number, moment = next(timed, (0, None))
-    if moment is None:
-        return "broken"
-    asked = parts[:number]
-    links = [place for place, part in enumerate(asked) if _LINK.search(part)]
-    if links and links[0] and _ATTACHED.fullmatch(asked[links[0] - 1]):
-        asked = asked[: links[0] - 1]
-    elif links:
-        asked = asked[: links[0]]
-    answer = words_of("<br>".join(parts[number + 1 :]))
-    return _Activity("\n".join(map(_plain, asked)).strip(), moment, answer, len(links))
+        if not _is_its_card(card):
+            yield "notice"
+            continue
+        begin, *others = _CELL.finditer(card)
+        inside = card[begin.end() : others[0].start() if others else len(card)]
+        parts = _BREAK.split(inside.rstrip().removesuffix("</div>"))
+        timed = ((number, moment) for number, part in enumerate(parts) if (moment := moment_in(_plain(part))))
+        number, moment = next(timed, (0, None))
+        if moment is None:
+            yield "broken"
+            continue
+        question = parts[:number]
+        links = [place for place, part in enumerate(question) if _LINK.search(part)]
+        if links:
+            is_attached = links[0] and _ATTACHED.fullmatch(question[links[0] - 1])
+            question = question[: links[0] - 1 if is_attached else links[0]]
+        answer = words_of("<br>".join(parts[number + 1 :]))
+        yield _Activity("\n".join(map(_plain, question)).strip(), moment, answer, len(links))
 
 
 def _plain(html: str) -> str:

@@ -117,28 +117,23 @@ class _Walk:
             event, value = next(events, _NO_EVENT)
             if not event:
                 return
-            found = self._step(event, value)
-            if found is not None:
-                yield found
-
-    def _step(self, event: str, value: Any) -> tuple[str, Any] | None:
-        if self.ignored:
-            self.ignored += (event in _STARTS) - (event in _ENDS)
-        elif event == "map_key":
-            self.here = f"{self.open[-1]}.{value}" if self.open[-1] else value
-        elif event in _ENDS:
-            self.here = self.open.pop()
-        else:
-            if self.here not in self.wanted:
+            if self.ignored:
+                self.ignored += (event in _STARTS) - (event in _ENDS)
+            elif event == "map_key":
+                self.here = f"{self.open[-1]}.{value}" if self.open[-1] else value
+            elif event in _ENDS:
+                self.here = self.open.pop()
+            elif self.here in self.wanted:
+                if event in _STARTS:
+                    self.building = _Building(event, self.limits)
+                else:
+                    yield self.here, value
+            else:
                 place = self.here
                 if event in _STARTS:
                     self._enter(event)
-                return (place, Unread(self.aside[place])) if place in self.aside else None
-            if event not in _STARTS:
-                return self.here, value
-            self.building = _Building(event, self.limits)
-            return None
-        return None
+                if place in self.aside:
+                    yield place, Unread(self.aside[place])
 
     def weigh(self, size: int) -> None:
         """`size` bytes more have been read."""

@@ -6,6 +6,7 @@ The keys of an entry are words to look for. Some books call them regular express
 
 import re
 from collections.abc import Callable, Iterator, Mapping
+from itertools import takewhile
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -41,20 +42,17 @@ def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | S
         if not isinstance(entry, dict):
             yield Skipped(place, "broken")
             continue
-        lore = _lore(_as_of_a_book(entry), place)
+        # The entry with its fields named, and its keys listed, as card specifications do it. A field that it has under
+        # the usual name stays.
+        usual = {name: value for name, value in entry.items() if name not in _NAMED and name != "disable"}
+        usual = {_NAMED[name]: value for name, value in entry.items() if name in _NAMED} | usual
+        if isinstance(usual.get("keys"), str):
+            usual["keys"] = [key for key in _WORDS_APART.split(usual["keys"].strip()) if key]
+        if "disable" in entry:
+            usual["enabled"] = not entry["disable"]
+        lore = _lore(usual, place)
         is_long = len(lore.content.encode()) > limits.message_bytes
         yield Skipped(place, "too_long" if is_long else "empty") if is_long or not lore.content.strip() else lore
-
-
-def _as_of_a_book(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry with its fields named, and its keys listed, as card specifications do it; what a book has under such a
-    name itself stays."""
-    known = {name: value for name, value in entry.items() if name not in _NAMED and name != "disable"}
-    renamed = {_NAMED[name]: value for name, value in entry.items() if name in _NAMED}
-    named = {name: value for name, value in renamed.items() if name not in known} | known
-    if isinstance(named.get("keys"), str):
-        named["keys"] = [key for key in _WORDS_APART.split(named["keys"].strip()) if key]
-    return named | ({"enabled": not entry["disable"]} if "disable" in entry else {})
 
 
 def _lore(rest: dict[str, Any], where: str) -> Lore:
@@ -62,18 +60,14 @@ def _lore(rest: dict[str, Any], where: str) -> Lore:
     name = lore_of(rest, "name", is_named, "")
     enabled = lore_of(rest, "enabled", lambda value: isinstance(value, bool), True)
     content = lore_of(rest, "content", is_text, "")
-    decorators, content = _apart(content) if DECORATORS not in rest else ([rest[DECORATORS]], content)
-    rest |= {DECORATORS: decorators} if decorators else {}
+    if DECORATORS in rest:
+        rest[DECORATORS] = [rest[DECORATORS]]
+    elif content.startswith("@@"):
+        # The decorators above a content, with blank lines among them; together they are what was there.
+        lines = content.splitlines(keepends=True)
+        above = "".join(takewhile(lambda line: line.startswith("@@") or not line.strip(), lines))
+        rest[DECORATORS], content = above, content.removeprefix(above)
     return Lore(keys, content, name, enabled, digest("lore", keys, name, content), where, rest)
-
-
-def _apart(content: str) -> tuple[str, str]:
-    """The decorators above a content, and the content itself; together they are what was there."""
-    lines = content.splitlines(keepends=True)
-    last = next((number for number, line in enumerate(lines) if line.strip() and not line.startswith("@@")), len(lines))
-    if not lines or not lines[0].startswith("@@"):
-        return "", content
-    return "".join(lines[:last]), "".join(lines[last:])
 
 
 def entry_of(lore: Lore) -> dict[str, Any]:

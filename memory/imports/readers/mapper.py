@@ -19,8 +19,8 @@ from memory.imports.readers import table
 from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
 from memory.imports.readers.fields import Mapping, guess_mapping, partner_in, value_at
 from memory.imports.readers.json_values import Unread, loads, values
+from memory.imports.readers.lines import array, word
 from memory.imports.readers.lines import table as table_of
-from memory.imports.readers.lines import word
 from memory.imports.readers.members import likely_members
 from memory.imports.readers.source import Member, Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
@@ -154,20 +154,22 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
     first, _end, following = _first_megabyte(source).lstrip().partition("\n")
     lines = following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
     if not lines and not outer:
-        yield "", "", _numbered_values(values(source, (mapping.records,))), ""
+        yield "", "", _numbered(value for _place, value in values(source, (mapping.records,))), ""
         return
     if lines and not mapping.records:
-        yield "", "", _numbered_values(_values_of_lines(source)), ""
+        yield "", "", _numbered(_values_of_lines(source)), ""
         return
-    found = _values_of_lines(source) if lines else values(source, (outer,))
-    for number, (_place, value) in enumerate(found, 1):
+    conversations = _values_of_lines(source) if lines else (value for _place, value in values(source, (outer,)))
+    for number, value in enumerate(conversations, 1):
         where = _("conversation %d") % number
-        records = value if isinstance(value, Unread) else value_at(value, inner)
-        yield _title(value), where, _numbered(records, where), _partner(value)
+        if isinstance(value, Unread):
+            yield "", where, iter([(where, Skipped(where, value.reason))]), ""
+        else:
+            yield _title(value), where, _numbered(array(value_at(value, inner)), where), _partner(value)
 
 
-def _values_of_lines(source: Source) -> Iterator[tuple[str, Any]]:
-    return (("", _value_of(line.text, source)) for line in source.lines() if line.text.strip())
+def _values_of_lines(source: Source) -> Iterator[Any]:
+    return (_value_of(line.text, source) for line in source.lines() if line.text.strip())
 
 
 def _value_of(text: str, source: Source) -> Any:
@@ -189,26 +191,13 @@ def _partner(conversation: Any) -> str:
     return partner_in({key: [value] for key, value in above.items()} | inside)
 
 
-def _numbered_values(found: Iterable[tuple[str, Any]]) -> Iterator[Record]:
-    place = _("message %d")
-    for number, (_place, value) in enumerate(found, 1):
-        where = place % number
-        yield where, _readable(value, where)
-
-
-def _numbered(found: Any, around: str) -> Iterator[Record]:
-    if isinstance(found, Unread):
-        yield around, Skipped(around, found.reason)
-    place = _("message %d")
-    for number, value in enumerate(found if isinstance(found, list) else (), 1):
-        where = f"{around}, {place % number}"
-        yield where, _readable(value, where)
-
-
-def _readable(value: Any, where: str) -> Any:
-    if isinstance(value, Unread):
-        return Skipped(where, value.reason)
-    return value if isinstance(value, dict) else Skipped(where, "broken")
+def _numbered(values: Iterable[Any], around: str = "") -> Iterator[Record]:
+    """The records with their places; what is no record is skipped."""
+    message_number = _("message %d")
+    for number, value in enumerate(values, 1):
+        where = f"{around}, {message_number % number}" if around else message_number % number
+        reason = value.reason if isinstance(value, Unread) else "broken"
+        yield where, value if isinstance(value, dict) else Skipped(where, reason)
 
 
 FORMATS = (MappedFile(),)

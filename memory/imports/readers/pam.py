@@ -187,35 +187,28 @@ def _lines(
     for number, (_place, value) in enumerate(values(source, ("messages.item",), member), 1):
         where = _("message %d") % number
         where = f"{member}, {where}" if member else where
-        if isinstance(value, dict) and spoken is not None and word(value.get("id")) not in spoken:
+        if not isinstance(value, dict):
+            yield Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+            continue
+        source_id, role = word(value.get("id")), word(value.get("role"))
+        # The words of a message; its parts are paragraphs.
+        content = table(value.get("content"))
+        texts = [table(part).get("text") for part in array(content.get("parts"))]
+        text = content.get("text")
+        text = text if isinstance(text, str) else "\n\n".join(part for part in texts if isinstance(part, str))
+        if spoken is not None and source_id not in spoken:
             yield Skipped(where, "not_chosen")
+        elif value.get("is_thought") is True:
+            yield Skipped(where, "thinking")
+        elif role not in ROLES:
+            yield Skipped(where, _SILENT.get(role, "unknown"))
+        elif not text and (value.get("attachments") or content.get("parts")):
+            yield Skipped(where, "media")
         else:
-            yield _line(value, outline, places, where, limits)
-
-
-def _line(value: Any, outline: _Outline, places: ContentIds, where: str, limits: Limits) -> Line | Skipped:
-    if not isinstance(value, dict):
-        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
-    role = word(value.get("role"))
-    if value.get("is_thought") is True:
-        return Skipped(where, "thinking")
-    if role not in ROLES:
-        return Skipped(where, _SILENT.get(role, "unknown"))
-    # The words of a message; its parts are paragraphs.
-    content = table(value.get("content"))
-    if isinstance(content.get("text"), str):
-        text = content["text"]
-    else:
-        parts = (table(part) for part in array(content.get("parts")))
-        text = "\n\n".join(part["text"] for part in parts if isinstance(part.get("text"), str))
-    if not text and (value.get("attachments") or table(value.get("content")).get("parts")):
-        return Skipped(where, "media")
-    ours = table(value.get("raw_metadata"))
-    speaker = word(ours.get("speaker")) or outline.names.get(role, role)
-    side = OTHER if ours.get("side") == OTHER else ROLES[role]
-    return message_of(
-        speaker, text, moment(value.get("created_at")), where, limits, places, word(value.get("id")), side
-    )
+            ours, at = table(value.get("raw_metadata")), moment(value.get("created_at"))
+            speaker = word(ours.get("speaker")) or outline.names.get(role, role)
+            side = OTHER if ours.get("side") == OTHER else ROLES[role]
+            yield message_of(speaker, text, at, where, limits, places, source_id, side)
 
 
 FORMATS = (PortableMemory(),)

@@ -1,6 +1,6 @@
 """Every reason for which something of a file is left out, or a file refused: a closed list, with words for people."""
 
-from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
 # What is left out while the rest is read.
@@ -77,6 +77,18 @@ KINDS = {
     "presentation": _("This is a presentation, not a conversation."),
     "book": _("This is a book, not a conversation."),
 }
+COUNTS = {
+    "pictures": ngettext_lazy("%(count)d picture", "%(count)d pictures", "count"),
+    "videos": ngettext_lazy("%(count)d video", "%(count)d videos", "count"),
+    "recordings": ngettext_lazy("%(count)d recording", "%(count)d recordings", "count"),
+    "pages": ngettext_lazy("%(count)d web page", "%(count)d web pages", "count"),
+    "texts": ngettext_lazy("%(count)d text file", "%(count)d text files", "count"),
+    "json": ngettext_lazy("%(count)d JSON file", "%(count)d JSON files", "count"),
+    "tables": ngettext_lazy("%(count)d table", "%(count)d tables", "count"),
+    "documents": ngettext_lazy("%(count)d document", "%(count)d documents", "count"),
+    "archives": ngettext_lazy("%(count)d archive", "%(count)d archives", "count"),
+}
+OTHER_COUNT = ngettext_lazy("%(count)d other file", "%(count)d other files", "count")
 
 
 def describe_contents(contents: str) -> str:
@@ -87,12 +99,10 @@ def describe_contents(contents: str) -> str:
     if kind == "kind" and rest in KINDS:
         return str(KINDS[rest])
     if kind == "zip" and names:
-        held = [_counted(*name.split("=", 1)) for name in names]
-        *before, last = held
-        if not before:
-            joined = last
-        else:
-            joined = gettext("%(parts)s and %(last)s") % {"parts": gettext(", ").join(before), "last": last}
+        counted = (name.split("=", 1) for name in names)
+        *before, last = (str(COUNTS.get(kind, OTHER_COUNT) % {"count": int(number)}) for kind, number in counted)
+        parts = gettext(", ").join(before)
+        joined = gettext("%(parts)s and %(last)s") % {"parts": parts, "last": last} if before else last
         return gettext("The zip contains %(contents)s, but no conversations.") % {"contents": joined}
     if kind == "zip":
         return gettext("The zip is empty.")
@@ -107,19 +117,3 @@ def describe_contents(contents: str) -> str:
         lines = ngettext("%(count)d line", "%(count)d lines", int(rest)) % {"count": int(rest)}
         return gettext("A text of %(lines)s without names of speakers or dates.") % {"lines": lines}
     return str(REJECTIONS["nothing_found"])
-
-
-def _counted(kind: str, number: str) -> str:
-    count = int(number)
-    words = {
-        "pictures": ngettext("%(count)d picture", "%(count)d pictures", count),
-        "videos": ngettext("%(count)d video", "%(count)d videos", count),
-        "recordings": ngettext("%(count)d recording", "%(count)d recordings", count),
-        "pages": ngettext("%(count)d web page", "%(count)d web pages", count),
-        "texts": ngettext("%(count)d text file", "%(count)d text files", count),
-        "json": ngettext("%(count)d JSON file", "%(count)d JSON files", count),
-        "tables": ngettext("%(count)d table", "%(count)d tables", count),
-        "documents": ngettext("%(count)d document", "%(count)d documents", count),
-        "archives": ngettext("%(count)d archive", "%(count)d archives", count),
-    }
-    return words.get(kind, ngettext("%(count)d other file", "%(count)d other files", count)) % {"count": count}

@@ -14,7 +14,6 @@ from pydantic import BaseModel, ValidationError
 
 from chat import knobs
 from memory.recall import Recall, prepare, recall
-from memory.recall.xray import CandidateRecord
 from memory.web.presenters.recall_reasons import ARMS, PARTS, RULES, describe_empty, describe_left_out
 from persona.lookup import NoSuchPersona, persona_by
 
@@ -92,8 +91,11 @@ class Command(BaseCommand):
                     self.stdout.write(json.dumps(line, ensure_ascii=False))
                 else:
                     self.stdout.write("\n".join(_table(query, budget, recalled)))
-                    if options["xray"]:
-                        self.stdout.write("\n".join(map(_candidate, recalled.xray.candidates)))
+                    for row in recalled.xray.candidates if options["xray"] else ():
+                        # The score of a candidate, its layer and id, its verdict, and the parts of the score.
+                        verdict, parts = RULES.get(row.verdict, row.verdict), row.parts.items()
+                        scores = ", ".join(f"{PARTS.get(name, name)} {value:.3f}" for name, value in parts)
+                        self.stdout.write(f"{row.score:6.2f}  {row.layer}  {row.id}  {verdict}: {scores}")
         except (NoSuchPersona, ValueError, OSError) as error:
             raise CommandError(str(error)) from error
 
@@ -111,9 +113,3 @@ def _table(query: QueryLine, budget: int, recalled: Recall) -> Iterator[str]:
         yield f"{_('Considered, but not used:')} {', '.join(f'{rule}: {count}' for rule, count in aside)}"
     yield _("%(tokens)s of %(budget)s tokens used") % {"tokens": recalled.xray.tokens, "budget": budget}
     yield ", ".join(f"{step} {ms:.1f} ms" for step, ms in recalled.xray.elapsed_ms.items())
-
-
-def _candidate(row: CandidateRecord) -> str:
-    """The score of a candidate, its layer and id, its verdict, and the parts of the score."""
-    parts = ", ".join(f"{PARTS.get(name, name)} {value:.3f}" for name, value in row.parts.items())
-    return f"{row.score:6.2f}  {row.layer}  {row.id}  {RULES.get(row.verdict, row.verdict)}: {parts}"

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from collections.abc import Sequence
 from itertools import chain
 from typing import Any
 from uuid import UUID
@@ -47,21 +46,18 @@ class Command(BaseCommand):
                 proof = verify.prove(receipts)
         except EmbeddingUnavailable as error:
             raise CommandError(f"{error}. Without it vectors cannot be looked through.") from error
-        self._tell(proof, pending, as_json=options["json"])
-        if proof.hits:
-            raise CommandError(f"found: {len(proof.hits)}", returncode=FOUND)
-        if pending:
-            raise CommandError(f"bytes are still to be erased: {', '.join(pending)}", returncode=PENDING)
-
-    def _tell(self, proof: Proof, pending: Sequence[str], *, as_json: bool) -> None:
         hits = proof.hits
-        if as_json:
+        if options["json"]:
             report = {"hits": [vars(hit) for hit in hits], "pending": pending, "kept_messages": proof.kept_messages}
             self.stdout.write(json.dumps(report))
-            return
-        if proof.kept_messages:
-            self.stdout.write(f"the same words also stand in {proof.kept_messages} messages that were kept")
-        for hit in hits:
-            self.stdout.write(f"{hit.form:7} {hit.place}{'' if hit.key is None else f' row {hit.key}'}")
-        if not hits and not pending:
-            self.stdout.write("nothing of it is left")
+        else:
+            if proof.kept_messages:
+                self.stdout.write(f"the same words also stand in {proof.kept_messages} messages that were kept")
+            for hit in hits:
+                self.stdout.write(f"{hit.form:7} {hit.place}{'' if hit.key is None else f' row {hit.key}'}")
+            if not hits and not pending:
+                self.stdout.write("nothing of it is left")
+        if hits:
+            raise CommandError(f"found: {len(hits)}", returncode=FOUND)
+        if pending:
+            raise CommandError(f"bytes are still to be erased: {', '.join(pending)}", returncode=PENDING)

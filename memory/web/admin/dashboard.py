@@ -1,6 +1,6 @@
 """The desk's first page: how much is remembered, how recall and its cost go, what waits. Numbers alone, no words."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -52,10 +52,14 @@ def memory_charts(now: datetime) -> list[Chart]:
     kinds = [
         Series(kind.label, [counts.get((kind, ago), (0, 0))[0] for ago in reversed(range(WEEKS))]) for kind in Kind
     ]
-    mean = [_mean([found for (_kind, week), found in counts.items() if week == ago]) for ago in reversed(range(WEEKS))]
+    means: list[float | None] = []
+    for ago in reversed(range(WEEKS)):
+        week = [counts[kind, ago] for kind in Kind if (kind, ago) in counts]
+        total = sum(count for count, _weight in week)
+        means.append(sum(count * weight for count, weight in week) / total if total else None)
     return [
         stacked_chart("remembered", _("Memories by layer, per week"), weeks, kinds),
-        line_chart("weight", _("Mean impact per week"), weeks, [Series(_("impact"), mean)]),
+        line_chart("weight", _("Mean impact per week"), weeks, [Series(_("impact"), means)]),
     ]
 
 
@@ -140,11 +144,6 @@ def _ago(now: datetime, field: str, days: int) -> Cast:
     at = Func(F(field), function="julianday", output_field=FloatField())
     today = Func(Value(now.astimezone(UTC).strftime("%F %T")), function="julianday", output_field=FloatField())
     return Cast((today - at) / days, IntegerField())
-
-
-def _mean(found: Sequence[tuple[int, float]]) -> float | None:
-    total = sum(count for count, _weight in found)
-    return sum(count * weight for count, weight in found) / total if total else None
 
 
 def _by(purposes: Iterable[Purpose], spent: Mapping[tuple[str, int], tuple[float, int]], which: int) -> list[Series]:

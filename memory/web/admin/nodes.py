@@ -194,18 +194,15 @@ class NodeAdmin(WordsIndexed, AdminPage):
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         return super().get_queryset(request).select_related("persona")
 
-    def changeform_view(self, *args: Any, **options: Any) -> HttpResponse:
-        """Without the transaction around it: a correction makes its vector before it begins its own."""
-        return self._changeform_view(*self._in_order(*args, **options))  # type: ignore[attr-defined]
-
-    def _in_order(
+    def changeform_view(
         self,
         request: HttpRequest,
         object_id: str | None = None,
         form_url: str = "",
         extra_context: Mapping[str, Any] | None = None,
-    ) -> tuple[Any, ...]:
-        return request, object_id, form_url, extra_context
+    ) -> HttpResponse:
+        """Without the transaction around it: a correction makes its vector before it begins its own."""
+        return self._changeform_view(request, object_id, form_url, extra_context)  # type: ignore[attr-defined]
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> ConceptNode:
         return form.instance

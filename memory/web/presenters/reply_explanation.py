@@ -65,7 +65,10 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
 
     shown = {source.text for source in recalled}
     listed = [source for source in _listed(turn) if source.text not in shown]
-    beside = [source for source in (*_profile(persona), *_window(turn)) if is_used(source)]
+    # The lines of the core blocks stand in every prompt.
+    blocks = (block.content.splitlines() for block in persona.core_blocks.all())
+    profile = [Source("L1", _("From the profile"), line.strip()) for lines in blocks for line in lines if line.strip()]
+    beside = [source for source in (*profile, *_window(turn)) if is_used(source)]
     used = [source for source in (*recalled, *listed) if is_used(source)] + beside
     others = [source for source in recalled if source not in used]
     return {
@@ -76,15 +79,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
         "expected": list(_expected(persona, turn.xray.get("expectations", {}).get("matched", []))),
         "gone": len(chosen) - len(recalled),
         "empty": "" if recalled or used else _explain_empty(seen),
-        "arms": [
-            {
-                "label": ARMS.get(arm["name"], arm["name"]),
-                "found": arm["found"],
-                "ms": arm["ms"],
-                "skipped": arm.get("skipped", ""),
-            }
-            for arm in seen.get("arms", [])
-        ],
+        "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in seen.get("arms", [])],
         "left_aside": describe_left_out(seen),
         "tokens": seen.get("tokens", 0),
         "budget": seen.get("budget", 0),
@@ -148,13 +143,6 @@ def _listed(turn: Turn) -> Iterable[Source]:
         quotes = _quotes(turn.persona, nodes)
         for node in nodes:
             yield _of_node(turn.persona, node, labels[section], quotes.get(node.pk, []))
-
-
-def _profile(persona: Persona) -> Iterable[Source]:
-    """The lines of the core blocks, which stand in every prompt."""
-    for block in persona.core_blocks.all():
-        for line in filter(None, map(str.strip, block.content.splitlines())):
-            yield Source("L1", _("From the profile"), line)
 
 
 def _window(turn: Turn) -> list[Source]:

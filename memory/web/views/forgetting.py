@@ -11,7 +11,7 @@ from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
 from memory import forgetting
-from memory.forgetting import REVERT_IMPORT, InvalidChoice, Kind, Plan, Target, verify
+from memory.forgetting import REVERT_IMPORT, InvalidChoice, Kind, Plan, verify
 from memory.models import ImportJob, ImportRun, Receipt
 from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
 from memory.web.presenters.forgetting import plan_context, receipt_context
@@ -29,7 +29,12 @@ def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The preview; and, once it is confirmed, the receipt."""
     data = request.POST if request.method == "POST" else request.GET
     references = [(kind, reference) for kind in KINDS for reference in data.getlist(kind)]
-    targets = _targets(persona, references)
+    if not references or len(references) > MAX_TARGETS:
+        raise Http404
+    try:
+        targets = [forgetting.target_of(persona, kind, reference) for kind, reference in references]
+    except LookupError as error:
+        raise Http404 from error
     try:
         choice = REVERT_IMPORT if "take_back" in data else read_choice(data)
     except InvalidChoice:
@@ -45,16 +50,6 @@ def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     if is_fragment(request):
         return render(request, "memory/_receipt.html", receipt_context(outcome))
     return redirect("receipt", outcome.uuid)
-
-
-def _targets(persona: Persona, references: Sequence[tuple[Kind, str]]) -> list[Target]:
-    """What the references name. Raises Http404 where they name nothing, or something that is not the persona's."""
-    if not references or len(references) > MAX_TARGETS:
-        raise Http404
-    try:
-        return [forgetting.target_of(persona, kind, reference) for kind, reference in references]
-    except LookupError as error:
-        raise Http404 from error
 
 
 def _preview(

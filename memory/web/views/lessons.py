@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
+from django.forms.models import model_to_dict
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.utils import timezone
@@ -135,20 +136,11 @@ def _wishes_page(
 ) -> HttpResponse:
     found = Lesson.objects.filter(persona=persona).order_by("-created_at", "-id")
     rows = list(found.prefetch_related("evidence__message", "versions")[:MAX_SHOWN])
-    shown = [
-        {"node": node, "form": edited if node == editing else _filled(persona, node), "open": node == editing}
-        for node in rows
-    ]
+    shown = []
+    for node in rows:
+        initial = model_to_dict(node, ("scope", "condition", "is_boundary")) | {"text": node.description}
+        unchanged = WishForm(initial=initial, name=persona.name, auto_id=f"edit_{node.pk}_%s")
+        shown.append({"node": node, "form": edited if node == editing else unchanged, "open": node == editing})
     known = [{"one": one, "why": REASONS[one.group]} for one in always_known(persona.pk)[:MAX_SHOWN]]
     context = {"wishes": shown, "form": form, "known": known}
     return page(request, persona, "memory/wishes.html", context, status=status)
-
-
-def _filled(persona: Persona, node: ConceptNode) -> WishForm:
-    values = {
-        "text": node.description,
-        "scope": node.scope,
-        "condition": node.condition,
-        "is_boundary": node.is_boundary,
-    }
-    return WishForm(initial=values, name=persona.name, auto_id=f"edit_{node.pk}_%s")

@@ -84,37 +84,36 @@ class SearchForm(forms.Form):
 @require_http_methods(["GET", "HEAD", "POST"])
 def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What is remembered, newest first; or what is found."""
-    asked = request.POST if request.method == "POST" else request.GET
-    sought = SearchForm(persona, asked)
+    params = request.POST if request.method == "POST" else request.GET
+    sought = SearchForm(persona, params)
     sought.is_valid()
     text = sought.cleaned_data.get("text", "") if request.method == "POST" else ""
     how = sought.cleaned_data.get("how") or "words"
-    found = _found(persona, sought.filters, text, how, asked.get("before", ""))
-    context = {
+    before = params.get("before", "")
+    context: dict[str, Any] = {
         "sought": sought,
         "text": text,
         "how": how,
-        "before": asked.get("before", ""),
+        "before": before,
         "anything": bool(text or sought.narrows),
     }
-    return page(request, persona, "memory/memories.html", context | found)
-
-
-def _found(persona: Persona, filters: Filters, text: str, how: str, before: str) -> dict[str, Any]:
     if how == "said" and text:
-        lines = Message.objects.filter(persona=persona)
-        last = get_object_or_404(lines, uuid=uuid_of(before)) if before else None
-        said = search.search_messages(persona, text, last, PAGE)
-        return {"lines": said.rows, "next": said.rows[-1].uuid if said.has_more else ""}
-    if how == "meaning" and text:
+        stored = Message.objects.filter(persona=persona)
+        last = get_object_or_404(stored, uuid=uuid_of(before)) if before else None
+        lines = search.search_messages(persona, text, last, PAGE)
+        context |= {"lines": lines.rows, "next": lines.rows[-1].uuid if lines.has_more else ""}
+    elif how == "meaning" and text:
         try:
-            return {"nodes": with_names(search.search_by_meaning(persona, text, filters, PAGE)), "next": ""}
+            nearest = with_names(search.search_by_meaning(persona, text, sought.filters, PAGE))
+            context |= {"nodes": nearest, "next": ""}
         except EmbeddingUnavailable:
-            return {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
-    nodes = ConceptNode.objects.of(persona)
-    last_node = get_object_or_404(nodes, uuid=uuid_of(before)) if before else None
-    found = search.search_by_words(persona, text, filters, last_node, PAGE)
-    return {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
+            context |= {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
+    else:
+        nodes = ConceptNode.objects.of(persona)
+        last_node = get_object_or_404(nodes, uuid=uuid_of(before)) if before else None
+        found = search.search_by_words(persona, text, sought.filters, last_node, PAGE)
+        context |= {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
+    return page(request, persona, "memory/memories.html", context)
 
 
 def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:

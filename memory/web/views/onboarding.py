@@ -13,11 +13,11 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import imports
 from memory.models import ImportJob
-from memory.web.import_forms import Answers, Names, UploadForm, names_in
+from memory.web.import_forms import Answers, Names, UploadForm
 from memory.web.presenters.imports import import_context, question_context, upload_context
 from memory.web.views.base import is_fragment
 from memory.web.views.imports import answers, begun, cancel, confirm_import, refuse_upload, sent_on, status_of
-from persona.onboarding.creation import create_persona, language_of
+from persona.onboarding.creation import create_persona
 
 MOST_LISTED = 10
 
@@ -47,7 +47,7 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
     if found.status != ImportJob.Status.ASKING:
         return render(request, "material_job.html", context)
     form = answers(request, found)
-    names = None if form.questions else Names(request.POST or None, _likely_names(form))
+    names = None if form.questions else Names(request.POST or None, form)
     if request.method == "POST" and _is_answered(request, found, form, names):
         return redirect("material_job", found.uuid)
     context |= {"form": form, "names": names, **question_context(found)}
@@ -95,11 +95,3 @@ def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
         timezone=form.cleaned_data["zone"],
     )
     imports.assign_persona(job, persona)
-
-
-def _likely_names(form: Answers) -> dict[str, str]:
-    """What the file says of names, and the language of its first lines."""
-    sides = dict(names_in(form))
-    beginning = " ".join(line["text"] for line in form.found.get("sample", []))
-    names = {"name": sides.get("persona", ""), "user_name": sides.get("user", "")}
-    return names | ({"language": language_of(beginning)} if beginning else {})
