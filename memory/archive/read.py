@@ -417,7 +417,9 @@ class Loader:
             status = ConceptNode.Status.QUARANTINED
         values = {
             "status": status,
-            "concern": concern_of(record.kind, record.description, record.relational_tags),
+            "concern": concern_of(
+                record.kind, record.description, record.relational_tags, record.domain, record.subject
+            ),
             "last_mentioned_at": record.last_mentioned_at or record.created_at,
             "content_hash": content_hash(record.description),
             "embedding_model": model,

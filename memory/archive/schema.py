@@ -29,6 +29,8 @@ from pydantic import (
     model_validator,
 )
 
+from echovessel.language.coarse_dates import span_of
+from memory.models.entity import MAX_RELATION
 from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, MAX_IMPACT
 from memory.models.slow_cycle import MAX_QUESTION
 from persona.models.core_block import MAX_CHARACTERS
@@ -74,6 +76,16 @@ EntityStatus = Literal["confirmed", "uncertain", "merged"]
 Answer = Literal["open", "merged", "kept_apart", "undone"]
 Era = Annotated[int, Field(ge=0, le=100_000)]
 Verification = Literal["unverified", "confirmed", "disputed"]
+
+
+def check_coarse_date(code: str) -> str:
+    """A coarse date, as `echovessel.language.coarse_dates` writes it."""
+    if code and span_of(code) is None:
+        raise ValueError("it is no date such as 2024, 2024-spring, 2024-05 or 2024-05-03")
+    return code
+
+
+CoarseDate = Annotated[str, StringConstraints(max_length=12), AfterValidator(check_coarse_date)]
 
 
 def check_storable(value: dict[str, Any]) -> dict[str, Any]:
@@ -268,6 +280,8 @@ class MessageRecord(Record):
     file: Id | None = None
 
 
+FactDomain = Literal["", "about", "people", "health", "likes", "work", "home", "plans", "belongings", "beliefs"]
+PlanState = Literal["", "planned", "done", "cancelled"]
 LessonScope = Literal["", "always", "topic", "feeling", "person", "name"]
 LessonCondition = Annotated[str, StringConstraints(max_length=MAX_CONDITION)]
 
@@ -301,8 +315,8 @@ class EvidenceRecord(Open):
 
 class NodeRecord(Record):
     id: Id
-    kind: Literal["event", "thought", "intention", "expectation", "lesson"]
-    subject: Literal["user", "persona", "shared"] = "user"
+    kind: Literal["event", "fact", "thought", "intention", "expectation", "lesson"]
+    subject: Literal["user", "persona", "shared", "other"] = "user"
     description: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_DESCRIPTION)]
     emotional_impact: Annotated[int, Field(ge=-MAX_IMPACT, le=MAX_IMPACT, strict=True)] = 0
     emotion_tags: Annotated[list[str], Field(max_length=4, default_factory=list)]
@@ -327,6 +341,10 @@ class NodeRecord(Record):
     archived_because: Literal["", "expired", "settled", "old", "person"] = ""
     resolved_by: Id | None = None
     orphaned: Annotated[int, Field(ge=0, le=1_000)] = 0
+    domain: FactDomain = ""
+    since: CoarseDate = ""
+    until: CoarseDate = ""
+    plan_state: PlanState = ""
     scope: LessonScope = ""
     condition: LessonCondition = ""
     boundary: bool = False
@@ -340,6 +358,14 @@ class NodeRecord(Record):
             raise ValueError("a lesson says when it holds, and nothing else does")
         if self.kind != "lesson" and (self.condition or self.boundary):
             raise ValueError("only a lesson has a condition")
+        return self
+
+    @model_validator(mode="after")
+    def domain_of_facts(self) -> Self:
+        if (self.kind == "fact") != bool(self.domain):
+            raise ValueError("a fact says what it is about, and nothing else does")
+        if self.kind != "fact" and (self.since or self.until or self.plan_state):
+            raise ValueError("only a fact holds since or until a time")
         return self
 
     def vector(self, dimension: int) -> np.ndarray:
@@ -367,6 +393,10 @@ class NodeVersionRecord(Record):
     relational_tags: Annotated[list[RelationalTag], Field(max_length=3, default_factory=list)]
     event_time: EventTime | None = None
     verification: Verification = "unverified"
+    domain: FactDomain = ""
+    since: CoarseDate = ""
+    until: CoarseDate = ""
+    plan_state: PlanState = ""
     scope: LessonScope = ""
     condition: LessonCondition = ""
     boundary: bool = False
@@ -379,6 +409,7 @@ class EntityRecord(Record):
     name: Name
     kind: EntityKind = "other"
     aliases: list[Name] = []
+    relation: Annotated[str, StringConstraints(max_length=MAX_RELATION)] = ""
     description: Annotated[str, StringConstraints(max_length=400)] | None = None
     described_by: Literal["", "slow_cycle", "person"] = ""
     status: EntityStatus = "confirmed"

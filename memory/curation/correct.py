@@ -181,7 +181,8 @@ def _rewrite(
         if text is not None:
             columns["content_hash"] = content_hash(text)
         description, tags = (columns.get(name, getattr(stored, name)) for name in ("description", "relational_tags"))
-        columns["concern"] = concern_of(stored.kind, description, tags)
+        domain = columns.get("domain", stored.domain)
+        columns["concern"] = concern_of(stored.kind, description, tags, domain, stored.subject)
         ConceptNode.objects.filter(pk=stored.pk).update(**columns)
         stored.refresh_from_db(fields=[*columns])
         if text is not None and vector is not None:

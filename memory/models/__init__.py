@@ -1,7 +1,7 @@
 from memory.models.consolidation import Extraction, ModelReply, ReflectionRun
 from memory.models.embedding_model import EmbeddingModel, Reembedding, StagedVector
 from memory.models.entity import Alias, Entity, Mention, MergeProposal
-from memory.models.event import Event, Evidence
+from memory.models.event import Event, Evidence, Fact
 from memory.models.import_job import ImportChunk, ImportJob, ImportPiece
 from memory.models.import_run import ImportRun
 from memory.models.node import ConceptNode, NodeText, NodeVector
@@ -20,6 +20,7 @@ __all__ = [
     "Evidence",
     "Expectation",
     "Extraction",
+    "Fact",
     "Filling",
     "ImportChunk",
     "ImportJob",

@@ -14,8 +14,9 @@ from persona.models import Persona
 # The answer of an extraction that found nothing, as `memory.consolidation.answer_schema.ExtractionAnswer` has it.
 NOTHING_READ: dict[str, Any] = {
     "events": [],
+    "facts": [],
+    "open_loops": [],
     "mentioned_entities": [],
-    "intentions": [],
     "requests": None,
     "entity_clarification": None,
     "session_mood_signal": None,

@@ -12,6 +12,8 @@ from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
 
+MAX_RELATION = 120
+
 
 class Entity(PublicId):
     """Somebody or something that has a name."""
@@ -35,6 +37,8 @@ class Entity(PublicId):
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="entities", verbose_name=_("persona"))
     canonical_name = models.CharField(_("canonical name"), max_length=120)
     kind = models.CharField(_("kind"), max_length=8, choices=Kind, default=Kind.OTHER)
+    # What they are to the owner, in the owner's words: "sister".
+    relation = models.CharField(_("relation"), max_length=MAX_RELATION, blank=True, default="")
     description = models.CharField(_("description"), max_length=400, blank=True)
     described_by = models.CharField(_("described by"), max_length=12, choices=DescribedBy, blank=True)
     # The key of the newest memory that the slow cycle's description was written from.
@@ -48,6 +52,7 @@ class Entity(PublicId):
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
     text_columns = {
         "canonical_name": TextColumn(DELETE_ROW, tombstone="name", archived=True),
+        "relation": TextColumn(CLEAR, found_by="words", archived=True),
         "description": TextColumn(CLEAR, found_by="words", archived=True),
     }
 

@@ -1,4 +1,4 @@
-"""L3, events: what happened and how much it weighs, each with the words it came from."""
+"""L3, events and facts: what happened and how much it weighs, and what holds, each with the words it came from."""
 
 from typing import ClassVar
 
@@ -22,8 +22,19 @@ class Event(ConceptNode):
         verbose_name_plural = _("L3 events")
 
 
+class Fact(ConceptNode):
+    """Something lasting about the owner, the persona or somebody else: one thing, without a day or a weight."""
+
+    objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.FACT)  # type: ignore[assignment]
+
+    class Meta:
+        proxy = True
+        verbose_name = _("L3 fact")
+        verbose_name_plural = _("L3 facts")
+
+
 class Evidence(models.Model):
-    """The words an event came from: an exact quote and its place in the message, in characters."""
+    """The words an event or a fact came from: an exact quote and its place in the message, in characters."""
 
     node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="evidence", verbose_name=_("node"))
     message = models.ForeignKey(Message, models.CASCADE, related_name="evidence_for", verbose_name=_("message"))

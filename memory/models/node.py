@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Session
 from echovessel.db.public_id import PublicId
 from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.language.coarse_dates import MAX_COARSE_DATE
 from persona.models import Persona
 
 MAX_DESCRIPTION = 2_000
@@ -54,10 +55,11 @@ class NodeQuerySet(models.QuerySet["ConceptNode"]):
 
 
 class ConceptNode(PublicId):
-    """Something remembered: an event, or what was thought, promised or expected because of events."""
+    """Something remembered: an event, a lasting fact, or what was thought, promised or expected because of events."""
 
     class Kind(models.TextChoices):
         EVENT = "event", _("event")
+        FACT = "fact", _("fact")
         THOUGHT = "thought", _("thought")
         INTENTION = "intention", _("intention")
         EXPECTATION = "expectation", _("expectation")
@@ -67,6 +69,7 @@ class ConceptNode(PublicId):
         USER = "user", _("the user")
         PERSONA = "persona", _("the persona")
         SHARED = "shared", _("both")
+        OTHER = "other", _("someone else")
 
     class Source(models.TextChoices):
         EXTRACTION = "extraction", _("extraction")
@@ -108,8 +111,26 @@ class ConceptNode(PublicId):
         PERSON = "person", _("when someone comes up")
         NAME = "name", _("your name")
 
+    class Domain(models.TextChoices):
+        """What a fact is about."""
+
+        ABOUT = "about", _("About you")
+        PEOPLE = "people", _("People")
+        HEALTH = "health", _("Health")
+        LIKES = "likes", _("Likes and dislikes")
+        WORK = "work", _("Work and study")
+        HOME = "home", _("Home")
+        PLANS = "plans", _("Plans and habits")
+        BELONGINGS = "belongings", _("Belongings")
+        BELIEFS = "beliefs", _("Beliefs")
+
+    class PlanState(models.TextChoices):
+        PLANNED = "planned", _("planned")
+        DONE = "done", _("done")
+        CANCELLED = "cancelled", _("cancelled")
+
     class Concern(models.TextChoices):
-        """Why an event stands in every prompt, though nobody pinned it or asked for it."""
+        """Why an event or a fact stands in every prompt, though nobody pinned it or asked for it."""
 
         HEALTH = "health", _("health and safety")
         IDENTITY = "identity", _("who you are")
@@ -150,6 +171,12 @@ class ConceptNode(PublicId):
     pinned = models.BooleanField(_("pinned"), default=False)
     archived_because = models.CharField(_("archived because"), max_length=12, choices=ArchivedBecause, blank=True)
     concern = models.CharField(_("concern"), max_length=8, choices=Concern, blank=True, default="", editable=False)
+    # Of a fact: what it is about, and since and until when it holds, as exactly as it was told (coarse_dates.py); of a
+    # plan, what became of it.
+    domain = models.CharField(_("about"), max_length=12, choices=Domain, blank=True, default="")
+    since = models.CharField(_("since"), max_length=MAX_COARSE_DATE, blank=True, default="")
+    until = models.CharField(_("until"), max_length=MAX_COARSE_DATE, blank=True, default="")
+    plan_state = models.CharField(_("state of the plan"), max_length=12, choices=PlanState, blank=True, default="")
     # Of a lesson: when it holds, and in the owner's words the feeling, topic or person; of a name, the name.
     scope = models.CharField(_("when"), max_length=8, choices=Scope, blank=True, default="")
     condition = models.CharField(_("which"), max_length=MAX_CONDITION, blank=True, default="")
@@ -162,6 +189,8 @@ class ConceptNode(PublicId):
         "content_hash": TextColumn(DELETE_ROW),
         "relational_tags": NO_WORDS,
         "embedding_model": NO_WORDS,
+        "since": NO_WORDS,
+        "until": NO_WORDS,
     }
 
     objects = NodeQuerySet.as_manager()
@@ -186,14 +215,36 @@ class ConceptNode(PublicId):
         constraints = [
             models.UniqueConstraint(fields=["persona", "external_id"], name="node_external_id_once"),
             models.CheckConstraint(
-                condition=Q(kind__in=["event", "thought", "intention", "expectation", "lesson"]), name="node_kind_known"
+                condition=Q(kind__in=["event", "fact", "thought", "intention", "expectation", "lesson"]),
+                name="node_kind_known",
+            ),
+            models.CheckConstraint(
+                condition=Q(
+                    kind="fact",
+                    domain__in=[
+                        "about",
+                        "people",
+                        "health",
+                        "likes",
+                        "work",
+                        "home",
+                        "plans",
+                        "belongings",
+                        "beliefs",
+                    ],
+                    plan_state__in=["", "planned", "done", "cancelled"],
+                )
+                | (~Q(kind="fact") & Q(domain="", since="", until="", plan_state="")),
+                name="node_domain_of_facts",
             ),
             models.CheckConstraint(
                 condition=Q(kind="lesson", scope__in=["always", "topic", "feeling", "person", "name"])
                 | (~Q(kind="lesson") & Q(scope="")),
                 name="node_scope_of_lessons",
             ),
-            models.CheckConstraint(condition=Q(subject__in=["user", "persona", "shared"]), name="node_subject_known"),
+            models.CheckConstraint(
+                condition=Q(subject__in=["user", "persona", "shared", "other"]), name="node_subject_known"
+            ),
             models.CheckConstraint(
                 condition=Q(status__in=["active", "hidden", "superseded", "archived", "quarantined"]),
                 name="node_status_known",
@@ -224,6 +275,9 @@ class ConceptNode(PublicId):
 
     def __str__(self) -> str:
         return f"{self.kind} {self.pk}"
+
+
+L3 = (ConceptNode.Kind.EVENT, ConceptNode.Kind.FACT)
 
 
 def is_unsure(confidence: float, verification: str) -> bool:

@@ -5,6 +5,7 @@ from django.db import models
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.language.coarse_dates import MAX_COARSE_DATE
 from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, ConceptNode
 
 
@@ -23,6 +24,12 @@ class NodeVersion(models.Model):
     scope = models.CharField(_("when"), max_length=8, choices=ConceptNode.Scope, blank=True, default="")
     condition = models.CharField(_("which"), max_length=MAX_CONDITION, blank=True, default="")
     is_boundary = models.BooleanField(_("leave it alone"), default=False)
+    domain = models.CharField(_("about"), max_length=12, choices=ConceptNode.Domain, blank=True, default="")
+    since = models.CharField(_("since"), max_length=MAX_COARSE_DATE, blank=True, default="")
+    until = models.CharField(_("until"), max_length=MAX_COARSE_DATE, blank=True, default="")
+    plan_state = models.CharField(
+        _("state of the plan"), max_length=12, choices=ConceptNode.PlanState, blank=True, default=""
+    )
     edited_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("edited by")
     )
@@ -32,6 +39,8 @@ class NodeVersion(models.Model):
         "emotion_tags": TextColumn(DELETE_ROW, archived=True),
         "condition": TextColumn(DELETE_ROW, archived=True),
         "relational_tags": NO_WORDS,
+        "since": NO_WORDS,
+        "until": NO_WORDS,
     }
 
     class Meta:

@@ -16,11 +16,11 @@ from echovessel.language.health import bears_on_health
 from echovessel.llm.prompt_sections import tokens
 from echovessel.llm.prompt_text import Neutral
 from memory.models import ConceptNode
-from memory.models.node import NodeQuerySet, is_unsure
+from memory.models.node import L3, NodeQuerySet, is_unsure
 from memory.recall.render import RenderedNode, Renderer
 from memory.store.deduplication import telling_words
 
-Kind, Source, Concern = ConceptNode.Kind, ConceptNode.Source, ConceptNode.Concern
+Source, Concern = ConceptNode.Source, ConceptNode.Concern
 Group = Literal["pinned", "asked_for", "health", "identity"]
 GROUPS: tuple[Group, ...] = ("pinned", "asked_for", "health", "identity")
 MAX_OF_A_GROUP = 60
@@ -56,15 +56,21 @@ def _columns(nodes: NodeQuerySet) -> Any:
         "outcome",
         "confidence",
         "verification",
+<<<<<<< HEAD
         "session",
         "session__import_chunk__dated",
+=======
+        "since",
+        "until",
+        "plan_state",
+>>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
     )[:MAX_OF_A_GROUP]
 
 
 _pinned: Query[Any] = Query(lambda persona: _columns(ConceptNode.objects.filter(persona=persona, pinned=True)))
 _asked_for: Query[Any] = Query(
     lambda persona: _columns(
-        ConceptNode.objects.filter(persona=persona, source=Source.PERSON, kind=Kind.EVENT, pinned=False)
+        ConceptNode.objects.filter(persona=persona, source=Source.PERSON, kind__in=L3, pinned=False)
     )
 )
 _of_concern: Query[Any] = Query(
@@ -106,10 +112,17 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
 
 
 def _read_known_node(row: Sequence[Any], group: Group) -> KnownNode:
+<<<<<<< HEAD
     pk, uuid, *columns, confidence, verification, session, is_dated = row
     unsure = is_unsure(confidence, verification)
     node = RenderedNode(*[pk, _hex(uuid), *columns, unsure, session is not None, is_dated is False])
     return KnownNode(node, group, group == "health" or bears_on_health(node.description))
+=======
+    pk, uuid, external_id, kind, description, day, created_at, outcome, confidence, verification, *times = row
+    unsure = is_unsure(confidence, verification)
+    node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome, unsure, *times)
+    return KnownNode(node, group, group == "health" or bears_on_health(description))
+>>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 
 
 def _hex(uuid: UUID | str) -> str:

@@ -19,11 +19,17 @@ from typing import NamedTuple
 from django.conf import settings
 
 from chat.models import Message
+<<<<<<< HEAD
 from echovessel.language.dates import is_relative
 from echovessel.language.human_dates import Basis, humanize_distance, note_days, write_days
+=======
+from echovessel.language.coarse_dates import humanize_coarse_date, span_of
+from echovessel.language.human_dates import humanize_date
+>>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 from echovessel.llm.prompt_sections import shorten, tokens
 from echovessel.llm.prompt_text import one_line
 from memory.models import ConceptNode
+from memory.models.node import L3
 from persona.models import Persona
 
 # A longer message is cut: its words can be looked up, the budget is fixed.
@@ -67,12 +73,18 @@ class RenderedNode(NamedTuple):
     created_at: datetime
     outcome: str
     is_unsure: bool = False
+<<<<<<< HEAD
     is_told: bool = True
     is_undated: bool = False
+=======
+    since: str = ""
+    until: str = ""
+    plan_state: str = ""
+>>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 
     @property
     def layer(self) -> str:
-        return "L3" if self.kind == ConceptNode.Kind.EVENT else "L4"
+        return "L3" if self.kind in L3 else "L4"
 
 
 @dataclass(frozen=True)
@@ -90,13 +102,28 @@ class Renderer:
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: RenderedNode) -> str:
+<<<<<<< HEAD
         """A node's line; a promise or expectation ends with its outcome."""
+=======
+        """A node's line; a fact and a thought have no day, and a promise or expectation ends with its outcome."""
+>>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
         description: str = one_line(node.description)
         if outcome := _words(self.language).get(node.kind, {}).get(node.outcome):
             description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
+        if node.kind == ConceptNode.Kind.FACT:
+            description += fact_times(
+                description, node.since, node.until, node.plan_state, self.now.date(), self.language
+            )
         if node.is_unsure:
             description += not_sure(self.language)
+<<<<<<< HEAD
         return f"- {self._after_note(self._note_node(node))}{description}"
+=======
+        if node.kind in (ConceptNode.Kind.FACT, ConceptNode.Kind.THOUGHT):
+            return f"- {description}"
+        day = node.event_day or self._day(node.created_at)
+        return f"- {_humanized(day, self.now.date(), self.language)}{self._colon}{description}"
+>>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
         """Messages in the order they were written; the first one bears the day, and whichever begins a new one."""
@@ -176,9 +203,27 @@ def not_sure(language: str) -> str:
     return f"（{doubt}）" if language == "zh" else f" ({doubt})"
 
 
+def fact_times(description: str, since: str, until: str, plan_state: str, today: date, language: str) -> str:
+    """What follows the sentence of a fact: since and until when it holds, of a plan when it is to be and what became of
+    it; nothing that the sentence says itself."""
+    words = _words(language)["fact"]
+    first, last = (humanize_coarse_date(code, language) if code else "" for code in (since, until))
+    told = [time if time and time.casefold() not in description.casefold() else "" for time in (first, last)]
+    if plan_state:
+        planned_until = span_of(until or since)
+        is_over = plan_state == ConceptNode.PlanState.PLANNED and planned_until and planned_until.end < today
+        parts = [words["past_plan" if is_over else plan_state].format(when=told[0] or told[1]).strip()]
+    else:
+        which = "during" if all(told) else "since" if told[0] else "until" if told[1] else ""
+        is_over = bool(last) and (ended := span_of(until)) is not None and ended.end < today
+        parts = [words[which].format(since=told[0], until=told[1])] if which else [words["over"]] if is_over else []
+    return "".join(f"（{part}）" if language == "zh" else f" ({part})" for part in parts)
+
+
 @cache
 def _words(language: str) -> Mapping[str, Mapping[str, str]]:
-    """The words for the outcomes of promises and expectations, by kind and outcome, and for doubt."""
+    """The words for the outcomes of promises and expectations, by kind and outcome, for the times of facts, and for
+    doubt."""
     path = settings.BASE_DIR / "templates" / "prompts" / f"outcomes.{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))
 

@@ -32,6 +32,7 @@ from echovessel.outbox import events
 from memory import knobs
 from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
 from memory.models.node import (
+    L3,
     MAX_CONDITION,
     MAX_DESCRIPTION,
     MAX_EMOTION_TAG_LENGTH,
@@ -72,8 +73,8 @@ class Draft:
 
     `filling` are the nodes it was concluded from; `supersedes` those that it makes untrue; `created_at` is the moment
     of its message, where that is not now; `import_uuid` the import that it came with: the owner told it at
-    `created_at`, then, and not today. `scope`, `condition` and
-    `is_boundary` are those of a lesson.
+    `created_at`, then, and not today. `domain`, `since`, `until` and `plan_state` are those of a fact, `scope`,
+    `condition` and `is_boundary` those of a lesson.
     """
 
     kind: str
@@ -94,6 +95,10 @@ class Draft:
     external_id: str | None = None
     created_at: datetime | None = None
     import_uuid: UUID | None = None
+    domain: str = ""
+    since: str = ""
+    until: str = ""
+    plan_state: str = ""
     scope: str = ""
     condition: str = ""
     is_boundary: bool = False
@@ -211,13 +216,15 @@ def clamped_impact(impact: int) -> int:
     return max(-MAX_IMPACT, min(MAX_IMPACT, impact))
 
 
-def concern_of(kind: str, description: str, tags: Collection[str]) -> str:
-    """Why an event stands in every prompt: it bears on somebody's health or safety, or on who the owner is."""
-    if kind != Kind.EVENT:
+def concern_of(kind: str, description: str, tags: Collection[str], domain: str = "", subject: str = "") -> str:
+    """Why an event or a fact stands in every prompt: it bears on somebody's health or safety, or on who the owner is.
+    Facts of the persona's own life stand in none."""
+    if kind not in L3 or (kind == Kind.FACT and subject == ConceptNode.Subject.PERSONA):
         return ""
     if bears_on_health(description):
         return ConceptNode.Concern.HEALTH
-    return ConceptNode.Concern.IDENTITY if "identity-bearing" in tags else ""
+    is_core = domain == ConceptNode.Domain.ABOUT and subject == ConceptNode.Subject.USER
+    return ConceptNode.Concern.IDENTITY if is_core or "identity-bearing" in tags else ""
 
 
 def tombstone_sources(draft: Draft) -> dict[TombstoneSource, datetime | None]:
@@ -323,6 +330,8 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     lately = Q(created_at__gte=told_at - span)
     if draft.import_uuid:
         lately &= Q(created_at__lte=told_at + span)
+    if draft.kind == Kind.FACT:  # what lasts is the same however long ago it was told
+        lately = Q()
     replaced = {node.pk for node in draft.supersedes}
     rivals = _rivals(persona, draft).filter(lately | Q(status=Status.HIDDEN)).in_bulk(near)
     return next(
@@ -345,6 +354,8 @@ def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
     if draft.kind in (Kind.INTENTION, Kind.EXPECTATION):
         read_again = Evidence.objects.filter(message__in=draft.message_ids).values("node")
         rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
+    if draft.kind == Kind.FACT:  # what is done or called off is no longer planned, in the same words
+        rivals = rivals.filter(plan_state=draft.plan_state)
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
 
 
@@ -368,7 +379,7 @@ def _learn(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
         "event_time_start": start,
         "event_time_end": end,
     }
-    learned["concern"] = concern_of(node.kind, node.description, learned["relational_tags"])
+    learned["concern"] = concern_of(node.kind, node.description, learned["relational_tags"], node.domain, node.subject)
     if all(getattr(node, name) == value for name, value in learned.items()):
         return node
     ConceptNode.objects.filter(pk=node.pk).update(**learned)
@@ -389,7 +400,11 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
         emotional_impact=clamped_impact(draft.emotional_impact),
         emotion_tags=emotion_tags(draft.emotion_tags),
         relational_tags=tags,
-        concern=concern_of(draft.kind, description, tags),
+        concern=concern_of(draft.kind, description, tags, draft.domain, draft.subject),
+        domain=draft.domain,
+        since=draft.since,
+        until=draft.until,
+        plan_state=draft.plan_state,
         scope=draft.scope,
         condition=in_one_line(draft.condition)[:MAX_CONDITION],
         is_boundary=draft.is_boundary,
