@@ -8,7 +8,7 @@ can be read is refused: to take it for an empty one would lose what was said.
 import re
 from collections.abc import Callable, Iterator, Mapping
 from datetime import date
-from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, Self, TypeVar, get_args
 
 from pydantic import (
     AfterValidator,
@@ -23,15 +23,30 @@ from pydantic import (
 )
 from pydantic.json_schema import SkipJsonSchema
 
+from echovessel.language.coarse_dates import parse_coarse_date, span_of
+from memory.models.node import MAX_EMOTION_TAGS, MAX_RELATIONAL_TAGS
 from memory.store.writing import clamped_impact, emotion_tags, in_one_line, relational_tags
 
 LONGEST_SUMMARY = 200
 LONGEST_MOOD = 40
 LONGEST_NAME = 120
 LONGEST_SIGNAL = 200
+MAX_FACT = 400
+MAX_QUOTES = 4
+MAX_EVENTS = 3
+MAX_FACTS = 12
+MAX_PERSONA_FACTS = 4
 UNSURE = 0.5
 _NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d+)?")
 MOST_ENERGY = 10
+_DOMAINS = {
+    "person": "people", "relations": "people", "family": "people", "friends": "people", "like": "likes",
+    "taste": "likes", "tastes": "likes", "preferences": "likes", "dislikes": "likes", "study": "work", "job": "work",
+    "school": "work", "plan": "plans", "habits": "plans", "habit": "plans", "possessions": "belongings",
+    "pets": "belongings", "belief": "beliefs", "values": "beliefs", "place": "home", "places": "home",
+    "identity": "about", "you": "about", "other": "about",
+}  # fmt: skip
+_PLAN_STATES = {"canceled": "cancelled", "plan": "planned", "fulfilled": "done", "completed": "done"}
 Item = TypeVar("Item", bound=BaseModel)
 
 
@@ -88,6 +103,27 @@ def _kind(value: Any) -> str:
     return _choice(value) if _choice(value) in ("person", "place", "org", "pet") else "other"
 
 
+def _domain(value: Any) -> Any:
+    """The domain that models spell in many ways: "work and study", "Plans & habits"."""
+    words = re.findall("[a-z]+", str(value).lower())
+    return next((known for known in get_args(Domain) if known in words[:1]), _DOMAINS.get(words[0] if words else ""))
+
+
+def _plan_state(value: Any) -> Any:
+    state = _PLAN_STATES.get(_choice(value), _choice(value))
+    return state if state in ("planned", "done", "cancelled") else None
+
+
+def _two_of_them(value: Any) -> Any:
+    return "owner" if _choice(value) in ("owner", "user") else _choice(value)
+
+
+def _day_or_none(value: Any) -> Any:
+    """The last day of a coarse date; None for what is no day at all."""
+    span = span_of(parse_coarse_date(value)) if isinstance(value, str) else None
+    return span.end if span else value if isinstance(value, date) else None
+
+
 def _or_none(schema: type[BaseModel]) -> BeforeValidator:
     """Read the value where it can be read, else take None: a date or a mood that is none costs no event."""
 
@@ -115,6 +151,12 @@ def _list_of(schema: type[BaseModel]) -> BeforeValidator:
     return BeforeValidator(lambda value: [item for _, item in _readable(value, schema)])
 
 
+def _told_to_the_model(**limits: int) -> Any:
+    """Sizes that the schema tells the model, as strict servers take them. What breaks them is cut where it is read, and
+    costs no answer."""
+    return Field(json_schema_extra={**limits})
+
+
 Filled = Annotated[str, BeforeValidator(_filled)]
 Text = Annotated[str, BeforeValidator(_text)]
 Words = Annotated[list[str], BeforeValidator(_strings)]
@@ -124,7 +166,9 @@ Impact = Annotated[
     Field(description="-10 to 10, plain digits, no plus sign"),
 ]
 Energy = Annotated[
-    int, BeforeValidator(lambda value: max(0, min(MOST_ENERGY, _whole(value)))), Field(description="0 to 10")
+    int,
+    BeforeValidator(lambda value: max(0, min(MOST_ENERGY, _whole(value)))),
+    Field(description="0 to 10"),
 ]
 Day = Annotated[
     date,
@@ -132,9 +176,18 @@ Day = Annotated[
     WithJsonSchema({"type": "string", "description": "YYYY-MM-DD"}),
 ]
 Subject = Annotated[Literal["user", "persona", "shared"], BeforeValidator(_choice)]
-EmotionTags = Annotated[list[str], BeforeValidator(lambda value: emotion_tags(_strings(value)))]
+EmotionTags = Annotated[
+    list[str],
+    BeforeValidator(lambda value: emotion_tags(_strings(value))),
+    _told_to_the_model(maxItems=MAX_EMOTION_TAGS),
+]
 RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
-RelationalTags = Annotated[list[RelationalTag], BeforeValidator(lambda value: relational_tags(_strings(value)))]
+RelationalTags = Annotated[
+    list[RelationalTag],
+    BeforeValidator(lambda value: relational_tags(_strings(value))),
+    _told_to_the_model(maxItems=MAX_RELATIONAL_TAGS),
+]
+Domain = Literal["about", "people", "health", "likes", "work", "home", "plans", "belongings", "beliefs"]
 
 
 # --- items --------------------------------------------------------------------------------------------------------
@@ -154,10 +207,11 @@ class EventTime(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _whole_range(cls, data: Any) -> Any:
-        if isinstance(data, dict):
-            start, end = data.get("start") or data.get("end"), data.get("end") or data.get("start")
-            return {"start": start, "end": end}
-        return {"start": data, "end": data}
+        """A coarse date ("2024-05", "spring 2024") is the whole of it."""
+        given = data if isinstance(data, dict) else {"start": data}
+        start, end = given.get("start") or given.get("end"), given.get("end") or given.get("start")
+        first, last = (span_of(parse_coarse_date(day)) if isinstance(day, str) else None for day in (start, end))
+        return {"start": first.start if first else start, "end": last.end if last else end}
 
     @model_validator(mode="after")
     def _in_order(self) -> "EventTime":
@@ -165,7 +219,17 @@ class EventTime(BaseModel):
         return self
 
 
-Evidence = Annotated[list[Cited], _list_of(Cited)]
+Evidence = Annotated[list[Cited], _list_of(Cited), _told_to_the_model(minItems=1, maxItems=MAX_QUOTES)]
+CoarseDate = Annotated[
+    str,
+    BeforeValidator(lambda value: parse_coarse_date(value) if isinstance(value, str) else ""),
+    WithJsonSchema(
+        {
+            "anyOf": [{"type": "string"}, {"type": "null"}],
+            "description": "as exact as it was told: 2024-05-03, 2024-05, 2024-spring or 2024",
+        }
+    ),
+]
 
 
 class ExtractedEvent(BaseModel):
@@ -182,21 +246,48 @@ class ExtractedEvent(BaseModel):
     confidence: Annotated[float, BeforeValidator(_confidence)] = UNSURE
 
 
-class ExtractedIntention(BaseModel):
-    """An explicit promise of the persona, with the day it is due."""
+class Described(BaseModel):
+    """An item whose sentence some models call its `text`."""
 
     description: Filled
-    due: Day
+
+    @model_validator(mode="before")
+    @classmethod
+    def _text_as_description(cls, data: Any) -> Any:
+        return {"description": data["text"]} | data if isinstance(data, dict) and "text" in data else data
+
+
+class ExtractedFact(Described):
+    """One lasting thing in one sentence. `whose` is "owner", "persona" or the name of somebody else."""
+
+    whose: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_NAME])]
+    domain: Annotated[Domain, BeforeValidator(_domain)]
+    state: Annotated[Literal["planned", "done", "cancelled"] | None, BeforeValidator(_plan_state)] = None
+    since: CoarseDate = ""
+    until: CoarseDate = ""
+    evidence: Evidence = []
+    supersedes: Words = []
+    confidence: Annotated[float, BeforeValidator(_confidence)] = UNSURE
+
+
+class OpenLoop(Described):
+    """What one of the two owes the other: a promise, or what they asked to hear."""
+
+    owed_by: Annotated[Literal["owner", "persona"], BeforeValidator(_two_of_them)] = "persona"
+    due: Annotated[Day | None, BeforeValidator(_day_or_none)] = None
     evidence: Evidence = []
 
 
 class MentionedEntity(BaseModel):
-    """Somebody or something with a name. `in_events` are positions in `events`, from 0."""
+    """Somebody or something with a name. `relation` is what they are to the owner ("sister"); `in_events` and
+    `in_facts` are positions in `events` and `facts`, from 0."""
 
     canonical_name: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_NAME])]
     aliases: Annotated[Words, AfterValidator(lambda names: [name for name in names if len(name) <= LONGEST_NAME])] = []
     kind: Annotated[Literal["person", "place", "org", "pet", "other"], BeforeValidator(_kind)] = "other"
+    relation: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_NAME])] = ""
     in_events: Annotated[list[int], BeforeValidator(_positions)] = []
+    in_facts: Annotated[list[int], BeforeValidator(_positions)] = []
 
 
 class EntityClarification(BaseModel):
@@ -254,6 +345,7 @@ class LenientAnswer(BaseModel):
 
     lists: ClassVar[dict[str, type[BaseModel]]] = {}
     essential: ClassVar[str] = ""
+    formerly: ClassVar[dict[str, str]] = {}  # names of fields in answers stored by earlier versions
     _dropped: int = PrivateAttr(default=0)
 
     @property
@@ -266,6 +358,7 @@ class LenientAnswer(BaseModel):
         if not isinstance(data, dict):
             return handler(data)
         data = _encodable(data)
+        data |= {new: data[old] for old, new in cls.formerly.items() if old in data and new not in data}
         given = {name: data[name] for name in cls.lists if isinstance(data.get(name), list)}
         kept = {name: list(_readable(items, cls.lists[name])) for name, items in given.items()}
         cls._demand_something(given, kept)
@@ -292,14 +385,17 @@ class ExtractionAnswer(LenientAnswer):
     lists: ClassVar = {
         "events": ExtractedEvent,
         "mentioned_entities": MentionedEntity,
-        "intentions": ExtractedIntention,
+        "facts": ExtractedFact,
+        "open_loops": OpenLoop,
         "requests": ExtractedRequest,
     }
     essential: ClassVar = "events"
+    formerly: ClassVar = {"intentions": "open_loops"}
 
-    events: list[ExtractedEvent]
+    events: Annotated[list[ExtractedEvent], _told_to_the_model(maxItems=MAX_EVENTS)]
+    facts: Annotated[list[ExtractedFact], _told_to_the_model(maxItems=MAX_FACTS + MAX_PERSONA_FACTS)] = []
+    open_loops: list[OpenLoop] = []
     mentioned_entities: list[MentionedEntity] = []
-    intentions: list[ExtractedIntention] = []
     # None: not said, as in memory mode; that denies nothing which the rules heard.
     requests: list[ExtractedRequest] | SkipJsonSchema[None] = None
     entity_clarification: Clarification = None
@@ -311,10 +407,12 @@ class ExtractionAnswer(LenientAnswer):
     self_check_notes: Text = ""
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
-        """Where a bad event fell out, the positions that entities name move with the others."""
-        now_at = {old: new for new, old in enumerate(positions.get("events", []))}
+        """Where a bad event or fact fell out, the positions that entities name move with the others."""
+        now_at = {name: {old: new for new, old in enumerate(kept)} for name, kept in positions.items()}
+        events, facts = now_at.get("events", {}), now_at.get("facts", {})
         for entity in self.mentioned_entities:
-            entity.in_events = [now_at[old] for old in entity.in_events if old in now_at]
+            entity.in_events = [events[old] for old in entity.in_events if old in events]
+            entity.in_facts = [facts[old] for old in entity.in_facts if old in facts]
 
     @property
     def clarifications(self) -> list[EntityClarification]:
@@ -322,18 +420,30 @@ class ExtractionAnswer(LenientAnswer):
         said = self.entity_clarification
         return said if isinstance(said, list) else [said] if said else []
 
-    def only(self, wanted: Callable[["ExtractedEvent | ExtractedIntention"], bool]) -> "ExtractionAnswer":
-        """The answer with those of its events and intentions that are wanted."""
-        kept = [position for position, event in enumerate(self.events) if wanted(event)]
+    def only(self, wanted: Callable[["ExtractedItem"], bool]) -> Self:
+        """The answer with those of its events, facts and open loops that are wanted."""
+        events = [position for position, event in enumerate(self.events) if wanted(event)]
+        facts = [position for position, fact in enumerate(self.facts) if wanted(fact)]
         answer = self.model_copy(
             update={
-                "events": [self.events[position] for position in kept],
-                "intentions": [intention for intention in self.intentions if wanted(intention)],
+                "events": [self.events[position] for position in events],
+                "facts": [self.facts[position] for position in facts],
+                "open_loops": [loop for loop in self.open_loops if wanted(loop)],
                 "mentioned_entities": [entity.model_copy() for entity in self.mentioned_entities],
             }
         )
-        answer._moved({"events": kept})
+        answer._moved({"events": events, "facts": facts})
         return answer
+
+    @property
+    def told(self) -> "list[ExtractedEvent | ExtractedFact]":
+        """What happened and what holds."""
+        return [*self.events, *self.facts]
+
+    @property
+    def items(self) -> list["ExtractedItem"]:
+        """All that would become a memory, in the order in which it is written."""
+        return [*self.events, *self.facts, *self.open_loops]
 
 
 class ImportAnswer(ExtractionAnswer):
@@ -342,12 +452,14 @@ class ImportAnswer(ExtractionAnswer):
 
     lists: ClassVar = {
         "events": ExtractedEvent,
+        "facts": ExtractedFact,
         "mentioned_entities": MentionedEntity,
         "thoughts": ImportedThought,
     }
 
+    events: Annotated[list[ExtractedEvent], _told_to_the_model(maxItems=MAX_FACTS)]
     thoughts: list[ImportedThought] = []
-    intentions: SkipJsonSchema[Annotated[list[ExtractedIntention], BeforeValidator(lambda _value: [])]] = []
+    open_loops: SkipJsonSchema[Annotated[list[OpenLoop], BeforeValidator(lambda _value: [])]] = []
     requests: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
     entity_clarification: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
     session_mood_signal: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None
@@ -370,6 +482,9 @@ class ReflectionAnswer(LenientAnswer):
     essential: ClassVar = "thoughts"
 
     thoughts: list[ReflectedThought]
+
+
+ExtractedItem = ExtractedEvent | ExtractedFact | OpenLoop
 
 
 def stored(answer: Mapping[str, Any]) -> ExtractionAnswer:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
@@ -14,17 +14,21 @@ from django.db.models import F
 from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
+from echovessel.language.coarse_dates import span_of
 from memory import knobs
 from memory.consolidation import entity_names, evidence
 from memory.consolidation.answer_schema import (
     Cited,
     ExtractedEvent,
-    ExtractedIntention,
+    ExtractedFact,
+    ExtractedItem,
     ExtractionAnswer,
     ImportAnswer,
     ImportedThought,
+    OpenLoop,
     stored,
 )
+from memory.consolidation.fact_checks import Names, Whose
 from memory.consolidation.imported import ImportedMaterial, is_imported, is_long_past, material_of
 from memory.consolidation.prompt import message_id, node_id
 from memory.curation import questions
@@ -40,6 +44,11 @@ from persona import mood as moods
 from persona.models import Persona
 
 COMMITMENT = RELATIONAL_TAGS[-1]
+SUBJECTS: dict[Whose, str] = {
+    "owner": ConceptNode.Subject.USER,
+    "persona": ConceptNode.Subject.PERSONA,
+    "other": ConceptNode.Subject.OTHER,
+}
 MAX_SUMMARY = 400
 MIN_PART_OF_SUMMARY = 20
 
@@ -108,12 +117,13 @@ def apply(lease: Lease[Session]) -> None:
 def _prepare(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
     messages = {message.pk: message for message in session.messages.shown_to_models()}
     answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
-    answer, too_late = without_promises_that_are_over(session, material, answer, now)
+    answer, too_late = without_loops_that_are_over(session, material, answer, now)
     answer, too_many = limit_events(
         answer, knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
     )
     events = [_event(session, material, event, messages) for event in answer.events]
-    drafts = [*events, *(_intention(session, intention, messages) for intention in answer.intentions)]
+    facts = [_fact(session, material, fact, messages) for fact in answer.facts]
+    drafts = [*events, *facts, *(_open_loop(session, loop, messages) for loop in answer.open_loops)]
     imported = answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
     thoughts = [(thought, _thought(session, thought, events)) for thought in imported]
     texts = [tidy_description(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
@@ -126,23 +136,23 @@ def _prepare(session: Session, material: ImportedMaterial, extraction: Extractio
 def without_what_was_read(
     answer: ExtractionAnswer, messages: dict[int, Message], after: int
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer without events and promises whose words all stand in lines up to `after`, which were only given as
-    context, and how many these were."""
+    """The answer without what rests on lines up to `after` alone, which were only given as context, and how many items
+    these were."""
 
-    def is_new(item: ExtractedEvent | ExtractedIntention) -> bool:
+    def is_new(item: ExtractedItem) -> bool:
         quotes, _sound = find_quotes(item.evidence, messages)
         return not quotes or any(quote.message.pk > after for quote in quotes)
 
     kept = answer.only(is_new)
-    return kept, len(answer.events) - len(kept.events) + len(answer.intentions) - len(kept.intentions)
+    return kept, len(answer.items) - len(kept.items)
 
 
 def limit_events(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
-    """The answer with at most so many events and promises, the first ones, and how many were left out. Quotations are
+    """The answer with at most so many events and open loops, the first ones, and how many were left out. Quotations are
     not counted: a model that pours out dozens of events is not believed in all of them, but what is no more than the
     owner's own sentences, as memory mode keeps them, cannot be made up."""
     written = [event for event in answer.events if not is_quotation(event)]
-    refused = {id(item) for item in (*written[most:], *answer.intentions[most:])}
+    refused = {id(item) for item in (*written[most:], *answer.open_loops[most:])}
     return answer.only(lambda item: id(item) not in refused), len(refused)
 
 
@@ -152,28 +162,29 @@ def is_quotation(event: ExtractedEvent) -> bool:
     return bool(event.evidence) and event.description.endswith(quotes)
 
 
-def without_promises_that_are_over(
+def without_loops_that_are_over(
     session: Session, material: ImportedMaterial, answer: ExtractionAnswer, now: datetime
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer without promises of a talk from elsewhere for which nobody waits any more, or whose day is not known,
-    and how many these were."""
-    if not is_imported(session):
-        return answer, 0
+    """The answer without promises for which nobody waits any longer, and how many these were. Of a session from
+    elsewhere those without a day ended long ago, too."""
     today = now.astimezone(session.persona.zone).date()
-    kept = [one for one in answer.intentions if material.is_dated and one.due >= today]
-    return answer.model_copy(update={"intentions": kept}), len(answer.intentions) - len(kept)
+    earliest = today if is_imported(session) else today - timedelta(days=knobs.promise_grace_days())
+
+    def is_awaited(item: ExtractedItem) -> bool:
+        if not isinstance(item, OpenLoop):
+            return True
+        return item.due >= earliest and material.is_dated if item.due else not is_imported(session)
+
+    kept = answer.only(is_awaited)
+    return kept, len(answer.items) - len(kept.items)
 
 
 def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(event.evidence, messages)
     speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
     created_at, days = _said_at(session, quotes), event.event_time
-    # Extraction has dropped the ids that were not in the prompt.
-    cited = [pk for each in event.supersedes if (pk := node_id(each))]
-    superseded = ConceptNode.objects.of(session.persona).filter(pk__in=cited)
-    if is_imported(session):  # it has no day if the file has none, and supersedes nothing that was told after it
-        superseded = superseded.filter(created_at__lte=created_at)
-        days = days if material.is_dated else None
+    if is_imported(session) and not material.is_dated:
+        days = None
     return Draft(
         kind=ConceptNode.Kind.EVENT,
         description=event.description,
@@ -187,24 +198,59 @@ def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, 
         confidence=event.confidence,
         status=status_of(quotes, sound, speaker),
         evidence=quotes,
-        supersedes=list(superseded),
+        supersedes=_superseded(session, event.supersedes, created_at),
         created_at=created_at,
         import_uuid=_import_of(session),
     )
 
 
-def _intention(session: Session, intention: ExtractedIntention, messages: dict[int, Message]) -> Draft:
-    quotes, sound = find_quotes(intention.evidence, messages)
-    due: date = intention.due
+def _superseded(session: Session, cited: Sequence[str], told_at: datetime) -> list[ConceptNode]:
+    """The memories that an item replaces. Extraction has dropped the ids that were not in the prompt; what comes from a
+    file replaces nothing that was told after it."""
+    nodes = ConceptNode.objects.of(session.persona).filter(pk__in=[pk for each in cited if (pk := node_id(each))])
+    return list(nodes.filter(created_at__lte=told_at) if is_imported(session) else nodes)
+
+
+def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
+    quotes, sound = find_quotes(fact.evidence, messages)
+    whose = Names(session.persona.called, session.persona.name).whose(fact)
+    is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _said_at(session, quotes)
+    since, until = (span_of(code) if code else None for code in (fact.since, fact.until))
+    # The days of a plan are those for which it is planned; of what lasts they are known where it began and ended.
+    last = until or (since if is_plan else None)
+    return Draft(
+        kind=ConceptNode.Kind.FACT,
+        description=fact.description,
+        source=ConceptNode.Source.EXTRACTION,
+        subject=SUBJECTS[whose],
+        event_time=(since.start, last.end) if since and last else None,
+        session=session,
+        confidence=fact.confidence,
+        status=status_of(quotes, sound, Message.Role.PERSONA if whose == "persona" else Message.Role.USER),
+        evidence=quotes,
+        supersedes=_superseded(session, fact.supersedes, created_at),
+        created_at=created_at,
+        import_uuid=_import_of(session),
+        domain=fact.domain,
+        since=fact.since,
+        until=fact.until,
+        plan_state=fact.state or "" if is_plan else "",
+    )
+
+
+def _open_loop(session: Session, loop: OpenLoop, messages: dict[int, Message]) -> Draft:
+    """An intention: of the persona what it promised, of the owner what they promised or what is to be heard of them."""
+    quotes, sound = find_quotes(loop.evidence, messages)
+    by_persona = loop.owed_by == "persona"
     return Draft(
         kind=ConceptNode.Kind.INTENTION,
-        description=intention.description,
+        description=loop.description,
         source=ConceptNode.Source.EXTRACTION,
-        subject=ConceptNode.Subject.PERSONA,
+        subject=ConceptNode.Subject.PERSONA if by_persona else ConceptNode.Subject.USER,
         relational_tags=[COMMITMENT],
-        event_time=(due, due),
+        event_time=(loop.due, loop.due) if loop.due else None,
         session=session,
-        status=status_of(quotes, sound, Message.Role.PERSONA),
+        status=status_of(quotes, sound, Message.Role.PERSONA if by_persona else Message.Role.USER),
         evidence=quotes,
         created_at=_said_at(session, quotes),
         import_uuid=_import_of(session),

@@ -7,7 +7,7 @@ something, and are read like everything else.
 from collections.abc import Sequence
 
 from echovessel.language.requests import Request, RequestKind, read_requests
-from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer
+from memory.consolidation.answer_schema import ExtractedItem, ExtractionAnswer, OpenLoop
 from memory.consolidation.messages import PromptMessage
 
 TELL_NOTHING = (RequestKind.FORGET, RequestKind.FORGET_THIS, RequestKind.WISH, RequestKind.NAME)
@@ -25,16 +25,16 @@ def told_beside_requests(content: str) -> str:
 
 
 def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> tuple[ExtractionAnswer, int]:
-    """The answer without the events that rest on nothing but requests, and how many these were."""
+    """The answer without the events and facts that rest on nothing but requests, and how many these were."""
     asking = {f"m{one.id}": (one.content, _requests(one.content)) for one in messages if one.by_user}
 
-    def rests_on_requests(item: object) -> bool:
-        if not isinstance(item, ExtractedEvent) or not item.evidence:
-            return False
-        return all(_is_asked(*asking.get(cited.message_id, ("", [])), cited.quote) for cited in item.evidence)
+    def tells_something(item: ExtractedItem) -> bool:
+        if isinstance(item, OpenLoop) or not item.evidence:
+            return True
+        return not all(_is_asked(*asking.get(cited.message_id, ("", [])), cited.quote) for cited in item.evidence)
 
-    kept = answer.only(lambda item: not isinstance(item, ExtractedEvent) or not rests_on_requests(item))
-    return kept, len(answer.events) - len(kept.events)
+    kept = answer.only(tells_something)
+    return kept, len(answer.items) - len(kept.items)
 
 
 def _requests(content: str) -> list[Request]:

@@ -18,8 +18,14 @@ from echovessel.jobs.lease import Lease
 from echovessel.llm.prompt_sections import shorten
 from echovessel.llm.prompt_text import neutralize
 from memory import knobs
-from memory.consolidation import owner_requests, prompt, replies
-from memory.consolidation.answer_schema import ExtractedEvent, ExtractionAnswer, ImportAnswer
+from memory.consolidation import fact_checks, owner_requests, prompt, replies
+from memory.consolidation.answer_schema import (
+    ExtractedEvent,
+    ExtractedFact,
+    ExtractionAnswer,
+    ImportAnswer,
+    OpenLoop,
+)
 from memory.consolidation.asked_for import without_requests
 from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.imported import ImportedMaterial, is_imported, material_of, purpose_of
@@ -82,6 +88,8 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         doubt=lambda answer: _doubt(session.persona, answer, piece, material),
     ).value
     answer, mistaken = without_the_persona(answer, session.persona, piece) if material.others else (answer, 0)
+    answer, unbelieved = _believed(answer, piece, session.persona, dated=material.is_dated)
+    mistaken += unbelieved
     requests = list(answer.requests or ())
     if is_imported(session):
         answer.requests = None
@@ -93,8 +101,8 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
     mistaken += len(requests) - len(answer.requests or ())
     # Only what the model was shown can be replaced by what it says.
     given = {node.pk for node in known}
-    for event in answer.events:
-        event.supersedes = [cited for cited in event.supersedes if prompt.node_id(cited) in given]
+    for told in answer.told:
+        told.supersedes = [cited for cited in told.supersedes if prompt.node_id(cited) in given]
     with transaction.atomic():
         lease.checkpoint()
         last = session.extractions.aggregate(last=Max("chunk"))["last"]
@@ -107,6 +115,21 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         )
         flags.raise_help_by_model(_cries(answer, session, piece), now)
         replies.delete(session)
+
+
+def _believed(answer: ExtractionAnswer, piece: Piece, persona: Persona, *, dated: bool) -> tuple[ExtractionAnswer, int]:
+    """The answer without facts and open loops that the lines of the piece do not bear out, and how many these were."""
+    said = {
+        line.id: fact_checks.SaidMessage(line.content, line.by_user, line.at.astimezone(persona.zone).date())
+        for line in piece.lines
+        if not line.by_another
+    }
+    names = fact_checks.Names(persona.called, persona.name)
+    return fact_checks.believed(answer, said, names, _fact_limit(piece), dated=dated)
+
+
+def _fact_limit(piece: Piece) -> int:
+    return fact_checks.fact_limit(sum(line.tokens for line in piece.new))
 
 
 def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Message]:
@@ -123,7 +146,7 @@ def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Mes
 def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: ImportedMaterial) -> str:
     """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
     persona."""
-    if material.others and any(_tells_of_the_persona(event, persona, piece) for event in answer.events):
+    if material.others and any(_tells_of_the_persona(told, persona, piece) for told in answer.told):
         return prompt.render("extraction_others", persona)
     return prompt.render("extraction_language", persona) if is_in_another_language(answer, piece.lines) else ""
 
@@ -131,9 +154,7 @@ def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: I
 def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece) -> tuple[ExtractionAnswer, int]:
     """The answer about a talk between other people without what it takes to be about the persona, or promised by them,
     and how many mistakes these were. Nor does a talk in which they took no part change their mood."""
-    kept = answer.only(
-        lambda item: isinstance(item, ExtractedEvent) and not _tells_of_the_persona(item, persona, piece)
-    )
+    kept = answer.only(lambda item: not isinstance(item, OpenLoop) and not _tells_of_the_persona(item, persona, piece))
     events = [
         event.model_copy(
             update={
@@ -143,15 +164,17 @@ def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece
         )
         for event in kept.events
     ]
-    mistaken = len(answer.events) - len(events) + len(answer.intentions)
+    mistaken = len(answer.items) - len(kept.items)
     return kept.model_copy(update={"events": events, "session_mood_signal": None}), mistaken
 
 
-def _tells_of_the_persona(event: ExtractedEvent, persona: Persona, piece: Piece) -> bool:
+def _tells_of_the_persona(told: ExtractedEvent | ExtractedFact, persona: Persona, piece: Piece) -> bool:
     """Whether it names the persona though nobody in the talk has, or speaks of, that name."""
+    if isinstance(told, ExtractedFact) and told.whose == "persona":
+        return True
     name = persona.name.casefold()
     said = " ".join(f"{line.speaker} {line.content}" for line in piece.lines).casefold()
-    return name in event.description.casefold() and name not in said and name not in persona.called.casefold()
+    return name in told.description.casefold() and name not in said and name not in persona.called.casefold()
 
 
 def _request(
@@ -181,6 +204,7 @@ def _request(
             "read": prompt.format_messages(persona, _as_spoken(piece.context), dated=material.is_dated),
             "said": prompt.format_messages(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
+            "fact_limit": _fact_limit(piece),
             "others": any(line.by_another for line in piece.lines),
             "between": ", ".join(material.others[: prompt.MAX_NAMED]),
             "is_one": len(material.others) == 1,

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from functools import cache
 
-from memory.consolidation.answer_schema import ExtractedEvent, ExtractedIntention, ExtractionAnswer
+from memory.consolidation.answer_schema import ExtractionAnswer
 from memory.consolidation.messages import PromptMessage
 from memory.consolidation.prompt import message_id
 
@@ -20,13 +20,12 @@ _KANA = ("HIRAGANA", "KATAKANA")
 def is_in_another_language(answer: ExtractionAnswer, lines: Sequence[PromptMessage]) -> bool:
     """Whether a description is in another script than the lines it cites, or the summary than the talk."""
     said = {line.id: line.content for line in lines}
-    items: list[ExtractedEvent | ExtractedIntention] = [*answer.events, *answer.intentions]
     # The whole lines that are cited: a quote may be no more than a name.
     descriptions = (
         in_another_script(
             item.description, " ".join(said.get(message_id(one.message_id) or 0, "") for one in item.evidence)
         )
-        for item in items
+        for item in answer.items
     )
     return any(descriptions) or in_another_script(answer.session_summary, " ".join(said.values()))
 

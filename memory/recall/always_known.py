@@ -56,14 +56,11 @@ def _columns(nodes: NodeQuerySet) -> Any:
         "outcome",
         "confidence",
         "verification",
-<<<<<<< HEAD
         "session",
         "session__import_chunk__dated",
-=======
         "since",
         "until",
         "plan_state",
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
     )[:MAX_OF_A_GROUP]
 
 
@@ -112,17 +109,10 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
 
 
 def _read_known_node(row: Sequence[Any], group: Group) -> KnownNode:
-<<<<<<< HEAD
-    pk, uuid, *columns, confidence, verification, session, is_dated = row
-    unsure = is_unsure(confidence, verification)
-    node = RenderedNode(*[pk, _hex(uuid), *columns, unsure, session is not None, is_dated is False])
+    pk, uuid, *columns, confidence, verification, session, is_dated, since, until, plan_state = row
+    unsure, times = is_unsure(confidence, verification), (since, until, plan_state)
+    node = RenderedNode(*[pk, _hex(uuid), *columns, unsure, session is not None, is_dated is False, *times])
     return KnownNode(node, group, group == "health" or bears_on_health(node.description))
-=======
-    pk, uuid, external_id, kind, description, day, created_at, outcome, confidence, verification, *times = row
-    unsure = is_unsure(confidence, verification)
-    node = RenderedNode(pk, _hex(uuid), external_id, kind, description, day, created_at, outcome, unsure, *times)
-    return KnownNode(node, group, group == "health" or bears_on_health(description))
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 
 
 def _hex(uuid: UUID | str) -> str:

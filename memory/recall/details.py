@@ -178,16 +178,11 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """The fields of render.RenderedNode, by id."""
     return _rows(
-<<<<<<< HEAD
         "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
-        f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL FROM json_each(%s) AS wanted "
+        f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, "
+        "n.plan_state FROM json_each(%s) AS wanted "
         "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated "
-=======
-        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.created_at, n.outcome, "
-        f"{_UNSURE}, n.since, n.until, n.plan_state "
-        "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
         "WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
     )

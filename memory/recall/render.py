@@ -19,13 +19,9 @@ from typing import NamedTuple
 from django.conf import settings
 
 from chat.models import Message
-<<<<<<< HEAD
+from echovessel.language.coarse_dates import humanize_coarse_date, span_of
 from echovessel.language.dates import is_relative
 from echovessel.language.human_dates import Basis, humanize_distance, note_days, write_days
-=======
-from echovessel.language.coarse_dates import humanize_coarse_date, span_of
-from echovessel.language.human_dates import humanize_date
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 from echovessel.llm.prompt_sections import shorten, tokens
 from echovessel.llm.prompt_text import one_line
 from memory.models import ConceptNode
@@ -73,14 +69,11 @@ class RenderedNode(NamedTuple):
     created_at: datetime
     outcome: str
     is_unsure: bool = False
-<<<<<<< HEAD
     is_told: bool = True
     is_undated: bool = False
-=======
     since: str = ""
     until: str = ""
     plan_state: str = ""
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 
     @property
     def layer(self) -> str:
@@ -102,11 +95,7 @@ class Renderer:
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: RenderedNode) -> str:
-<<<<<<< HEAD
-        """A node's line; a promise or expectation ends with its outcome."""
-=======
-        """A node's line; a fact and a thought have no day, and a promise or expectation ends with its outcome."""
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
+        """A node's line; a fact ends with its times, a promise or expectation with its outcome."""
         description: str = one_line(node.description)
         if outcome := _words(self.language).get(node.kind, {}).get(node.outcome):
             description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
@@ -116,14 +105,7 @@ class Renderer:
             )
         if node.is_unsure:
             description += not_sure(self.language)
-<<<<<<< HEAD
         return f"- {self._after_note(self._note_node(node))}{description}"
-=======
-        if node.kind in (ConceptNode.Kind.FACT, ConceptNode.Kind.THOUGHT):
-            return f"- {description}"
-        day = node.event_day or self._day(node.created_at)
-        return f"- {_humanized(day, self.now.date(), self.language)}{self._colon}{description}"
->>>>>>> b5d8156 (memory: Keep facts beside events, a kind of L3 with a domain, its time and the state of a plan, shown without a day)
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
         """Messages in the order they were written; the first one bears the day, and whichever begins a new one."""
@@ -159,7 +141,7 @@ class Renderer:
     def _note_node(self, node: RenderedNode) -> str:
         """The days of a node: its own, else that on which it was told or noted."""
         today, told_on = self.now.date(), self._day(node.created_at)
-        if node.event_start:
+        if node.event_start and node.kind != Kind.FACT:
             last = node.event_end or node.event_start
             is_told_otherwise = told_on != node.event_start and not node.is_undated and is_relative(node.description)
             told = told_on if is_told_otherwise and node.kind not in (Kind.INTENTION, Kind.EXPECTATION) else None

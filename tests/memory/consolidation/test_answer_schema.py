@@ -209,7 +209,7 @@ def test_nobody_promises_anything_in_prose_and_it_leaves_no_mood() -> None:
         "entity_clarification": {"first": "a", "second": "b", "same": True},
     }
     answer = ImportAnswer.model_validate(told)
-    assert (answer.intentions, answer.session_mood_signal, answer.clarifications) == ([], None, [])
+    assert (answer.open_loops, answer.session_mood_signal, answer.clarifications) == ([], None, [])
     asked = schema_of(ImportAnswer).schema["properties"]
     assert {"events", "thoughts", "mentioned_entities", "session_summary"} <= asked.keys()
     assert not told.keys() - {"events"} & asked.keys()

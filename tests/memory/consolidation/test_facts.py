@@ -1,0 +1,229 @@
+"""Facts beside events: what lasts is kept, item by item, with the words that bear it out."""
+
+from datetime import date
+from typing import Any
+
+from memory.consolidation import runner
+from memory.consolidation.fact_checks import is_goodbye
+from memory.models import ConceptNode, Extraction
+from persona.models import Persona
+from tests.memory.sessions import Clock, cite, event, extraction, talk
+from tests.scripted import Script
+from tests.table import each_row
+
+
+def fact(description: str, *evidence: dict[str, str], **values: Any) -> dict[str, Any]:
+    return {
+        "description": description,
+        "whose": "owner",
+        "domain": "about",
+        "state": None,
+        "since": None,
+        "until": None,
+        "evidence": list(evidence),
+        "supersedes": [],
+        "confidence": 0.9,
+    } | values
+
+
+def loop(description: str, *evidence: dict[str, str], **values: Any) -> dict[str, Any]:
+    return {"description": description, "owed_by": "owner", "due": None, "evidence": list(evidence)} | values
+
+
+LIFE = (
+    "I'm Ana, I'm a nurse, and I live in Basel since 2019.",
+    "> How lovely! Do you have family there?",
+    "No. My sister Rosa lives in York, I visit her every spring.",
+    "> I grew up by the sea, in Brighton.",
+    "I can't eat nuts, they'd kill me. And I play the cello.",
+)
+
+
+def test_every_lasting_thing_of_a_piece_is_kept_with_whose_it_is_and_what_it_is_about(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, *LIFE)
+    who, _, sister, sea, nuts = session.messages.order_by("id")
+    model.answers(
+        extraction(
+            facts=[
+                fact("Ana is a nurse.", cite(who, "I'm a nurse"), domain="work and study"),
+                fact("Ana lives in Basel.", cite(who, "I live in Basel since 2019"), domain="home", since="2019"),
+                fact("Rosa lives in York.", cite(sister, "My sister Rosa lives in York"), whose="Rosa", domain="home"),
+                fact("Ana visits her sister Rosa every spring.", cite(sister), domain="plans"),
+                fact("Ana is allergic to nuts.", cite(nuts, "I can't eat nuts, they'd kill me."), domain="health"),
+                fact("Ana plays the cello.", cite(nuts, "I play the cello"), domain="likes"),
+                fact("Mira grew up in Brighton, by the sea.", cite(sea), whose="persona", domain="about"),
+            ],
+            mentioned_entities=[{"canonical_name": "Rosa", "kind": "person", "relation": "sister"}],
+        )
+    )
+    runner.run(session.pk, clock)
+    facts = {node.description: node for node in ConceptNode.objects.filter(kind="fact")}
+    assert len(facts) == 7
+    assert not Extraction.objects.get().dropped
+    assert {node.status for node in facts.values()} == {"active"}
+    assert {node.emotional_impact for node in facts.values()} == {0}
+    home = facts["Ana lives in Basel."]
+    assert (home.domain, home.subject, home.since, home.event_time_start) == ("home", "user", "2019", None)
+    assert facts["Rosa lives in York."].subject == "other"
+    assert facts["Mira grew up in Brighton, by the sea."].subject == "persona"
+    assert facts["Ana is a nurse."].domain == "work"
+    assert list(facts["Rosa lives in York."].entities.values_list("canonical_name", flat=True)) == ["Rosa"]
+    assert facts["Ana is allergic to nuts."].concern == "health"
+
+
+def test_a_model_that_ignores_the_new_fields_is_read_as_before(mira: Persona, model: Script, clock: Clock) -> None:
+    session = talk(mira, *LIFE)
+    model.answers(extraction([event("Ana visits Rosa.", cite(session.messages.all()[2]))]))
+    runner.run(session.pk, clock)
+    assert list(ConceptNode.objects.values_list("kind", flat=True)) == ["event"]
+
+
+def test_what_nothing_bears_out_is_dropped_and_counted_item_by_item(mira: Persona, model: Script, clock: Clock) -> None:
+    session = talk(mira, *LIFE)
+    who, asked, sister, sea, nuts = session.messages.order_by("id")
+    wrong = [
+        fact("Ana is a surgeon.", cite(who, "I'm a surgeon")),
+        fact("Ana is a nurse in York.", cite(who, "I'm a nurse"), cite(sister, "I work in York")),
+        fact("Ana has family in Basel.", cite(asked), domain="people"),
+        fact("Ana grew up in Brighton.", cite(sea)),
+        fact("Mira plays the cello.", cite(nuts, "I play the cello"), whose="persona"),
+        fact("Mira plays the cello.", cite(nuts, "I play the cello")),
+        fact("A sister lives in York.", cite(sister), whose="Rosa"),
+        fact("No words."),
+        fact("Of another talk.", {"message_id": "m999999", "quote": "I live"}),
+        {"description": "No domain.", "whose": "owner", "evidence": [cite(who)]},
+        fact("", cite(who)),
+        "Ana likes tea.",
+    ]
+    right = fact("Ana is a nurse.", cite(who, "I'm a nurse"), domain="work")
+    model.answers(extraction(facts=[*wrong, right, right]))
+    runner.run(session.pk, clock)
+    assert list(ConceptNode.objects.values_list("description", flat=True)) == ["Ana is a nurse."]
+    assert Extraction.objects.get().dropped == len(wrong) + 1
+
+
+def test_of_sixty_facts_the_first_are_taken_and_the_persona_s_own_have_their_own_room(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, "I own many things.", "> So do I.", "Yes.")
+    mine, hers, _ = session.messages.order_by("id")
+    poured = [
+        fact(f"Ana owns {word} number {number}.", cite(mine), domain="belongings")
+        for number, word in enumerate(["a lamp", "an oboe", "a kite", "a bell", "a drum", "a rug"] * 10)
+    ]
+    own = [
+        fact(f"Mira owns {thing}.", cite(hers), whose="persona", domain="belongings")
+        for thing in ("a boat", "a violin", "a garden", "an attic", "a telescope", "a horse")
+    ]
+    model.answers(extraction(facts=[*poured, *own]))
+    runner.run(session.pk, clock)
+    kept = ConceptNode.objects.filter(kind="fact")
+    assert (kept.filter(subject="user").count(), kept.filter(subject="persona").count()) == (6, 4)
+    assert Extraction.objects.get().dropped == 54 + 2
+
+
+def test_times_that_nobody_told_are_left_out_and_the_fact_stays(mira: Persona, model: Script, clock: Clock) -> None:
+    session = talk(mira, "I play chess.", "I moved to Basel in spring 2019.", "I gave up smoking last year.")
+    chess, basel, smoke = session.messages.order_by("id")
+    model.answers(
+        extraction(
+            facts=[
+                fact("Ana plays chess.", cite(chess), since="2011-04-02", domain="likes"),
+                fact("Ana moved to Basel.", cite(basel), since="spring 2019", until="2012", domain="home"),
+                fact("Ana no longer smokes.", cite(smoke), since="2025", domain="health"),
+            ]
+        )
+    )
+    runner.run(session.pk, clock)
+    times = {node.description: (node.since, node.until) for node in ConceptNode.objects.all()}
+    assert times == {
+        "Ana plays chess.": ("", ""),
+        "Ana moved to Basel.": ("2019-spring", ""),
+        "Ana no longer smokes.": ("2025", ""),
+    }
+    assert Extraction.objects.get().dropped == 2
+
+
+def test_a_plan_has_a_state_and_the_days_for_which_it_is_planned(mira: Persona, model: Script, clock: Clock) -> None:
+    session = talk(mira, "In spring 2027 I'll walk to Rome.", "The move to Oslo is off.", "I like it.")
+    rome, oslo, like = session.messages.order_by("id")
+    model.answers(
+        extraction(
+            facts=[
+                fact("Ana plans to walk to Rome.", cite(rome), domain="plans", state="planned", since="2027-spring"),
+                fact("Ana's move to Oslo is off.", cite(oslo), domain="plans", state="canceled"),
+                fact("Ana likes it.", cite(like), domain="likes", state="planned"),
+            ]
+        )
+    )
+    runner.run(session.pk, clock)
+    rome_, oslo_, like_ = ConceptNode.objects.order_by("id")
+    assert (rome_.plan_state, oslo_.plan_state, like_.plan_state) == ("planned", "cancelled", "")
+    assert (rome_.event_time_start, rome_.event_time_end) == (date(2027, 3, 1), date(2027, 5, 31))
+
+
+def test_loops_are_open_both_ways_and_neither_a_goodbye_nor_a_day_long_past_is_one(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(
+        mira,
+        "My interview is on Friday. I'll tell you how it went!",
+        "> I'll ask you about it on Friday. Talk to you tomorrow!",
+        "Talk to you tomorrow. I'd have called on Monday.",
+    )
+    interview, promise, bye = session.messages.order_by("id")
+    model.answers(
+        extraction(
+            open_loops=[
+                loop("Ana will tell how the interview went.", cite(interview, "I'll tell you how it went!")),
+                loop(
+                    "Mira will ask about the interview.",
+                    cite(promise, "I'll ask you about it on Friday"),
+                    owed_by="persona",
+                    due="2026-03-06",
+                ),
+                loop(
+                    "Mira will talk to Ana.",
+                    cite(promise, "Talk to you tomorrow!"),
+                    owed_by="persona",
+                    due="2026-03-06",
+                ),
+                loop("Ana will talk to Mira.", cite(bye, "Talk to you tomorrow."), due="2026-03-06"),
+                loop("Ana will call.", cite(bye, "I'd have called on Monday"), due="2026-03-02"),
+                loop("Ana will ask.", cite(promise, "I'll ask you about it on Friday")),
+                loop("Mira will ask some day.", cite(promise, "I'll ask you"), owed_by="persona"),
+            ]
+        )
+    )
+    runner.run(session.pk, clock)
+    intentions = ConceptNode.objects.filter(kind="intention").order_by("id")
+    assert list(intentions.values_list("subject", "description", "event_time_end", "status")) == [
+        ("user", "Ana will tell how the interview went.", None, "active"),
+        ("persona", "Mira will ask about the interview.", date(2026, 3, 6), "active"),
+    ]
+    assert Extraction.objects.get().dropped == 5
+
+
+@each_row(
+    ("text", "is_leave"),
+    [
+        ("Talk to you tomorrow!", True),
+        ("See you later, good night.", True),
+        ("Ok bye, chat soon", True),
+        ("Can't wait to hear from you again", True),
+        ("明天聊！", True),
+        ("好的，那明天见，晚安", True),
+        ("回头再聊吧", True),
+        ("I'll tell you tomorrow how it went", False),
+        ("I'll send you the recipe on Sunday", False),
+        ("See you at the clinic tomorrow", False),
+        ("明天告诉你结果", False),
+        ("下周我把照片发给你", False),
+        ("", False),
+        ("see you " * 200, False),
+    ],
+)
+def test_a_goodbye_is_told_from_a_promise(text: str, is_leave: bool) -> None:
+    assert is_goodbye(text) is is_leave
