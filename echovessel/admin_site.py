@@ -18,7 +18,7 @@ NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 SECTIONS: list[tuple[Any, list[str]]] = [
     (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft"]),
     (_("L2 · Messages"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
-    (_("L3 · Events"), ["memory.Event"]),
+    (_("L3 · Events and facts"), ["memory.Event", "memory.Fact"]),
     (
         _("L4 · Thoughts"),
         ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Lesson", "memory.Question"],

@@ -44,8 +44,18 @@ similar_events = whole(
     10,
     low=0,
     high=50,
-    unit="events",
-    why="Known events that the model sees, so that it repeats none and can correct one.",
+    unit="memories",
+    why="Known memories nearest to the talk that the model sees, so that it repeats none and can correct one.",
+    source="design/consolidation.md",
+)
+known_tokens = whole(
+    "consolidate.known_tokens",
+    1_500,
+    low=0,
+    high=20_000,
+    unit="tokens",
+    why="What the model sees of memory beside a session: core facts and open plans first. What is not shown cannot "
+    "be replaced.",
     source="design/consolidation.md",
 )
 known_entities = whole(
@@ -62,7 +72,7 @@ extraction_tokens = whole(
     low=500,
     high=32_000,
     unit="tokens",
-    why="Room for three events with their quotes, and for models that think before they write.",
+    why="Room for three events and sixteen facts with their quotes, and for models that think before they write.",
 )
 events_per_chunk = whole(
     "consolidate.events_per_chunk",

@@ -15,6 +15,7 @@ SEEN = {
     "chat": ["session", "message", "turn"],
     "memory": [
         "event",
+        "fact",
         "thought",
         "intention",
         "expectation",

@@ -14,7 +14,6 @@ from django.db.models import F
 from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
-from echovessel.language.coarse_dates import span_of
 from memory import knobs
 from memory.consolidation import entity_names, evidence
 from memory.consolidation.answer_schema import (
@@ -39,7 +38,7 @@ from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
 from memory.store.active_model import follow, with_one_model
 from memory.store.corrections import ReplacedText, repeats
-from memory.store.writing import Draft, Quote, in_one_line, tidy_description, write
+from memory.store.writing import Draft, Quote, days_of_fact, in_one_line, tidy_description, write
 from persona import mood as moods
 from persona.models import Persona
 
@@ -215,15 +214,12 @@ def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, mes
     quotes, sound = find_quotes(fact.evidence, messages)
     whose = Names(session.persona.called, session.persona.name).whose(fact)
     is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _said_at(session, quotes)
-    since, until = (span_of(code) if code else None for code in (fact.since, fact.until))
-    # The days of a plan are those for which it is planned; of what lasts they are known where it began and ended.
-    last = until or (since if is_plan else None)
     return Draft(
         kind=ConceptNode.Kind.FACT,
         description=fact.description,
         source=ConceptNode.Source.EXTRACTION,
         subject=SUBJECTS[whose],
-        event_time=(since.start, last.end) if since and last else None,
+        event_time=days_of_fact(fact.domain, fact.since, fact.until),
         session=session,
         confidence=fact.confidence,
         status=status_of(quotes, sound, Message.Role.PERSONA if whose == "persona" else Message.Role.USER),
@@ -239,11 +235,12 @@ def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, mes
 
 
 def _open_loop(session: Session, loop: OpenLoop, messages: dict[int, Message]) -> Draft:
-    """An intention: of the persona what it promised, of the owner what they promised or what is to be heard of them."""
+    """An intention where the persona promised something; what is to be heard of the owner, or done by them, is
+    expected."""
     quotes, sound = find_quotes(loop.evidence, messages)
     by_persona = loop.owed_by == "persona"
     return Draft(
-        kind=ConceptNode.Kind.INTENTION,
+        kind=ConceptNode.Kind.INTENTION if by_persona else ConceptNode.Kind.EXPECTATION,
         description=loop.description,
         source=ConceptNode.Source.EXTRACTION,
         subject=ConceptNode.Subject.PERSONA if by_persona else ConceptNode.Subject.USER,

@@ -13,7 +13,6 @@ from django.db.models import Count, Max
 from chat.care import flags
 from chat.models import Message, Session
 from echovessel import llm
-from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
 from echovessel.llm.prompt_sections import shorten
 from echovessel.llm.prompt_text import neutralize
@@ -29,18 +28,14 @@ from memory.consolidation.answer_schema import (
 from memory.consolidation.asked_for import without_requests
 from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.imported import ImportedMaterial, is_imported, material_of, purpose_of
+from memory.consolidation.known import known_memories
 from memory.consolidation.language import is_in_another_language
 from memory.consolidation.messages import PromptMessage, messages_of
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
-from memory.recall import scoring
-from memory.store import vectors
-from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
 
 BLOCK_TOKENS = 400
-LINES_COMPARED = 32
-NEIGHBOURS_PER_LINE = 8
 MAX_ALIASES = 4
 # Tags for what is between the owner and the persona.
 _OF_THE_TWO = ("turning-point", "correction", "commitment")
@@ -80,7 +75,7 @@ def watermark(session: Session) -> int:
 def _extract(lease: Lease[Session], piece: Piece) -> None:
     """Ask about one piece and store the answer."""
     session, now, material = lease.row, lease.clock(), material_of(lease.row)
-    known = similar_events(session.persona, piece.lines)
+    known = known_memories(session.persona, piece.lines)
     answer = llm.answer_now(
         _request(session, piece, material, known, now),
         ImportAnswer if material.is_prose else ExtractionAnswer,
@@ -213,7 +208,9 @@ def _request(
             "persona_block": blocks.get("persona", ""),
             "user_block": blocks.get("user", ""),
             "entities": [
-                f"{' / '.join([entity.canonical_name, *aliases])} ({entity.kind})" for entity, aliases in others.items()
+                f"{' / '.join([entity.canonical_name, *aliases])} "
+                f"({entity.kind}{entity.relation and f', {entity.relation}'})"
+                for entity, aliases in others.items()
             ],
             "questions": [" / ".join(pair) for pair in pairs],
             "known": prompt.format_memories(persona, known),
@@ -233,7 +230,7 @@ def _request(
                 for read, lines in ((True, piece.context), (False, piece.new))
                 for line in _as_spoken(lines)
             ],
-            "known": [{"id": f"e{event.pk}", "description": event.description} for event in known],
+            "known": [{"id": f"e{node.pk}", "kind": node.kind, "description": node.description} for node in known],
             "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in others],
         }
         | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
@@ -244,22 +241,3 @@ def _request(
 def _as_spoken(lines: Sequence[PromptMessage]) -> list[PromptMessage]:
     """In the order of their times: lines of an archive may have been stored in another."""
     return sorted(lines, key=lambda line: (line.at, line.id))
-
-
-@with_one_model
-def similar_events(persona: Persona, lines: Sequence[PromptMessage]) -> list[ConceptNode]:
-    """The known events nearest to what the user said, for the model to repeat none and to correct one."""
-    wanted = knobs.similar_events()
-    texts = [line.content for line in lines if line.by_user][-LINES_COMPARED:]
-    if not wanted or not texts or not ConceptNode.objects.of(persona).exists():
-        return []
-    distances: dict[int, float] = {}
-    model = follow()
-    for vector in embedding.embed(texts):
-        for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS_PER_LINE):
-            distances[pk] = min(distance, distances.get(pk, distance))
-    expect(model)
-    limit_distance = scoring.floor_distance()
-    near = [pk for pk, distance in distances.items() if distance < limit_distance]
-    events = ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT, pk__in=near)
-    return sorted(events, key=lambda event: (distances[event.pk], event.pk))[:wanted]

@@ -61,14 +61,22 @@ def format_messages(persona: Persona, lines: Sequence[PromptMessage], *, dated: 
 
 
 def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
-    """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written."""
-    formatted = []
-    for node in nodes:
-        day = f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
-        if node.event_time_start and node.event_time_start != node.event_time_end:
-            day = f"{day} … {node.event_time_end:%Y-%m-%d}"
-        formatted.append(Neutral(f"[e{node.pk}] {day} (impact {node.emotional_impact}) {one_line(node.description)}"))
-    return lines_of(formatted)
+    """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written; facts as
+    "[e8] (plans, planned, since 2027-spring) …", and what is awaited with the day on which it is due."""
+    return lines_of([Neutral(f"[e{node.pk}] {_mark(persona, node)} {one_line(node.description)}") for node in nodes])
+
+
+def _mark(persona: Persona, node: ConceptNode) -> str:
+    if node.kind == ConceptNode.Kind.FACT:
+        times = [f"{word} {code}" for word, code in (("since", node.since), ("until", node.until)) if code]
+        return f"({', '.join(filter(None, [node.domain, node.plan_state, *times]))})"
+    if node.kind in (ConceptNode.Kind.INTENTION, ConceptNode.Kind.EXPECTATION):
+        due = f", due {node.event_time_end:%Y-%m-%d}" if node.event_time_end else ""
+        return f"(open {node.kind}{due})"
+    day = f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
+    if node.event_time_start and node.event_time_start != node.event_time_end:
+        day = f"{day} … {node.event_time_end:%Y-%m-%d}"
+    return f"{day} (impact {node.emotional_impact})"
 
 
 def node_id(cited: str) -> int | None:

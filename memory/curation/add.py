@@ -15,6 +15,7 @@ from memory.curation.correct import InvalidMemory
 from memory.curation.remember import NotRemembered
 from memory.entities.mentions import note_named
 from memory.models import ConceptNode
+from memory.models.node import L3
 from memory.store.active_model import follow, with_one_model
 from memory.store.deduplication import DateRange
 from memory.store.writing import (
@@ -45,6 +46,7 @@ class Addition:
     emotion_tags: Sequence[str] = ()
     relational_tags: Sequence[str] = ()
     event_time: DateRange | None = None
+    domain: str = ""
     lines: Sequence[Message] = ()
     grounds: Sequence[ConceptNode] = ()
 
@@ -60,7 +62,7 @@ def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
             raise NotRemembered("off_the_record")
         if line.withheld or line.role == Message.Role.SYSTEM:
             raise NotRemembered("withheld")
-    is_event = addition.kind == ConceptNode.Kind.EVENT
+    is_event = addition.kind in L3
     if not addition.lines and (is_event or not addition.grounds):
         raise MissingEvidence
     if not (description := tidy_description(addition.description)):
@@ -76,6 +78,7 @@ def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
         emotion_tags=emotion_tags(addition.emotion_tags),
         relational_tags=relational_tags(addition.relational_tags),
         event_time=addition.event_time,
+        domain=(addition.domain or ConceptNode.Domain.ABOUT) if addition.kind == ConceptNode.Kind.FACT else "",
         session=addition.lines[0].session if addition.lines else None,
         verification=ConceptNode.Verification.CONFIRMED,
         evidence=[Quote(line, line.content, 0, len(line.content)) for line in addition.lines],

@@ -28,6 +28,7 @@ from memory.store.deduplication import DateRange, content_hash
 from memory.store.writing import (
     clamped_impact,
     concern_of,
+    days_of_fact,
     emotion_tags,
     erase_derived_text,
     in_one_line,
@@ -43,7 +44,8 @@ class NothingChanged(Enum):
     UNCHANGED = "unchanged"
 
 
-RETELLING_FIELDS = frozenset(("description", "event_time_start", "event_time_end"))
+FACT_FIELDS = ("domain", "since", "until", "plan_state")
+RETELLING_FIELDS = frozenset(("description", "event_time_start", "event_time_end", *FACT_FIELDS))
 UNCHANGED: Literal[NothingChanged.UNCHANGED] = NothingChanged.UNCHANGED
 
 
@@ -59,6 +61,10 @@ class Correction:
     scope: str | None = None
     condition: str | None = None
     is_boundary: bool | None = None
+    domain: str | None = None
+    since: str | None = None
+    until: str | None = None
+    plan_state: str | None = None
 
 
 class InvalidMemory(ValueError):
@@ -100,6 +106,7 @@ def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None
         version.scope or None,
         version.condition if version.scope else None,
         version.is_boundary if version.scope else None,
+        *(getattr(version, name) if version.domain else None for name in FACT_FIELDS),
     )
     values = _values(change) | {"verification": version.verification}
     model = follow()
@@ -131,6 +138,7 @@ def _values(change: Correction) -> dict[str, Any]:
         values["condition"] = in_one_line(change.condition)[:MAX_CONDITION]
     if change.is_boundary is not None:
         values["is_boundary"] = change.is_boundary
+    values |= {name: value for name in FACT_FIELDS if (value := getattr(change, name)) is not None}
     return values
 
 
@@ -153,6 +161,14 @@ def _rewrite(
         text = differing.get("description")
         if stored.kind != ConceptNode.Kind.LESSON and differing.keys() & {"scope", "condition", "is_boundary"}:
             raise InvalidMemory("scope", "only a lesson says when it holds")
+        if stored.kind != ConceptNode.Kind.FACT and differing.keys() & set(FACT_FIELDS):
+            raise InvalidMemory("domain", "only a fact has a domain and holds since or until a time")
+        if stored.kind == ConceptNode.Kind.FACT and differing.keys() & set(FACT_FIELDS):
+            domain, since, until = (differing.get(name, getattr(stored, name)) for name in FACT_FIELDS[:3])
+            if domain != ConceptNode.Domain.PLANS and differing.get("plan_state", stored.plan_state):
+                differing["plan_state"] = ""
+            start, end = days_of_fact(domain, since, until) or (None, None)
+            differing |= {"event_time_start": start, "event_time_end": end}
         wished = [str(differing[name]) for name in ("description", "condition") if name in differing]
         if stored.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, wished)):
             raise InvalidMemory("description", "no persona may take this for a wish")
@@ -172,6 +188,7 @@ def _rewrite(
             scope=stored.scope,
             condition=stored.condition,
             is_boundary=stored.is_boundary,
+            **{name: getattr(stored, name) for name in FACT_FIELDS},
             edited_by_id=by.pk if by else None,
             edited_at=now,
         )

@@ -287,6 +287,7 @@ KINDS = {
     "message": _("message"),
     "node": _("memory"),
     "event": _("event"),
+    "fact": _("fact"),
     "thought": _("thought"),
     "intention": _("promise"),
     "expectation": _("expectation"),

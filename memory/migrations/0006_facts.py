@@ -36,7 +36,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='conceptnode',
             name='domain',
-            field=models.CharField(blank=True, choices=[('about', 'About you'), ('people', 'People'), ('health', 'Health'), ('likes', 'Likes and dislikes'), ('work', 'Work and study'), ('home', 'Home'), ('plans', 'Plans and habits'), ('belongings', 'Belongings'), ('beliefs', 'Beliefs')], default='', max_length=12, verbose_name='about'),
+            field=models.CharField(blank=True, choices=[('about', 'About you'), ('people', 'People'), ('health', 'Health'), ('likes', 'Likes and dislikes'), ('work', 'Work and study'), ('home', 'Where you live'), ('plans', 'Plans and habits'), ('belongings', 'Belongings'), ('beliefs', 'Beliefs')], default='', max_length=12, verbose_name='about'),
         ),
         migrations.AddField(
             model_name='conceptnode',
@@ -61,7 +61,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='nodeversion',
             name='domain',
-            field=models.CharField(blank=True, choices=[('about', 'About you'), ('people', 'People'), ('health', 'Health'), ('likes', 'Likes and dislikes'), ('work', 'Work and study'), ('home', 'Home'), ('plans', 'Plans and habits'), ('belongings', 'Belongings'), ('beliefs', 'Beliefs')], default='', max_length=12, verbose_name='about'),
+            field=models.CharField(blank=True, choices=[('about', 'About you'), ('people', 'People'), ('health', 'Health'), ('likes', 'Likes and dislikes'), ('work', 'Work and study'), ('home', 'Where you live'), ('plans', 'Plans and habits'), ('belongings', 'Belongings'), ('beliefs', 'Beliefs')], default='', max_length=12, verbose_name='about'),
         ),
         migrations.AddField(
             model_name='nodeversion',

@@ -119,7 +119,7 @@ class ConceptNode(PublicId):
         HEALTH = "health", _("Health")
         LIKES = "likes", _("Likes and dislikes")
         WORK = "work", _("Work and study")
-        HOME = "home", _("Home")
+        HOME = "home", _("Where you live")
         PLANS = "plans", _("Plans and habits")
         BELONGINGS = "belongings", _("Belongings")
         BELIEFS = "beliefs", _("Beliefs")

@@ -19,6 +19,7 @@ from memory import knobs
 from memory.consolidation import prompt
 from memory.entities.stream_events import announce_described
 from memory.models import ConceptNode, Entity, SlowCycle
+from memory.models.node import L3
 from memory.slow_cycle import replies
 from memory.slow_cycle.answer_schema import EntityAnswer
 from memory.slow_cycle.context import cost
@@ -78,7 +79,7 @@ def due_subjects(persona: Persona) -> list[Subject]:
     """The entities to describe: those of a run that was not finished, in its order, then those with the newest
     events."""
     asked = replies.described_through(persona)
-    told = Q(mentions__node__kind=ConceptNode.Kind.EVENT, mentions__node__status=ConceptNode.Status.ACTIVE)
+    told = Q(mentions__node__kind__in=L3, mentions__node__status=ConceptNode.Status.ACTIVE)
     counted = describable(persona).annotate(
         events=Count("mentions", filter=told), newest=Max("mentions__node", filter=told)
     )
@@ -88,7 +89,7 @@ def due_subjects(persona: Persona) -> list[Subject]:
     again = wanted.in_bulk(list(asked))
     subjects = []
     for entity in [*(again[pk] for pk in asked if pk in again), *others][:limit]:
-        events = ConceptNode.objects.filter(mentions__entity=entity, kind=ConceptNode.Kind.EVENT).recallable()
+        events = ConceptNode.objects.filter(mentions__entity=entity, kind__in=L3).recallable()
         if entity.pk in asked:
             events = events.filter(pk__lte=asked[entity.pk])
         if newest := list(events.order_by("-pk")[: knobs.slow_cycle_entity_events()]):

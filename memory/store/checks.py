@@ -30,9 +30,9 @@ _IN_USE = "(SELECT name FROM memory_embeddingmodel)"
 _LENGTH = 4 * embedding.DIMENSION
 
 _NODES: Mapping[str, str] = {
-    "events_without_evidence": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind = 'event' "
+    "events_without_evidence": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind IN ('event', 'fact') "
     f"AND n.source IN ('extraction', 'person') AND NOT {_IMPORTED.format(row='n')} AND NOT {_EVIDENCE}",
-    "thoughts_without_ground": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind <> 'event' "
+    "thoughts_without_ground": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind NOT IN ('event', 'fact') "
     f"AND NOT {_IMPORTED.format(row='n')} AND NOT {_EVIDENCE} AND NOT {_GROUND}",
     "edges_without_child": "SELECT count(*) FROM memory_filling WHERE (child_id IS NULL) <> orphaned",
     "edges_across_personas": "SELECT count(*) FROM memory_filling f JOIN memory_conceptnode p ON p.id = f.parent_id "

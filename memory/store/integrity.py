@@ -60,7 +60,7 @@ TRIGGERS = [
     _trigger(
         "memory_filling_gone",
         "memory_filling",
-        "DELETE FROM memory_conceptnode WHERE id = old.parent_id AND kind <> 'event';",
+        "DELETE FROM memory_conceptnode WHERE id = old.parent_id AND kind NOT IN ('event', 'fact');",
         _UNGROUNDED.format(node="old.parent_id"),
     ),
     _trigger(

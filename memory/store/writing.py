@@ -27,6 +27,7 @@ import numpy as np
 from django.db.models import Exists, F, OuterRef, Q, prefetch_related_objects
 
 from chat.models import Message, Session
+from echovessel.language.coarse_dates import span_of
 from echovessel.language.health import bears_on_health
 from echovessel.outbox import events
 from memory import knobs
@@ -359,6 +360,17 @@ def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
 
 
+def days_of_fact(domain: str, since: str, until: str) -> DateRange | None:
+    """The days of a plan, for which it is planned; of what lasts, where it is known when it began and ended.
+
+    >>> days_of_fact("plans", "2027-spring", ""), days_of_fact("home", "2019", "")
+    ((datetime.date(2027, 3, 1), datetime.date(2027, 5, 31)), None)
+    """
+    first, last = (span_of(code) if code else None for code in (since, until))
+    last = last or (first if domain == ConceptNode.Domain.PLANS else None)
+    return (first.start, last.end) if first and last and first.start <= last.end else None
+
+
 def event_time_of(node: ConceptNode) -> DateRange | None:
     if node.event_time_start is None or node.event_time_end is None:
         return None
@@ -467,6 +479,16 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
             change=outcome,
             mention_count=node.mention_count,
             **message,
+        )
+    elif node.kind == Kind.FACT:
+        events.publish(
+            persona.uuid,
+            "memory.fact.created",
+            fact_id=str(node.uuid),
+            description=node.description,
+            domain=node.domain,
+            subject=node.subject,
+            session_id=str(draft.session.uuid) if draft.session else None,
         )
     elif node.kind == Kind.EVENT:
         events.publish(

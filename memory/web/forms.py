@@ -8,6 +8,7 @@ they get in the same way before they measure it, so that the same input is refus
     feelings          at most four, each of at most 40 characters
     tags              at most three of the closed vocabulary
     days              none, one day, or the first and the last one
+    since, until      of a fact: a year, a season, a month or a day
 """
 
 import re
@@ -21,6 +22,7 @@ from django.utils.translation import gettext_lazy as _
 from pydantic import AfterValidator, BeforeValidator, Field
 
 from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.language.coarse_dates import parse_coarse_date
 from memory.curation.correct import Correction, InvalidMemory, WordsForgotten
 from memory.models import ConceptNode
 from memory.models.node import (
@@ -119,6 +121,17 @@ EventTime = Annotated[
 ]
 
 
+def read_coarse_date(text: str) -> str:
+    """The coarse date that a person wrote, or "". Raises ValueError."""
+    code = parse_coarse_date(text)
+    if text.strip() and not code:
+        raise ValueError("it is no date such as 2024, 2024-spring, 2024-05 or 2024-05-03")
+    return code
+
+
+CoarseDate = Annotated[str, Field(max_length=40), AfterValidator(read_coarse_date)]
+
+
 # --- for pages and the admin ------------------------------------------------------------------------------------------
 class DescriptionField(forms.CharField):
     """Text in one line."""
@@ -213,3 +226,40 @@ class CorrectionForm(forms.ModelForm):
         cleaned = self.cleaned_data
         names = ("description", "emotional_impact", "emotion_tags", "relational_tags")
         return Correction(**{name: cleaned[name] for name in names}, event_time=cleaned["days"])
+
+
+class CoarseDateField(forms.CharField):
+    """A year, a season, a month or a day."""
+
+    def to_python(self, value: Any) -> str:
+        text = super().to_python(value) or ""
+        code = parse_coarse_date(text)
+        if text.strip() and not code:
+            raise ValidationError(_("Write a year, a month or a day, such as 2024, May 2024 or 3 May 2024."))
+        return code
+
+
+class FactForm(CorrectionForm):
+    """How a fact was: it has a domain and times in place of days, feelings and a weight."""
+
+    emotional_impact = emotion_tags = event_time_start = event_time_end = relational_tags = None  # type: ignore[assignment]
+    domain = forms.ChoiceField(label=_("about"), choices=ConceptNode.Domain.choices)
+    since = CoarseDateField(label=_("since"), max_length=40, required=False)
+    until = CoarseDateField(label=_("until"), max_length=40, required=False)
+    plan_state = forms.ChoiceField(
+        label=_("state of the plan"), choices=[("", _("no plan")), *ConceptNode.PlanState.choices], required=False
+    )
+
+    class Meta:
+        model = ConceptNode
+        fields = ("description", "domain", "since", "until", "plan_state")
+
+    def correction(self) -> Correction:
+        """What the form says. It is valid."""
+        return Correction(**{name: self.cleaned_data[name] for name in self.Meta.fields})
+
+
+def correction_form(node: ConceptNode, data: Any = None, **options: Any) -> CorrectionForm:
+    """The form for a memory of its kind."""
+    form = FactForm if node.kind == ConceptNode.Kind.FACT else CorrectionForm
+    return form(data, instance=node, **options)

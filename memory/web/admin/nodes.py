@@ -21,10 +21,10 @@ from echovessel.admin import AboutPersona, AdminPage, Lately, ReadOnlyInline, Wo
 from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
-from memory.models import ConceptNode, Event, Expectation, Intention, Lesson, Mention, Thought
+from memory.models import ConceptNode, Event, Expectation, Fact, Intention, Lesson, Mention, Thought
 from memory.models.node import MAX_IMPACT, RELATIONAL_TAGS
 from memory.store import vectors
-from memory.web.forms import REFUSALS, TAG_LABELS, CorrectionForm, explain_refusal
+from memory.web.forms import REFUSALS, TAG_LABELS, CorrectionForm, FactForm, explain_refusal
 from memory.web.presenters.admin_node import node_address, node_context
 
 Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
@@ -292,6 +292,20 @@ class OpenItemAdmin(NodeAdmin):
     list_filter = ["outcome", *NodeAdmin.list_filter]
 
 
+class FactAdmin(NodeAdmin):
+    """What a fact shows in place of a weight and days: what it is about, and since and until when it holds."""
+
+    form = FactForm  # type: ignore[assignment]
+    words = ["description", "beginning"]
+    list_display = [*NodeAdmin.list_display[:3], "subject", "domain", "plan_state", *NodeAdmin.list_display[4:]]
+    list_filter = ["domain", "plan_state", *(one for one in NodeAdmin.list_filter if one not in (Impact, TagFilter))]
+    said: ClassVar[list[Any]] = ["description", "domain", "since", "until", "plan_state"]
+    fieldsets = [
+        (None, {"fields": said}),
+        (_("Details"), {"fields": NodeAdmin.known, "classes": ["collapse"]}),
+    ]
+
+
 class LessonAdmin(NodeAdmin):
     """What a standing wish shows beyond that: when it holds."""
 
@@ -308,6 +322,7 @@ class LessonAdmin(NodeAdmin):
 
 for model, page in (
     (Event, NodeAdmin),
+    (Fact, FactAdmin),
     (Thought, NodeAdmin),
     (Intention, OpenItemAdmin),
     (Expectation, OpenItemAdmin),

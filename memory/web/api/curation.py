@@ -27,7 +27,7 @@ from memory.models import ConceptNode
 from memory.models.node import MAX_CONDITION
 from memory.web.api.memories import EvidenceOut, NodeDetail, NodeOut, embedding_unavailable, own_node
 from memory.web.api.routing import router
-from memory.web.forms import Description, EmotionTags, EventTime, Impact, RelationalTags, tidy_text
+from memory.web.forms import CoarseDate, Description, EmotionTags, EventTime, Impact, RelationalTags, tidy_text
 from memory.web.serializers import serialize_node, serialize_node_detail, serialize_trace
 from persona.lookup import own_persona
 
@@ -37,16 +37,17 @@ Condition = Annotated[str, BeforeValidator(tidy_text), Field(max_length=MAX_COND
 
 
 class NodeIn(Body):
-    """What is to be remembered, and on what it rests: an event on lines that were said (`messages`), anything else on
-    lines or on memories (`grounds`)."""
+    """What is to be remembered, and on what it rests: an event or a fact on lines that were said (`messages`), anything
+    else on lines or on memories (`grounds`)."""
 
-    kind: Literal["event", "thought", "intention", "expectation"] = "event"
+    kind: Literal["event", "fact", "thought", "intention", "expectation"] = "event"
     description: Description
     subject: ConceptNode.Subject = ConceptNode.Subject.USER
     emotional_impact: Impact = 0
     emotion_tags: EmotionTags = []
     relational_tags: RelationalTags = []
     event_time: EventTime | None = None
+    domain: ConceptNode.Domain | Literal[""] = Field(default="", description="Of a fact alone.", examples=[""])
     messages: list[UUID] = Field([], max_length=MAX_GROUNDS, examples=[["0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]])
     grounds: list[UUID] = Field([], max_length=MAX_GROUNDS, examples=[[]])
 
@@ -69,6 +70,12 @@ class CorrectionIn(Body):
     scope: ConceptNode.Scope | None = Field(default=None, description="Of a lesson alone.", examples=[None])
     condition: Condition | None = Field(default=None, description="Of a lesson alone.", examples=[None])
     is_boundary: bool | None = Field(default=None, description="Of a lesson alone.", examples=[None])
+    domain: ConceptNode.Domain | None = Field(default=None, description="Of a fact alone.", examples=[None])
+    since: CoarseDate | None = Field(default=None, description="Of a fact alone.", examples=[None])
+    until: CoarseDate | None = Field(default=None, description="Of a fact alone.", examples=[None])
+    plan_state: ConceptNode.PlanState | Literal[""] | None = Field(
+        default=None, description="Of a plan alone.", examples=[None]
+    )
 
 
 class LessonIn(Body):

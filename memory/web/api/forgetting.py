@@ -152,7 +152,7 @@ def plan_forgetting(
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
     """What was concluded from it, and rests on nothing else."""
     plan = _plan(request, persona_id, what, of, ForgetQuery())
-    kinds = ("event", "node", "thought", "intention", "expectation", "lesson")
+    kinds = ("event", "fact", "node", "thought", "intention", "expectation", "lesson")
     return [serialize_affected(one) for one in plan.going if one.kind in kinds and one.why != "chosen"]
 
 

@@ -29,7 +29,7 @@ from memory.web.serializers import serialize_entity, serialize_node, serialize_n
 from persona.lookup import own_persona
 from persona.models import Persona
 
-Kind = Literal["event", "thought", "intention", "expectation", "lesson"]
+Kind = Literal["event", "fact", "thought", "intention", "expectation", "lesson"]
 
 
 class EvidenceOut(Schema):
@@ -43,8 +43,8 @@ class EvidenceOut(Schema):
 
 
 class NodeOut(Schema):
-    """A memory: what happened (an event), what was thought, promised or expected because of it, or how you want the
-    persona to be with you (a lesson)."""
+    """A memory: what happened (an event), what holds (a fact), what was thought, promised or expected because of it, or
+    how you want the persona to be with you (a lesson)."""
 
     id: UUID
     kind: str = Field(examples=["event"])
@@ -64,6 +64,10 @@ class NodeOut(Schema):
     resolved_at: datetime | None
     mention_count: int
     created_at: datetime
+    domain: str = Field(description="Of a fact: what it is about.", examples=[""])
+    since: str = Field(description="Of a fact: 2024, 2024-spring, 2024-05 or 2024-05-03.", examples=[""])
+    until: str = Field(description="Of a fact, as `since`.", examples=[""])
+    plan_state: str = Field(description="Of a plan: planned, done or cancelled.", examples=[""])
     scope: str = Field(description="Of a lesson: always, topic, feeling, person or name.", examples=[""])
     condition: str = Field(description="Of a lesson: which topic, feeling, person or name.", examples=[""])
     is_boundary: bool = Field(description="Of a lesson: it asks to leave something alone.")

@@ -10,7 +10,9 @@ from memory.forgetting import KINDS, REASONS, Affected, Plan
 from memory.models import Receipt
 
 MAX_SHOWN = 40  # of one kind; the rest is counted
-ORDER = ("event", "node", "thought", "intention", "expectation", "lesson", "message", "session", "entity", "alias")
+ORDER = (
+    "event", "fact", "node", "thought", "intention", "expectation", "lesson", "message", "session", "entity", "alias",
+)  # fmt: skip
 SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 
 # What a person can picture of the tables that a plan counts; the rest are copies of it and entries of indexes.

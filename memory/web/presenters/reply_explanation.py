@@ -14,6 +14,7 @@ from chat.models import Message, Turn
 from echovessel.language.human_dates import humanize_date
 from memory.curation.restatements import Statement, names_of
 from memory.models import ConceptNode, Evidence
+from memory.models.node import L3
 from memory.web.presenters.recall_reasons import ARMS, describe_left_out
 from persona.models import Persona
 
@@ -119,7 +120,7 @@ def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable
         uuid = UUID(item["id"])
         parts = [(labels.get(name, name), value) for name, value in item["parts"].items() if value]
         if node := nodes.get(uuid):
-            label = _("A memory") if node.kind == ConceptNode.Kind.EVENT else _("A thought of mine")
+            label = _("A memory") if node.kind in L3 else _("A thought of mine")
             source = _of_node(persona, node, label, quotes.get(node.pk, []))
         elif message := messages.get(uuid):
             source = _of_message(persona, message, _("From a conversation"))
@@ -170,7 +171,7 @@ def _expected(persona: Persona, matched: Sequence[Mapping[str, Any]]) -> Iterabl
 
 def _of_node(persona: Persona, node: ConceptNode, label: str, quotes: Sequence[Quote]) -> Source:
     day = node.event_time_start or node.created_at.astimezone(persona.zone).date()
-    layer = "L3" if node.kind == ConceptNode.Kind.EVENT else "L4"
+    layer = "L3" if node.kind in L3 else "L4"
     words = quotes[:MAX_QUOTES]
     return Source(layer, label, node.description, _humanize(persona, day), is_unsure=node.is_unsure, words=words)
 

@@ -15,7 +15,7 @@ from memory.curation import actions
 from memory.models import ConceptNode
 from memory.requests import corrections, offer, withhold
 from memory.requests.find import find_about
-from memory.web.forms import CorrectionForm
+from memory.web.forms import correction_form
 from memory.web.views.base import persona_page, uuid_of
 from persona.models import Persona
 
@@ -54,7 +54,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     node = get_object_or_404(nodes, uuid=uuid_of(request.GET.get("node", "")))
     suggestion = corrections.suggest(node.description, correcting)
-    form = CorrectionForm(instance=node, auto_id=f"correct-{node.pk}-%s")
+    form = correction_form(node, auto_id=f"correct-{node.pk}-%s")
     if suggestion:
         form.initial["description"] = suggestion.description
     context = {

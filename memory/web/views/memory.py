@@ -16,8 +16,9 @@ from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, NodeVersion
 from memory.store.writing import mark_forgotten_before
-from memory.web.forms import REFUSALS, CorrectionForm, explain_refusal
+from memory.web.forms import REFUSALS, CorrectionForm, correction_form, explain_refusal
 from memory.web.keys import read_key
+from memory.web.presenters.facts import format_times
 from memory.web.trace import trace_node
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
@@ -86,7 +87,7 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str)
 
 
 def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpResponse:
-    form = CorrectionForm(request.POST, instance=node, auto_id=FIELD_IDS)
+    form = correction_form(node, request.POST, auto_id=FIELD_IDS)
     if form.is_valid():
         try:
             correct.correct(node, form.correction(), request.user, timezone.now())  # type: ignore[arg-type]
@@ -125,7 +126,8 @@ def _node_page(
     context = {
         "node": node,
         "awaited": node.kind in open_items.KINDS,
-        "form": form or CorrectionForm(instance=node, auto_id=FIELD_IDS),
+        "form": form or correction_form(node, auto_id=FIELD_IDS),
         "editing": form is not None,
+        "times": format_times(node, timezone.now().astimezone(persona.zone).date()),
     }
     return page(request, persona, "memory/node.html", context | trace_node(node), status=status)

@@ -5,9 +5,13 @@ from typing import Any
 
 from memory.consolidation import runner
 from memory.consolidation.fact_checks import is_goodbye
+from memory.consolidation.known import known_memories
+from memory.consolidation.messages import messages_of
 from memory.models import ConceptNode, Extraction
+from memory.recall import recall
 from persona.models import Persona
 from tests.memory.sessions import Clock, cite, event, extraction, talk
+from tests.memory.store.test_writing import put, toward
 from tests.scripted import Script
 from tests.table import each_row
 
@@ -198,10 +202,10 @@ def test_loops_are_open_both_ways_and_neither_a_goodbye_nor_a_day_long_past_is_o
         )
     )
     runner.run(session.pk, clock)
-    intentions = ConceptNode.objects.filter(kind="intention").order_by("id")
-    assert list(intentions.values_list("subject", "description", "event_time_end", "status")) == [
-        ("user", "Ana will tell how the interview went.", None, "active"),
-        ("persona", "Mira will ask about the interview.", date(2026, 3, 6), "active"),
+    owed = ConceptNode.objects.order_by("id").values_list("kind", "subject", "description", "event_time_end", "status")
+    assert list(owed) == [
+        ("expectation", "user", "Ana will tell how the interview went.", None, "active"),
+        ("intention", "persona", "Mira will ask about the interview.", date(2026, 3, 6), "active"),
     ]
     assert Extraction.objects.get().dropped == 5
 
@@ -227,3 +231,88 @@ def test_loops_are_open_both_ways_and_neither_a_goodbye_nor_a_day_long_past_is_o
 )
 def test_a_goodbye_is_told_from_a_promise(text: str, is_leave: bool) -> None:
     assert is_goodbye(text) is is_leave
+
+
+def test_what_changes_can_be_replaced_because_the_model_is_shown_it(mira: Persona, model: Script, clock: Clock) -> None:
+    """A year of other things lies between: a plan, a home, a liking, a partner and a pet are shown all the same."""
+    said = ("I live in Basel.", "I love steak.", "Tom is my boyfriend.", "I'll run in Rome.", "Rex is my dog.")
+    first = talk(mira, *said)
+    home, steak, tom, rome, rex = first.messages.order_by("id")
+    model.answers(
+        extraction(
+            facts=[
+                fact("Ana lives in Basel.", cite(home), domain="home"),
+                fact("Ana loves steak.", cite(steak), domain="likes"),
+                fact("Tom is Ana's boyfriend.", cite(tom), domain="people", whose="Tom"),
+                fact("Ana plans to run in Rome.", cite(rome), domain="plans", state="planned"),
+                fact("Rex is Ana's dog.", cite(rex), domain="belongings", whose="Rex"),
+            ],
+            mentioned_entities=[
+                {"canonical_name": "Tom", "kind": "person", "relation": "boyfriend"},
+                {"canonical_name": "Rex", "kind": "pet", "relation": "dog"},
+            ],
+        )
+    )
+    runner.run(first.pk, clock)
+    for number in range(30):
+        put(mira, f"Ana read the book number {number}.", toward(number % 300 + 5), session=first)
+    clock.forward(days=365)
+    changes = {
+        "I moved to Oslo.": fact("Ana lives in Oslo.", domain="home"),
+        "I'm vegetarian now, no more steak.": fact("Ana is a vegetarian and no longer eats steak.", domain="likes"),
+        "Tom and I broke up.": fact("Ana and Tom are no longer together.", domain="people", whose="Tom"),
+        "The run in Rome is off.": fact("Ana's run in Rome is off.", domain="plans", state="cancelled"),
+        "Rex died on Monday.": fact("Rex is dead.", domain="belongings", whose="Rex"),
+    }
+    replaced = ["in Basel.", "loves steak.", "boyfriend.", "run in Rome.", "Ana's dog."]
+    second = talk(mira, *changes, at=clock.now)
+    lines = list(second.messages.order_by("id"))
+
+    def read(request: Any) -> Any:
+        known = {one["description"]: one["id"] for one in request.material["known"]}
+        facts = []
+        for line, change, text in zip(lines, changes.values(), replaced, strict=True):
+            [old] = [key for description, key in known.items() if description.endswith(text)]
+            facts.append(change | {"evidence": [cite(line)], "supersedes": [old]})
+        return extraction(facts=facts)
+
+    model.answers(read)
+    clock.forward(minutes=31)
+    assert runner.run(second.pk, clock) == runner.Outcome.CLOSED
+    standing = set(ConceptNode.objects.recallable().filter(kind="fact").values_list("description", flat=True))
+    assert standing == {change["description"] for change in changes.values()}
+    past = ConceptNode.objects.filter(kind="fact", status="superseded")
+    assert past.count() == 5
+    shown = recall(
+        mira, ["What do I eat, where do I live, and how are Tom and Rex?"], now=clock.now, budget_tokens=1_500
+    )
+    told = "\n".join(item.text for item in shown.items)
+    assert not [text for text in (*replaced, *said) if text in told]
+
+
+def test_what_is_shown_stays_within_its_limit_and_begins_with_core_facts(
+    mira: Persona, clock: Clock, settings: Any
+) -> None:
+    settings.KNOBS = {"consolidate.known_tokens": 200}
+    session = talk(mira, "Tell me about bees.")
+    for number in range(80):
+        put(mira, f"Ana keeps a diary of bees, volume {number}.", toward(number), session=session)
+    put(mira, "Ana is a nurse.", toward(90), kind="fact", domain="about", session=session)
+    known = known_memories(mira, messages_of(session))
+    assert known[0].description == "Ana is a nurse."
+    assert 5 < len(known) < 20
+    settings.KNOBS = {"consolidate.known_tokens": 0}
+    assert known_memories(mira, messages_of(session)) == []
+
+
+def test_facts_that_are_known_are_no_second_memory_however_long_ago_they_were_told(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    told = fact("Ana is allergic to nuts.", domain="health")
+    for _ in range(2):
+        session = talk(mira, "By the way, I'm allergic to nuts, remember that.", at=clock.now)
+        model.answers(extraction(facts=[told | {"evidence": [cite(session.messages.get())]}]))
+        clock.forward(days=400)
+        runner.run(session.pk, clock)
+    node = ConceptNode.objects.get(kind="fact")
+    assert (node.mention_count, node.evidence.count()) == (2, 2)

@@ -20,7 +20,7 @@ from echovessel.jobs import process_identity
 from echovessel.management.commands import up
 from memory.archive import read
 from memory.consolidation import apply, runner
-from memory.consolidation.extraction import similar_events
+from memory.consolidation.known import known_memories
 from memory.consolidation.messages import PromptMessage
 from memory.consolidation.runner import Outcome
 from memory.curation import remember as curation_remember
@@ -401,7 +401,7 @@ def test_events_like_a_line_are_looked_for_with_one_model(
 ) -> None:
     line = PromptMessage(1, "user", "Ana told of thing 3.", NOW, tokens=5)
     interrupting(monkeypatch, vectors, "nearest", lambda: reembedding.change(NEW))
-    assert similar_events(mira, [line])[0] == ten[3]
+    assert known_memories(mira, [line])[0] == ten[3]
     assert {by for text, by in encoder.asked if text == line.content} == {OLD, NEW}
 
 

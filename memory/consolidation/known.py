@@ -1,0 +1,112 @@
+"""What the model is shown of memory when it reads a session, so that it repeats nothing and replaces what has changed.
+
+    always            the owner's core facts; plans, promises and expectations that are open; then other facts
+    of the talk       what mentions the people it names; what is like it; what shares its rare words
+    newest            the newest facts and events
+
+Each kind has its share of one token limit; what one leaves free the next may use. What is not shown cannot be replaced.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db.models import QuerySet
+
+from echovessel.embeddings import embedding
+from echovessel.language import tokenizer
+from echovessel.llm.prompt_sections import tokens
+from memory import knobs
+from memory.consolidation import prompt
+from memory.consolidation.messages import PromptMessage
+from memory.models import ConceptNode
+from memory.models.node import L3
+from memory.recall import scoring
+from memory.recall.retrievers import entities_named
+from memory.store import vectors
+from memory.store.active_model import expect, follow, with_one_model
+from memory.store.deduplication import telling_words
+from persona.models import Persona
+
+Kind, Domain = ConceptNode.Kind, ConceptNode.Domain
+MESSAGES_COMPARED = 32
+NEIGHBOURS_PER_MESSAGE = 8
+MAX_OF_A_SOURCE = 60
+MAX_WORDS = 40
+HOLDING_A_WORD = 12  # a word that more memories contain tells nothing of the talk
+NEWEST = 10
+# How much of the token limit may be taken up to each source, in their order.
+SHARES = {"always": 0.5, "talk": 0.9, "newest": 1.0}
+
+
+@with_one_model
+def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[ConceptNode]:
+    """The memories to show beside `messages`, each once, the most needed first."""
+    nodes = ConceptNode.objects.of(persona).recallable()
+    if not nodes.exists():
+        return []
+    texts = [one.content for one in messages if one.by_user][-MESSAGES_COMPARED:]
+    sources = {
+        "always": _always(nodes),
+        "talk": [*_of_people(persona, nodes, texts), *_alike(persona, nodes, texts), *_of_words(persona, nodes, texts)],
+        "newest": nodes.filter(kind__in=L3).newest_first()[:NEWEST],
+    }
+    limit = knobs.known_tokens()
+    shown: dict[int, ConceptNode] = {}
+    spent = 0
+    for source, share in SHARES.items():
+        for node in sources[source]:
+            cost = 0 if node.pk in shown else tokens(prompt.format_memories(persona, [node]) + "\n")
+            if cost and spent + cost <= limit * share:
+                shown[node.pk] = node
+                spent += cost
+    return list(shown.values())
+
+
+def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
+    """Core facts, relations and the place where the owner lives, then what is open, then the other facts of the owner;
+    in each group the newest first."""
+    newest = nodes.order_by("-last_mentioned_at", "-id")
+    core = newest.filter(kind=Kind.FACT).exclude(subject=ConceptNode.Subject.PERSONA)
+    yield from core.filter(domain__in=[Domain.ABOUT, Domain.HOME, Domain.PEOPLE])[:MAX_OF_A_SOURCE]
+    yield from newest.filter(kind=Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)[:MAX_OF_A_SOURCE]
+    awaited = newest.filter(kind__in=[Kind.INTENTION, Kind.EXPECTATION], outcome=ConceptNode.Outcome.OPEN)
+    yield from awaited[:MAX_OF_A_SOURCE]
+    for rest in ([Domain.HEALTH, Domain.WORK], [Domain.LIKES], [Domain.BELONGINGS, Domain.PLANS, Domain.BELIEFS]):
+        yield from core.filter(domain__in=rest)[:MAX_OF_A_SOURCE]
+
+
+def _of_people(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> Iterable[ConceptNode]:
+    """What mentions those whom the messages name."""
+    named = entities_named(persona, texts)
+    if named:
+        mentioning = nodes.filter(mentions__entity__in=named, kind__in=L3).distinct()
+        yield from mentioning.order_by("-last_mentioned_at", "-id")[:MAX_OF_A_SOURCE]
+
+
+def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
+    """What shares rare words with the messages, that with most of them first."""
+    wanted = {word for text in texts for word in telling_words(text)}
+    terms = sorted({term for word in wanted for term in tokenizer.tokenize(word)}, key=len, reverse=True)[:MAX_WORDS]
+    holding = vectors.find_by_terms(persona.pk, terms, HOLDING_A_WORD + 1) if terms else {}
+    shared: dict[int, int] = {}
+    for keys in holding.values():
+        for key in keys.tolist() if len(keys) <= HOLDING_A_WORD else ():
+            shared[key] = shared.get(key, 0) + 1
+    found = nodes.filter(pk__in=shared, kind__in=L3)
+    return sorted(found, key=lambda node: (-shared[node.pk], -node.pk))[:MAX_OF_A_SOURCE]
+
+
+def _alike(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
+    """What is nearest to the messages in meaning, not farther away than the floor of recall."""
+    wanted = knobs.similar_events()
+    if not wanted or not texts:
+        return []
+    distances: dict[int, float] = {}
+    model = follow()
+    for vector in embedding.embed(list(texts)):
+        for key, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS_PER_MESSAGE):
+            distances[key] = min(distance, distances.get(key, distance))
+    expect(model)
+    limit_distance = scoring.floor_distance()
+    near = [key for key, distance in distances.items() if distance < limit_distance]
+    found = nodes.filter(kind__in=L3, pk__in=near)
+    return sorted(found, key=lambda node: (distances[node.pk], node.pk))[:wanted]

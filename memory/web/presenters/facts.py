@@ -1,0 +1,56 @@
+"""Facts as their owner reads them: by what they are about, with their times in words, and what is over apart."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
+
+from django.utils.translation import get_language
+
+from memory.models import ConceptNode, Fact
+from memory.recall.render import fact_times
+from persona.models import Persona
+
+Status, Subject = ConceptNode.Status, ConceptNode.Subject
+MAX_FACTS = 1_000  # the newest of them are shown
+
+
+@dataclass(frozen=True)
+class FactRow:
+    """A fact, its times in words, and whether another took its place."""
+
+    node: ConceptNode
+    times: str
+    is_past: bool
+
+
+@dataclass(frozen=True)
+class FactGroup:
+    """The facts about one thing, those that hold first."""
+
+    label: str
+    rows: Sequence[FactRow]
+
+
+def present_facts(persona: Persona, now: datetime) -> dict[str, list[FactGroup]]:
+    """The owner's facts and those of their people by domain (`yours`), and what the persona told of its own (`own`)."""
+    listed = [Status.ACTIVE, Status.HIDDEN, Status.SUPERSEDED]
+    found = Fact.objects.filter(persona=persona, status__in=listed).select_related("superseded_by")
+    facts = list(found.order_by("-created_at", "-id")[:MAX_FACTS])
+    today = now.astimezone(persona.zone).date()
+    own = [fact for fact in facts if fact.subject == Subject.PERSONA]
+    yours = [fact for fact in facts if fact.subject != Subject.PERSONA]
+    return {"yours": list(_groups(yours, today)), "own": list(_groups(own, today))}
+
+
+def format_times(fact: ConceptNode, today: date) -> str:
+    """Since and until when a fact holds, and the state of a plan, in the reader's language."""
+    language = "zh" if (get_language() or "").startswith("zh") else "en"
+    return fact_times("", fact.since, fact.until, fact.plan_state, today, language).strip(" ()（）")
+
+
+def _groups(facts: Sequence[ConceptNode], today: date) -> Iterable[FactGroup]:
+    for domain in ConceptNode.Domain:
+        of_domain = [fact for fact in facts if fact.domain == domain]
+        rows = [FactRow(fact, format_times(fact, today), fact.status == Status.SUPERSEDED) for fact in of_domain]
+        if rows:
+            yield FactGroup(str(domain.label), sorted(rows, key=lambda row: row.is_past))

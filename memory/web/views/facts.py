@@ -1,0 +1,16 @@
+"""What the companion knows about its owner: the facts, by what they are about."""
+
+from django.http import HttpRequest, HttpResponse
+from django.utils import timezone
+from django.views.decorators.http import require_http_methods
+
+from memory.web.presenters.facts import present_facts
+from memory.web.views.base import page, persona_page
+from persona.models import Persona
+
+
+@persona_page
+@require_http_methods(["GET", "HEAD"])
+def facts(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """All facts that hold, and below them those that are over."""
+    return page(request, persona, "memory/facts.html", present_facts(persona, timezone.now()))
