@@ -10,6 +10,7 @@ from django.utils.formats import date_format
 
 from chat import knobs
 from chat.care import flags as crises
+from chat.care import speaks_by_rule
 from chat.models import Message
 from chat.prompt.addressees import addressees_of, format_addressees
 from echovessel.language.human_dates import note_days
@@ -47,7 +48,10 @@ def crisis(request: ContextRequest) -> Section | None:
         return None
     text = render_prompt("crisis_guidance", persona.language, user_name=persona.called, now=now)
     xray = {"when": "now" if now else "lately", "messages": [str(line.uuid) for line in lines]}
-    material = {"crisis": True} if now else {}
+    said_now = {line.pk for line in request.burst}
+    crying = [line.content for line in lines if line.pk in said_now]
+    how = "plain" if any(map(speaks_by_rule, crying)) else "doubtful" if crying else "lately"
+    material = {"crisis": how} if now else {}
     return Section("guidance", "system", with_heading(persona.language, "crisis", text), xray, material)
 
 

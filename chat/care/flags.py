@@ -89,9 +89,13 @@ def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | No
 
 def crisis_messages_of(messages: Sequence[Message]) -> list[Message]:
     """Those of `messages` that were heard as cries."""
-    keys = [message.pk for message in messages]
-    flagged = set(Message.objects.filter(_SHOWS_HELP, pk__in=keys).values_list("pk", flat=True))
+    flagged = crisis_message_keys([message.pk for message in messages])
     return [message for message in messages if message.pk in flagged]
+
+
+def crisis_message_keys(keys: Sequence[int]) -> set[int]:
+    """The keys of those messages that were heard as cries."""
+    return set(Message.objects.filter(_SHOWS_HELP, pk__in=keys).values_list("pk", flat=True))
 
 
 def clear_expired_care(now: datetime) -> int:

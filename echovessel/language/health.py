@@ -16,7 +16,8 @@ _WORDS = re.compile(
     r"low) blood pressure|hypertension|hypoglyc\w+|haemophilia|hemophilia|an(?:a)?emi[ac]|sickle cell|"
     r"chronic(?:ally)?|migraines|cancer|chemo\w*|tumou?r|leuk(?:a)?emia|lymphoma|hiv|hepatitis|crohn'?s?|colitis|"
     r"ibs|lupus|multiple sclerosis|parkinson'?s?|alzheimer'?s?|dementia|arthritis|fibromyalgia|endometriosis|pcos|"
-    r"thyroid\w*|(?:clinical |major )?depression|bipolar|schizophreni\w+|ptsd|(?:anxiety|panic|eating|"
+    r"thyroid\w*|glaucoma|cataracts?|stents?|(?:clinical |major )?depression|bipolar|schizophreni\w+|ptsd|(?:anxiety|"
+    r"panic|eating|"
     r"personality) disorder|panic attacks|ocd|adhd|autis\w+|asperger'?s?|anorexi\w+|bulimi\w+|antidepressants?|"
     r"lithium|warfarin|(?:is on|are on|am on|'m on|takes?|taking|prescribed) (?:[\w-]+ ){0,3}(?:medication|meds|"
     r"medicine|pills?|tablets?|ssris?|steroids)|alcoholi\w+|sober|in recovery|recovering (?:from|addict|"
@@ -36,7 +37,8 @@ _FOOD = re.compile(
     re.IGNORECASE,
 )
 _CHINESE = re.compile(
-    r"过敏|不耐受|乳糜泻|糖尿病|胰岛素|癫痫|哮喘|起搏器|心脏病|心律不齐|高血压|低血压|低血糖|贫血|血友病|血型|"
+    r"过敏|不耐受|乳糜泻|糖尿病|胰岛素|癫痫|哮喘|起搏器|支架|青光眼|白内障|血糖|血压|心脏病|心律不齐|低血糖|贫血|"
+    r"血友病|血型|"
     r"慢性|偏头痛|癌|肿瘤|化疗|白血病|艾滋|肝炎|克罗恩|红斑狼疮|帕金森|阿尔茨海默|老年痴呆|关节炎|甲状腺|甲亢|"
     r"甲减|痛风|抑郁症|双相|躁郁|精神分裂|创伤后|焦虑症|惊恐|强迫症|多动症|自闭症|孤独症|厌食症|暴食症|戒酒|戒毒|"
     r"酒瘾|酗酒|自残|怀孕|孕妇|哺乳|失明|失聪|耳聋|聋|盲人|助听器|轮椅|残疾|义肢|移植|透析|吃素|素食|清真|忌口|"
@@ -48,7 +50,8 @@ _SIGNS = re.compile(
     "allerg|anaphyla|epipen|epi-pen|intoleran|eliac|diabet|insulin|epilep|seizure|asthma|inhaler|pacemaker|"
     "arrhythmia|heart|blood|hypertension|hypoglyc|philia|anemi|anaemi|sickle|chronic|migraine|cancer|chemo|tumo|"
     "leuk|lymphoma|hiv|hepatitis|crohn|colitis|ibs|lupus|sclerosis|parkinson|alzheimer|dementia|arthritis|"
-    "fibromyalgia|endometriosis|pcos|thyroid|depress|bipolar|schizo|ptsd|disorder|panic|ocd|adhd|autis|asperger|"
+    "fibromyalgia|endometriosis|pcos|thyroid|glaucoma|cataract|stent|depress|bipolar|schizo|ptsd|disorder|panic|ocd|"
+    "adhd|autis|asperger|"
     "anorexi|bulimi|lithium|warfarin|medic|meds|pill|tablet|ssri|steroid|alcohol|sober|recover|addict|relapse|"
     "harm|pregnan|feeding|hearing|deaf|blind|visually|wheelchair|disab|prosthe|dyslexi|stutter|transplant|"
     "dialysis|immuno|vegan|vegetarian|kosher|halal|phobi|restraining|stalk|domestic|abusive|hiding|witness"

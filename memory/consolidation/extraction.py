@@ -188,6 +188,7 @@ def _request(
     }
     in_question = clarify.open_question(persona, [line.content for line in piece.lines])
     pairs = [[pair.a.canonical_name, pair.b.canonical_name] for pair in in_question]
+    crying = flags.crisis_message_keys([line.id for line in piece.lines])
     return prompt.request(
         persona,
         purpose_of(session),
@@ -227,6 +228,7 @@ def _request(
                     "read": read,
                 }
                 | ({"speaker": line.speaker} if line.by_another else {})
+                | ({"crisis": True} if line.id in crying else {})
                 for read, lines in ((True, piece.context), (False, piece.new))
                 for line in _as_spoken(lines)
             ],

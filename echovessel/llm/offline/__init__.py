@@ -10,9 +10,12 @@ the prompt, and the same material gives the same words.
                  "blocks": {"persona"|"user": text that the owner wrote} (may be absent),
                  "entities": [{"name", "description"}] who is named (may be absent),
                  "off_the_record": true where nothing is kept (may be absent),
-                 "crisis": true where the user was in despair lately (may be absent)}
+                 "lessons", "boundaries": [str] what the owner wishes, and wants left alone (may be absent),
+                 "crisis": "plain" or "doubtful" where the user speaks of despair, "lately" where they did (may be
+                 absent)}
     extraction  {"language", "persona_name", "user_name", "timezone",
-                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso, "read": true where it is context}],
+                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso, "read": true where it is context,
+                            "crisis": true where it was heard as a cry}],
                  "known_entities": [{"name", "kind"}], "pairs_in_question": [[name, name]] (both may be absent)}
     import      as extraction, with "dated": false where nobody knows the days, and "prose": true where nobody talks;
                  lines of others have the role "system", "others" are their names where the persona takes no part

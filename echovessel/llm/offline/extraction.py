@@ -16,10 +16,11 @@ from zoneinfo import ZoneInfo
 
 from echovessel.language.corrections import apply_correction
 from echovessel.language.dates import days_in
+from echovessel.language.health import bears_on_health
 from echovessel.language.person_names import occurs
 from echovessel.language.requests import Request, read_requests
 from echovessel.language.tokenizer import content_words
-from echovessel.llm.offline.feeling import impact_of, speaks_of_crisis
+from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import BEARERS, Named, find_clarifications, names_in
 from echovessel.llm.offline.text import CJK, asks, clauses, holds, is_question, is_small_talk, sentences, topics
 
@@ -29,6 +30,7 @@ MAX_QUOTE = 600  # characters; of a longer one the beginning
 HEAVY = 7
 MAX_ADDRESSEES = 2
 WORTH_KEEPING = 2
+MIN_WORDS = 3
 # So many statements before a correction are looked at for what it corrects.
 LATELY = 4
 NEVER_KEPT = ("forget", "forget_this", "wish", "name")
@@ -39,16 +41,18 @@ CONTINUES = re.compile(
 )
 # What lasts, or lies ahead, or is promised.
 TELLS_OF_SELF = re.compile(
-    r"\b(?:i(?:'m| am)(?: also| still| now)? (?:an? |from |allergic|vegetarian|vegan|married|single|divorced|\d)|"
+    r"\b(?:i(?:'?m| am)(?: also| still| now)? (?:an? |from |allergic|vegetarian|vegan|married|single|divorced|\d)|"
     r"i (?:also |still |now |really |only |never |always |don't |can't |do not |cannot )?(?:have|own|play|speak|"
-    r"collect|study|studied|teach|work|worked|live|lived|grew|like|love|hate|prefer|enjoy|eat|drink|take|wear|drive|run|sing|"
+    r"collect|study|studied|teach|work|worked|live|lived|grew|like|love|hate|prefer|enjoy|eat|drink|take|wear|drive|"
+    r"run|sing|"
     r"paint|cook|need|use|plan|want|hope|decided|promised|started|stopped|quit|joined|bought|sold|moved|met|applied)\b|"
     r"i(?:'ll| will|'m going| am going|'m (?:planning|thinking|learning|training|moving|starting|saving)|'ve been)\b|"
     r"my (?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|had|lives?|works?|starts?|comes?|goes|died|left|will)\b)|"
     r"我(?:们)?(?:现在|平时|还|也|只|从小|从来|一直|不|不能|每天|每周|最)*(?:是(?!说|不是|想|觉得|在|真)|叫|姓|住|"
-    r"在[^，。]{1,12}(?:工作|上班|上学|读书|长大)|来自|出生|喜欢|爱|讨厌|怕|养|有(?!点|些)|会|学|练|弹|教|开|吃|喝|对[^，。]{1,8}过敏|"
+    r"在[^，。]{1,12}(?:工作|上班|上学|读书|长大)|来自|出生|喜欢|爱|讨厌|怕|养|有(?!点|些)|会|学|练|弹|教|开|吃|喝|"
+    r"对[^，。]{1,8}过敏|"
     r"要(?!是)|打算|准备|计划|决定|答应|保证|想(?:去|学|买|换|辞|考|要)|报了|买了|搬|辞|戒)|"
-    r"我(?:的)?[^，。\s]{1,6}(?:是|叫|在|住|有|喜欢|会|要)",
+    r"(?:^|[，。])(?:答应|保证|约好|说好)|我(?:的)?[^，。\s]{1,6}(?:是|叫|在|住|有|喜欢|会|要)",
     re.I,
 )
 # "Ruth lives in York."
@@ -58,9 +62,36 @@ TELLS_BY_NAME = re.compile(
     r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|wants?|will|left|met)\b"
 )
 AHEAD = re.compile(
-    r"\b(?:(?:on|by|until|before|this|next|coming) (?:mon|tues|wednes|thurs|fri|satur|sun)day|"
-    r"(?:next|this coming) (?:week|month|year|spring|summer|autumn|fall|winter))\b|"
-    r"(?:周|星期|礼拜)[一二三四五六日天]|下个?(?:周|月|星期)",
+    r"\b(?:(?:on|by|until|before|this|next|coming|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|"
+    r"wednes|thurs|fri|satur|sun)days?|"
+    r"(?:next|this coming) (?:week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(?:st|nd|rd|th)\b|"
+    r"(?:at|by) (?:\d{1,2}|half|noon)\b|\d{1,2} ?(?:am|pm)\b|o'clock|in (?:january|february|march|april|may|june|"
+    r"july|august|"
+    r"september|october|november|december))\b|"
+    r"(?:周|星期|礼拜)[一二三四五六日天末]|下个?(?:周|月|星期)|[\d一二三四五六七八九十]+[月号](?![\d线楼])|国庆|春节|"
+    r"暑假|寒假|年底|月底|月初",
+    re.I,
+)
+# What somebody has or keeps, and where: "I keep the spare key under the blue pot", 藏洗衣机里了.
+LASTS = re.compile(
+    r"\b(?:i|we) (?:\w+ )?(?:keep|kept|put|hid|left|store|drove|been|got|make|made|told|gave|owe|lent|borrowed|"
+    r"saved?|retired)\b|"
+    r"^(?:got|been|drove|had) (?:an? |my |to )?\w+|\b(?:never|always|every (?:day|week|month|morning|night|sunday|"
+    r"second))\b|"
+    r"(?:藏|放|搁|存|收)(?:在|了|到|着|[\u3400-\u9fff]{1,4}(?:里|上|下|底))|每(?:个|天|周|月|年|礼拜)|一直|从不|从来|"
+    r"退休|[离结]婚|离了|一[天日][一两三\d]+[片次粒顿颗]|早晚各|"
+    r"[\d一二两三四五六七八九十百千万]+(?:年|岁|块|万|千)",
+    re.I,
+)
+MID_CAPITAL = re.compile(
+    r"(?<=[a-z,;] )(?!(?:I|I'm|I've|I'd|I'll|OK|TV|God|English|Mum|Mom|Dad|Monday|Tuesday|Wednesday|Thursday|Friday|"
+    r"Saturday|Sunday)\b)[A-Z][a-z]{2,}"
+)
+NEAR = ("person", "pet")
+# "I visit her on Sundays": whom, says only the message before.
+VISITS = re.compile(
+    r"^(?:I|we)\b[^,.]{0,16}\b(?:see|visit|call|ring|meet|help|miss) (?:him|her)\b|^我[^，。]{0,12}(?:看|陪|接|见|找|"
+    r"照顾|探望)[望着]?[他她]",
     re.I,
 )
 # All that "please remember this for me" and 「请帮我记住这个」 are made of: alone they tell nothing.
@@ -97,7 +128,8 @@ TELLING = re.compile(
     re.I,
 )
 WHAT_NOW = re.compile(
-    r"(?:我)?(?:现在)?(?:该|应该|要|到底)?(?:怎么办|咋办|怎么做|如何是好)(?:才好)?(?:呢|啊|呀)?[？?。.!！]*$|[吗么？?]+$"
+    r"(?:我)?(?:现在)?(?:该|应该|要|到底)?(?:怎么办|咋办|怎么做|如何是好)(?:才好)?(?:呢|啊|呀)?[？?。.!！]*$|"
+    r"[吗么？?]+$"
 )
 OPENS_A_CONDITION = re.compile(
     r"^(?:if|when|while|after|before|since|until|unless|because|as)\b|^(?:如果|要是|假如|万一|等)", re.I
@@ -119,7 +151,7 @@ class Statement:
 
     `quotes` are of (message id, words), `before` is what was said just before. `now_called` holds the names that were
     put right, `redated` the words with the day that was. `is_new` unless all of it was read before, `is_dated` unless
-    nobody knows on what day it was told.
+    nobody knows on what day it was told. `is_cry` where the message was heard as one; `near` are who is known by name.
     """
 
     quotes: tuple[tuple[str, str], ...]
@@ -131,6 +163,10 @@ class Statement:
     is_dated: bool = True
     is_asked_for: bool = False
     is_correction: bool = False
+    is_cry: bool = False
+    follows: bool = False
+    speaker: str = ""
+    near: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -138,7 +174,7 @@ class Statement:
 
     @cached_property
     def impact(self) -> int:
-        return impact_of(self.text)
+        return impact_of(self.text, self.near)
 
     @cached_property
     def names(self) -> list[Named]:
@@ -158,7 +194,11 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
     """The extraction answer for `material` (its shape is in the package's docstring)."""
     known = {entity["name"]: entity["kind"] for entity in material.get("known_entities", ())}
     kept: dict[str, Statement] = {}
-    for statement in joined(list(_statements(material))):
+    told = joined(list(_statements(material)))
+    near = [name for name, kind in known.items() if kind in NEAR] + [
+        one.name for statement in told for one in statement.names if one.kind in NEAR
+    ]
+    for statement in (replace(one, near=tuple(near)) for one in told):
         if statement.is_new and is_worth_keeping(statement, known):
             kept.setdefault(statement.text.casefold(), statement)
     events = [_event(statement, material) for statement in kept.values()]
@@ -175,16 +215,18 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
-    """Whether it tells of the owner, of somebody by name, of what lies ahead, of something heavy, or was asked for."""
+    """Whether it tells of the owner, of somebody by name, of health, of a day, of something heavy, or was asked for."""
     text = statement.text
-    is_named = bool(statement.names) or any(occurs(name, text) for name in known)
-    if statement.is_asked_for or abs(statement.impact) >= HEAVY:
+    if statement.is_asked_for or statement.is_cry or abs(statement.impact) >= HEAVY or bears_on_health(text):
         return True
-    if statement.is_correction and len(content_words(text)) > 2:
-        return True
+    if statement.is_correction or CORRECTS.search(text):
+        return len(content_words(text)) > 2
+    capitals = set(MID_CAPITAL.findall(text)) - {statement.speaker}
+    is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in known)
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_in(text, statement.day)))
-    told = (FIRST_PERSON.search(text), TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text))
-    signs = (*told, statement.impact, is_ahead, is_named, is_named)
+    is_ahead = is_ahead and len(content_words(text)) > MIN_WORDS
+    told = (FIRST_PERSON.search(text), TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
+    signs = (*told, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
 
 
@@ -224,18 +266,22 @@ def _belongs_to(kept: Sequence[Statement], lately: Sequence[int], one: Statement
             return named, {"now_called": (*kept[named].now_called, (wrong, right)), "is_correction": True}
     if lately and one.names and CONTINUES.search(quote) and not kept[lately[0]].names:
         return lately[0], {}
+    if lately and one.follows and VISITS.search(quote) and holds(kept[lately[0]].text, BEARERS):
+        return lately[0], {}
     return None, {}
 
 
 def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
     before = previous = ""
+    told_last = False
     for message in material["lines"]:
         if message["role"] != "user":
             continue
+        follows, told_last = told_last, False
         content = message["content"]
         day = datetime.fromisoformat(message["at"]).astimezone(ZoneInfo(material["timezone"])).date()
         requests = read_requests(content, previous=previous)
-        for start, end in statement_spans(content):
+        for start, end in statement_spans(content, is_cry=bool(message.get("crisis"))):
             asked = [one for one in requests if one.start < end and start < one.end]
             quote = _quote(content, start, end, requests)
             if quote:
@@ -247,8 +293,12 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
                     is_dated=material.get("dated", True),
                     is_asked_for=any(one.kind == "remember" for one in asked),
                     is_correction=any(one.kind == "correction" for one in asked),
+                    is_cry=bool(message.get("crisis")),
+                    follows=follows,
+                    speaker=str(material["user_name"]),
                 )
                 before = quote
+                follows, told_last = False, True
         previous = content
 
 
@@ -271,14 +321,14 @@ def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> s
     return cut if CJK.search(cut) or " " not in cut else cut.rpartition(" ")[0]
 
 
-def statement_spans(content: str) -> list[tuple[int, int]]:
+def statement_spans(content: str, *, is_cry: bool = False) -> list[tuple[int, int]]:
     """Runs of sentences that belong together: one that goes on with "he" or 他 belongs to the one before.
-    Questions tell nothing, except for what they tell beside asking, and where they weigh heavy."""
+    Questions tell nothing, except for what they tell beside asking, and where they weigh heavy or are a cry."""
     runs: list[tuple[int, int]] = []
     is_open = False
     for start, end in sentences(content):
         sentence = content[start:end]
-        if is_question(sentence):
+        if is_question(sentence) and not is_cry:
             is_open = False
             runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
         elif is_open and CONTINUES.search(sentence) and not CORRECTS.search(sentence):
@@ -296,8 +346,6 @@ def told_in_question(sentence: str) -> list[tuple[int, int]]:
     >>> [("我被裁了怎么办？")[a:b] for a, b in told_in_question("我被裁了怎么办？")]
     ['我被裁了']
     """
-    if speaks_of_crisis(sentence):
-        return [(0, len(sentence))]
     stated: tuple[int, int] | None = None
     for start, end in clauses(sentence):
         is_marked = end < len(sentence) and sentence[end:].lstrip()[:1] in "?？"

@@ -1,15 +1,18 @@
 """How heavy a sentence weighs, on the scale of seed 001 (−10 … 10): small English and Chinese lists.
 
-Made for gates alone: whether a memory shocks, whether words speak of a crisis, which words come before others. It is no
+Made for gates alone: whether a memory shocks, and which words come before others. Whether words speak of a crisis is
+for `chat.care` to hear. It is no
 model of emotion, and nobody is told what they feel by it: the strongest word wins, and a negation before it turns it
 around and weakens it.
 """
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from echovessel.language.simplified import simplify
-from echovessel.llm.offline.text import CJK
+from echovessel.language.stories import is_of_a_story
+from echovessel.llm.offline.text import CJK, sentences
 
 
 @dataclass(frozen=True)
@@ -21,12 +24,20 @@ class Feeling:
     patterns: tuple[str, ...] = ()
 
 
-# 走了, 没了 and "lost" tell of a death only where they are said of someone near.
-ELDERS_ZH = "奶奶|爷爷|外婆|外公|姥姥|姥爷|妈妈?|爸爸?|母亲|父亲"
-NEAR_ZH = f"{ELDERS_ZH}|老公|老婆|丈夫|妻子|儿子|女儿|孩子|宝宝|哥哥?|弟弟?|姐姐?|妹妹?|猫|狗|兔子|仓鼠|鹦鹉|乌龟"
+# 走了, 没了 and "lost" tell of a death only where they are said of someone near, by name or not: 我的狗豆豆去年走了.
+ELDERS_ZH = "奶奶?|爷爷?|外婆|外公|姥姥|姥爷|妈妈?|爸爸?|爹|娘|母亲|父亲|老伴|老头子?|老太太"
+PETS_ZH = "猫|狗|兔子|仓鼠|鹦鹉|乌龟"
+NEAR_ZH = f"{ELDERS_ZH}|老公|老婆|丈夫|妻子|儿子|女儿|孩子|宝宝|哥哥?|弟弟?|姐姐?|妹妹?|{PETS_ZH}"
 WHEN_ZH = (
-    r"(?:昨天|昨晚|今天|今早|前天|上周|上个月|去年|刚刚?|突然|忽然|已经|终于|也|就这样|"
-    r"永远地?|还是|最后|安详地?|前几天|[一二两三四五六七八九十几\d]+(?:天|年|周|个月)前)"
+    r"(?:是|在|昨天|昨晚|今天|今早|前天|上周|上个月|[去前今]年|刚刚?|突然|忽然|已经|终于|也|就这样|就|"
+    r"永远地?|还是|最后|安详地?|前几天|[春夏秋冬]天?|清明|中秋|冬至|过年|腊月|年[前后初底]|前|后|"
+    r"[\d一二三四五六七八九十]+月|"
+    r"[一二两三四五六七八九十几\d]+(?:天|年|周|个月)前)"
+)
+NAME_ZH = r"(?:[，,]?(?:叫)?[\u3400-\u9fff]{1,3}?)?"
+NOT_LEFT_ZH = (
+    r"(?![，,](?:去|回|上班|出差))(?![^。，,！？!?]{0,3}(?:去|回|出差|上班|上学|路|进|出|"
+    r"[一二两三四五六七八九十几\d]|会儿|吧))"
 )
 NEAR_EN = (
     "mom|mum|mother|dad|father|brother|sister|grandma|grandpa|grandmother|grandfather|gran|nana|husband|wife|"
@@ -39,8 +50,8 @@ SOMEONE = (
     rf"{NEAR_EN}))"
 )
 
-# Who speaks of not wanting, or not being able, to go on.
-CRISIS = (
+# Beginning with the strong-emotion keywords of seed 000.
+FEELINGS = (
     Feeling(-10,
         "不想活|活不下去|自杀|想死|结束生命|活着累|活着好累|活着没意思|轻生|自残|suicide|suicidal|kill myself|"
         "end my life|self-harm|"
@@ -51,20 +62,21 @@ CRISIS = (
          r"there|here|near|on)\b)",),
     ),
     Feeling(-8,
-        "撑不住|崩溃|熬不下去|can't go on|cannot go on|had a breakdown|having a breakdown|nervous breakdown|"
-        "mental breakdown|falling apart|hopeless|绝望"),
-)  # fmt: skip
-# Beginning with the strong-emotion keywords of seed 000.
-FEELINGS = (
-    *CRISIS,
+        "熬不下去|cannot go on|had a breakdown|having a breakdown|nervous breakdown|mental breakdown",
+        (rf"(?:^|[，。！？、\s我他她你人快要好太真得都]|情绪|精神|心态|{NEAR_ZH})(?:也|都|又|已经|几乎|有点|实在|"
+         rf"彻底|真的|快)*(?:撑不住|崩溃|绝望)",
+         rf"\b(?:i|i'm|we|we're|he|she|he's|she's|me|(?:{NEAR_EN})(?:'s)?|marriage)\b[^.!?,;]{{0,24}}"
+         r"\b(?:can't go on|falling apart|hopeless|breaking down)\b", r"^(?:can't go on|falling apart|hopeless)\b"),
+    ),
     Feeling(-9,
         "去世|死了|离世|葬礼|过世|病逝|逝世|遇难|离开人世|永远离开了|died|passed away|funeral|is dead|are dead|"
         "put to sleep|"
         "was killed|got killed|stillborn|家暴|强奸|性侵|猥亵|虐待|施暴|raped|molested|sexually assaulted|"
         "domestic violence|abused me|abuses me|was abused|been abused|was assaulted|got assaulted",
-        (rf"(?:{ELDERS_ZH}|猫|狗|兔子|仓鼠){WHEN_ZH}*走了(?![^。！？!?]{{0,3}}(?:去|回|出差|上班|上学|路|进|出|"
-         rf"[一二两三几]))",
-         rf"(?:{NEAR_ZH}){WHEN_ZH}*没了",
+        (rf"(?:{ELDERS_ZH}|{PETS_ZH}){NAME_ZH}{WHEN_ZH}*走(?:了|的){NOT_LEFT_ZH}",
+         rf"(?:{NEAR_ZH}){NAME_ZH}{WHEN_ZH}*没(?:了|的)(?=$|\W)",
+         r"\b(?:he|she|it|dad|mum|mom|brother|sister|wife|husband|gran\w*) passed(?: (?:in|on|last|this|two|three|"
+         r"a)\b|[,.!?]|$)(?! (?:exam|test))",
          rf"\blost (?:my|our|his|her|the) (?:\w+ )?(?:{NEAR_EN})\b(?! in| at)",
          r"被(?!子)[^，。,.！？!?]{0,6}打(?!断|扰|动|败|击|开|扮|乱|折|磨|包|印|赏)",
          r"(?:打|揍|踢|掐)(?:了|过)?我(?!的?(?:电话|手机)|招呼|气|字|主意)",
@@ -98,21 +110,24 @@ FEELINGS = (
         (r"\b(?:had|have|need) a\s+(?:\w+\s+)?cry\b",
          r"\b(?:i|we) lost(?=\W*(?:$|[,.;!?]|and\b| the (?:game|match|race|case)))",),
     ),
-    Feeling(-3, "焦虑|担心|紧张|压力|失眠|anxious|worried|nervous|stressed|insomnia|overworked"),
+    Feeling(-3, "想念|怀念|思念|舍不得|放不下|miss him|miss her|miss them|miss my|焦虑|担心|紧张|压力|失眠|anxious|"
+                "worried|nervous|stressed|insomnia|overworked"),
     Feeling(-2, "累|疲惫|加班|tired|exhausted|worn out|overtime"),
     Feeling(-1, "烦|无聊|堵车|annoying|annoyed|bored|frustrating"),
     Feeling(9, "当妈妈了|当爸爸了|出生了|gave birth|was born today|became a mother|became a father"),
     Feeling(8, "痊愈|康复了|病好了|in remission"),
-    Feeling(7, "结婚|订婚|求婚|怀孕|got engaged|engaged|got married|getting married|pregnant|wedding"),
+    Feeling(7, "结婚|订婚|求婚|怀孕|got engaged|engaged|got married|getting married|pregnant"),
     Feeling(5,
-        "升职|录取|毕业|考上|拿到offer|得奖|第一名|满分|promoted|promotion|graduated|graduation|got accepted|"
+        "升职|录取|毕业|考上|考过|面试过|拿到offer|得奖|第一名|满分|promoted|promotion|graduated|graduation|got "
+        "accepted|"
         "got the job|"
         "won",
     ),
-    Feeling(4, "开心|高兴|快乐|幸福|太好了|感动|happy|happier|excited|thrilled|wonderful|amazing|so glad"),
+    Feeling(4, "wedding|开心|高兴|快乐|幸福|太好了|感动|happy|happier|excited|thrilled|wonderful|amazing|perfect|"
+               "brilliant|fantastic|great news|good news|so glad"),
     Feeling(3, "期待|希望|憧憬|looking forward|can't wait|hopeful"),
     Feeling(2,
-        "喜欢|爱|可爱|调皮|好玩|有趣|想念|收养|领养|love|i like|really like|adore|cute|playful|fun|funny|enjoy|adopted|"
+        "喜欢|爱|可爱|调皮|好玩|有趣|收养|领养|love|i like|really like|adore|cute|playful|fun|funny|enjoy|adopted|"
         "proud|grateful",
     ),
     Feeling(1, "不错|舒服|好吃|挺好|nice|good|pleasant|tasty|fine"),
@@ -123,8 +138,16 @@ THINGS_EN = (
 )
 # Sayings that mean something else than their words; what they mean in truth stands after them.
 SAYINGS: tuple[tuple[str, str], ...] = (
+    (r"(?:细胞|细菌|程序|进程|职业|政治|经济)(?:的)?自杀|(?:像|等于|相当于|如同)自杀|自杀(?:式|小队|炸弹|袭击|攻击|"
+     r"论|率|预防|干预)", " "),
+    (r"\bsuicide (?:bomb\w*|squad|attack\w*|missions?|rates?|prevention|hotline|doors?)\b|"
+     r"\b(?:career|social|political|professional|financial|commercial|cell(?:ular)?) suicide\b|"
+     r"\bcells?(?: \w+){0,3} (?:kill(?:ing)?|destroy(?:ing)?) themselves\b", " "),
+    (rf"\b(?:{THINGS_EN}|plants?|flowers?|characters?|hero|villain|protagonist|cells?|fish)s? (?:just )?"
+     r"want(?:s|ed)? to (?:die|end it all)\b", " "),
+    (r"[到得](?:我|人)?(?:都)?想死", " "),
     (r"\byou died\b", " "),
-    (rf"\b(?:{THINGS_EN})s?\b(?:'s)?(?: \w+)?? (?:died|is dead|are dead)\b", " "),
+    (rf"\b(?:{THINGS_EN})s?\b(?:'s)?(?: \w+)?? (?:died|is dead|are dead|had a breakdown)\b", " "),
     (r"\bdied (?=laughing)|\b(?:almost|nearly|basically|literally|just) died "
      r"(?:of|from|with|laughing|inside)\b", " "),
     (r"\bdied (?:of|from) (?:laughter|laughing|boredom|embarrassment|shame|cringe|excitement|curiosity)\b|"
@@ -136,7 +159,8 @@ SAYINGS: tuple[tuple[str, str], ...] = (
     (r"气死(?:我|人)?了?", "生气"),
     (r"吓死(?:我|人)?了?", "害怕"),
     # 饿死了: a feeling carried to its end, not a death. Only what can be felt stands before it.
-    (r"(?<=[饿累笑兴心爱困烦气热冷渴急吓美聊慕闷尬帅甜酸痛疼恨厌动福难过丑香臭辣咸苦忙羞怕撑胀晕堵贵挤吵丢穷闲懒爽萌土燃惜望张怨腻痒慢远])"
+    (
+        r"(?<=[饿累笑兴心爱困烦气热冷渴急吓美聊慕闷尬帅甜酸痛疼恨厌动福难过丑香臭辣咸苦忙羞怕撑胀晕堵贵挤吵丢穷闲懒爽萌土燃惜望张怨腻痒慢远])"
      r"死(?:我|人|你|他|她)?了?", " "),
     (r"(?<=[好可])想死(?:你|他|她|它|我)|(?<!不)想死(?:你|他|她|它|我)(?:了|啦|们)?|死定了|死机", " "),
     (r"(?:战胜|打败)了?癌症", "痊愈"),
@@ -167,24 +191,26 @@ NOT_BEFORE_EN = re.compile(
     r"(?:\bcan't say|\bcannot say|\bcan't call|\bdon't think|\bdoubt|\bwish|\bif only)\b[^.,;!?]{0,24}$"
 )
 SOFTENED = 0.5
+LIGHT = 4  # what a story makes somebody feel
 # A heavy thing that did not happen is no good news, it is nothing.
 DENIED_TO_NOTHING = -7
 
 
-def impact_of(text: str) -> int:
-    """How heavy `text` weighs.
+def impact_of(text: str, near: Iterable[str] = ()) -> int:
+    """How heavy `text` weighs. What happens in a film, in the news or to cells weighs lightly. `near` are Chinese names
+    of people and pets: of whom 走了 is said decides what it means.
 
-    >>> impact_of("妈妈去世了"), impact_of("I'm not happy"), impact_of("我先走了")
-    (-9, -2, 0)
+    >>> [impact_of(text) for text in ("妈妈去世了", "I'm not happy", "我先走了", "The hero dies in the film.")]
+    [-9, -2, 0, 0]
     """
-    lower = _as_meant(text)
-    return max((_impact(feeling, lower) for feeling in FEELINGS), key=abs, default=0)
-
-
-def speaks_of_crisis(text: str) -> bool:
-    """Whether the words speak of not wanting, or not being able, to go on."""
-    lower = _as_meant(text)
-    return any(_impact(feeling, lower) < 0 for feeling in CRISIS)
+    weights = []
+    for name in near:
+        text = text.replace(name, PETS_ZH[0]) if CJK.search(name) else text
+    for start, end in sentences(text):
+        lower = _as_meant(text[start:end])
+        limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in FEELINGS)
+        weights += [_impact(feeling, lower) for feeling in FEELINGS if abs(feeling.weight) <= limit]
+    return max(weights, key=abs, default=0)
 
 
 def _as_meant(text: str) -> str:

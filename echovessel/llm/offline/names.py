@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
-from echovessel.llm.offline.text import CJK, TOPICS, holds, is_question, sentences, words
+from echovessel.llm.offline.text import CJK, TOPICS, holds, is_question, listed, sentences, words
 
 
 @dataclass(frozen=True)
@@ -20,6 +20,11 @@ class Named:
     kind: str
 
 
+# Who is named after these as well, though no question about "my nurse" is one about a near person.
+BY_DEED = listed(
+    "doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|"
+    "医生|大夫|护士|护工|学生|对象|邻居|阿姨|老师|教练|徒弟"
+)
 KINDS: Mapping[str, Collection[str]] = {
     "pet": TOPICS["pet"],
     "place": words("城市 小镇 村 店 餐厅 咖啡馆 公园 酒吧 city town village cafe café restaurant park bar shop island"),
@@ -27,11 +32,11 @@ KINDS: Mapping[str, Collection[str]] = {
     "other": words(
         "书 小说 电影 游戏 歌 剧 车 植物 book novel movie film game song show series car plant boat project"
     ),
-    "person": (*TOPICS["family"], *TOPICS["people"], "guy", "girl", "woman", "man", "boy"),
+    "person": (*TOPICS["family"], *TOPICS["people"], *BY_DEED),
 }
 BEARERS = [word for kind in ("family", "people", "pet") for word in TOPICS[kind]]
-BEARERS_EN = "|".join(word for word in BEARERS if word.isascii())
-BEARERS_ZH = "|".join(word for word in BEARERS if CJK.search(word))
+BEARERS_EN = "|".join(word for word in (*BEARERS, *BY_DEED) if not CJK.search(word))
+BEARERS_ZH = "|".join(sorted((word for word in (*BEARERS, *BY_DEED) if CJK.search(word)), key=len, reverse=True))
 
 TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.?\s+"
 CAPITALS = rf"(?:{TITLE})?(?:[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?|[A-Z]\b)"
@@ -40,13 +45,52 @@ CALLED = re.compile(rf"\b(?:called|named|name is|name's|names is|names are)\s+[\
 CALLING = re.compile(r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|always)\s+$", re.I)  # on the phone
 TITLED = re.compile(rf"\b({TITLE}[A-Z][\w-]*\w)")
 # The second of a pair: "called Tom and Jerry", "Leo, Mia and Sam".
-AND_ANOTHER = re.compile(rf"\s*(?:,\s*(?:and\s+)?|and\s+|&\s*)[\"“']?({CAPITALS}|{HAN_NAME})(?=[\s\"”'.,;!?]|$)")
-MY_SOMEONE = re.compile(rf"\b[Mm]y\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN}),?\s+((?:{TITLE})?[A-Z][\w-]*\w)")
+AND_ANOTHER = re.compile(
+    rf"\s*(?:who\S*\s+\w+\s*)?(?:,\s*(?:and\s+)?|and\s+|&\s*)[\"“']?({CAPITALS}|{HAN_NAME})(?=[\s\"”'.,;!?]|$)"
+)
+MY_SOMEONE = re.compile(
+    rf"(?:\b(?:[Mm]y|[Oo]ur)\s+(?:[a-z-]+\s+){{0,2}}?|^)(?:{BEARERS_EN}|(?i:{BEARERS_EN}))(?:'s "
+    rf"name)?(?:\s+is)?,?\s+((?:{TITLE})?[A-Z][\w-]*\w)(?!')|"
+    rf"\b(?:[Tt]he|[Hh]er|[Hh]is)\s+(?:{BEARERS_EN})\s+is\s+([A-Z][\w-]*\w)|"
+    rf"\b(?:an?|one|two)\s+(?:[a-z-]+\s+)?(?:{BEARERS_EN}),\s+([A-Z][\w-]*\w)(?=[,.;!?]|$|\s+(?:in|and|who))|"
+    rf"\b([A-Z][\w-]*\w)\s+(?:is|was)\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})\b"
+)
+COMPANION = re.compile(
+    r"\b(?:[Mm]e|[Mm]yself) and ([A-Z][a-z-]+\w)\b|(?:^|[,.;:!?]\s+|\b[Bb]oth )([A-Z][a-z-]+\w) and (?:I|me|myself)\b"
+)
 SOME_TWO = re.compile(
     rf"\b(?:two|three|four|[Mm]y|[Oo]ur|both|[2-5])\s+(?:[a-z-]+\s+){{0,2}}?(?:children|kids|(?:{BEARERS_EN})s)[,:]?\s+"
-    rf"({CAPITALS})(?=\s*(?:,|and|&)\s*(?:and\s+)?[A-Z])"
+    rf"({CAPITALS})(?=\s*(?:who\S*\s+\w+\s*)?(?:,|and|&)\s*(?:and\s+)?[A-Z])"
 )
 MY_SOMEONE_ZH = re.compile(rf"我的?(?:{BEARERS_ZH})([A-Z][A-Za-z-]+)")
+# 「我妹妹小雨在北京」: a name only by its shape, since words are not divided.
+SURNAMES = (
+    "王李张刘陈杨赵吴周徐孙朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶苏魏吕丁沈姚卢傅钟姜崔谭廖范汪陆贾夏韦邹熊孟秦邱侯江尹薛闫段雷龙史陶黎贺"
+    "顾毛郝龚邵钱严覃武戴莫孔黄高马方程任米"
+)
+AFTER_NAME = (
+    "在是去来昨今明后上下前也都就又还要会能不没有把被给让跟和与同对从到想说讲问答做当住考学喜爱怕生病养开教请打带回过了最特现"
+    "每已刚总真很太非更突自因的得着吗呢吧啊搬嫁娶卖买叫送写画唱跳跑飞坐站睡醒哭笑骂打赢输见站走"
+)
+NAMED_ZH = re.compile(
+    rf"(?:{BEARERS_ZH})[，,]?(?P<name>(?P<twice>[\u3400-\u9fff])(?P=twice)|[{SURNAMES}大小][姐哥叔姨总]|"
+    rf"[小阿大老][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}}|"
+    rf"[{SURNAMES}][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}})(?=[{AFTER_NAME}一]|[，。,.!！?？；;、\s]|$|组织|喊|叫|约|找|"
+    rf"结婚|离)"
+)
+IS_MINE_ZH = re.compile(
+    rf"(?:^|[，,。！？\s])(?P<name>[\u3400-\u9fff]{{2,3}}?|"
+    rf"[A-Z][a-z]+)(?:就)?是我(?:们)?(?:家)?(?:养)?的?(?:{BEARERS_ZH})"
+)
+NO_SHAPE = re.compile(
+    "天天|常常|刚刚|慢慢|渐渐|偷偷|往往|默默|悄悄|轻轻|好好|早早|远远|久久|处处|事事|人人|个个|一一|谢谢|看看|想想|"
+    "说说|试试|等等|(?:哈|嘻|呵|嘿)+|"
+    "(.)\\1(?<=[妈爸哥弟姐妹爷奶叔舅姑婶])|小(?:时|学|区|心|气|声|伙|便|孩|朋)|大(?:学|概|声|家|夫|约|人|姐|哥|部|"
+    "半)|老(?:家|板|师|实|是|人|公|婆|伴|爱|想|喊)|"
+    "阿姨|周(?:[一二三四五六日天末])|许多|何(?:时|必|况)|夏天|余下|严(?:重|格)|毛病|高(?:兴|中|考|血|烧|三|二|一)|"
+    "方(?:便|面)|马(?:上|路)|任何|程序|"
+    "这|那|他|她|它|我|你|什么|身体"
+)
 SOME_TWO_ZH = re.compile(
     rf"[两二三四俩2-5][个只条位]?(?:{BEARERS_ZH})[，,：:]?\s*(?:分别)?(?:是)?([\u3400-\u9fff]{{1,3}}|"
     rf"[A-Z][A-Za-z-]+)(?=[和跟与、])"
@@ -77,7 +121,9 @@ NOT_NAMES = words(
     september october november december english french german spanish italian chinese japanese korean russian
     portuguese arabic hindi dutch just and but so then because when while if he she it they we you his her its their
     my our your this that these those today yesterday tomorrow christmas easter the also never always
-    sometimes maybe actually yes no not god who what where why how i'm i've i'll i'd i"""
+    sometimes maybe actually yes no not god who what where why how i'm i've i'll i'd i catholic christian jewish muslim
+    buddhist hindu american canadian british irish scottish welsh australian indian mexican polish ukrainian turkish
+    greek swedish danish brazilian ok mum mom dad god is was has had will can may should would does did"""
 )
 
 
@@ -96,16 +142,18 @@ def names_in(text: str, before: str = "") -> list[Named]:
 
 def _english(text: str) -> list[tuple[int, str]]:
     rows = [*SOME_TWO.finditer(text)]
+    alone = [*MY_SOMEONE.finditer(text), *COMPANION.finditer(text)]
     for match in CALLED.finditer(text):
         if not OWN_NAME.search(text[: match.start()]) and not CALLING.search(text[: match.start()]):
             rows.append(match)
-    found = [*MY_SOMEONE.finditer(text), *TITLED.finditer(text)]
+    found = [(match.start(at), match[at]) for match in alone for at in range(1, len(match.groups()) + 1) if match[at]]
+    found += [(match.start(1), match[1]) for match in TITLED.finditer(text)]
     for row in rows:
         another: re.Match[str] | None = row
         while another and (another is row or _name_en(another[1])):
-            found.append(another)
+            found.append((another.start(1), another[1]))
             another = AND_ANOTHER.match(text, another.end(1))
-    return [(match.start(1), name) for match in found if (name := _name_en(match[1]))]
+    return [(at, name) for at, written in found if (name := _name_en(written))]
 
 
 def _name_en(name: str) -> str:
@@ -119,6 +167,8 @@ def _name_en(name: str) -> str:
 
 def _chinese(text: str) -> list[tuple[int, str]]:
     found = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
+    by_shape = [*NAMED_ZH.finditer(text), *IS_MINE_ZH.finditer(text)]
+    found += [(match.start("name"), match["name"]) for match in by_shape if not NO_SHAPE.search(match["name"])]
     for match in CALLED_ZH.finditer(text):
         before = text[: match.start()]
         is_order = match["verb"] == "叫" and not BEFORE_NAME.search(before)
@@ -157,7 +207,7 @@ def _kind(before: str, text: str, name: str) -> str:
     kind = max(last, key=lambda kind: (last[kind], kind))
     if last[kind] >= 0:
         return kind
-    if PERSONAL.search(before):
+    if PERSONAL.search(before) or any(name in match.groups() for match in COMPANION.finditer(text)):
         return "person"
     return next((kind for kind, wanted in KINDS.items() if holds(text, wanted)), "other")
 

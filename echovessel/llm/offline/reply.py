@@ -12,14 +12,19 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from echovessel.language.feelings import feelings_in
 from echovessel.language.requests import read_requests
 from echovessel.llm.offline.extraction import told_in_question
-from echovessel.llm.offline.feeling import impact_of, speaks_of_crisis
+from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.text import (
+    APOLOGY,
     CJK,
+    GOES_ON,
     GOODBYE,
     GREETING,
     HOW_ARE_YOU,
+    LAST_WORDS,
+    LAUGHTER,
     SHORT,
     THANKS,
     bearers,
@@ -27,6 +32,7 @@ from echovessel.llm.offline.text import (
     is_question,
     is_small_talk,
     pick,
+    questions_of,
     sentences,
     shared_topics,
     topics,
@@ -35,7 +41,8 @@ from echovessel.llm.offline.text import (
 
 # Questions about what the user told: whatever asks for something of "my", or who or where someone is.
 RECALL = re.compile(
-    r"记得|记不记得|忘了|我的?[^，。,.]{1,5}呢\W*$|你知道我|(?:跟|和)你(?:说|讲|提|聊)过|我们(?:之前|上次|都)?(?:聊|说|谈)过|"
+    r"记得|记不记得|忘了|我的?[^，。,.]{1,5}呢\W*$|你知道我|(?:跟|和)你(?:说|讲|提|聊)过|我们(?:之前|上次|都)?(?:聊|"
+    r"说|谈)过|"
     r"你(?:都)?(?:了解|知道)[^，。]{0,3}我|"
     r"我[^，。,.]*(?:什么|谁|哪|几|多少|多大|吗|来着|怎么样了)|(?:说说|讲讲|告诉我)[^，。]*我|"
     r"^(?!.*你)(?!.*(?:今天|天气|现在)).*(?:是谁|叫什么|怎么样了|在哪|多大了|几岁|什么时候)|"
@@ -71,13 +78,58 @@ IDENTITY = re.compile(
     r"\bare you (?:an? )?(?:ai|bot|robot|human|real|person|machine)\b",
     re.I,
 )
+# What is said of the persona's own nature and feelings, asked or not.
+OF_ITSELF = re.compile(
+    r"\b(?:do|did|are|can|could|would|will|don't|aren't|can't)\s+you\s+(?:\w+\s+){0,2}?(?:care|feel|love|like|mind|"
+    r"enjoy|miss|"
+    r"dream|sleep|understand|mean (?:it|that)|get (?:bored|tired|lonely)|bored|tired|lonely|happy|sad|alive|"
+    r"conscious|human|"
+    r"a (?:real )?(?:person|machine|program|robot|bot))\b(?! (?:my|me|i)\b)|\b(?:any|some)(?:one|body) in there\b|"
+    r"\byou (?:don't|can't|cannot|never) (?:really |even |actually )?(?:feel|care|understand|love|sleep|get old|grow "
+    r"old)\b|"
+    r"你(?![^，。？！]{0,6}(?:记得|知道))[^，。？！我]{0,6}(?:替我|为我|对我|陪我)?[^，。？！我]{0,4}(?:在乎|感觉|"
+    r"感情|高兴|开心|难过|孤单|"
+    r"寂寞|嫌烦|会累|会烦|无聊|爱|喜欢|有意识|活着)[^，。？！]{0,4}(?:吗|么|呢|吧|啊|[?？]|还是|$)|"
+    r"你(?:又)?不会(?:老|死|累|疼|饿|难过)|"
+    r"你懂(?:什么|啥|个)|程序让你|不嫌烦|你(?:就|也)?(?:只是|不过是|就是)[^，。]{0,6}(?:程序|机器|代码)",
+    re.I,
+)
+COMPLAINT = re.compile(
+    r"\byou(?:'re| are| were)?\s+(?:\w+\s+){0,2}?(?:useless|stupid|dumb|boring|rubbish|pointless|no (?:help|use)|an "
+    r"idiot|"
+    r"a parrot)\b|\bparrot|\byou (?:just|only|always|keep) (?:repeat|copy|say(?:ing)? the same)|\blike talking to a\b|"
+    r"你[^，。]{0,6}(?:没用|真笨|好笨|太笨|真傻|好傻|敷衍|没意思|学我说话|学舌)|鹦鹉|复读机|对牛弹琴|白说了?$",
+    re.I,
+)
+NO_QUESTIONS = re.compile(
+    r"\b(?:don't|do not|stop|no more|without) (?:\w+ )?(?:ask|question)|\bjust (?:listen|be with)|(?:别|不要|不用|少|"
+    r"甭)[^，。]{0,4}问|"
+    r"(?:听我说|听着|陪着?我?)就(?:好|行)",
+    re.I,
+)
 TO_PERSONA = re.compile(r"\b(?:your|you|yourself)\b|[你您]", re.I)
 WHY = re.compile(r"\bwhy (?:did|was|were|is|are|am|has|have|had|do|does)\b(?!.*\byou\b)|^[^你]*为什么", re.I)
 JUST = re.compile(r"\bjust (?:say|said|tell|told|mention|now)\b|刚才|刚刚", re.I)
-SMALL_TALK = {"thanks": THANKS, "goodbye": GOODBYE, "how_are_you": HOW_ARE_YOU, "greeting": GREETING}
+RELATIVE_DAY = re.compile(
+    r"\b(?:yesterday|today|tonight|tomorrow|this|next|last|ago|now|just|(?:mon|tues|wednes|thurs|fri|satur|"
+    r"sun)days?)\b|"
+    r"[昨今明前后]天|[今昨]晚|[下上这]个?(?:周|月|星期|礼拜)|刚|最近|现在|(?:周|星期|礼拜)[一二三四五六日天]|"
+    r"[去今明]年",
+    re.I,
+)
+EXCLAIMED = re.compile(r"[!！]{2,}|\b[A-Z]{4,}\b[^.?]*\b[A-Z]{4,}\b")
+SMALL_TALK = {
+    "thanks": THANKS, "goodbye": GOODBYE, "how_are_you": HOW_ARE_YOU, "greeting": GREETING, "sorry": APOLOGY,
+    "laughter": LAUGHTER, "goes_on": GOES_ON,
+}  # fmt: skip
+WHATEVER_LENGTH = ("how_are_you", "greeting", "laughter", "thanks")
+SAD = frozenset({"sad", "anxious", "angry", "stressed", "lonely", "ashamed", "unwell", "hurt"})
 HEAVY, GLAD = -6, 4
 FEW_WORDS = 2
+LONG = 180  # characters of a statement that is more than a line
 MAX_TOLD = 220  # characters
+MAX_QUESTIONS = 2
+MESSAGES_OF_CARE = 6
 NAMELESS = ("", "the user", "用户")
 MESSAGES_WITHOUT_QUESTION = 2
 
@@ -118,26 +170,30 @@ class Reply:
         self.burst = "\n".join(line.strip() for line in material["lines"])
         self.is_chinese = is_chinese(self.burst, default=material["language"] == "zh")
         self.phrases = _phrases("zh" if self.is_chinese else "en")
+        self.replies = [line["content"] for line in material.get("recent", ()) if line["role"] == "persona"]
         said = [self.burst[start:end] for start, end in sentences(self.burst)]
-        self.questions = [one for one in said if is_question(one)]
-        beside = [one[start:end] for one in self.questions for start, end in told_in_question(one)]
-        self.statements = [one for one in said if not is_question(one)] + beside
+        asking = [one for one in said if is_question(one)]
+        asked = [question for one in asking for question in questions_of(one) or [one]]
+        self.questions = [one for one in asked if asked_for(one)] or asked
+        beside = [one[start:end] for one in asking for start, end in told_in_question(one)]
+        self.statements = [one for one in said if one not in asking] + beside
 
     def say(self, key: str, **words: str) -> str:
         """A phrase with its words filled in; the same for the same material, and not one that was just said."""
-        recent = [line["content"] for line in self.material.get("recent", ()) if line["role"] == "persona"]
+        seed = f"{self.material['persona_name']}|{self.burst}|{len(self.material.get('recent', ()))}"
+        return self._fill(pick(self.phrases[key], seed, avoid=" ".join(self.replies[-3:])), **words)
+
+    def _fill(self, phrase: str, **words: str) -> str:
         name = "" if self.material["user_name"] in NAMELESS else self.material["user_name"]
-        known = {
-            "persona": self.material["persona_name"],
-            "user": name,
-            "name": f"{name}{'，' if self.is_chinese else ', '}" if name else "",
-        }
-        seed = f"{known['persona']}|{self.burst}|{len(self.material.get('recent', ()))}"
-        return pick(self.phrases[key], seed, avoid=" ".join(recent[-3:])).format(**known, **words)
+        address = f"{name}{'，' if self.is_chinese else ', '}" if name else ""
+        return phrase.format(persona=self.material["persona_name"], user=name, name=address, **words)
+
+    def join(self, *parts: str) -> str:
+        return ("" if self.is_chinese else " ").join(filter(None, parts))
 
     @cached_property
     def memories(self) -> list[Memory]:
-        return memories(self.material, self.statements)
+        return memories(self.material, self.statements if JUST.search(self.burst) else ())
 
     @property
     def heaviest(self) -> str:
@@ -149,35 +205,44 @@ class Reply:
         return said[:1].upper() + said[1:]
 
     def _text(self) -> str:
-        burst, is_short = self.burst, len(self.burst) <= SHORT
-        if speaks_of_crisis(burst):
-            full = self.say("crisis")
-            recent = [line["content"] for line in self.material.get("recent", ()) if line["role"] == "persona"]
-            return self.say("cared") if full in recent else full
-        if self.material.get("crisis"):
+        burst = self.burst
+        request = self._request()
+        crisis = self.material.get("crisis", "")
+        if crisis == "plain":
+            return self.say("cared") if self._has_said("crisis") else self.say("crisis")
+        answered = "" if request else self._answers(only_sure=crisis == "doubtful")
+        if crisis == "doubtful" and not (request or answered):
+            return self.say("doubtful_again" if self._has_said("crisis", "doubtful", "cared") else "doubtful")
+        if crisis and self.replies and self._has_said("crisis", within=1) and not (request or answered):
             return self.say("cared")
-        if request := self._request():
+        if request:
             return request
-        if impact_of(self.heaviest) <= HEAVY:
-            return self.say("heavy")
-        if self.material["user_name"] not in NAMELESS and any(
-            OWN_NAME.search(one) and not topics(one) for one in self.questions
-        ):
-            return self.say("your_name")
-        about_owner = (one for one in self.questions if RECALL.search(one) or WHO_IS.search(one))
-        looked_up = next((one for one in about_owner if not ADVICE.search(one)), "")
-        if looked_up:
-            found = about(looked_up, self.memories)
-            return self._tell(looked_up, found) if found else self.say("remembers_nothing")
+        weight = impact_of(self.heaviest)
+        hurt = self.say("heavy") if weight <= HEAVY else self.say("sad") if weight < 0 and self.questions else ""
+        if weight <= HEAVY and answered in self._all("no_answer"):
+            return hurt
+        if answered or weight <= HEAVY:
+            return self.join(hurt, answered)
         if IDENTITY.search(burst):
             return self.say("who")
+        if COMPLAINT.search(burst):
+            return self.say("complaint")
+        if OF_ITSELF.search(burst):
+            return self.say("itself")
+        if LAST_WORDS.search(burst):
+            return self.say("goodbye")
         for key, sign in SMALL_TALK.items():
-            if sign.search(burst) and (is_short or key == "how_are_you"):
+            if sign.search(burst) and (len(burst) <= SHORT or key in WHATEVER_LENGTH):
                 return self.say(key)
-        if self.questions:
-            return self._answer(self.questions[-1])
+        if NO_QUESTIONS.search(burst) and len(burst) <= SHORT:
+            return self.say("wish")
         letters = len(CJK.findall(burst)) + len(re.findall(r"[a-z']+", burst, re.I))
         return self._acknowledge() if letters > FEW_WORDS else self.say("listening")
+
+    def _has_said(self, *keys: str, within: int = MESSAGES_OF_CARE) -> bool:
+        """Whether one of the last replies is a phrase of these occasions."""
+        phrases = {self._fill(phrase) for key in keys for phrase in self.phrases[key]}
+        return any(reply.casefold() in {phrase.casefold() for phrase in phrases} for reply in self.replies[-within:])
 
     def _request(self) -> str:
         """A short true word on what was asked of memory; the page itself shows what would go, or what changes."""
@@ -189,54 +254,84 @@ class Reply:
             return self.say("off_the_record" if self.material.get("off_the_record") else "remembering")
         return self.say(request.kind)
 
-    def _answer(self, question: str) -> str:
-        """A question that is about nothing the owner told: what holds its very words, or is written of the persona.
-        "Why did Tom and I break up?" asks for no advice where two of its words are remembered."""
-        wanted = [word for word in asked_for(question) if len(word) > 2 or CJK.search(word)]
-        is_open, is_why = not ADVICE.search(question), WHY.search(question)
-        earlier = memories(self.material)  # what stands beside the question answers no question that looks nothing up
-        found = about(question, earlier, by_topic=False) if wanted and (is_open or is_why) else []
-        names = {name.casefold() for name in re.findall(r"(?<=\s)[A-Z][a-z]+", question)}
-        enough = 2 if is_why else min(2, len(wanted))
-        weights = {word: 2 if any(name.startswith(word) for name in names) else 1 for word in wanted}
-        found = [
-            one
-            for one in found
-            if sum(weight for word, weight in weights.items() if _stands_in(word, one.text.casefold())) >= enough
-        ]
-        if found:
-            return self._tell(question, found)
+    def _answers(self, *, only_sure: bool) -> str:
+        """What answers the questions, each once; "" where none is asked, or it is small talk. `only_sure` leaves out
+        what is no sure answer from memory."""
+        answers: list[str] = []
+        for question in self.questions[-MAX_QUESTIONS:]:
+            answer = self._answer(question, only_sure)
+            if (
+                answer
+                and answer not in answers
+                and not (answers and answer in self._all("no_answer", "remembers_nothing"))
+            ):
+                answers.append(answer)
+        return self.join(*answers)
+
+    def _all(self, *keys: str) -> set[str]:
+        return {self._fill(phrase) for key in keys for phrase in self.phrases[key]}
+
+    def _answer(self, question: str, only_sure: bool) -> str:
+        """From memory, or an honest no; "" for a question that is none of these (small talk, or about the persona)."""
+        if self.material["user_name"] not in NAMELESS and OWN_NAME.search(question) and not topics(question):
+            return self.say("your_name")
+        looks_up, is_why = bool(RECALL.search(question) or WHO_IS.search(question)), WHY.search(question)
+        asks_advice = bool(ADVICE.search(question)) and not is_why
+        if IDENTITY.search(question) or (OF_ITSELF.search(question) and not looks_up):
+            return ""
+        if any(sign.search(question) for sign in SMALL_TALK.values()) or COMPLAINT.search(question):
+            return ""
+        found = [] if asks_advice else find_answers(question, self.memories, looks_up=looks_up)
+        if found and found[0].level == SURELY:
+            return self._tell(question, [one.memory for one in found if one.level == SURELY])
+        if only_sure:
+            return ""
         of_persona = [memory for memory in self.memories if memory.source == "persona"]
         turned = TO_PERSONA.sub(lambda match: TURNED[match[0].lower()], question)  # as one of the persona about itself
-        if is_open and turned != question and (found := about(turned, of_persona, by_topic=False)):
-            return self._tell(question, found)
-        hurts = [self.say("sad")] if impact_of(self.heaviest) < 0 else []
-        return ("" if self.is_chinese else " ").join([*hurts, self.say("no_answer")])
+        if not asks_advice and turned != question and not looks_up:
+            about_it = find_answers(turned, of_persona, looks_up=False)
+            if about_it and about_it[0].level >= PERHAPS:
+                return self._tell(question, [about_it[0].memory])
+        nearest = next((one for one in found if one.memory.source in ("words", "L3", "user")), None)
+        if nearest:
+            told = _shown(nearest.memory) if nearest.memory.source == "L3" else f"“{_shown(nearest.memory)}”"
+            return self.say(
+                "closest" if nearest.level == PERHAPS else "not_told", told=told, when=self._when(nearest.memory)
+            )
+        if looks_up and not asks_advice:
+            return self.say("remembers_nothing")
+        return self.say("no_answer")
+
+    def _when(self, memory: Memory) -> str:
+        """The day of words like "yesterday", which say another one by now."""
+        is_shown = memory.when and RELATIVE_DAY.search(memory.told)
+        return "" if not is_shown else f"（{memory.when}）" if self.is_chinese else f" ({memory.when})"
 
     def _tell(self, question: str, found: Sequence[Memory]) -> str:
-        """The best memory, and a second one where the question asked for what both tell."""
-        first, wanted = found[0], asked_for(question)
-        others = [memory for memory in found[1:] if memory.source in ("L3", "words") and memory.source == first.source][
-            :1
-        ]
-        fitting = [one for one in others if not wanted or any(_stands_in(word, one.text.casefold()) for word in wanted)]
-        when = f"（{first.when}）" if self.is_chinese else f" ({first.when})"
-        told = self.say(f"remembers_{first.source}", told=_shown(first), when=when if first.when else "")
-        more = [
-            self.phrases["also"][0].format(told=f"“{_shown(one)}”" if one.source == "words" else _shown(one))
-            for one in fitting
-        ]
-        return ("" if self.is_chinese else " ").join([told, *more])
+        """The best memory, and a second one where the question asks for more than one thing."""
+        first = found[0]
+        told = self.say(f"remembers_{first.source}", told=_shown(first), when=self._when(first))
+        asks_for_one = any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question)
+        more = [one for one in found[1:] if one.source == first.source in ("L3", "words")][: 0 if asks_for_one else 1]
+        quotes = [f"“{_shown(one)}”{self._when(one)}" if one.source == "words" else _shown(one) for one in more]
+        return self.join(told, *(self.phrases["also"][0].format(told=quote) for quote in quotes))
 
     def _acknowledge(self) -> str:
-        """A short word by how it weighs; a question only where none was asked of late, and nothing hurts."""
-        impact = impact_of(self.heaviest)
-        word = self.say("sad" if impact < 0 else "glad" if impact >= GLAD else "plain")
-        replies = [line["content"] for line in self.material.get("recent", ()) if line["role"] == "persona"]
-        lately = replies[-MESSAGES_WITHOUT_QUESTION:]
-        if impact < 0 or not lately or any("?" in reply or "？" in reply for reply in lately):
-            return word
-        return ("" if self.is_chinese else " ").join([word, self.say("asks")])
+        """A short word by how it weighs; a question only where none was asked of late, none is wanted, and nothing
+        hurts."""
+        impact, feels = impact_of(self.heaviest), feelings_in(self.burst)
+        hurts = impact < 0 or (impact == 0 and bool(feels & SAD))
+        key = "sad" if hurts else "glad" if impact >= GLAD or (not impact and "happy" in feels) else "plain"
+        if key == "plain" and EXCLAIMED.search(self.burst):
+            key = "struck"
+        elif key != "glad" and len(self.burst) > LONG // (2 if self.is_chinese else 1):
+            key = "long"
+        lately = self.replies[-MESSAGES_WITHOUT_QUESTION:]
+        wishes = "\n".join([self.burst, *self.material.get("lessons", ()), *self.material.get("boundaries", ())])
+        is_quiet = hurts or key == "long" or self.material.get("crisis") or NO_QUESTIONS.search(wishes)
+        if is_quiet or not lately or any(mark in reply for mark in "?？" for reply in lately):
+            return self.say(key)
+        return self.join(self.say(key), self.say("asks"))
 
 
 def reply(material: Mapping[str, Any]) -> str:
@@ -302,26 +397,132 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
     return [memory for memory, _ in kept]
 
 
-def about(question: str, known: Sequence[Memory], *, by_topic: bool = True) -> list[Memory]:
-    """Those of `known` that `question` asks for, best first; all of them, if it asks for nothing in
-    particular. Without `by_topic` they must hold its very words or what answers it."""
-    wanted = asked_for(question)
-    kinds = [answer for asks, answer in ANSWERS if asks.search(question)]
-    if not wanted and not kinds and not topics(question):
-        return [memory for memory in known if memory.source != "persona"] if by_topic else []
-    scored = [(_fit(memory, wanted, kinds, question, by_topic), memory) for memory in known]
+NEARLY, PERHAPS, SURELY = range(3)
+MOST, HALF, THIRD = 0.75, 0.5, 0.3  # of what a question asks for
+NAME_WEIGHT = 2
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A memory, and how well it answers: SURELY, PERHAPS, or it only speaks of the same (NEARLY)."""
+
+    memory: Memory
+    level: int
+    fit: float
+
+
+def find_answers(question: str, known: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
+    """Those of `known` that have to do with `question`, best first; all of them, if it asks for nothing in particular.
+    A question that does not look up what the owner told finds what holds nearly all of its words."""
+    wanted = weighted(question)
+    if not wanted and not topics(question) and not any(asks.search(question) for asks, _ in ANSWERS):
+        return [Answer(one, SURELY, 0) for one in known if looks_up and one.source != "persona"]
+    found = [answer for memory in known if (answer := _answer_in(memory, question, wanted, looks_up))]
     order = {"L3": 0, "L4": 0, "user": 1, "words": 2, "persona": 3}
-    return [memory for fit, memory in sorted(scored, key=lambda pair: (-pair[0], order[pair[1].source])) if fit > 0]
+    return sorted(found, key=lambda one: (-one.level, -one.fit, order[one.memory.source]))
+
+
+def weighted(question: str) -> dict[str, int]:
+    """The telling words of a question by what they count: a Chinese pair its characters, a name more than a word."""
+    names = {name.casefold() for name in re.findall(r"(?<=\s)[A-Z][a-z]+", question)}
+    return {
+        word: len(word) if CJK.search(word) else NAME_WEIGHT if any(name.startswith(word) for name in names) else 1
+        for word in asked_for(question)
+    }
+
+
+def _answer_in(memory: Memory, question: str, wanted: Mapping[str, int], looks_up: bool) -> Answer | None:
+    """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a time."""
+    lower, asked_of, told_of = memory.text.casefold(), bearers(question), bearers(memory.text)
+    if asked_of and told_of and not asked_of & told_of:
+        return None
+    found = [word for word in wanted if _stands_in(word, lower)]
+    shared = shared_topics(question, memory.text)
+    missing_bearer = bool(asked_of) and not asked_of & told_of
+    is_answered = any(asks.search(question) and told.search(memory.as_you) for asks, told in ANSWERS)
+    share = sum(wanted[word] for word in found) / sum(wanted.values()) if wanted else float(bool(shared))
+    if shared and not missing_bearer:
+        share = max(share, (sum(wanted[word] for word in found) + shared) / (sum(wanted.values()) + 1))
+    fit = 2 * len(found) + 4 * is_answered + 2 * shared
+    if MEANS_ME.search(question) and not asked_of and told_of:
+        fit, is_answered = max(1, fit - 4), False
+    if not (found or is_answered or (shared and looks_up)):
+        return None
+    is_of_kind = all(
+        told.search(lower) or (memory.when and PAST.search(question)) for asks, told in KINDS if asks.search(question)
+    )
+    has_head = all(_stands_in(_stem(head), lower) or shared_topics(head, memory.text) for head in heads_of(question))
+    if is_answered or (share >= MOST and is_of_kind and has_head):
+        return Answer(memory, SURELY, fit)
+    if share >= HALF and is_of_kind and has_head:
+        return Answer(memory, PERHAPS, fit)
+    has_name = any(wanted[word] >= NAME_WEIGHT and word.isascii() for word in found)
+    is_near = (
+        looks_up
+        or has_name
+        or (share >= HALF and len(found) > 1)
+        or (share >= THIRD and any(len(word) > 1 and CJK.search(word) for word in found))
+    )
+    return Answer(memory, NEARLY, fit) if is_near else None
+
+
+# What kind of thing a question asks for, and how that looks.
+NUMBER_EN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half"
+NUMBER_ZH = "一二三四五六七八九十百千万两半几"
+DAY = (
+    r"\d(?:st|nd|rd|th)\b|\b(?:19|20)\d\d\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm|o'clock)\b|\b(?:mon|tues|wednes|"
+    r"thurs|fri|"
+    r"satur|sun)days?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|"
+    r"dec(?:ember)?|spring|summer|autumn|winter|christmas|easter|today|tonight|tomorrow|yesterday|weekends?)\b|"
+    r"\b(?:next|last|this|every) (?:week|month|year|night|morning)\b|\b(?:days|weeks|months|years) ago\b|\bo'clock\b|"
+    rf"[\d{NUMBER_ZH}]+(?:月|号|日|点|年)|(?:周|星期|礼拜)[一二三四五六日天\d末]|[今明后昨前]天|[下上这]个?(?:周|月|"
+    rf"星期|礼拜)|[今明去前]年|"
+    r"清明|端午|中秋|国庆|春节|过年|冬至|元旦|腊月|暑假|寒假|早上|晚上|月底|年底|月初"
+)
+KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (re.compile(r"\bwhen\b(?! (?:i|we|you|my)\b)|\bwhat (?:day|date|time|year)|\bwhich day|\bdate\b|几号|几点|"
+                r"[哪几]天(?!前)|哪年|哪一天|"
+                r"什么时候|啥时候|何时|(?:星期|周|礼拜)几|日子|生日|预产期|纪念日", re.I), re.compile(DAY, re.I)),
+    (re.compile(r"\bhow long\b(?! ago)|多久|多长时间", re.I),
+     re.compile(rf"\b(?:\d+|an?|{NUMBER_EN}|few|couple|several) (?:\w+ )?(?:minute|hour|day|night|week|month|"
+                rf"year)s?\b|\bsince\b|\buntil\b|"
+                rf"[\d{NUMBER_ZH}]+个?半?(?:分钟|小时|钟头|天|周|星期|礼拜|月|年)|一直到|为止", re.I)),
+    (re.compile(r"\bhow (?:many|much|old|tall)\b|多少|多大|几(?:只|个|岁|口|本|次|斤|块|条|斤|瓶|位|家)", re.I),
+     re.compile(rf"\d|\b(?:{NUMBER_EN})\b|[{NUMBER_ZH}俩仨]", re.I)),
+    (re.compile(r"\bwhy\b|为什么|为啥|因为什么|因为啥|什么原因|怎么回事", re.I),
+     re.compile(r"\bbecause\b|\bsince\b|\bdue to\b|\bso that\b|\bcause\b|\bover\b|因为|由于|所以|为了|就是[^，"
+                r"。]{0,12}才", re.I)),
+)  # fmt: skip
+PAST = re.compile(r"\b(?:did|was|were|had|last)\b|上次|那次", re.I)
+# What bears the name, or the thing of somebody, that is asked for: no other one answers.
+HEADS = re.compile(
+    r"\bname of (?:my|our|the|that|his|her) (?:\w+ )??(\w+)\b(?! of)|\b(\w+)(?:'s name| called| named)\b|"
+    r"([\u3400-\u9fff]{1,4})(?:的?名字|(?:到底|究竟|是)?(?:叫|姓)(?:什么|啥))|"
+    r"的([\u3400-\u9fff]{2,3}?)我?(?:是|在)(?:不是|几|哪|多少|什么|啥)"
+)
+
+
+def heads_of(question: str) -> list[str]:
+    """What a question asks for the name of, or of somebody.
+
+    >>> heads_of("what was the name of the nurse who came"), heads_of("新来的护工叫啥"), heads_of("我妹妹叫什么")
+    (['nurse'], ['护工'], ['妹妹'])
+    """
+    found = [next(filter(None, groups)).casefold() for groups in HEADS.findall(question)]
+    words_of = [[one] if one.isascii() else SMALL_ZH.sub(" ", one).split()[-1:] for one in found]
+    return [word for row in words_of for word in row if word not in SMALL_EN]
 
 
 # What is left of a question after these is what it asks for.
 SMALL_ZH = re.compile(
-    "什么时候|哪一天|哪天|哪年|几号|做什么|干什么|干嘛|怎么样了|聊过|聊|多大|几岁|提过|提到|讲过|来着|叫做|都|"
+    "什么时候|啥时候|哪几天|哪一天|哪天|哪年|几号|几点|几天|几只|几个|是不是|有没有|那次|那个|那位|因为|为啥|今天|"
+    "天气|讲给|听听|晓得|做什么|干什么|干嘛|怎么样了|聊过|聊|多大|几岁|提过|提到|讲过|来着|叫做|都|"
     "跟|从|对|给|把|请|"
     "说说|讲讲|到底|发生|家的?(?=[是叫])|还记得|记不记得|记得|知不知道|知道|告诉过|告诉|上次|之前|以前|说过的|"
     "说过|说的|什么|名字|怎么样|怎么|哪里|哪儿|多少|"
     "关于|我们|事情|那个|这个|一下|还有|现在|最近|你|我|他|她|它|吗|呢|吧|啊|呀|么|的|了|过|是|有|叫|谁|哪|几|"
-    "在|和|说|事|会|要|想"
+    "在|和|说|事|会|要|想|啥|伐|到|去|来|给|不|最|又|还|那|这"
 )
 SMALL_EN = words(
     """a an the do does did you your i me my mine we our is are was were am be been have has had of in
@@ -329,7 +530,8 @@ SMALL_EN = words(
     when why how which remember recall know tell told say said still name names called anything
     something everything any some ever last time can could would will not no yes please just really
     we us talk talked about he's she's it's how's where which old happened happen there here ours let
-    think mean i'm i've what's who's where's when's don't"""
+    think mean i'm i've what's who's where's when's don't again thing things gonna going get got long much many often
+    day date time times then also now anyhow anyway should has after"""
 )
 
 
@@ -369,28 +571,19 @@ ANSWERS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
                 r"你(?:是|在)[^。]*(?:工作|上班|师|员|医生|护士)", re.I)),
     (re.compile(r"\bdo i (?:\w+ )?(?:like|love|hate|enjoy)|我(?:喜不喜欢|喜欢|讨厌|爱)", re.I),
      re.compile(r"\byou (?:\w+ )?(?:like|love|hate|enjoy|adore|dislike)|你\S{0,3}(?:喜欢|讨厌|爱)", re.I)),
-    (re.compile(r"\b(?:can't|cannot|shouldn't|mustn't|can|should) i (?:not )?(?:eat|drink|have)\b|"
-                r"我[^，。]{0,3}不能吃|忌口", re.I),
-     re.compile(r"\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|\b(?:don't|can't|never) (?:eat|drink)\b|过敏|不吃|吃素|"
-                r"忌口|不能吃", re.I)),
+    (re.compile(r"\b(?:can't|cannot|shouldn't|mustn't|can|should|am|must|may) i (?:not )?(?:to )?(?:eat|drink|have)\b|"
+                r"\bi (?:can't|cannot|shouldn't|mustn't|must not|may not|am not (?:allowed )?to|'m not (?:allowed "
+                r")?to) (?:eat|drink|have)\b|"
+                r"\bnot (?:allowed |supposed )?to (?:eat|drink)\b|我[^，。]{0,3}(?:不能|不可以|不该|不好)(?:吃|喝|"
+                r"碰)|忌口", re.I),
+     re.compile(r"\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|\b(?:don't|can't|cannot|never|mustn't) (?:eat|drink|"
+                r"have) (?!to\b)|"
+                r"\bno more (?:\w+ )?(?:pop|sugar|sweets|honey|salt|alcohol|bread|meat)|过敏|不吃(?!了)|吃素|忌口|"
+                r"不能(?:吃|喝)|不让(?:吃|喝|沾|碰)|不好吃[，,]",
+                re.I)),
 )  # fmt: skip
-ANSWERED = 4
 ENDINGS = "(?:s|es|e|ed|d|ing|r|er|y|ic|ies|ion|'s)?"
 MEANS_ME = re.compile(r"\b(?:i|me)\b|我(?!的?\S{1,3}(?:叫|在|是))", re.I)
-
-
-def _fit(memory: Memory, wanted: Sequence[str], kinds: Sequence[re.Pattern[str]], question: str, by_topic: bool) -> int:
-    """How well a memory answers; 0 where it does not. A father's work is not a sister's."""
-    lower, asked_of, told_of = memory.text.casefold(), bearers(question), bearers(memory.text)
-    if asked_of and told_of and not asked_of & told_of:
-        return 0
-    hits = sum(_stands_in(word, lower) for word in wanted)
-    answered = ANSWERED * any(kind.search(memory.as_you) for kind in kinds)
-    if not (hits or answered or by_topic):
-        return 0
-    fit = 2 * hits + answered + 2 * shared_topics(question, memory.text)
-    is_of_another = MEANS_ME.search(question) and not asked_of and told_of
-    return max(1, fit - ANSWERED) if is_of_another and fit else fit
 
 
 def _stands_in(word: str, lower: str) -> bool:

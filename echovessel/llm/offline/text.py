@@ -87,13 +87,16 @@ AUXILIARY = (
     r"(?:am|is|are|was|were|do|does|did|can|could|will|would|shall|should|have|has|had|may|might|must|"
     r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|haven't|hasn't)"
 )
-LEAD_IN = r"(?:(?:so|and|but|well|hey|hi|hello|ok|okay|oh|please|also)\s+)*"
+LEAD_IN = (
+    r"(?:(?:so|and|but|well|hey|hi|hello|ok|okay|oh|please|also|anyhow|anyway|anyways|btw|by the way|um+|uh+|listen|"
+    r"look|then|now|wait|sorry|remind me)[\s,]+)*"
+)
 ASKS_EN = re.compile(
     rf"^{LEAD_IN}(?:"
     rf"(?!do\s+(?:your|it|this|that|the|my|his|her)\b){AUXILIARY}\s+(?:{SUBJECTS})\b"
     r"|(?:is|are|was|were|does|did|has)\s+\w+\s+\w+"
     rf"|(?:what|who|whom|whose|where|when|why|how|which)(?:'s|'re|'d|'ll|\s+{AUXILIARY})\b"
-    rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+\s+(?:\w+\s+)?{AUXILIARY}\b"
+    rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+(?:'s|'re|\s+(?:\w+\s+)?{AUXILIARY})\b"
     r"|(?:what|how)\s+(?:about|happened|come)\b"
     rf"|(?:who|why)\s+(?!(?:{SUBJECTS})\b)\w+"
     r"|(?:remember|know)\s+(?:my|me|what|who|when|where)\b"
@@ -109,7 +112,8 @@ ORDERS_EN = re.compile(
 
 # What looks like a question word and asks nothing.
 INDEFINITE_ZH = re.compile(
-    "(?:什么|谁|哪里|哪儿|哪个|哪|怎么|多少|几时|啥)[^，。？?]{0,4}(?:都|也)|"
+    "(?:什么|谁|哪里|哪儿|哪个|哪|怎么|多少|几时|啥)[^，。？?]{0,4}(?:都|也)|哪[^，。？?]{0,9}都(?:知道|清楚|行|可以|"
+    "能|不)|"
     "(?:没|没有|不是|不怎|不|别)(?:什么|怎么|多少|谁|哪|啥)|没几|不几|哪怕|几乎|(?<!做)(?<!干)(?<!学)什么的|"
     "谁知道|怎么说呢?|"
     "有(?:什么|谁|点什么)|多少(?:有点|还是|次都)|(?:好|十|百|千|这|那|前|后|近|有)几|几(?:天|年|周|次|个|位|只|"
@@ -122,9 +126,17 @@ UNKNOWN_ZH = re.compile(
 HOW_MANY_ZH = "几(?:岁|号|点|月|口|年级|时)|(?:星期|周|礼拜|第)几"
 ASKS_ZH = re.compile(
     f"什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|几时|啥|咋|何时|{HOW_MANY_ZH}|"
-    "是不是|有没有|要不要|会不会|能不能|好不好|记不记得|知不知道|对不对|可不可以|想不想|该不该"
+    "有没有|记不记得|知不知道|可不可以|([是要会能好对想该在行去])[不没]\\1"
 )
-PARTICLE_ZH = re.compile("(?:吗|(?<!什)(?<!怎)(?<!这)(?<!那)么|来着)[。.!！~～\\s]*$")
+# Somebody else asked it, or asks it in a story.
+REPORTED = re.compile(
+    r"(?:(?<!你)(?<!你刚才)问(?:了|过|起|道)?(?:我|你|他|她|大家|一句)|(?:喊|说|问|叫|道|讲|想)[：:“「])[^？?]*[？?]?|"
+    r"\b(?:asked|asks|shouted|yelled|wondered|said|says|was like|goes|went|texted|wrote)\b[^.?!]{0,24}[:,]? ?[\"“:]",
+    re.I,
+)
+PARTICLE_ZH = re.compile(
+    "(?:吗|(?<!什)(?<!怎)(?<!这)(?<!那)么|来着|伐|(?:知道|晓得|记得|清楚)(?:不|没有?))[。.!！~～\\s]*$"
+)
 AND_YOU_ZH = re.compile("^(?:那|你|您|我的)[^，,]{0,5}呢[。.!！~～\\s]*$")
 ORDERS_ZH = re.compile(
     "^(?:请|请你|麻烦你?|你)?(?:告诉我|(?:跟|和|给)我(?:说说|讲讲|讲|说)|提醒我|帮我|教我(?!的)|说说我|讲讲|"
@@ -138,10 +150,32 @@ def is_question(sentence: str) -> bool:
     >>> is_question("我什么时候搬家"), is_question("几天前我妈妈去世了"), is_question("When I was ten, my dad died.")
     (True, False, False)
     """
+    if REPORTED.search(sentence):
+        return False
     if MARK.search(sentence.strip()):
         return True
     parts = [sentence[start:end] for start, end in clauses(sentence)]
-    return bool(parts) and (asks(parts[-1]) or (not CJK.search(parts[0]) and asks(parts[0])))
+    first = next((part for part in parts if len(part) > INTERJECTION), "")
+    return bool(parts) and (asks(parts[-1]) or asks(first))
+
+
+def questions_of(sentence: str) -> list[str]:
+    """What `sentence` asks, each with what stands before it; nothing that is told after the last one.
+
+    >>> questions_of("when is it again, i've lost the sheet"), questions_of("我明天去，几点开门，几点关门？")
+    (['when is it again'], ['我明天去，几点开门', '几点关门？'])
+    """
+    asked, start, is_open = [], 0, False
+    ends = [end for _, end in clauses(sentence)]
+    for at, (begin, end) in enumerate(clauses(sentence)):
+        tail = sentence[end : ends[at + 1] if at + 1 < len(ends) else len(sentence)].lstrip()
+        is_last = at + 1 == len(ends)
+        if asks(sentence[begin:end]) or (is_last and tail[:1] in "?？" and tail):
+            asked.append(sentence[start if not is_open else begin : len(sentence) if is_last else end].strip())
+            start, is_open = end, True
+        elif is_open:
+            start, is_open = begin, False
+    return asked
 
 
 def asks(clause: str) -> bool:
@@ -158,29 +192,45 @@ def _asks_zh(clause: str) -> bool:
     return not UNKNOWN_ZH.search(clause) and ASKS_ZH.search(INDEFINITE_ZH.sub(" ", clause)) is not None
 
 
+INTERJECTION = 2  # characters of "哎" and "so", which ask nothing themselves
+
 # --- small talk ---------------------------------------------------------------------------------------------------
 LEAD = r"^(?:(?:ok(?:ay)?|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)[\s,，.。!！~～]*)*"
 GREETING = re.compile(
-    r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|在吗|我来了|我回来了|"
-    r"hi|hello|hey|good (?:morning|evening|afternoon)|"
-    r"i'm back)(?![a-z])\W*(?:\w{1,12}\W*)?$",
+    r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|中午好|在吗|我(?:又)?(?:来|回来)[了啦]|"
+    r"(?:hi+|hello+|he+y+|yo|g'?day|howdy|(?:good )?(?:morning|evening|afternoon)|i'm back)(?![a-z'])"
+    r"(?! (?:i|i'm|my|we|was|is)\b))",
     re.I,
 )
-THANKS = re.compile(r"^(?:谢谢|多谢|谢啦|感谢|thanks|thank you|thx)", re.I)
+THANKS = re.compile(LEAD + r"(?:谢谢|多谢|谢啦|感谢|(?:thanks|thank you|thx|cheers)(?!\w| to\b))", re.I)
 GOODBYE = re.compile(
-    LEAD + r"(?:晚安|再见|拜拜|拜|我?先走了|我?(?:先|要)(?:去)?睡了|下次(?:再)?聊|明天(?:再)?聊|先这样|good ?night|"
-    r"bye|goodbye|"
-    r"see (?:you|ya)|talk (?:to you )?(?:later|soon)|(?:i )?(?:have to|gotta|got to) go)(?![a-z])",
+    LEAD + r"(?:晚安|再见|拜拜|拜|我?先走了|我?(?:先|要)(?:去)?睡了|下次(?:再)?聊|明[天儿](?:再)?(?:聊|见)|先这样|good "
+    r"?night|"
+    r"bye|goodbye|see (?:you|ya)|talk (?:to you )?(?:later|soon)|(?:i )?(?:have to|gotta|got to) go)(?![a-z])",
+    re.I,
+)
+LAST_WORDS = re.compile(
+    r"(?:明[天儿]见|回头见|回见|晚安|拜拜|再见|走了走了|撤了|(?<!没)睡了|就睡)[\s。.!！~～]*$|"
+    r"(?:^|[,.!;–—-])\s*(?:ok |so |right )?(?:(?:good ?)?night(?: night)?|nite|bye(?: bye)?|cheerio|see (?:you|"
+    r"ya)(?: \w+)?|later|laters|"
+    r"ttyl|(?:i'm )?(?:off|going) to (?:bed|sleep)|(?:got to|gotta) go)[\s.!~x]*$",
     re.I,
 )
 HOW_ARE_YOU = re.compile(
-    r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|how are you|how's it going|what's up",
+    r"你好吗|你(?:今天|最近)?(?:怎么样|好不好|过得)|在干嘛|在干什么|在不在|在么|还在(?:吗|么|不)|又是你|值班|"
+    r"how are you|how's it going|what's up|are you (?:there|awake|around)|you (?:there|up|awake)\?",
     re.I,
 )
-FORGET_THAT = re.compile(
-    r"(?<!n't )(?<!not )(?<!never )\b(?:forget|erase|delete)(?: about)? (?:that|this|what i)\b|"
-    r"(?<![别不没])(?:忘了|忘掉|忘记|删了|删掉|删除)(?:这|那|我(?:刚才|刚刚|说))|"
-    r"(?:这|那)(?:个|件事情?|句话)(?:你)?(?:就|都)?(?:忘了|忘掉|删掉|删了)吧",
+LAUGHTER = re.compile(
+    r"^(?:哈{2,}|嘿{2,}|嘻{2,}|呵{2,}|笑死|(?:a?ha){2,}h?|lol|lmao|rofl)|(?:哈{3,}|lol|😂|🤣)\W*$", re.I
+)
+APOLOGY = re.compile(
+    LEAD + r"(?:(?:i'm |i am )?(?:so |really )?sorry|my bad|对不起|抱歉|不好意思)(?:[,.!，。！]|\s*$)", re.I
+)
+GOES_ON = re.compile(
+    r"^\W*(?:and(?: then| so)?|then(?: what)?|so(?: what)?|go on|what else|anything else|(?:那)?(?:然后|后来|接着|"
+    r"还有)呢?|继续)"
+    r"[\s?？.。!！]*$",
     re.I,
 )
 NOTHING_SAID = re.compile(
@@ -189,6 +239,7 @@ NOTHING_SAID = re.compile(
     re.I,
 )
 SHORT = 24
+FEW_AFTER_A_GREETING = 2  # words
 
 
 def is_small_talk(line: str) -> bool:
@@ -200,7 +251,9 @@ def is_small_talk(line: str) -> bool:
     bare = line.strip()
     if not bare or NOTHING_SAID.search(bare):
         return True
-    return len(bare) <= SHORT and any(words.search(bare) for words in (GREETING, THANKS, GOODBYE, HOW_ARE_YOU))
+    if greeted := GREETING.match(bare):
+        return len(bare) <= SHORT and len(bare[greeted.end() :].split()) < FEW_AFTER_A_GREETING
+    return len(bare) <= SHORT and any(words.match(bare) for words in (THANKS, GOODBYE, HOW_ARE_YOU))
 
 
 # --- what it is about ---------------------------------------------------------------------------------------------
@@ -210,13 +263,19 @@ TOPICS = {
     ),
     "family": listed(
         "妈妈|母亲|爸爸|父亲|爸妈|父母|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|姥姥|老公|老婆|丈夫|妻子|"
-        "儿子|女儿|孩子|家人|我爸|我妈|老爸|老妈|mother|mom|mum|father|dad|parents|brother|sister|"
+        "儿子|女儿|孩子|家人|我爸|我妈|老爸|老妈|闺女|外孙女|外孙|孙女|孙子|儿媳|女婿|老伴|内人|媳妇|表哥|表姐|表弟|"
+        "表妹|"
+        "嫂子|姑姑|姨妈|舅舅|叔叔|未婚夫|未婚妻|前夫|前妻|mother|mom|mum|father|dad|parents|brother|sister|stepdad|"
+        "stepmum|stepmom|"
+        "stepfather|stepmother|stepson|stepdaughter|grandson|granddaughter|nephew|niece|nan|gran|granny|fiancé|fiancée|"
         "grandmother|grandfather|grandma|grandpa|husband|wife|son|daughter|kid|kids|children|family|aunt|"
         "uncle|cousin|baby"
     ),
     "people": listed(
-        "朋友|同学|室友|邻居|男朋友|女朋友|男友|女友|闺蜜|同事|老板|老师|friend|friends|boyfriend|"
-        "girlfriend|partner|roommate|neighbour|neighbor|colleague|coworker|boss|teacher"
+        "老同学|朋友|同学|室友|邻居|男朋友|女朋友|男友|女友|闺蜜|同事|老板|老师|friend|friends|boyfriend|"
+        "girlfriend|partner|roommate|neighbour|neighbor|colleague|coworker|boss|teacher|manager|mate|flatmate|"
+        "housemate|classmate|landlord|landlady|同桌|班主任|哥们儿|哥们|师傅|领导|房东|学姐|学长|学弟|学妹|师兄|师姐|"
+        "网友|发小"
     ),
     "work": listed(
         "工作|上班|公司|面试|项目|升职|辞职|被裁|医院|程序员|工程师|护士|医生|老师|work|works|working|"

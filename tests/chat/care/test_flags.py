@@ -217,7 +217,7 @@ def test_the_prompt_says_how_to_answer_a_cry(mira: Persona) -> None:
     headings = [line for line in made.system.splitlines() if line.startswith("# ")]
     assert headings[-2:] == ["# What always holds", "# What matters most now"]
     assert "Give no method" in made.system
-    assert made.material["crisis"] is True
+    assert made.material["crisis"] == "plain"
     assert made.xray["guidance"] == {"when": "now", "messages": [str(Message.objects.get(content=CRY).uuid)]}
 
 
@@ -239,7 +239,7 @@ def test_how_to_answer_stands_in_the_shortest_prompt_and_in_her_language(mira: P
 def test_it_stays_in_mind_for_a_few_lines_and_then_lightly_until_the_hold_is_over(mira: Persona) -> None:
     answered(mira, CRY)
     prompts = [answered(mira, f"line {number}", NOW + timedelta(minutes=number)) for number in range(1, 5)]
-    assert [made.material.get("crisis") for made in prompts] == [True, True, True, None]
+    assert [made.material.get("crisis") for made in prompts] == ["lately", "lately", "lately", None]
     assert prompts[3].xray["guidance"]["when"] == "lately"
     assert "Within the last days Ana spoke" in prompts[3].system
     assert "Within the last days" in answered(mira, "Hello", NOW + timedelta(hours=47)).system

@@ -88,11 +88,17 @@ def test_what_asks_greets_or_is_the_personas_is_no_memory(line: str) -> None:
         ("My mom has cancer, what should I do?", "My mom has cancer"),
         ("Did I tell you I got engaged?", "I got engaged"),
         ("Help me, I lost my baby", "I lost my baby"),
-        ("你觉得活着累吗？", "你觉得活着累吗？"),
     ],
 )
 def test_a_weighty_thing_is_kept_though_it_stands_in_a_question(line: str, told: str) -> None:
     assert kept(line) == [f"“{told}”"]
+
+
+def test_a_message_heard_as_a_cry_is_kept_whatever_its_words() -> None:
+    for line in ("你觉得活着累吗？", "Would anyone notice if I was gone?", "I wrote everyone a letter."):
+        lines = [session(line)["lines"][0] | {"crisis": True}]
+        assert kept(line, lines=lines) == [f"“{line}”"]
+    assert kept("你觉得今天热吗？") == []
 
 
 OPENINGS = ("", "Well, ", "So, ", "You know, ", "Honestly, ", "Yesterday ", "By the way, ")
@@ -116,7 +122,8 @@ def test_nothing_is_invented_in_hundreds_of_sentences() -> None:
             assert event["description"] == "Ana: " + " ".join(f"“{one['quote']}”" for one in event["evidence"])
             for one in event["evidence"]:
                 assert one["quote"] in {"m0": first, "m1": second}[one["message_id"]]
-        assert {entity["canonical_name"] for entity in found["mentioned_entities"]} <= {"Rosa", "Otto", "Ben's", "Ben"}
+        right = {"Rosa", "Otto", "Ben's", "Ben", "小云", "豆豆"}
+        assert {entity["canonical_name"] for entity in found["mentioned_entities"]} <= right
     assert count > 500
 
 
@@ -235,6 +242,26 @@ def test_what_others_said_is_nothing_to_remember() -> None:
         ("My boss Just fired me", []),
         ("My cat is 3. He is called Bo.", [Named("Bo", "pet")]),
         ("其实我妹妹学的是化学", []),
+        ("我妹妹小雨在北京当护士", [Named("小雨", "person")]),
+        ("我的狗豆豆去年走了", [Named("豆豆", "pet")]),
+        ("豆豆是我家的狗", [Named("豆豆", "pet")]),
+        ("男朋友周予在成都", [Named("周予", "person")]),
+        ("我的学生丁小舟考上了博士", [Named("丁小舟", "person")]),
+        ("我妈身体不好", []),
+        ("我妈小时候住在海边", []),
+        ("我爸天天喝酒", []),
+        ("我妈妈高兴坏了", []),
+        ("我同学周末来", []),
+        ("我有一个女儿，特别乖", []),
+        ("my stepdad Graham, hes alright", [Named("Graham", "person")]),
+        ("I have a daughter, Therese, and a son, Colm", [Named("Therese", "person"), Named("Colm", "person")]),
+        ("Me and Imran separated", [Named("Imran", "person")]),
+        ("I've two kids, Zayn who's 11 and Hafsa who's 6", [Named("Zayn", "person"), Named("Hafsa", "person")]),
+        ("The midwife is Aoife", [Named("Aoife", "person")]),
+        ("Otto is my dog", [Named("Otto", "pet")]),
+        ("She is from Cork and I understand little", []),
+        ("The bowls club is on Tuesdays and I play", []),
+        ("My mother is Catholic", []),
     ],
 )
 def test_names_and_what_bears_them(text: str, found: list[Named]) -> None:
@@ -251,7 +278,10 @@ def test_known_names_are_found_again() -> None:
     "line",
     ["我男朋友走了，去美国读书。", "我的钱包没了", "就这些，没了", "My phone died.", "I died laughing at that show",
      "Nobody died, luckily.", "饿死了", "笑死了", "车走了", "I'm engaged in a project", "The news hit me hard",
-     "He beat me at chess", "我朋友打我电话", "我被打断了", "I'm not suicidal"],
+     "He beat me at chess", "我朋友打我电话", "我被打断了", "I'm not suicidal", "纪录片里讲细胞自杀",
+     "自杀式袭击的历史",
+     "There was a suicide bombing in the news", "The villain wanted to end it all", "妈妈走了五公里", "那步棋等于自杀",
+     "My character in the game wants to die", "Romeo and Juliet both commit suicide", "妈妈今天走了，去上班"],
 )  # fmt: skip
 def test_sayings_weigh_nothing(line: str) -> None:
     assert impact_of(line) == 0
@@ -277,6 +307,13 @@ def test_sayings_weigh_nothing(line: str) -> None:
         ("昨天出了车祸", -10, -7),
         ("我奶奶上周走了", -10, -8),
         ("小黑死了", -10, -8),
+        ("我的狗豆豆去年走了，我还是非常想念它", -10, -8),
+        ("我母亲是去年冬至走的", -10, -8),
+        ("我爹是前年腊月没的", -10, -8),
+        ("my brother Ray passed in 2021, but he passed on his boat", -10, -8),
+        ("我很想念她", -5, -2),
+        ("My dad died while we watched a film", -10, -8),
+        ("面试过了！！！", 4, 8),
         ("Ana wants to kill themselves", -10, -9),
         ("I never felt so happy", 3, 6),
         ("高兴死了", 3, 6),
@@ -287,6 +324,14 @@ def test_sayings_weigh_nothing(line: str) -> None:
 )
 def test_the_sign_and_size_of_a_weight(line: str, low: int, high: int) -> None:
     assert low <= impact_of(line) <= high
+
+
+def test_who_is_known_by_name_decides_what_gone_means() -> None:
+    assert impact_of("豆豆去年走了") == 0
+    [event] = extract(session("豆豆去年走了", language="zh", known_entities=[{"name": "豆豆", "kind": "pet"}]))[
+        "events"
+    ]
+    assert event["emotional_impact"] <= -8
 
 
 # --- reading plain words ----------------------------------------------------------------------------------------------
