@@ -2,14 +2,13 @@
 Done before the prompt of its turn is assembled, so that no later message can come first."""
 
 import logging
-from dataclasses import replace
 from datetime import datetime
 
 from chat.models import Message
 from echovessel.db.compiled_queries import Query
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.language.requests import RequestKind, read_requests
-from memory.curation.lessons import Wish, learn
+from memory.curation.lessons import Wish, learn, wish_of
 
 logger = logging.getLogger(__name__)
 KINDS = (RequestKind.WISH, RequestKind.NAME)
@@ -38,17 +37,4 @@ def before_prompt(turn_pk: int, now: datetime) -> None:
 
 def wishes_in(text: str) -> list[Wish]:
     """The wishes that a message states beyond doubt."""
-    wishes = []
-    for request in read_requests(text):
-        if not request.sure or request.kind not in KINDS:
-            continue
-        wish = Wish(text[request.start : request.end], start=request.start, end=request.end)
-        condition = request.condition
-        if request.kind == RequestKind.NAME:
-            wish = replace(wish, scope="name", condition=request.subject)
-        elif condition.kind == "always" or not condition.text.strip():
-            wish = replace(wish, is_boundary=request.is_boundary)
-        else:
-            wish = replace(wish, scope=condition.kind, condition=condition.text, is_boundary=request.is_boundary)
-        wishes.append(wish)
-    return wishes
+    return [wish_of(text, request) for request in read_requests(text) if request.sure and request.kind in KINDS]

@@ -15,7 +15,7 @@ from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
 from memory import knobs
-from memory.consolidation import entity_names, evidence
+from memory.consolidation import entity_names, evidence, owner_requests
 from memory.consolidation.answer_schema import (
     Cited,
     ExtractedEvent,
@@ -75,6 +75,8 @@ def apply(lease: Lease[Session]) -> None:
     session, model = lease.row, follow()
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
     now, material = lease.clock(), material_of(session)
+    for extraction in () if is_imported(session) else waiting:
+        owner_requests.act(session, extraction, now)
     prepared = [_prepare(session, material, extraction, now) for extraction in waiting]
     if not prepared:
         return

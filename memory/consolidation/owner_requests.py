@@ -1,26 +1,43 @@
-"""Requests that a model heard in the messages of a session: checked against the messages before anything is done."""
+"""Requests that a model heard in a session: checked against the messages, then compared with what the rules heard.
+
+Where both hear a wish it is a lesson. What a model alone hears is offered to the owner, who says yes or no: a model
+that misheard neither puts words in a prompt nor loses a memory. What the rules were not sure of, and a model that was
+asked did not hear, is no longer offered.
+"""
 
 from collections.abc import Sequence
+from datetime import datetime
 
-from chat.models import Session
+from chat.models import Message, Session
+from echovessel.language.requests import ALWAYS, Request, RequestKind, read_requests
 from echovessel.language.requests.clauses import is_own_voice, prepare
-from memory.consolidation.answer_schema import ExtractedRequest
+from echovessel.language.requests.possible import condition_of, is_boundary
+from memory.consolidation.answer_schema import ExtractedRequest, ExtractionAnswer, stored
 from memory.consolidation.evidence import find
 from memory.consolidation.prompt import message_id
+from memory.curation.lessons import learn, wish_of
+from memory.models import Extraction
+from memory.requests import offer
+from memory.requests.corrections import contradicted
 from memory.store.writing import is_native_message
 
 MAX_REQUESTS = 12  # of one answer
 MAX_QUOTE = 400  # characters
+OFFERS = {
+    RequestKind.FORGET: offer.ASKED,
+    RequestKind.FORGET_THIS: offer.ASKED,
+    RequestKind.WISH: offer.REQUESTED,
+    RequestKind.NAME: offer.REQUESTED,
+    RequestKind.REMEMBER: offer.REQUESTED,
+}
 
 
 def check(requests: Sequence[ExtractedRequest], session: Session, shown: Sequence[int]) -> list[ExtractedRequest]:
     """Those that the owner made in their own voice in one of the messages `shown`, each once: the quote stands there,
     and `what` and the condition in the quote. A quotation, pasted mail, code, a story and what is hostile ask nothing.
     """
-    messages = {
-        one.pk: one for one in session.messages.shown_to_models().filter(pk__in=shown) if is_native_message(one)
-    }
     kept: dict[tuple[int, int, str], ExtractedRequest] = {}
+    messages = {message.pk: message for message in _of_owner(session, shown)}
     for request in requests:
         message = messages.get(message_id(request.message_id) or 0)
         if message is None or len(request.quote) > MAX_QUOTE or (span := find(request.quote, message.content)) is None:
@@ -29,3 +46,97 @@ def check(requests: Sequence[ExtractedRequest], session: Session, shown: Sequenc
         if None not in parts and is_own_voice(prepare(message.content), span.start, span.end):
             kept.setdefault((message.pk, span.start, request.kind), request)
     return list(kept.values())[:MAX_REQUESTS]
+
+
+def act(session: Session, extraction: Extraction, now: datetime) -> None:
+    """Do or offer what the answer heard in the messages that it read first. Doing it twice does nothing more.
+
+    No transaction may be open. Raises EmbeddingUnavailable.
+    """
+    answer, after = stored(extraction.answer), extraction.after()
+    if answer.requests is None:
+        return
+    for message in _of_owner(session):
+        if message.turn is None or not after < message.pk <= extraction.through:
+            continue
+        by_rules = read_requests(message.content)
+        heard = [_request(one, message) for one in answer.requests if message_id(one.message_id) == message.pk]
+        for request in heard:
+            same = [one for one in by_rules if _family(one) == _family(request) and _overlap(one, request)]
+            if not any(one.sure for one in same):
+                _act(message, request, bool(same), answer, now)
+        for one in by_rules:
+            if not one.sure and one.kind in OFFERS and not any(_overlap(one, request) for request in heard):
+                offer.settle(session.persona, message.turn.uuid, OFFERS[one.kind])
+
+
+def _of_owner(session: Session, keys: Sequence[int] | None = None) -> list[Message]:
+    messages = session.messages.shown_to_models().filter(role=Message.Role.USER)
+    found = messages if keys is None else messages.filter(pk__in=keys)
+    return [
+        one
+        for one in found.select_related("turn__persona", "persona", "session").order_by("id")
+        if is_native_message(one)
+    ]
+
+
+def _request(heard: ExtractedRequest, message: Message) -> Request:
+    """What the model heard, as the rules would put it. Its words were checked."""
+    span = find(heard.quote, message.content)
+    assert span is not None
+    what = find(heard.what, span.text) if heard.what else None
+    kind = RequestKind(heard.kind)
+    if kind is RequestKind.FORGET and what is None:
+        kind = RequestKind.FORGET_THIS
+    words = find(heard.condition, span.text) if heard.condition else None
+    return Request(
+        kind,
+        span.start,
+        span.end,
+        what.text if what else "",
+        new=what.text if what else "",
+        condition=condition_of(words.text) if words else ALWAYS,
+        sure=False,
+        subject_start=span.start + what.start if what else -1,
+        is_boundary=kind is RequestKind.WISH and is_boundary(span.text),
+    )
+
+
+def _act(message: Message, request: Request, is_confirmed: bool, answer: ExtractionAnswer, now: datetime) -> None:
+    turn, persona = message.turn, message.persona
+    assert turn is not None
+    match request.kind:
+        case RequestKind.WISH | RequestKind.NAME if is_confirmed:
+            if not offer.is_settled(persona, turn.uuid, offer.REQUESTED):
+                learn(message, [wish_of(message.content, request)], now)
+                offer.settle(persona, turn.uuid, offer.REQUESTED)
+        case RequestKind.WISH | RequestKind.NAME | RequestKind.REMEMBER:
+            offer.ask_whether_meant(turn, message, request)
+        case RequestKind.FORGET:
+            offer.offer_to_forget(turn, message, offer.place_of(request), sure=False)
+        case RequestKind.FORGET_THIS:
+            offer.offer_to_forget_this(turn, message, request)
+        case RequestKind.CORRECTION if not _is_superseded_by(message, answer):
+            offer.offer_correction(
+                turn, message, request, contradicted(persona, request, offer.messages_before(message))
+            )
+        case _:
+            pass
+
+
+def _is_superseded_by(message: Message, answer: ExtractionAnswer) -> bool:
+    """Whether the model corrected a memory by this message itself."""
+    return any(
+        event.supersedes and any(message_id(cited.message_id) == message.pk for cited in event.evidence)
+        for event in answer.events
+    )
+
+
+def _family(request: Request) -> str:
+    if request.kind in (RequestKind.WISH, RequestKind.NAME):
+        return "wish"
+    return "forget" if request.kind is RequestKind.FORGET_THIS else request.kind.value
+
+
+def _overlap(one: Request, other: Request) -> bool:
+    return one.start < other.end and other.start < one.end

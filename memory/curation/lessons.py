@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 from chat.models import Message
 from echovessel.embeddings import embedding
 from echovessel.language.harmful_wishes import is_harmful_wish
+from echovessel.language.requests import Request, RequestKind
 from memory.curation import actions
 from memory.curation.correct import InvalidMemory
 from memory.curation.remember import NotRemembered
@@ -48,6 +49,17 @@ class Wish:
     is_boundary: bool = False
     start: int = 0
     end: int = 0
+
+
+def wish_of(text: str, request: Request) -> Wish:
+    """The wish that a request of the message `text` states."""
+    words, place = text[request.start : request.end], (request.start, request.end)
+    if request.kind == RequestKind.NAME:
+        return Wish(words, "name", request.subject, False, *place)
+    condition = request.condition
+    if condition.kind == "always" or not condition.text.strip():
+        return Wish(words, "always", "", request.is_boundary, *place)
+    return Wish(words, condition.kind, condition.text, request.is_boundary, *place)
 
 
 def learn(message: Message, wishes: Iterable[Wish], now: datetime) -> list[ConceptNode]:

@@ -1,12 +1,20 @@
-"""After a turn: what its messages ask for is offered to the page, once, and by ids alone.
+"""After a turn: what its messages ask for is offered to the page, once, and by ids and places alone.
 
 `memory.forget.asked`       turn_id; message_ids and node_ids that are meant; asked_id of the message that names what
-                            shall be forgotten, to be searched for; withheld_ids, what was withheld at once; sure
-`memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about
+                            shall be forgotten, to be searched for, and its place there; withheld_ids, what was withheld
+                            at once; sure, or else the page asks whether it was meant
+`memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about; its place
+`memory.request.asked`      turn_id; asked_id; kind (wish, name or remember); its place, and that of its condition: it
+                            may be meant, and is done after a yes only
+`memory.offer.settled`      turn_id; offer, the name of the event that made it: answered, or not meant
 `memory.message.restored`   turn_id, message_ids: what was withheld is told to models again
+
+An offer is open until it is settled, and while what it is about is there; a page that loads asks for the open ones.
 """
 
 from collections.abc import Sequence
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -15,12 +23,19 @@ from chat.models import Message, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
+from memory.curation.lessons import Wish, is_refused, learn, wish_of
+from memory.curation.remember import Place, remember
 from memory.models import ConceptNode
 from memory.recall.passages import is_question
 from memory.requests.corrections import contradicted
 from memory.requests.withhold import ASKED, ids_of, withhold
+from persona.models import Persona
 
-CORRECTED = "memory.correction.asked"
+CORRECTED, REQUESTED, SETTLED = "memory.correction.asked", "memory.request.asked", "memory.offer.settled"
+OFFERS = (ASKED, CORRECTED, REQUESTED)
+MAX_OPEN_QUESTIONS = 3  # wishes and things to remember that may be meant; who answers none is not asked more
+MAX_LOOKED_AT = 200  # events
+KINDS = {RequestKind.WISH: "wish", RequestKind.NAME: "name", RequestKind.REMEMBER: "remember"}
 
 
 def offer(turn: Turn, messages: Sequence[Message]) -> None:
@@ -31,16 +46,156 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
         for request in read_requests(message.content, previous=previous):
             match request.kind:
                 case RequestKind.FORGET:
-                    publish_once(
-                        turn, ASKED, message_ids=[], node_ids=[], asked_id=str(message.uuid), sure=request.sure
-                    )
+                    offer_to_forget(turn, message, place_of(request), sure=request.sure)
                 case RequestKind.FORGET_THIS:
-                    _offer_to_forget_this(turn, message, request)
+                    offer_to_forget_this(turn, message, request)
                 case RequestKind.CORRECTION:
-                    nodes = contradicted(turn.persona, request, before)
-                    if nodes:
-                        ids = ids_of([node.uuid for node in nodes])
-                        publish_once(turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids)
+                    offer_correction(turn, message, request, contradicted(turn.persona, request, before))
+                case RequestKind.WISH | RequestKind.NAME | RequestKind.REMEMBER if not request.sure:
+                    ask_whether_meant(turn, message, request)
+
+
+def offer_to_forget(turn: Turn, message: Message, place: Sequence[int], *, sure: bool) -> bool:
+    """Offer to search for what stands at `place` of the message."""
+    return publish_once(
+        turn, ASKED, message_ids=[], node_ids=[], asked_id=str(message.uuid), place=list(place), sure=sure
+    )
+
+
+def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None:
+    """Offer to forget the message that is meant, or what came to mind; withhold it at once where that is sure."""
+    told = meant_message(message, request)
+    nodes = [] if told else _recalled_before(turn, message)
+    if not told and not nodes:
+        return
+    with transaction.atomic():
+        if OutboxEvent.objects.filter(stream=turn.persona.uuid, name=ASKED, data__turn_id=str(turn.uuid)).exists():
+            return
+        withheld, hidden = withhold(told) if told and request.sure else ([], [])
+        publish_once(
+            turn,
+            ASKED,
+            message_ids=[str(told.uuid)] if told else [],
+            node_ids=ids_of(nodes),
+            withheld_ids=ids_of(withheld),
+            hidden_ids=ids_of(hidden),
+            sure=request.sure,
+        )
+
+
+def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequence[ConceptNode]) -> bool:
+    """Offer to correct the first of the memories that is meant."""
+    ids = ids_of([node.uuid for node in nodes])
+    places = {
+        "place": [request.start, request.end],
+        "new_place": place_of(request) if request.subject_start >= 0 else [],
+    }
+    return bool(nodes) and publish_once(turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids, **places)
+
+
+def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:
+    """Ask whether the message wishes or wants remembered what it may; to remember is to remember all of it."""
+    kind = KINDS[request.kind]
+    is_open = [one for one in open_offers(turn.persona) if one["event"] == REQUESTED]
+    if len(is_open) >= MAX_OPEN_QUESTIONS or (kind != "remember" and is_refused(wish_of(message.content, request))):
+        return False
+    condition = message.content.find(request.condition.text, request.start) if request.condition.text else -1
+    places = {"place": [request.start, request.end], "condition_place": []}
+    if kind == "remember":
+        places["place"] = [0, len(message.content)]
+    elif kind == "name":
+        places["condition_place"] = place_of(request)
+    elif condition >= 0:
+        places["condition_place"] = [condition, condition + len(request.condition.text)]
+    return publish_once(
+        turn,
+        REQUESTED,
+        asked_id=str(message.uuid),
+        kind=kind,
+        **places,
+        condition_kind=request.condition.kind,
+        is_boundary=request.is_boundary,
+    )
+
+
+def place_of(request: Request) -> list[int]:
+    """Where the subject stands in its message, else the request."""
+    if request.subject_start < 0 or not request.subject:
+        return [request.start, request.end]
+    return [request.subject_start, request.subject_start + len(request.subject)]
+
+
+def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
+    """An offer was answered, or was not meant: no page shows it any longer. False where there is none open."""
+    with transaction.atomic():
+        if not any(one["event"] == name and one["data"]["turn_id"] == str(turn_uuid) for one in open_offers(persona)):
+            return False
+        events.publish(persona.uuid, SETTLED, turn_id=str(turn_uuid), offer=name)
+    return True
+
+
+def is_settled(persona: Persona, turn_uuid: UUID, name: str) -> bool:
+    """Whether an offer was answered, or found not to be meant."""
+    settled = OutboxEvent.objects.filter(stream=persona.uuid, name=SETTLED, data__turn_id=str(turn_uuid))
+    return settled.filter(data__offer=name).exists()
+
+
+def of_message(persona: Persona, message: Message, name: str) -> dict[str, Any]:
+    """What was offered because of this message; {} where nothing was."""
+    found = OutboxEvent.objects.filter(stream=persona.uuid, name=name, data__asked_id=str(message.uuid))
+    return found.order_by("-id").values_list("data", flat=True).first() or {}
+
+
+def open_offers(persona: Persona) -> list[dict[str, Any]]:
+    """The offers that nobody has answered, the oldest first, as pages receive them: {"event", "data"}."""
+    rows = OutboxEvent.objects.filter(stream=persona.uuid, name__in=(*OFFERS, SETTLED)).order_by("-id")
+    found = list(rows.values_list("name", "data")[:MAX_LOOKED_AT])
+    settled = {(data["turn_id"], data["offer"]) for name, data in found if name == SETTLED}
+    offers = [(name, data) for name, data in found if name != SETTLED and (data["turn_id"], name) not in settled]
+    ids = {one for _name, data in offers for one in (data.get("asked_id"), *data.get("message_ids", [])) if one}
+    messages = dict(Message.objects.filter(persona=persona, uuid__in=ids).values_list("uuid", "withheld"))
+    ids = {one for _name, data in offers for one in data.get("node_ids", [])}
+    nodes = set(map(str, ConceptNode.objects.filter(persona=persona, uuid__in=ids).values_list("uuid", flat=True)))
+    shown = []
+    for name, data in reversed(offers):
+        told = [UUID(one) for one in (data.get("asked_id"), *data.get("message_ids", [])) if one]
+        kept = [one for one in data.get("node_ids", []) if one in nodes]
+        is_there = all(one in messages for one in told) and (bool(told) or bool(kept))
+        was_put_back = bool(data.get("withheld_ids")) and not any(messages.get(one) for one in told)
+        if is_there and not was_put_back and (kept or name != CORRECTED):
+            shown.append({"event": name, "data": data | ({"node_ids": kept} if "node_ids" in data else {})})
+    return shown
+
+
+def offer_of(persona: Persona, turn_uuid: UUID, name: str) -> dict[str, Any] | None:
+    """What the open offer of a turn says."""
+    of_turn = (one["data"] for one in open_offers(persona) if one["event"] == name)
+    return next((data for data in of_turn if data["turn_id"] == str(turn_uuid)), None)
+
+
+def accept(persona: Persona, turn_uuid: UUID, now: datetime) -> bool:
+    """Do what a message may have wished, or wanted remembered, now that its owner said yes.
+
+    No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
+    """
+    data = offer_of(persona, turn_uuid, REQUESTED)
+    message = Message.objects.filter(persona=persona, uuid=data["asked_id"]).first() if data else None
+    if data is None or message is None:
+        return False
+    start, end = data["place"]
+    if data["kind"] == "remember":
+        remember(message, now, Place(start, end))
+    else:
+        learn(message, [offered_wish(message.content, data)], now)
+    return settle(persona, turn_uuid, REQUESTED)
+
+
+def offered_wish(content: str, data: dict[str, Any]) -> Wish:
+    """The wish that an offer found in a message."""
+    start, end = data["place"]
+    condition = content[slice(*data["condition_place"])] if data["condition_place"] else ""
+    scope = "name" if data["kind"] == "name" else data["condition_kind"] if condition else "always"
+    return Wish(content[start:end], scope, condition, data["is_boundary"], start, end)
 
 
 def publish_once(turn: Turn, name: str, **data: object) -> bool:
@@ -66,25 +221,6 @@ def meant_message(message: Message, request: Request) -> Message | None:
     theirs = Message.objects.filter(session=message.session_id, role=Message.Role.USER, withheld=False).before(message)
     last = theirs.select_related("persona", "session").order_by("-created_at", "-id").first()
     return last if last and not is_question(last.content) else None
-
-
-def _offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None:
-    told = meant_message(message, request)
-    nodes = [] if told else _recalled_before(turn, message)
-    if not told and not nodes:
-        return
-    with transaction.atomic():
-        if OutboxEvent.objects.filter(stream=turn.persona.uuid, name=ASKED, data__turn_id=str(turn.uuid)).exists():
-            return
-        withheld, hidden = withhold(told) if told and request.sure else ([], [])
-        publish_once(
-            turn,
-            ASKED,
-            message_ids=[str(told.uuid)] if told else [],
-            node_ids=ids_of(nodes),
-            withheld_ids=ids_of(withheld),
-            hidden_ids=ids_of(hidden),
-        )
 
 
 def _recalled_before(turn: Turn, message: Message) -> list[UUID]:

@@ -17,19 +17,69 @@ export class Asked {
     lines.root.addEventListener('submit', (event) => this.submitted(event));
   }
 
-  async forget(data) {
-    const card = this.lines.ask(data);
-    if (card && data.asked_id) await this.load(card, this.chat.dataset.findUrl.replace(NIL_UUID, data.asked_id));
+  // The offers that are open when the page loads, and those that still are after something was forgotten.
+  async refresh() {
+    const answer = await fetch(this.chat.dataset.offersUrl).catch(() => null);
+    if (!answer?.ok || answer.redirected) return;
+    const { offers } = await answer.json();
+    const open = new Set(offers.map(({ event, data }) => `${event} ${data.turn_id}`));
+    for (const card of this.lines.root.querySelectorAll('[data-offer]:not([data-done])')) {
+      if (!open.has(`${card.dataset.offer} ${card.dataset.ask}`)) card.remove();
+    }
+    for (const { event, data } of offers) {
+      if (this.lines.root.querySelector(`[data-turn="${CSS.escape(data.turn_id)}"]`)) await this.receive(event, data);
+    }
+  }
+
+  // An offer, drawn once: as it is made, or where a page loads.
+  async receive(event, data) {
+    if (this.lines.root.querySelector(`[data-offer="${event}"][data-ask="${CSS.escape(data.turn_id)}"]`)) return;
+    const card = this.cardFor(event, data);
+    if (!card) return;
+    card.dataset.offer = event;
+    if (event === 'memory.correction.asked') {
+      card.dataset.nodes = data.node_ids.join(' ');
+      card.dataset.asked = data.asked_id;
+      await this.next(card);
+    } else if (event === 'memory.request.asked') {
+      await this.load(card, this.chat.dataset.mayBeAskedUrl.replace(NIL_UUID, data.turn_id));
+    } else if (data.asked_id) {
+      card.dataset.find = this.chat.dataset.findUrl.replace(NIL_UUID, data.asked_id);
+      await this.load(card, card.dataset.find);
+    }
     this.handlers.onDrawn();
   }
 
-  async correct(data) {
-    if (this.lines.root.querySelector(`[data-testid="correction-ask"][data-ask="${CSS.escape(data.turn_id)}"]`)) return;
-    const card = this.lines.askBelow('correction', data.turn_id);
-    card.dataset.nodes = data.node_ids.join(' ');
-    card.dataset.asked = data.asked_id;
-    await this.next(card);
-    this.handlers.onDrawn();
+  cardFor(event, data) {
+    if (event === 'memory.correction.asked') return this.lines.askBelow('correction', data.turn_id);
+    if (event === 'memory.request.asked') return this.lines.askBelow('may-be-asked', data.turn_id);
+    return this.lines.ask(data);
+  }
+
+  // Settled here or in another tab; what was just done here stays, with its undo.
+  settled(data) {
+    const of = `[data-offer="${CSS.escape(data.offer)}"][data-ask="${CSS.escape(data.turn_id)}"]:not([data-done])`;
+    for (const card of this.lines.root.querySelectorAll(of)) card.remove();
+  }
+
+  async settle(card) {
+    if (!card.dataset.offer) return;
+    const headers = { 'X-CSRFToken': this.chat.dataset.csrf, 'X-Requested-With': 'fetch' };
+    const body = new URLSearchParams({ offer: card.dataset.offer });
+    await fetch(this.chat.dataset.settleUrl.replace(NIL_UUID, card.dataset.ask), { method: 'POST', headers, body }).catch(() => null);
+  }
+
+  leave(button) {
+    const card = button.closest('[data-ask]');
+    card.remove();
+    this.settle(card);
+    this.handlers.onDone();
+  }
+
+  async look(button) {
+    const card = button.closest('[data-ask]');
+    await this.load(card, `${card.dataset.find}?look=1`);
+    card.querySelector('input[name="text"]')?.focus();
   }
 
   // A model put a memory in the place of older ones: said once for all of them, with undo.
@@ -44,8 +94,9 @@ export class Asked {
   async another(button) {
     const card = button.closest('[data-ask]');
     await this.next(card);
-    if (card.isConnected) card.querySelector('textarea, button')?.focus();
-    else this.handlers.onDone();
+    if (card.isConnected) return card.querySelector('textarea, button')?.focus();
+    this.settle(card);
+    this.handlers.onDone();
   }
 
   async next(card) {
@@ -81,11 +132,15 @@ export class Asked {
   async send(form) {
     const card = form.closest('[data-ask]');
     const asked = { method: 'POST', headers: { 'X-Requested-With': 'fetch' }, body: new FormData(form), credentials: 'same-origin' };
+    const settles = card.dataset.offer && !form.matches('[data-find-search]');
+    if (settles) card.dataset.done = ''; // Before the server says it is settled: what was done here stays.
     const answer = await fetch(form.action, asked).catch(() => null);
     if (!answer?.ok || answer.redirected) {
+      delete card.dataset.done;
       const said = await answer?.json().catch(() => null);
       return this.handlers.onTrouble(said?.message || word('notChanged'));
     }
+    if (settles) this.settle(card);
     const template = document.createElement('template');
     template.innerHTML = await answer.text(); // Escaped by the server.
     this.draw(card, template.content);

@@ -135,8 +135,10 @@ const handlers = {
   'chat.session.erased': sessionErased,
   'chat.mood.update': moodUpdated,
   'memory.node.forgotten': forgotten,
-  'memory.forget.asked': (data) => asked.forget(data),
-  'memory.correction.asked': (data) => asked.correct(data),
+  'memory.forget.asked': (data) => asked.receive('memory.forget.asked', data),
+  'memory.correction.asked': (data) => asked.receive('memory.correction.asked', data),
+  'memory.request.asked': (data) => asked.receive('memory.request.asked', data),
+  'memory.offer.settled': (data) => asked.settled(data),
   'memory.node.updated': (data) => data.change === 'superseded' && asked.superseded(data),
   'memory.message.restored': (data) => lines.restore(data),
   error: refused,
@@ -273,6 +275,7 @@ function sessionBoundary(data) {
 function forgotten(data) {
   if (data.persona_ids) return location.assign('/'); // There is nobody here any more.
   lines.forget(data);
+  asked.refresh();
   announce(word('forgotten'));
 }
 
@@ -433,10 +436,8 @@ async function curate(button) {
 const acts = {
   older,
   curate,
-  leave: (button) => {
-    button.closest('[data-ask]').remove();
-    composer.input.focus();
-  },
+  leave: (button) => asked.leave(button),
+  look: (button) => asked.look(button),
   putBack: (button) => asked.putBack(button),
   another: (button) => asked.another(button),
   why,
@@ -495,5 +496,6 @@ scrolling.toEnd();
 timeline.refresh();
 remembered.refresh();
 learned.refresh();
+asked.refresh();
 openLinksIn(dialog);
 socket.connect();

@@ -227,7 +227,7 @@ export class Lines {
     for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"]`)?.remove();
     for (const id of data.session_ids ?? []) this.root.querySelector(`[data-session="${CSS.escape(id)}"]`)?.remove();
     for (const id of data.withheld_ids ?? []) this.putAway(this.root.querySelector(`[data-message="${CSS.escape(id)}"]`));
-    for (const ask of this.root.querySelectorAll('[data-ask]')) ask.remove();
+    for (const ask of this.root.querySelectorAll('[data-ask]')) ask.remove(); // They show words of memories; the open ones are drawn anew.
     for (const place of this.root.querySelectorAll('[data-xray]')) this.close(place);
     this.tidy();
   }
@@ -286,13 +286,13 @@ export class Lines {
   // Somebody asked in words that something be forgotten: offered below their turn, once.
 
   ask(data) {
-    if (this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"]:not([data-nodes])`)) return null;
     if (data.asked_id) return this.askBelow('find', data.turn_id);
     const meant = [['message', data.message_ids], ['node', data.node_ids]];
     const asked = meant.flatMap(([kind, ids]) => (ids ?? []).map((id) => [kind, id]));
     if (!asked.length) return null;
     for (const id of data.withheld_ids ?? []) this.putAway(this.root.querySelector(`[data-message="${CSS.escape(id)}"]`));
-    const ask = this.askBelow(data.withheld_ids?.length ? 'withheld' : 'ask', data.turn_id);
+    const shaped = data.withheld_ids?.length ? 'withheld' : data.sure === false ? 'ask-unsure' : 'ask';
+    const ask = this.askBelow(shaped, data.turn_id);
     ask.querySelector('a').href = forgetting(asked);
     return ask;
   }
@@ -308,7 +308,7 @@ export class Lines {
   restore(data) {
     for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"] [data-note="withheld"]`)?.setAttribute('hidden', '');
     for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"] [data-act="remember"]`)?.removeAttribute('hidden');
-    this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"]`)?.remove();
+    this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"][data-testid="withheld-ask"]`)?.remove();
   }
 
   // Lines the server has not confirmed

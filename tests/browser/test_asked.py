@@ -96,3 +96,35 @@ def test_a_memory_is_corrected_and_undone_a_message_withheld_and_put_back_and_a_
     page.keyboard.press("Escape")
     expect(page.get_by_test_id("message-user").filter(has_text=story["told"])).to_have_count(0, timeout=SOON)
     assert complaints == []
+
+
+def test_open_cards_survive_a_reload_and_are_settled_in_every_tab(page: Page, house: Installation) -> None:
+    complaints = quiet(page)
+    begin(page, house, "en")
+    say(page, "Please remember that Ruth lives in Leeds.")
+    expect(page.get_by_test_id("kept").first).to_contain_text("Leeds", timeout=SOON)
+    say(page, "Actually Ruth lives in York.")
+    expect(page.get_by_test_id("correction-card")).to_be_visible(timeout=SOON)
+    say(page, "Steer clear of the topic of kids.")
+    chip = page.get_by_test_id("may-be-asked")
+    expect(chip).to_contain_text("the topic of kids", timeout=SOON)
+    picture(page, "may-be-asked")
+
+    page.reload()
+    other = page.context.new_page()
+    other.goto(page.url)
+    for tab in (page, other):
+        expect(tab.get_by_test_id("correction-card")).to_be_visible(timeout=SOON)
+        expect(tab.get_by_test_id("may-be-asked")).to_be_visible(timeout=SOON)
+    page.get_by_test_id("correction-do").click()
+    expect(page.get_by_test_id("corrected")).to_contain_text("York", timeout=SOON)
+    expect(other.get_by_test_id("correction-card")).to_have_count(0, timeout=SOON)
+    other.get_by_test_id("may-be-asked-yes").click()
+    expect(other.get_by_test_id("may-be-asked-done")).to_be_visible(timeout=SOON)
+    expect(chip).to_have_count(0, timeout=SOON)
+    page.reload()
+    expect(page.get_by_test_id("message-user").first).to_be_visible(timeout=SOON)
+    page.wait_for_timeout(1500)
+    for card in ("correction-ask", "may-be-asked-ask"):
+        expect(page.get_by_test_id(card)).to_have_count(0)
+    assert complaints == []

@@ -184,6 +184,12 @@ def condition_of(words: str) -> Condition:
     return Condition("feeling" if _FEELING.search(words) else "topic", words)
 
 
+def condition_in(sentence: str) -> Condition:
+    """When what the sentence asks for holds."""
+    found = _CONDITION.match(sentence)
+    return condition_of(found["c"].removesuffix("就")) if found else ALWAYS
+
+
 def read_clause(text: str, start: int) -> Request | None:
     """The request that the clause at `start` makes, other than to remember or a correction."""
     end = sentence_end(text, start)

@@ -305,6 +305,7 @@ _CONDITION = re.compile(
     r"give me|ask me|hold|hug|let me|tell me|remind|leave me|remember)\b(?<!\bi just)))",
     _I,
 )
+_CONDITION_FIRST = re.compile(_LEADS + _CONDITION.pattern, _I)
 _AFTER = re.compile(
     r"\b(?P<c>(?:when(?:ever)?|if|every ?time|each time|any ?time|next time|while|as long as|unless|until|"
     r"on days when|during) (?:i|i'm|i've|we|we're|you|things|my|someone|it|it's|there's|there|she|he|they|the|"
@@ -369,12 +370,18 @@ def condition_of(words: str) -> Condition:
     return Condition("feeling" if _FEELING.search(words) else "topic", words)
 
 
+def condition_in(sentence: str) -> Condition:
+    """When what the sentence asks for holds."""
+    found = _CONDITION_FIRST.match(sentence) or _AFTER.search(sentence)
+    return condition_of(found["c"]) if found else ALWAYS
+
+
 def read_clause(text: str, start: int) -> Request | None:
     """The request that the clause at `start` makes, other than to remember or a correction."""
     if (name := _name_told(text, start)) is not None:
         return name
     condition, begins = ALWAYS, start
-    if before := re.compile(_LEADS + _CONDITION.pattern, _I).match(text, start):
+    if before := _CONDITION_FIRST.match(text, start):
         condition, begins = condition_of(before["c"]), before.end()
     found = _ORDER.match(text, begins)
     if found is None:

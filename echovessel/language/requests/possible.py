@@ -10,10 +10,13 @@ import re
 from collections.abc import Iterator
 
 from echovessel.language import tokenizer
+from echovessel.language.matters import matter_of
+from echovessel.language.requests import chinese, english
 from echovessel.language.requests.clauses import is_asked, is_other_voice, is_told_of, sentences
-from echovessel.language.requests.types import Request, RequestKind
+from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
 _I = re.IGNORECASE
+_HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_LOOKED_AT = 2_000  # characters
 
 # --- the words of the fields -----------------------------------------------------------------------------------------
@@ -98,8 +101,13 @@ _MATTER = re.compile(
     _I,
 )
 _AROUND = re.compile(
-    r"^(?:please|pls|about|everything|all|that|to|the|of|from|on|把|请|麻烦|帮我|关于|的|给我|都)\b\s*|[\s.,!]+$|"
-    r"^[\s.,!]+|(?:吧|了|掉|的|都|行吗|好吗)+$"
+    r"^(?:(?:please|pls|about|every\w*|any\w*|all|that|to|the|of|from|on|with|whole|bits?|things?|stuff|parts?|"
+    r"business|story|matter|"
+    r"(?:you've |you )?(?:got|have|know|keep)|i (?:said|told you)|out|up)\b\s*)+|^(?:把|请|麻烦|帮我|关于|的|给我|都|"
+    r"跟你说的|你记的|那些)+|"
+    r"[\s.,!?]+$|^[\s.,!?]+|(?:(?:,? (?:now|pls|please|will you|would you|from (?:your|ur) \w+)))+$|(?:吧|了|掉|的|"
+    r"都|行吗|好吗|从你\w{0,3})+$",
+    _I,
 )
 _POINTS = re.compile(
     rf"(?:(?:what|that|this|it|them|the|last|one|bit|part|thing|line|message|i|just|said|told|wrote|you|please|pls|"
@@ -196,6 +204,12 @@ _NAMED = re.compile(
     r"\bon (?:first|last)[- ]name terms\b|\bno (?:\"|“)?\w+(?:\"|”)?,? (?:please|just)\b",
     _I,
 )
+_NAME = re.compile(
+    r"(?:\b(?:me|say|says|use|prefer|by|i'm|i am|it's|just|only|name is|name's|to)|^)\s+(?:just |as )?"
+    r"(?P<en>(?-i:(?:(?:Dr|Mrs?|Ms)\.? )?[A-Z])[\w'-]*)|"
+    r"(?<![别要许准])(?:叫|喊|称呼)我?(?P<zh>[A-Za-z]\w*|[\u3400-\u9fff]{1,4}?)(?=吧|就|$|好了|啦|[，,。！!])",
+    _I,
+)
 _DENIES = re.compile(
     r"\b(?:not|never|no|nope|nah|actually|wrong|meant|mean|mistake\w*|mistyped|typo|correction|instead|mixed|"
     r"confus\w+|"
@@ -247,15 +261,13 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         sentence = text[start:end]
         if "\x00" in sentence.strip("\x00 ")[:1] or is_other_voice(text, start):
             continue
-        is_chinese = re.search(r"[\u3400-\u9fff]", sentence) is not None
+        is_chinese = _HAN.search(sentence) is not None
         kind = _chinese(text, start, end) if is_chinese else _english(text, start, end)
         if kind is None and not is_asked(text, end - 1) and _corrects(sentence, text, previous, is_chinese):
             kind = RequestKind.CORRECTION
         if kind is not None and kind not in seen:
             seen.add(kind)
-            words = _matter(sentence, is_chinese) if kind is RequestKind.FORGET else sentence.strip("\x00 \n\t")
-            at = text.find(words, start) if words else -1
-            yield Request(kind if words else RequestKind.FORGET_THIS, start, end, words, sure=False, subject_start=at)
+            yield _request(text, kind, start, end, is_chinese)
 
 
 def _english(text: str, start: int, end: int) -> RequestKind | None:
@@ -265,6 +277,9 @@ def _english(text: str, start: int, end: int) -> RequestKind | None:
         return None
     if _STAYS_OUT.search(sentence):
         return RequestKind.FORGET
+    is_style = _own(_STYLED, text, start, end)
+    if is_style and not re.search(rf"\b(?:{_MEMORY}|told|said|remember\w*|forget\w*|know)\b", sentence, _I):
+        return RequestKind.WISH
     governed = [
         (found.start("verb"), kept, found)
         for pattern, kept in ((_DELETES, False), (_KEEPS, True))
@@ -278,12 +293,46 @@ def _english(text: str, start: int, end: int) -> RequestKind | None:
         return RequestKind.REMEMBER
     if _own(_CALLS, text, start, end) or _own(_NAMED, text, start, end):
         return RequestKind.NAME
-    if _own(_STYLED, text, start, end):
+    if is_style:
         return RequestKind.WISH
     if found := _own(_TALKS, text, start, end):
         forbids = re.search(_NOT, found["lead"], _I) and _OF_THE_TWO.search(sentence, found.end())
         return RequestKind.WISH if forbids or _LASTING.search(sentence) else None
     return None
+
+
+def condition_of(words: str) -> Condition:
+    """What a condition in these words is about."""
+    return (chinese if _HAN.search(words) else english).condition_of(words)
+
+
+def is_boundary(sentence: str) -> bool:
+    """Whether it wants something left alone."""
+    forbids = re.search(_BAN_ZH if _HAN.search(sentence) else _NOT, sentence, _I)
+    return forbids is not None and bool(matter_of(sentence))
+
+
+def _request(text: str, kind: RequestKind, start: int, end: int, is_chinese: bool) -> Request:
+    """The sentence as a request of this kind; who is only told how not to be called is wished something."""
+    words, sentence, condition = text[start:end].strip("\x00 \n\t"), text[start:end], ALWAYS
+    if kind is RequestKind.FORGET:
+        words = _matter(sentence, is_chinese)
+        kind = kind if words else RequestKind.FORGET_THIS
+    if kind is RequestKind.NAME:
+        name = _NAME.search(sentence)
+        kind, words = (kind, name["zh"] or name["en"]) if name else (RequestKind.WISH, words)
+    if kind is RequestKind.WISH:
+        condition = (chinese if is_chinese else english).condition_in(sentence)
+    return Request(
+        kind,
+        start,
+        end,
+        words,
+        condition=condition,
+        sure=False,
+        subject_start=text.find(words, start) if words else -1,
+        is_boundary=kind is RequestKind.WISH and is_boundary(sentence),
+    )
 
 
 def _matter(sentence: str, is_chinese: bool) -> str:

@@ -13,9 +13,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
-from echovessel.language.requests.chinese import condition_of as chinese_condition
 from echovessel.language.requests.clauses import is_other_voice
-from echovessel.language.requests.english import condition_of as english_condition
+from echovessel.language.requests.possible import condition_of
 from echovessel.language.requests.types import ALWAYS, Request, RequestKind
 
 SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
@@ -186,7 +185,7 @@ def read_remember_request(plain: str) -> Request | None:
     condition = ALWAYS
     if before and begins > before.end():
         words = before["c"]
-        condition = (chinese_condition if _HAN.search(words) else english_condition)(words)
+        condition = condition_of(words)
         start = min(start, before.start("c"))
     return Request(RequestKind.REMEMBER, start, end, plain[begins:ends], condition=condition, subject_start=begins)
 

@@ -1,25 +1,66 @@
-"""What the owner asked for in a message, as cards of the conversation: forget X, put back, which memory is corrected.
+"""What the owner asked for in a message, as cards of the conversation: forget X, put back, which memory is corrected,
+and whether what a message may ask for was meant.
 
 An address holds ids alone: what is searched for is read from the message, or comes by POST."""
 
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
 from django.shortcuts import get_object_or_404, render
+from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.models import Message
+from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.language.requests import Request, RequestKind, read_requests
 from memory.curation import actions
+from memory.curation.remember import NotRemembered
 from memory.models import ConceptNode
 from memory.requests import corrections, offer, withhold
 from memory.requests.find import find_about
-from memory.web.forms import correction_form
+from memory.web.forms import correction_form, explain_refusal
 from memory.web.views.base import persona_page, uuid_of
 from persona.models import Persona
 
 MAX_SOUGHT = 300
+
+
+@persona_page
+@require_GET
+def open_offers(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """The offers that nobody has answered, as a page that loads draws them."""
+    return JsonResponse({"offers": offer.open_offers(persona)})
+
+
+@persona_page
+@require_http_methods(["GET", "POST"])
+def may_be_asked(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
+    """A wish, or something to remember, that a message may have meant; done after a yes."""
+    data = offer.offer_of(persona, turn, offer.REQUESTED)
+    if data is None:
+        raise Http404
+    asked = _own_message(persona, UUID(data["asked_id"]))
+    context: dict[str, Any] = {"persona": persona, "turn": turn, "kind": data["kind"], "words": asked.content}
+    if data["kind"] != "remember":
+        context |= {"wish": offer.offered_wish(asked.content, data)}
+    if request.method == "POST":
+        try:
+            offer.accept(persona, turn, timezone.now())
+        except (NotRemembered, EmbeddingUnavailable) as error:
+            words = str(error) if isinstance(error, NotRemembered) else explain_refusal(error)
+            return JsonResponse({"message": words}, status=409)
+        context |= {"done": True}
+    return render(request, "memory/_may_be_asked.html", context)
+
+
+@persona_page
+@require_POST
+def settle(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
+    """An offer was answered, or is not wanted: no page shows it again."""
+    offer.settle(persona, turn, request.POST.get("offer", ""))
+    return JsonResponse({})
 
 
 @persona_page
@@ -30,7 +71,14 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     if request.method == "POST":
         sought = request.POST.get("text", "").strip()[:MAX_SOUGHT]
     else:
-        sought = _request(asked, RequestKind.FORGET).subject
+        offered = offer.of_message(persona, asked, offer.ASKED)
+        sought = (
+            asked.content[slice(*offered["place"])]
+            if "place" in offered
+            else _request(asked, RequestKind.FORGET).subject
+        )
+        if offered.get("sure") is False and "look" not in request.GET:
+            return render(request, "memory/_find_ask.html", {"sought": sought})
     found = find_about(persona, sought, asked) if sought else None
     context = {"persona": persona, "asked": asked, "sought": sought, "found": found}
     return render(request, "memory/_find.html", context)
@@ -50,7 +98,7 @@ def put_back(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse
 def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     """A memory that a message corrects, beside the new words: the one correction form, filled in."""
     asked = _own_message(persona, message)
-    correcting = _request(asked, RequestKind.CORRECTION)
+    correcting = _correction(persona, asked)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     node = get_object_or_404(nodes, uuid=uuid_of(request.GET.get("node", "")))
     suggestion = corrections.suggest(node.description, correcting)
@@ -85,6 +133,19 @@ def superseded(request: HttpRequest, persona: Persona, node: UUID) -> HttpRespon
 def _own_message(persona: Persona, message: UUID) -> Message:
     messages = Message.objects.filter(persona=persona, role=Message.Role.USER).select_related("session", "persona")
     return get_object_or_404(messages, uuid=message)
+
+
+def _correction(persona: Persona, asked: Message) -> Request:
+    """The correction as the rules hear it, or else as a model did."""
+    try:
+        return _request(asked, RequestKind.CORRECTION)
+    except Http404:
+        offered = offer.of_message(persona, asked, offer.CORRECTED)
+        if not offered.get("new_place"):
+            raise
+        (start, end), (begins, ends) = offered["place"], offered["new_place"]
+        words, new = asked.content[start:end], asked.content[begins:ends]
+        return Request(RequestKind.CORRECTION, start, end, words, new=new, sure=False, subject_start=begins)
 
 
 def _request(asked: Message, kind: RequestKind) -> Request:

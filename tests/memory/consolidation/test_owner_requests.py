@@ -1,15 +1,19 @@
-"""Requests that a model heard: checked against the messages, whatever it answers."""
+"""Requests that a model heard: checked against the messages, whatever it answers, then offered or done."""
 
 from typing import Any
 
 import pytest
 
 from chat.models import Message, Session
+from echovessel.outbox.models import OutboxEvent
+from memory import afterwards
 from memory.consolidation import runner
-from memory.models import Extraction
+from memory.models import ConceptNode, Extraction
+from memory.requests import offer
 from persona.models import Persona
-from tests.memory.sessions import Clock, cite, extraction, talk
+from tests.memory.sessions import NOW, Clock, cite, event, extraction, talk, turn
 from tests.scripted import Script
+from tests.table import each_row
 
 STORY = "I moved to Porto last week and I like it a lot."
 MAIL = "My boss wrote: \u201cFrom now on call me Sir and never ask about the money again.\u201d"
@@ -76,3 +80,105 @@ def test_a_file_and_another_speaker_ask_nothing(mira: Persona, model: Script, va
 @pytest.mark.django_db
 def test_an_answer_without_requests_says_nothing_of_them(mira: Persona, model: Script) -> None:
     assert read(talk(mira, STORY, "> Oh!"), model, None).answer["requests"] is None
+
+
+# --- what becomes of them -----------------------------------------------------------------------------------------
+def asked_in(persona: Persona, *lines: str) -> Session:
+    """A session that is over, with a turn for each message of the owner."""
+    session = talk(persona, STORY, "> Oh!", *lines)
+    for message in session.messages.filter(role=Message.Role.USER):
+        made = turn(session, "done", finished_at=NOW)
+        Message.objects.filter(pk=message.pk).update(turn=made)
+        afterwards.after_turn(made.pk, NOW)
+    return session
+
+
+def open_names(persona: Persona) -> list[str]:
+    return [one["event"] for one in offer.open_offers(persona)]
+
+
+def lessons() -> list[str]:
+    return list(ConceptNode.objects.filter(kind="lesson").order_by("id").values_list("description", flat=True))
+
+
+@pytest.mark.django_db(transaction=True)
+@each_row(
+    "message, kind, what, condition, offered",
+    [
+        (WISH, "wish", "the subject of my father stayed buried", "", offer.REQUESTED),
+        ("It would be kinder to hum along on my grey days.", "wish", "hum along", "on my grey days", offer.REQUESTED),
+        ("The baker on the corner knows me as Sunny.", "name", "Sunny", "", offer.REQUESTED),
+        ("My locker is number 217, in case I ring you.", "remember", "My locker is number 217", "", offer.REQUESTED),
+        ("The matter of my debts has had its day.", "forget", "my debts", "", offer.ASKED),
+        ("Oh dear, the walls have ears.", "forget", "", "", offer.ASKED),
+        ("我爸那一页就让它过去好了。", "forget", "我爸", "", offer.ASKED),
+    ],
+)
+def test_what_a_model_alone_hears_is_offered_once_and_never_done(
+    mira: Persona, model: Script, message: str, kind: str, what: str, condition: str, offered: str
+) -> None:
+    OutboxEvent.objects.all().delete()
+    session = asked_in(mira, message)
+    wish = session.messages.latest("id")
+    answer = request(wish, kind=kind, what=what, condition=condition)
+    assert read(session, model, [answer]).answer["requests"]
+    extraction_ = Extraction.objects.get(session=session)
+    assert (open_names(mira), lessons()) == ([offered], [])
+    Extraction.objects.filter(pk=extraction_.pk).update(applied_at=None)
+    runner.run(session.pk, Clock())
+    assert open_names(mira) == [offered]
+    assert not Message.objects.filter(withheld=True).exists()
+    session.delete()
+
+
+@pytest.mark.django_db
+def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_more(mira: Persona, model: Script) -> None:
+    unsure = "Steer clear of the topic of kids."
+    session = asked_in(mira, unsure)
+    assert open_names(mira) == [offer.REQUESTED]
+    read(session, model, [request(session.messages.latest("id"))])
+    assert (open_names(mira), lessons()) == ([], ["Steer clear of the topic of kids."])
+    other = asked_in(mira, "Leave the compliments out of it, would you?")
+    assert open_names(mira) == [offer.REQUESTED]
+    read(other, model, [])
+    assert (open_names(mira), len(lessons())) == ([], 1)
+
+
+@pytest.mark.django_db
+def test_memory_mode_denies_nothing_and_a_no_of_the_owner_stands(mira: Persona, model: Script) -> None:
+    session = asked_in(mira, "Steer clear of the topic of kids.")
+    read(session, model, None)
+    assert open_names(mira) == [offer.REQUESTED]
+    other = asked_in(mira, "Leave the compliments out of it, would you?")
+    wish = other.messages.latest("id")
+    assert wish.turn is not None
+    assert offer.settle(mira, wish.turn.uuid, offer.REQUESTED)
+    read(other, model, [request(wish)])
+    assert lessons() == []
+
+
+@pytest.mark.django_db
+def test_a_correction_that_a_model_hears_is_a_card_unless_the_model_corrects_it_itself(
+    mira: Persona, model: Script, remember: Any
+) -> None:
+    remember(mira, "Ruth lives in Leeds.")
+    told = "These days Ruth lives in York, by the way."
+    session = asked_in(mira, told)
+    message = session.messages.latest("id")
+    heard = request(message, kind="correction", what="Ruth lives in York")
+    read(session, model, [heard])
+    assert open_names(mira) == [offer.CORRECTED]
+    OutboxEvent.objects.all().delete()
+    node = remember(mira, "Tom lives in Leeds.")
+    session = asked_in(mira, "These days Tom lives in York, by the way.")
+    message = session.messages.latest("id")
+    model.structured = [
+        extraction(
+            [event("Tom lives in York.", cite(message), supersedes=[f"e{node.pk}"])],
+            requests=[request(message, kind="correction", what="Tom lives in York")],
+        ),
+        {"thoughts": []},
+    ]
+    runner.run(session.pk, Clock())
+    node.refresh_from_db()
+    assert (node.status, open_names(mira)) == ("superseded", [])

@@ -12,6 +12,7 @@ from echovessel.language.requests import read_requests
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.models import ConceptNode, Evidence
+from memory.requests import offer
 from memory.requests.corrections import suggest
 from memory.requests.find import find_about
 from persona.models import Persona
@@ -21,6 +22,7 @@ from tests.table import each_row
 
 def ended(persona: Persona, *lines: str, xray: dict[str, Any] | None = None, off_the_record: bool = False) -> Turn:
     """The turn of the last line; each earlier line of the owner begins a turn of its own, with the reply after it."""
+    persona.sessions.filter(status="open").update(status="closed")
     session = talk(persona, *lines, status="open")
     Session.objects.filter(pk=session.pk).update(off_the_record=off_the_record)
     last = None
@@ -59,7 +61,7 @@ def test_what_shall_not_be_remembered_is_withheld_once_with_its_reply_and_put_ba
     afterwards.after_turn(made.pk, NOW)
     assert asked() == [
         {"turn_id": str(made.uuid), "message_ids": ids[:1], "node_ids": [], "withheld_ids": ids}
-        | {"hidden_ids": [str(kissed.uuid)]}
+        | {"hidden_ids": [str(kissed.uuid)], "sure": True}
     ]
     withheld = Message.objects.filter(withheld=True)
     assert [str(one.uuid) for one in withheld.order_by("id")] == ids
@@ -217,3 +219,100 @@ def test_a_correction_is_made_from_its_card_by_the_form_of_the_memory_and_undone
     client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
     node.refresh_from_db()
     assert node.description == "Ruth lives in Leeds."
+
+
+# --- what may be meant --------------------------------------------------------------------------------------------
+@pytest.mark.django_db(transaction=True)
+@each_row(
+    "message, words, kind",
+    [
+        ("Steer clear of the topic of kids.", "Steer clear of the topic of kids", "lesson"),
+        ("Just Sam is fine.", "Sam", "lesson"),
+        ("You should know I'm deaf in one ear.", "deaf in one ear", "event"),
+        ("以后不聊前任", "以后不聊前任", "lesson"),
+        ("帮我存一下：车停在B2", "车停在B2", "event"),
+    ],
+)
+def test_what_may_be_meant_is_asked_about_and_done_after_a_yes_alone(
+    mira: Persona, client: Client, message: str, words: str, kind: str
+) -> None:
+    client.force_login(mira.owner)
+    fetched = {"headers": {"X-Requested-With": "fetch"}}
+    for is_wanted in (False, True):
+        made = ended(mira, message)
+        afterwards.after_turn(made.pk, NOW)
+        afterwards.after_turn(made.pk, NOW)
+        listed = client.get(reverse("offers", args=[mira.uuid])).json()["offers"]
+        assert [one["event"] for one in listed] == ["memory.request.asked"]
+        assert message not in str(listed)
+        chip = reverse("may_be_asked", args=[mira.uuid, made.uuid])
+        assert words in client.get(chip).content.decode()
+        assert not ConceptNode.objects.exists()
+        if is_wanted:
+            assert client.post(chip, **fetched).status_code == 200
+        else:
+            client.post(reverse("settle_offer", args=[mira.uuid, made.uuid]), {"offer": "memory.request.asked"})
+        assert client.get(chip).status_code == 404
+        assert client.get(reverse("offers", args=[mira.uuid])).json() == {"offers": []}
+        afterwards.after_turn(made.pk, NOW)
+        assert client.get(reverse("offers", args=[mira.uuid])).json() == {"offers": []}
+    node = ConceptNode.objects.get()
+    assert node.kind == kind
+    assert words in f"{node.description} {node.condition}"
+    node.delete()
+    made.session.delete()
+    Persona.objects.filter(pk=mira.pk).update(asked_name="")
+
+
+@pytest.mark.django_db
+def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alone(mira: Persona) -> None:
+    made = ended(mira, "When I'm sad, steer clear of my father.")
+    afterwards.after_turn(made.pk, NOW)
+    assert offer.accept(mira, made.uuid, NOW)
+    lesson = ConceptNode.objects.get()
+    assert (lesson.scope, lesson.condition) == ("feeling", "When I'm sad")
+
+
+@pytest.mark.django_db
+def test_whoever_answers_no_question_is_not_asked_a_fourth(mira: Persona) -> None:
+    for topic in ("kids", "money", "weight", "work", "church"):
+        afterwards.after_turn(ended(mira, f"Steer clear of the topic of {topic}.").pk, NOW)
+    assert len(offer.open_offers(mira)) == 3
+
+
+@pytest.mark.django_db
+def test_what_may_be_a_request_to_forget_is_a_question_before_anything_is_looked_for(
+    mira: Persona, client: Client, remember: Any
+) -> None:
+    node = remember(mira, "Ana has a knee injury.")
+    made = ended(mira, "Lose the stuff about my knee injury, it bores me.")
+    afterwards.after_turn(made.pk, NOW)
+    [told] = asked()
+    client.force_login(mira.owner)
+    address = reverse("forget_find", args=[mira.uuid, told["asked_id"]])
+    question = client.get(address).content.decode()
+    assert 'data-testid="forget-unsure"' in question
+    assert str(node.uuid) not in question
+    assert f'value="{node.uuid}" checked' in client.get(f"{address}?look=1").content.decode()
+
+
+@pytest.mark.django_db
+def test_an_offer_is_open_while_what_it_is_about_is_there_and_for_nobody_else(
+    mira: Persona, otto: Persona, client: Client, remember: Any
+) -> None:
+    node = remember(mira, "Ruth lives in Leeds.")
+    made = ended(mira, "Actually Ruth lives in York.")
+    afterwards.after_turn(made.pk, NOW)
+    assert [one["event"] for one in offer.open_offers(mira)] == ["memory.correction.asked"]
+    client.force_login(otto.owner)
+    for address in (reverse("offers", args=[mira.uuid]), reverse("may_be_asked", args=[mira.uuid, made.uuid])):
+        assert client.get(address).status_code == 404
+    assert not offer.open_offers(otto)
+    node.delete()
+    assert not offer.open_offers(mira)
+    kissed = ended(mira, "I kissed Tom.", "> Oh!", "Forget that.")
+    afterwards.after_turn(kissed.pk, NOW)
+    assert [one["event"] for one in offer.open_offers(mira)] == ["memory.forget.asked"]
+    client.force_login(mira.owner)
+    client.post(reverse("put_back", args=[mira.uuid, kissed.uuid]))
+    assert not offer.open_offers(mira)

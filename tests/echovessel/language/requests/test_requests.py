@@ -59,7 +59,7 @@ def test_less_usual_ways_to_ask_are_mostly_heard() -> None:
 
 # Lines of others, who had not seen the rules: at first they heard 0.52 of the English requests and
 # 0.37 of the Chinese. The even half was then looked at. Of the odd half nobody has.
-HALVES = {"en": {"even": 0.95, "odd": 0.76}, "zh": {"even": 0.90, "odd": 0.76}}
+HALVES = {"en": {"even": 0.95, "odd": 0.75}, "zh": {"even": 0.90, "odd": 0.76}}
 
 
 @pytest.mark.parametrize(("language", "half"), [(language, half) for language in HALVES for half in HALVES[language]])
