@@ -27,7 +27,7 @@ Apps = Sequence[AppConfig] | None
 @register()
 def knobs_are_sound(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E001: an override that is unknown or out of range."""
-    frame = [f"echovessel.{name}" for name in ("jobs", "llm", "outbox", "api.tokens")]
+    frame = [f"echovessel.{name}" for name in ("embeddings", "jobs", "llm", "outbox", "api.tokens")]
     for name in ("chat", "memory", "persona", "proactive", *frame):
         import_module(f"{name}.knobs")
     hint = "Correct it in ECHOVESSEL_KNOBS or in knobs.toml of the data folder. /help/commands/ lists all knobs."

@@ -189,6 +189,14 @@ LLM_TIMEOUT_S = env.float("LLM_TIMEOUT_S", default=120.0)
 LLM_PRICES: dict[str, dict[str, float]] = json.loads(env.str("LLM_PRICES", default="{}"))
 # What an installation begins with. Once there is a vector the database says which model is in use (manage.py reembed).
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="all-MiniLM-L6-v2")
+# Any server with OpenAI's /v1/embeddings; EMBEDDING_MODEL is then a name that it knows.
+EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", default="")
+EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", default="")
+# For models that are not in the table of embeddings/model_names.py: None is what that says.
+EMBEDDING_QUERY_PREFIX = env.str("EMBEDDING_QUERY_PREFIX", default=None)
+EMBEDDING_DOCUMENT_PREFIX = env.str("EMBEDDING_DOCUMENT_PREFIX", default=None)
+EMBEDDING_POOLING = env.str("EMBEDDING_POOLING", default="")
+EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", default=0)
 
 # --- the upward wires -------------------------------------------------------------------------------------------
 # What a prompt is made of, in order, as Django lists context processors. This list is the shape of the prompt.

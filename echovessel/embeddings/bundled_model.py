@@ -26,6 +26,7 @@ import numpy as np
 from tokenizers import Tokenizer
 
 from echovessel.embeddings import onnx_format
+from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.embeddings.onnx_format import MICROSOFT
 
 logger = logging.getLogger(__name__)
@@ -49,7 +50,7 @@ Encode = Callable[[Sequence[str]], np.ndarray]
 Tensors = Mapping[str, np.ndarray]
 
 
-class BundledModelUnusable(Exception):
+class BundledModelUnusable(EmbeddingUnavailable):
     """The model's file is missing or another one, or gives other vectors here; the message says what to do."""
 
 

@@ -1,9 +1,10 @@
-"""Sentence embeddings: texts to unit vectors, with one model, on one thread.
+"""Sentence embeddings: texts to unit vectors, by the model in use.
 
 The model loads when it is first needed, or earlier in the background by `warm()`: the bundled one in 0.5 s with 90 MB
-(`bundled_model.py`), any other one through sentence-transformers and torch in 6 to 11 s with 480 MB. One thread does
-all the work: with two on a busy two-core machine torch was ten times slower (design/recall.md). What was embedded
-lately is not embedded again: of the messages that a turn asks for all but one were asked for by the turn before.
+(`bundled_model.py`), any other local one through sentence-transformers and torch in 6 to 11 s with 480 MB
+(`local_model.py`). One thread does all that work: with two on a busy two-core machine torch was ten times slower
+(design/recall.md). A server (`server_model.py`) is waited for in a few threads of their own. What was embedded lately
+is not embedded again: of the messages that a turn asks for all but one were asked for by the turn before.
 
 A process that forks keeps nothing of the parent's: a torch that was used before a fork hangs in the child.
 """
@@ -17,40 +18,49 @@ from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 from django.conf import settings
 
-from echovessel.embeddings import bundled_model, translation
+from echovessel.embeddings import bundled_model, local_model, model_names, translation
 from echovessel.embeddings.bundled_model import Encode
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
+from echovessel.embeddings.model_names import BUNDLED, PLAIN, ModelSpec, full_name
+from echovessel.embeddings.server_model import ServerModel
+
+__all__ = ["BUNDLED", "PLAIN", "EmbeddingUnavailable", "ServerUnavailable", "full_name"]
 
 logger = logging.getLogger(__name__)
 
+# Of the bundled model's vectors.
 DIMENSION = bundled_model.DIMENSION
-PLAIN = bundled_model.NAME
-# The same model, given Chinese as a row of English words: it has read little but English.
-BUNDLED = f"{PLAIN}+cc-cedict"
-# Vectors of texts that were embedded lately, by their digest: 1.5 KB each.
+# Vectors of texts that were embedded lately, by their digest: 1.5 KB each, or more by a larger model.
 REMEMBERED = 2_048
 # Of many who wait the first ones are not held up for the last: more together takes hardly less time for each.
 TOGETHER = 4
+# Requests to a server at a time.
+SERVER_THREADS = 4
 
 
-class EmbeddingUnavailable(Exception):
-    """The model cannot be loaded; the message says what is missing and how to mend it."""
+@dataclass(frozen=True)
+class ModelInUse:
+    """The model of the stored vectors, as the database says: their size, and the vector of a server's PROBE."""
+
+    name: str = ""
+    dimension: int = 0
+    probe: bytes = b""
 
 
 def name() -> str:
     """The name of the model in use, stored with every vector it makes: as it was told last, else as configured."""
-    return _in_use or configured()
+    return _in_use.name or configured()
 
 
-def use(model: str) -> None:
+def use(model: str, dimension: int = 0, probe: bytes = b"") -> None:
     """From now on use this model; an empty name means the configured one. Which it is says the database."""
     global _in_use
-    _in_use = model
+    _in_use = ModelInUse(model, dimension, probe)
 
 
 def configured() -> str:
@@ -58,13 +68,22 @@ def configured() -> str:
     return full_name(settings.EMBEDDING_MODEL or PLAIN)
 
 
-def full_name(model: str) -> str:
-    """The name under which a model is found wherever a process was started: of a folder its whole path. The bundled
-    model goes by what it makes of Chinese as well; by its plain name it made other vectors once."""
-    folder: Path = settings.BASE_DIR / model
-    if model in (PLAIN, BUNDLED):
-        return BUNDLED
-    return str(folder.resolve()) if folder.is_dir() else model
+def dimension() -> int:
+    """How many numbers a vector of the model in use has: as the stored ones, else as the model says, which may have to
+    be loaded for that. Raises EmbeddingUnavailable."""
+    if not _in_use.dimension and name() not in (PLAIN, BUNDLED):
+        return int(embed(["Hello"]).shape[1])
+    return _in_use.dimension or DIMENSION
+
+
+def is_served(model: str) -> bool:
+    """Whether a server makes the vectors of `model`."""
+    return model_names.parse(model).source == "server"
+
+
+def document_prefix() -> str:
+    """What the model in use wants before a text that is searched."""
+    return model_names.parse(name()).document_prefix
 
 
 def alike(model: str, text: str) -> bool:
@@ -72,20 +91,26 @@ def alike(model: str, text: str) -> bool:
     return model == name() or ({model, name()} == {PLAIN, BUNDLED} and _in_english(text) == text)
 
 
-def embed(texts: Sequence[str], model: str | None = None) -> np.ndarray:
-    """Vectors of `texts`: (n, 384) float32, each of unit length, by `model` or else by the model in use. Raises
-    EmbeddingUnavailable."""
+def embed(
+    texts: Sequence[str], model: str | None = None, *, as_query: bool = False, is_hurried: bool | None = None
+) -> np.ndarray:
+    """Vectors of `texts`: (n, dimension) float32, each of unit length, by `model` or else by the model in use.
+    `as_query`: of questions that are searched with, which some models want told apart from what is searched.
+    `is_hurried`: somebody waits, as with questions, so a server has little time. Raises EmbeddingUnavailable."""
     model = model or name()
-    known = {text: vector for text in dict.fromkeys(texts) if (vector := _lately.recall(model, text)) is not None}
-    if wanted := [text for text in dict.fromkeys(texts) if text not in known]:
-        known |= zip(wanted, _wish_for(wanted, model).result(), strict=True)
-    return np.stack([known[text] for text in texts]) if texts else np.zeros((0, DIMENSION), dtype=np.float32)
+    worded = _with_prefix(texts, model, as_query)
+    known = {text: vector for text in dict.fromkeys(worded) if (vector := _lately.recall(model, text)) is not None}
+    if wanted := [text for text in dict.fromkeys(worded) if text not in known]:
+        known |= zip(wanted, _wish_for(wanted, model, as_query, is_hurried).result(), strict=True)
+    return np.stack([known[text] for text in worded]) if worded else np.zeros((0, _in_use.dimension or DIMENSION))
 
 
 def soon(text: str) -> None:
-    """Begin to embed `text`, which is wanted in a moment; does not wait, neither for that nor for a model to load."""
-    if _is_loaded() and _lately.recall(name(), text) is None:
-        _wish_for([text], name())
+    """Begin to embed `text`, which a turn asks with in a moment; does not wait, neither for that nor for a model to
+    load."""
+    [worded] = _with_prefix([text], name(), True)
+    if _is_loaded() and _lately.recall(name(), worded) is None:
+        _wish_for([worded], name(), as_query=True)
 
 
 def warm(text: str = "Hello") -> "Future[Any]":
@@ -95,7 +120,13 @@ def warm(text: str = "Hello") -> "Future[Any]":
         done: Future[Any] = Future()
         done.set_result(None)
         return done
-    return _executor().submit(_load_quietly, text)
+    return _executor_for(name()).submit(_load_quietly, text)
+
+
+def last_probe(model: str) -> bytes:
+    """The vector of PROBE that the server of `model` gave last, to be stored with the first vectors; else empty."""
+    probe = _server(model).probe if is_served(model) else None
+    return b"" if probe is None else probe.astype("<f4").tobytes()
 
 
 def clear_cache() -> None:
@@ -106,7 +137,7 @@ def clear_cache() -> None:
 def fault(model: str | None = None) -> str:
     """Why `model`, or else the one in use, cannot be used, as far as can be told without loading it; else empty."""
     if (model or name()) not in (PLAIN, BUNDLED):
-        return ""
+        return model_names.parse(model or name()).fault()
     return bundled_model.fault() or (translation.fault() if (model or name()) == BUNDLED else "")
 
 
@@ -119,15 +150,31 @@ class _Request:
     answer: "Future[np.ndarray]"
 
 
-def _wish_for(texts: Sequence[str], model: str) -> "Future[np.ndarray]":
+def _with_prefix(texts: Sequence[str], model: str, as_query: bool) -> Sequence[str]:
+    spec = model_names.parse(model)
+    prefix = spec.query_prefix if as_query else spec.document_prefix
+    return [prefix + text for text in texts] if prefix else texts
+
+
+def _wish_for(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool | None = None) -> "Future[np.ndarray]":
+    if is_served(model):
+        hurried = as_query if is_hurried is None else is_hurried
+        return _executor_for(model).submit(_ask_server, texts, model, not as_query, hurried)
     wish = _Request(model, texts, Future())
     _wishes.append(wish)
-    _executor().submit(_grant_some)
+    _executor_for(model).submit(_grant_some)
     return wish.answer
 
 
+def _ask_server(texts: Sequence[str], model: str, is_stored: bool, is_hurried: bool) -> np.ndarray:
+    rows = _server(model).embed(texts, is_stored=is_stored, is_hurried=is_hurried)
+    _lately.keep(model, texts, rows)
+    return rows
+
+
 def _is_loaded() -> bool:
-    return bool(_model.cache_info().currsize)
+    """Whether a text can be embedded without loading anything. (A server's model is not ours to load.)"""
+    return bool(_model.cache_info().currsize) or is_served(name())
 
 
 def _grant_some() -> None:
@@ -152,6 +199,11 @@ def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
     known = {text: _lately.recall(model, text) for text in texts}
     if unknown := [text for text, vector in known.items() if vector is None]:
         made = _encode(unknown, model)
+        if model == _in_use.name and made.shape[1] != (_in_use.dimension or made.shape[1]):
+            raise EmbeddingUnavailable(
+                f"{model} gives {made.shape[1]} dimensions, and the stored vectors have {_in_use.dimension}: it is "
+                "another model now."
+            )
         _lately.keep(model, unknown, made)
         known |= zip(unknown, made, strict=True)
     return cast(dict[str, np.ndarray], known)
@@ -187,7 +239,7 @@ def _digest(model: str, text: str) -> bytes:
     return hashlib.blake2b(f"{model}\0{text}".encode(errors="surrogatepass"), digest_size=16).digest()
 
 
-_in_use = ""
+_in_use = ModelInUse()
 _wishes: deque[_Request] = deque()
 _lately = _RecentVectors()
 
@@ -197,10 +249,29 @@ def _executor() -> ThreadPoolExecutor:
     return ThreadPoolExecutor(1, thread_name_prefix="embedding")
 
 
+@cache
+def _server_executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(SERVER_THREADS, thread_name_prefix="embedding-server")
+
+
+def _executor_for(model: str) -> ThreadPoolExecutor:
+    return _server_executor() if is_served(model) else _executor()
+
+
+def _server(model: str) -> ServerModel:
+    return _server_of(model, _in_use if model == _in_use.name else ModelInUse())
+
+
+@lru_cache(maxsize=4)
+def _server_of(model: str, in_use: ModelInUse) -> ServerModel:
+    probe = np.frombuffer(in_use.probe, dtype="<f4") if in_use.probe else None
+    return ServerModel(model_names.parse(model), in_use.dimension, probe)
+
+
 def _forget_parent() -> None:
     global _lately
-    _executor.cache_clear()
-    _model.cache_clear()
+    for cached in (_executor, _server_executor, _server_of, _model):
+        cached.cache_clear()
     _wishes.clear()
     _lately = _RecentVectors()
 
@@ -224,45 +295,19 @@ def _in_english(text: str) -> str:
 
 def _load_quietly(text: str) -> None:
     try:
-        _vectors([text], name())
+        embed([text], as_query=True) if is_served(name()) else _vectors([text], name())
     except EmbeddingUnavailable as error:
         logger.error("%s", error)
 
 
 @lru_cache(maxsize=1)
 def _model(wanted: str) -> Encode:
-    """The encoder of a model. The one that was used before is let go."""
+    """The encoder of a local model. The one that was used before is let go."""
     if wanted != PLAIN:
-        return _load_sentence_transformer(full_name(wanted), wanted)
+        return local_model.load_encoder(model_names.parse(wanted))
     try:
         return bundled_model.load_encoder()
-    except bundled_model.BundledModelUnusable as error:
-        raise EmbeddingUnavailable(str(error)) from error
     except ImportError as error:
         # There is no onnxruntime for every system; torch makes the same vectors, slower.
         logger.warning("onnxruntime cannot be loaded (%s): torch embeds instead", error)
-        return _load_sentence_transformer(str(bundled_model.FOLDER), wanted)
-
-
-def _load_sentence_transformer(folder: str, wanted: str) -> Encode:
-    os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
-    import torch  # noqa: PLC0415  (6 s and 480 MB: only where another model than the bundled one is used)
-    from sentence_transformers import SentenceTransformer  # noqa: PLC0415
-    from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
-
-    disable_progress_bar()
-    torch.set_num_threads(1)
-    try:
-        model = SentenceTransformer(folder, device="cpu")
-    except (OSError, ValueError) as error:
-        raise EmbeddingUnavailable(f"the embedding model {wanted} cannot be loaded: {error}") from error
-    if (dimension := model.get_embedding_dimension()) != DIMENSION:
-        raise EmbeddingUnavailable(f"{wanted} makes {dimension} dimensions; the index holds {DIMENSION}")
-
-    def encode(texts: Sequence[str]) -> np.ndarray:
-        vectors: np.ndarray = model.encode(
-            list(texts), batch_size=32, convert_to_numpy=True, normalize_embeddings=True, show_progress_bar=False
-        )
-        return vectors
-
-    return encode
+        return local_model.load_encoder(ModelSpec("local", str(bundled_model.FOLDER)))

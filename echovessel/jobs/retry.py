@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 
+from echovessel.embeddings.errors import ServerUnavailable
 from echovessel.jobs import knobs
 from echovessel.llm import AnswerUnreadable, LLMError
 
@@ -17,9 +18,12 @@ class Retry:
 
 def next_retry(error: Exception, attempts: int) -> Retry | None:
     """The retry of a step whose `attempts`-th attempt (from 1) ended with `error`; None for a permanent error, or when
-    no attempts are left. A spent budget is nobody's fault and costs no attempt."""
+    no attempts are left. A spent budget is nobody's fault and costs no attempt, nor does a server of embeddings that is
+    down: it comes back, and no memory is given up for it."""
     if isinstance(error, LLMError) and error.code == "budget_exhausted":
         return Retry(delay_after(1, error.retry_after), attempts - 1)
+    if isinstance(error, ServerUnavailable):
+        return Retry(delay_after(2), attempts - 1)
     if attempts >= knobs.attempts() or (isinstance(error, LLMError) and error.permanent):
         return None
     return Retry(delay_after(attempts, error.retry_after if isinstance(error, LLMError) else None), attempts)

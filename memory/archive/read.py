@@ -447,7 +447,7 @@ class Loader:
                 bare.append(one.record)
                 continue
             try:
-                stored[one.record.id] = one.record.vector(embedding.DIMENSION)
+                stored[one.record.id] = one.record.vector(embedding.dimension())
             except ValueError as error:
                 self.reject(one.number, str(error))
         embedded = embedding.embed([node.description for node in bare])

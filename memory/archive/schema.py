@@ -164,6 +164,8 @@ class HeaderRecord(Record):
     version: int
     exported_at: Moment | None = None
     embedding_model: str | None = None
+    embedding_dimensions: int | None = None
+    embedding_prefix: str | None = None
     source: str | None = None
 
 

@@ -181,7 +181,7 @@ def _check_line(survey: Survey, line: RawLine) -> None:
             raise BrokenLine(line.number, "it refers to itself")
         if has_our_vector(survey.header, found):
             try:
-                found.vector(embedding.DIMENSION)
+                found.vector(embedding.dimension())
             except ValueError as error:
                 raise BrokenLine(line.number, str(error)) from error
     elif isinstance(found, EntityRecord) and found.merged_into == found.id:
@@ -194,7 +194,13 @@ def _check_line(survey: Survey, line: RawLine) -> None:
 def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
     """Whether the archive holds the vector that the model in use here would make."""
     made_by = header.embedding_model
-    return node.embedding is not None and made_by is not None and embedding.alike(made_by, node.description)
+    if node.embedding is None or made_by is None or not embedding.alike(made_by, node.description):
+        return False
+    # The same name may mean another size or prefix in another version.
+    return header.embedding_dimensions in (None, embedding.dimension()) and header.embedding_prefix in (
+        None,
+        embedding.document_prefix(),
+    )
 
 
 def links(node: NodeRecord) -> list[str]:

@@ -16,6 +16,7 @@ from typing import Any
 
 from django.db import transaction
 
+from echovessel.embeddings import model_names
 from memory.archive import auxiliary_records, imported_files, merges, parts, tables
 from memory.archive.parts import Names, Part, Table, Values, in_batches, iso_format
 from memory.archive.schema import FORMAT, VERSION
@@ -45,10 +46,18 @@ def archive_records(persona: Persona, now: datetime) -> Iterator[tuple[str, Valu
     """The type and the fields of each record, in the order of an archive."""
     with transaction.atomic():
         saved = parts.saved_keys(persona)
-    names = Names(persona, saved, model := vectors.model_in_use())
+    model, dimension, _ = vectors.in_use()
+    names = Names(persona, saved, model)
     yield (
         "header",
-        {"format": FORMAT, "version": VERSION, "exported_at": iso_format(now), "embedding_model": model or None},
+        {
+            "format": FORMAT,
+            "version": VERSION,
+            "exported_at": iso_format(now),
+            "embedding_model": model or None,
+            "embedding_dimensions": dimension or None,
+            "embedding_prefix": model_names.parse(model).document_prefix if model else None,
+        },
     )
     yield from (("persona", values) for values in tables.PERSONA.write(names, [persona]))
     for block in CoreBlock.objects.filter(persona=persona).order_by("label"):

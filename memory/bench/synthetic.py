@@ -254,10 +254,10 @@ class Meanings:
         self.noise = np.random.default_rng(life.seed)
 
     def around(self, topics: Sequence[int]) -> np.ndarray:
-        """One unit vector per topic: (n, 384) float32."""
+        """One unit vector per topic: (n, d) float32."""
         new = [topic for topic in dict.fromkeys(topics) if topic not in self.centres]
         self.centres |= zip(new, embedding.embed([self.life.line(topic) for topic in new]), strict=True)
-        noise = self.noise.standard_normal((len(topics), embedding.DIMENSION), dtype=np.float32)
+        noise = self.noise.standard_normal((len(topics), embedding.dimension()), dtype=np.float32)
         noise *= SPREAD / np.linalg.norm(noise, axis=1, keepdims=True)
         found = np.stack([self.centres[topic] for topic in topics]) + noise
         return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)

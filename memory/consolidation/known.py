@@ -102,7 +102,7 @@ def _alike(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str])
         return []
     distances: dict[int, float] = {}
     model = follow()
-    for vector in embedding.embed(list(texts)):
+    for vector in embedding.embed(list(texts), as_query=True, is_hurried=False):
         for key, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS_PER_MESSAGE):
             distances[key] = min(distance, distances.get(key, distance))
     expect(model)

@@ -15,7 +15,7 @@ from django.utils import timezone
 
 from chat.models import Session
 from chat.sessions import close as sessions_close
-from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
 from echovessel.jobs import knobs, runner
 from echovessel.jobs.lease import Clock, Lease
 from echovessel.jobs.retry import Retry, delay_after
@@ -115,6 +115,8 @@ class Consolidation(runner.Job[Lease[Session]]):
             return self.fail(f"It stopped {knobs.attempts()} times before it was done.")
         try:
             return self.consolidate_early() if self.is_early else self.consolidate()
+        except ServerUnavailable:
+            raise  # it is tried again until the server is back
         except EmbeddingUnavailable as error:
             return self.fail(f"embedding: {error}")
 

@@ -85,7 +85,7 @@ def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
         filling=() if is_event else addition.grounds,
     )
     model = follow()
-    [vector] = embedding.embed([draft.description])
+    [vector] = embedding.embed([draft.description], is_hurried=True)
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)
         written = write(persona, draft, vector, model, now)

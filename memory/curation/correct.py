@@ -88,7 +88,7 @@ def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, 
     """
     values = _values(change)
     model = follow()
-    [vector] = embedding.embed([values["description"]]) if "description" in values else [None]
+    [vector] = embedding.embed([values["description"]], is_hurried=True) if "description" in values else [None]
     return _rewrite(node, values, vector, model, by, now)
 
 
@@ -110,7 +110,7 @@ def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None
     )
     values = _values(change) | {"verification": version.verification}
     model = follow()
-    [vector] = embedding.embed([values["description"]])
+    [vector] = embedding.embed([values["description"]], is_hurried=True)
     return _rewrite(node, values, vector, model, by, now)
 
 

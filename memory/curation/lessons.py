@@ -140,7 +140,7 @@ def _stored(persona: Persona, wish: Wish, message: Message | None, now: datetime
         quote = Quote(message, message.content[wish.start : wish.end], wish.start, wish.end)
         draft = replace(draft, session=message.session, evidence=[quote], created_at=message.created_at)
     model = follow()
-    [vector] = embedding.embed([draft.description])
+    [vector] = embedding.embed([draft.description], is_hurried=True)
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)
         written = write(persona, draft, vector, model, now)

@@ -83,7 +83,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         created_at=message.created_at,
     )
     model = follow()
-    [vector] = embedding.embed([tidy_description(draft.description)])
+    [vector] = embedding.embed([tidy_description(draft.description)], is_hurried=True)
     persona = message.persona
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here

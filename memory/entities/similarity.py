@@ -42,7 +42,7 @@ COULD_BE_ONE = {"shared_name", "familiar_name", "other_script"}
 
 @dataclass(frozen=True)
 class Profile:
-    """A name with all its forms, its kind, its memories with their vectors `(n, 384) float32, unit length`, and the
+    """A name with all its forms, its kind, its memories with their vectors `(n, d) float32, unit length`, and the
     names (normalised) of others in them."""
 
     names: Sequence[str]

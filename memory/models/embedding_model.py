@@ -12,12 +12,17 @@ LONGEST_MODEL_NAME = 200
 class EmbeddingModel(models.Model):
     """The model in use, in one row: made with the first vector, by a trigger, which lets no vector of another one in.
 
-    Before there is a vector the setting decides; afterwards only `memory.store.reembedding` changes it.
+    Before there is a vector the setting decides; afterwards only `memory.store.reembedding` changes it. `dimension` is
+    the size of its vectors; `probe` the vector of a known text by a server's model, by which another model under the
+    same name is noticed; `cosines` what the cosines of its vectors mean (memory/store/cosine_scale.py).
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     name = models.CharField(max_length=LONGEST_MODEL_NAME)
-    text_columns = {"name": NO_WORDS}
+    dimension = models.PositiveSmallIntegerField(default=384)
+    probe = models.BinaryField(default=bytes)
+    cosines = models.JSONField(default=dict)
+    text_columns = {"name": NO_WORDS, "probe": NO_WORDS, "cosines": NO_WORDS}
 
     class Meta:
         constraints = [

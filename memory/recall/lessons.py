@@ -127,7 +127,8 @@ def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
     if not lessons or not moment.strip():
         return {}
     try:
-        said, *conditions = embedding.embed([moment, *(lesson.condition for lesson in lessons)])
+        [said] = embedding.embed([moment], as_query=True)
+        conditions = embedding.embed([lesson.condition for lesson in lessons], is_hurried=True)
     except embedding.EmbeddingUnavailable:
         return {}
     return {lesson.pk: round(float(one @ said), 3) for lesson, one in zip(lessons, conditions, strict=True)}

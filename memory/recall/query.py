@@ -100,7 +100,7 @@ def meaning(query: Query) -> Meaning:
     """The vectors of a query. Raises EmbeddingUnavailable."""
     bare = " ".join(query.bare)
     texts = list(dict.fromkeys((*query.turns, *query.bare, bare)))
-    rows = dict(zip(texts, embedding.embed(texts), strict=True))
+    rows = dict(zip(texts, embedding.embed(texts, as_query=True), strict=True))
     last = rows[query.bare[-1]]
     one_by_one = _mean(query, [rows[turn] for turn in query.turns]) + _mean(query, [rows[turn] for turn in query.bare])
     together = rows[bare] if len(query.turns) > 1 else np.zeros_like(last)

@@ -62,7 +62,7 @@ _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeRows):
-    """The node candidates. `vectors` (n, 384) and `distances` (n,), Euclidean, are NaN where a node has none;
+    """The node candidates. `vectors` (n, d) and `distances` (n,), Euclidean, are NaN where a node has none;
     `anchored` are those that mention an entity that is named, `in_window` those of the days that are asked about.
     `joined` (edges, 3) holds the positions of two nodes and how many nodes share what joins them."""
 

@@ -130,7 +130,7 @@ def _alike(persona: Persona, subject: str, partly: Sequence[ConceptNode], known:
     known = known | {node.pk for node in partly}
     try:
         model = follow()
-        [vector] = embedding.embed([subject])
+        [vector] = embedding.embed([subject], as_query=True)
     except embedding.EmbeddingUnavailable:
         return list(partly)
     near = dict(vectors.nearest(persona.pk, vector, MAX_ALIKE * 4))

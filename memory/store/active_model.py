@@ -14,6 +14,7 @@ from django.db import DEFAULT_DB_ALIAS, DatabaseError
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from echovessel.embeddings import embedding
+from echovessel.embeddings.errors import ModelChanged
 from memory.store import vectors
 
 MAX_TRIES = 3
@@ -21,13 +22,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class ModelChanged(embedding.EmbeddingUnavailable):
-    """Another embedding model came into use meanwhile: older vectors cannot be used."""
-
-
 def follow() -> str:
     """The name of the model in use, by which this process embeds from now on. Call before you embed."""
-    embedding.use(vectors.model_in_use())
+    embedding.use(*vectors.in_use())
     return embedding.name()
 
 

@@ -11,7 +11,6 @@ from django.db import connection
 
 from chat import search
 from echovessel.db.sqlite.text_index import TextIndex
-from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.language.person_names import occurs
 from memory.models import Receipt
@@ -27,7 +26,7 @@ _GROUND = (
     "EXISTS (SELECT 1 FROM memory_filling f WHERE f.parent_id = n.id AND NOT f.orphaned AND f.child_id IS NOT NULL)"
 )
 _IN_USE = "(SELECT name FROM memory_embeddingmodel)"
-_LENGTH = 4 * embedding.DIMENSION
+_LENGTH = "4 * (SELECT dimension FROM memory_embeddingmodel)"
 
 _NODES: Mapping[str, str] = {
     "events_without_evidence": "SELECT count(*) FROM memory_conceptnode n WHERE n.kind IN ('event', 'fact') "

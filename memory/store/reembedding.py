@@ -8,6 +8,7 @@ ones, and then changes all vectors, the nodes' labels and the model in use in on
 itself, so that a kill costs one batch; the next run continues from there.
 """
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -25,7 +26,11 @@ from memory.store import vectors
 from memory.store.active_model import follow
 
 BATCH = 128
+# Of the same text by the same model, in whatever precision a server keeps it.
+MIN_COSINE_TO_STAGED = 0.9
 READ_AT_ONCE = 2_000
+
+logger = logging.getLogger(__name__)
 
 Progress = Callable[[int], object]
 Description = tuple[int, str]
@@ -79,11 +84,11 @@ def change(model: str, progress: Progress = lambda count: None, clock: Clock = t
     """
     staged = 0
     with _leased(clock) as lease:
-        embedding.embed(["Load the model before anything is thrown away."], model)
+        dimension = _probe_model(model)
         with transaction.atomic():
             lease.renew()
             StagedVector.objects.exclude(model=model).delete()
-        while not _switch(lease, model):
+        while not _switch(lease, model, dimension):
             last, unsound = 0, list[int]()
             while batch := list(
                 _unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]
@@ -162,16 +167,30 @@ def _stage(lease: Lease[Reembedding], model: str, batch: Sequence[Description], 
     return len(rows)
 
 
-def _switch(lease: Lease[Reembedding], model: str) -> bool:
+def _probe_model(model: str) -> int:
+    """The size of the vectors that `model` makes. Loads it, before anything is thrown away. Where a run before this one
+    staged vectors they must be of the very same model, whatever has its name by now. Raises EmbeddingUnavailable."""
+    staged = StagedVector.objects.filter(model=model).select_related("node").order_by("pk").first()
+    [vector] = embedding.embed([staged.node.description if staged else "How many numbers?"], model)
+    if staged:
+        known = np.frombuffer(bytes(staged.embedding), dtype="<f4")
+        if known.shape != vector.shape or float(known @ vector) < MIN_COSINE_TO_STAGED:
+            # They cannot be told apart from those that are to come.
+            logger.warning("vectors that were made earlier for %s are of another model and are deleted", model)
+            StagedVector.objects.filter(model=model).delete()
+    return len(vector)
+
+
+def _switch(lease: Lease[Reembedding], model: str, dimension: int) -> bool:
     """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one."""
     with transaction.atomic():
         lease.renew()
         if _unstaged().exists():
             return False
-        if damaged := _unsound(StagedVector.objects.all(), model):
+        if damaged := _unsound(StagedVector.objects.all(), model, dimension):
             StagedVector.objects.filter(pk__in=damaged).delete()
             return False
-        vectors.put_in_use(model)
+        vectors.put_in_use(model, dimension, embedding.last_probe(model))
     return True
 
 
@@ -200,17 +219,17 @@ def _faulty(model: str) -> list[int]:
     """The nodes without a sound vector by `model`, in order."""
     bare = ConceptNode.objects.filter(vector=None).values_list("pk", flat=True)
     mislabelled = ConceptNode.objects.exclude(embedding_model=model).values_list("pk", flat=True)
-    return sorted({*bare, *mislabelled, *_unsound(NodeVector.objects.all(), model)})
+    return sorted({*bare, *mislabelled, *_unsound(NodeVector.objects.all(), model, vectors.dimension_in_use())})
 
 
-def _unsound(stored: models.QuerySet[Any], model: str) -> list[int]:
-    """The nodes whose stored vector is of another model, not whole, not finite or not of unit length."""
-    size, last, unsound = 4 * embedding.DIMENSION, 0, list[int]()
+def _unsound(stored: models.QuerySet[Any], model: str, dimension: int) -> list[int]:
+    """The nodes whose stored vector is of another model or size, not whole, not finite or not of unit length."""
+    size, last, unsound = 4 * dimension, 0, list[int]()
     rows = stored.order_by("pk").values_list("pk", "model", "embedding")
     while batch := list(rows.filter(pk__gt=last)[:READ_AT_ONCE]):
         # Zeros, which are not sound, in place of a vector that is not whole.
         blobs = (bytes(blob) if len(blob) == size else bytes(size) for _, _, blob in batch)
-        matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(batch), embedding.DIMENSION)
+        matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(batch), dimension)
         sound = vectors.is_unit_length(matrix)
         unsound += [node for (node, by, _), fine in zip(batch, sound, strict=True) if by != model or not fine]
         last = batch[-1][0]

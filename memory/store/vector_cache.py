@@ -13,6 +13,8 @@ from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
+from echovessel.embeddings.errors import ModelChanged
+
 
 def index_of(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
     """The position of each of `wanted` in `known`, which ascends and repeats nothing; -1 where it is not there.
@@ -36,17 +38,25 @@ def expand_ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
     return np.repeat(begins - (ends - lengths), lengths) + np.arange(ends[-1] if len(ends) else 0)
 
 
+def check_size(vector: np.ndarray, dimension: int) -> None:
+    """Raises ModelChanged unless `vector` has the size of the stored ones."""
+    if len(vector) != dimension:
+        raise ModelChanged(f"a vector of {len(vector)} numbers among those of {dimension}")
+
+
 @dataclass(frozen=True)
 class State:
-    """The state of a persona's vectors: `stamp` is new after every change, `epoch` after one that ids do not show."""
+    """The state of a persona's vectors: `stamp` is new after every change, `epoch` after one that ids do not show;
+    `dimension` is the size of all of them."""
 
     stamp: bytes
     epoch: bytes
+    dimension: int
 
 
 @dataclass(frozen=True, eq=False)
 class Matrix:
-    """A persona's vectors in one state: ids (n,) int64, ascending; rows (n, 384) float32, of about unit length."""
+    """A persona's vectors in one state: ids (n,) int64, ascending; rows (n, d) float32, of about unit length."""
 
     state: State
     ids: np.ndarray
@@ -62,7 +72,9 @@ class Matrix:
         return np.einsum("ij,ij->i", self.rows, self.rows)
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
-        """The `k` nearest: (id, Euclidean distance), nearest first, equals by id."""
+        """The `k` nearest: (id, Euclidean distance), nearest first, equals by id. Raises ModelChanged for a vector of
+        another size."""
+        check_size(vector, self.rows.shape[1])
         near = np.arange(len(self.ids))
         if k < len(near):  # by |row|² - 2·row·vector, which orders as the distance does: one matrix product
             near = np.argpartition(self.squares - 2 * (self.rows @ vector), k)[:k]
@@ -71,7 +83,7 @@ class Matrix:
         return list(zip(ids[order].tolist(), distances[order].tolist(), strict=True))
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The vectors of `ids`: (n, 384); NaN where one is not held."""
+        """The vectors of `ids`: (n, d); NaN where one is not held."""
         positions = index_of(np.asarray(ids, dtype=np.int64), self.ids)
         rows = np.full((len(positions), self.rows.shape[1]), np.nan, dtype=np.float32)
         rows[positions >= 0] = self.rows[positions[positions >= 0]]

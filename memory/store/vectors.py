@@ -28,22 +28,16 @@ from echovessel.language import tokenizer
 from memory import knobs
 from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
 from memory.store import integrity
-from memory.store.vector_cache import LRUCache, Matrix, State
+from memory.store.vector_cache import LRUCache, Matrix, State, check_size
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
 SUBSTRINGS = SubstringIndex(table="memory_conceptnode", column="description", scope="persona_id")
 # vec0 allocates whole chunks per partition: with 64 a persona of 20 nodes takes 4 KB.
 CHUNK_SIZE = 64
-TABLES = {
-    "memory_nodevec": (
-        "CREATE VIRTUAL TABLE memory_nodevec USING vec0(node_id integer primary key, persona_id integer partition key, "
-        f"signs bit[{embedding.DIMENSION}], chunk_size={CHUNK_SIZE})"
-    ),
-    "memory_vectorstate": (
-        "CREATE TABLE memory_vectorstate(persona_id INTEGER PRIMARY KEY "
-        "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
-    ),
-}
+STATE_TABLE = (
+    "CREATE TABLE memory_vectorstate(persona_id INTEGER PRIMARY KEY "
+    "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
+)
 EvidenceRow = tuple[int, int, str, int, int]
 # This many of the nearest by sign are measured exactly; vec0 gives no more.
 FIRST_PASS = 4_096
@@ -53,7 +47,7 @@ LENGTH_TOLERANCE = 1e-3
 # What recall may serve: a lesson stands in the prompt by itself (memory/recall/lessons.py).
 RECALLABLE = "n.status = 'active' AND n.kind <> 'lesson'"
 _MODEL_IN_USE = "(SELECT name FROM memory_embeddingmodel)"
-_USABLE = f"v.model = {_MODEL_IN_USE} AND length(v.embedding) = {4 * embedding.DIMENSION}"
+_USABLE = f"v.model = {_MODEL_IN_USE} AND length(v.embedding) = 4 * (SELECT dimension FROM memory_embeddingmodel)"
 _SEARCHED = (
     "INSERT INTO memory_nodevec(node_id, persona_id, signs) "
     "SELECT n.id, n.persona_id, vec_quantize_binary(v.embedding) "
@@ -71,7 +65,10 @@ _PUT = f"{_SEARCHED} AND n.id = {{id}}; {_CHANGED};"
 _TAKE = f"DELETE FROM memory_nodevec WHERE node_id = {{id}}; {_CHANGED};"
 _MOVED = "UPDATE OF status, persona_id"
 # The first vector says which model is in use; afterwards no vector of another one gets in.
-_FIRST = f"INSERT INTO memory_embeddingmodel SELECT 1, new.model WHERE {_MODEL_IN_USE} IS NULL;"
+_FIRST = (
+    "INSERT INTO memory_embeddingmodel(id, name, dimension, probe, cosines) "
+    f"SELECT 1, new.model, length(new.embedding) / 4, x'', '{{}}' WHERE {_MODEL_IN_USE} IS NULL;"
+)
 _REFUSED = f"SELECT RAISE(ABORT, 'a vector of a model that is not in use') WHERE new.model IS NOT {_MODEL_IN_USE};"
 
 
@@ -150,6 +147,17 @@ _ON_INSERT = [trigger for trigger in TRIGGERS if trigger.name in _EACH]
 _cache: LRUCache[Matrix] = LRUCache()
 
 
+def tables(dimension: int) -> dict[str, str]:
+    """The search structures for vectors of this size, by name."""
+    return {
+        "memory_nodevec": (
+            "CREATE VIRTUAL TABLE memory_nodevec USING vec0(node_id integer primary key, "
+            f"persona_id integer partition key, signs bit[{dimension}], chunk_size={CHUNK_SIZE})"
+        ),
+        "memory_vectorstate": STATE_TABLE,
+    }
+
+
 def cached_persona_ids() -> list[int]:
     """The personas whose vectors this process holds."""
     return _cache.keys()
@@ -169,14 +177,22 @@ def ensure_indexes(**_: Any) -> None:
         return  # migrated back to nothing
     TEXT.ensure(connection)
     SUBSTRINGS.ensure(connection)
-    absent = triggers.differing(connection, TABLES)
-    with connection.cursor() as cursor:
-        for name in absent:
-            cursor.execute(f"DROP TABLE IF EXISTS {name}")
-            cursor.execute(TABLES[name])
+    absent = _fit_tables(dimension_in_use())
     if triggers.ensure(connection, TRIGGERS) or absent:
         rebuild()
     triggers.ensure(connection, integrity.TRIGGERS)
+
+
+def _fit_tables(dimension: int) -> list[str]:
+    """Make the search structures that are missing, or made for vectors of another size, anew; they are empty then.
+    Returns their names."""
+    structures = tables(dimension)
+    differing = triggers.differing(connection, structures)
+    with connection.cursor() as cursor:
+        for name in differing:
+            cursor.execute(f"DROP TABLE IF EXISTS {name}")
+            cursor.execute(structures[name])
+    return differing
 
 
 def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
@@ -192,7 +208,7 @@ def missing() -> list[str]:
     return [
         *TEXT.missing(connection),
         *SUBSTRINGS.missing(connection),
-        *triggers.differing(connection, TABLES),
+        *triggers.differing(connection, tables(dimension_in_use())),
         *triggers.missing(connection, [*TRIGGERS, *integrity.TRIGGERS]),
     ]
 
@@ -215,12 +231,13 @@ def scope_of(persona_id: int) -> str:
 
 
 def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
-    """Store vectors `(n, 384) float32, unit length` and tokenized words of new nodes. Call in their transaction.
+    """Store vectors `(n, d) float32, unit length` and tokenized words of new nodes. Call in their transaction.
 
     Raises ValueError for a vector that is not finite or not of unit length: vec0 would accept it and then rank
     it first everywhere.
     """
     _check(nodes, vectors)
+    _begin_with(nodes, vectors)
     NodeVector.objects.bulk_create(
         [
             NodeVector(node=node, model=node.embedding_model, embedding=vector.astype("<f4").tobytes())
@@ -233,14 +250,17 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
             for node in nodes
         ]
     )
+    _note_probe(nodes)
 
 
 def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[EvidenceRow]]) -> None:
     """Store many new nodes of one persona with their vectors, words and evidence, which is read once they have their
     keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
     _check(nodes, vectors)
+    _begin_with(nodes, vectors)
     if len(nodes) < bulk.MANY:
         _insert(nodes, vectors, evidence)
+        _note_probe(nodes)
         return
     with bulk.temporary_values(connection, [*TEXT.on_insert, *SUBSTRINGS.on_insert, *_ON_INSERT]):
         _insert(nodes, vectors, evidence)
@@ -250,6 +270,7 @@ def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[
         with connection.cursor() as cursor:
             cursor.execute(f"{_SEARCHED} AND n.id BETWEEN %s AND %s", [first, last])
             cursor.execute(_CHANGED.format(id="%s"), [last])
+    _note_probe(nodes)
 
 
 def _insert(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[EvidenceRow]]) -> None:
@@ -277,7 +298,7 @@ class Space(Protocol):
         """The `k` nodes nearest to `vector`: (node id, Euclidean distance), nearest first."""
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The exact vectors of nodes: (n, 384) float32; NaN where a node has none or may not be recalled."""
+        """The exact vectors of nodes: (n, d) float32; NaN where a node has none or may not be recalled."""
 
 
 @dataclass(frozen=True)
@@ -285,9 +306,11 @@ class _Stored:
     """Vectors that are too many for the cache, or may yet be undone: searched in the database, in two passes."""
 
     persona_id: int
+    dimension: int
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
         """Of more than FIRST_PASS nodes not quite all: those whose signs agree best are measured exactly."""
+        check_size(vector, dimension_in_use())  # vec0 refuses another size with an error of its own
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT node_id FROM memory_nodevec "
@@ -295,19 +318,20 @@ class _Stored:
                 [vector.astype("<f4").tobytes(), FIRST_PASS, self.persona_id],
             )
             candidates = [node_id for (node_id,) in cursor.fetchall()]
-        return _exact(self.persona_id, candidates).nearest(vector, k)
+        return _exact(self.persona_id, candidates, self.dimension).nearest(vector, k)
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
         wanted = np.asarray(ids, dtype=np.int64)
-        return _exact(self.persona_id, wanted.tolist()).vectors(wanted)
+        return _exact(self.persona_id, wanted.tolist(), self.dimension).vectors(wanted)
 
 
 def space(persona_id: int) -> Space:
     """A persona's recallable vectors, as the database is now: from the cache, if there is room for them and no
     transaction is open, whose changes may yet be undone."""
+    current = state(persona_id)
     if connection.in_atomic_block:
-        return _Stored(persona_id)
-    current, cached = state(persona_id), _cache.take(persona_id)
+        return _Stored(persona_id, current.dimension)
+    cached = _cache.take(persona_id)
     if cached is not None and cached.state == current:
         return cached
     with connection.cursor() as cursor:
@@ -319,20 +343,21 @@ def space(persona_id: int) -> Space:
         )
         ids = np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")
     room = knobs.vectors_in_memory_mb() * 1_000_000
-    if len(ids) * embedding.DIMENSION * 4 > room:
-        return _Stored(persona_id)
-    if cached is not None and cached.state.epoch == current.epoch:
+    if len(ids) * current.dimension * 4 > room:
+        return _Stored(persona_id, current.dimension)
+    if cached is not None and (cached.state.epoch, cached.state.dimension) == (current.epoch, current.dimension):
         # Vectors that are in the cache are not read again.
-        added = _exact(persona_id, np.setdiff1d(ids, cached.ids).tolist())
+        added = _exact(persona_id, np.setdiff1d(ids, cached.ids).tolist(), current.dimension)
         matrix = cached.joined(added, ids, current)
     else:
-        matrix = with_changes(_exact(persona_id, ids.tolist()), state=current)
+        matrix = with_changes(_exact(persona_id, ids.tolist(), current.dimension), state=current)
     _cache.put(persona_id, matrix, room)
     return matrix
 
 
 def nearest(persona_id: int, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
-    """The `k` recallable nodes of a persona nearest to `vector`: (node id, Euclidean distance), nearest first."""
+    """The `k` recallable nodes of a persona nearest to `vector`: (node id, Euclidean distance), nearest first. Raises
+    ModelChanged for a vector of another size than the stored ones."""
     return space(persona_id).nearest(vector, k)
 
 
@@ -348,22 +373,29 @@ def count(persona_id: int) -> int:
 
 def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
     """The exact vectors of nodes, by node id."""
-    stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model_in_use())
-    rows, size = stored.values_list("node_id", "embedding"), 4 * embedding.DIMENSION
+    model, dimension, _ = in_use()
+    stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model)
+    rows, size = stored.values_list("node_id", "embedding"), 4 * dimension
     return {node_id: np.frombuffer(blob, dtype="<f4") for node_id, blob in rows if len(blob) == size}
 
 
 def state(persona_id: int) -> State:
     """The state of a persona's nodes, as far as recall could notice."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT stamp, epoch FROM memory_vectorstate WHERE persona_id = %s", [persona_id])
-        return State(*(cursor.fetchone() or (b"", b"")))
+        cursor.execute(
+            "SELECT s.stamp, s.epoch, m.dimension FROM (SELECT 1) LEFT JOIN memory_embeddingmodel m "
+            "LEFT JOIN memory_vectorstate s ON s.persona_id = %s",
+            [persona_id],
+        )
+        stamp, epoch, dimension = cursor.fetchone()
+        return State(stamp or b"", epoch or b"", dimension or embedding.DIMENSION)
 
 
-def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
-    """The exact vectors of those of `node_ids` that are a persona's, may be recalled and have one."""
+def _exact(persona_id: int, node_ids: Sequence[int], dimension: int) -> Matrix:
+    """The exact vectors of those of `node_ids` that are a persona's, may be recalled and have one. Raises ModelChanged
+    where those that are stored by now have another size."""
     wanted, ids = sorted(node_ids), list[int]()
-    rows = np.empty((len(wanted), embedding.DIMENSION), dtype=np.float32)
+    rows = np.empty((len(wanted), dimension), dtype=np.float32)
     for first in range(0, len(wanted), LOADED_AT_ONCE):
         with connection.cursor() as cursor:
             cursor.execute(
@@ -374,22 +406,39 @@ def _exact(persona_id: int, node_ids: Sequence[int]) -> Matrix:
                 [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
             )
             batch = cursor.fetchall()
-        stored = np.frombuffer(b"".join(blob for _, blob in batch), dtype="<f4")
-        rows[len(ids) : len(ids) + len(batch)] = stored.reshape(len(batch), embedding.DIMENSION)
+        stored = np.frombuffer(b"".join(blob for _, blob in batch), dtype="<f4").reshape(len(batch), -1 if batch else 0)
+        if batch:
+            check_size(stored[0], dimension)
+            rows[len(ids) : len(ids) + len(batch)] = stored
         ids += [node_id for node_id, _ in batch]
-    return Matrix(State(b"", b""), np.array(ids, dtype=np.int64), rows[: len(ids)])
+    return Matrix(State(b"", b"", dimension), np.array(ids, dtype=np.int64), rows[: len(ids)])
 
 
 def model_in_use() -> str:
     """The name of the embedding model by which all vectors are; empty before there is one."""
+    return in_use()[0]
+
+
+def in_use() -> tuple[str, int, bytes]:
+    """The embedding model by which all vectors are, their size, and the probe of a server's model; empty and 0 before
+    there is one."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name FROM memory_embeddingmodel")
-        return next((str(name) for (name,) in cursor.fetchall()), "")
+        cursor.execute("SELECT name, dimension, probe FROM memory_embeddingmodel")
+        return next(((str(name), int(size), bytes(probe)) for name, size, probe in cursor.fetchall()), ("", 0, b""))
 
 
-def put_in_use(model: str) -> None:
+def dimension_in_use() -> int:
+    """The size of the stored vectors; before there is one, the bundled model's."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT dimension FROM memory_embeddingmodel")
+        return next((int(size) for (size,) in cursor.fetchall()), embedding.DIMENSION)
+
+
+def put_in_use(model: str, dimension: int, probe: bytes) -> None:
     """Replace all vectors by those that were staged for `model`. Call in a transaction in which every node has one."""
-    EmbeddingModel.objects.update_or_create(defaults={"name": model})
+    stored = {"name": model, "dimension": dimension, "probe": probe}
+    EmbeddingModel.objects.update_or_create(defaults=stored)
+    _fit_tables(dimension)
     with connection.cursor() as cursor:
         cursor.execute(
             "INSERT INTO memory_nodevector(node_id, model, embedding) "
@@ -409,13 +458,31 @@ def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
 
 
 def is_unit_length(vectors: np.ndarray) -> np.ndarray:
-    """Which of `vectors` (n, 384) are finite and of unit length: (n,) bool."""
+    """Which of `vectors` (n, d) are finite and of unit length: (n,) bool."""
     lengths = np.linalg.norm(vectors, axis=1)
     return np.isfinite(lengths) & (np.abs(lengths - 1) <= LENGTH_TOLERANCE)
 
 
 def _check(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
-    if vectors.shape != (len(nodes), embedding.DIMENSION):
-        raise ValueError(f"{len(nodes)} nodes need vectors of {embedding.DIMENSION}, not {vectors.shape}")
+    if vectors.ndim != 2 or len(vectors) != len(nodes):
+        raise ValueError(f"{len(nodes)} nodes need as many vectors, not {vectors.shape}")
     if not is_unit_length(vectors).all():
         raise ValueError("a vector must be finite and of unit length")
+
+
+def _begin_with(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
+    """Make room for vectors of this size where they are the first ones. Raises ModelChanged for another size than that
+    of the stored ones."""
+    if not nodes:
+        return
+    model, dimension, _ = in_use()
+    if model:
+        check_size(vectors[0], dimension)
+    else:
+        _fit_tables(vectors.shape[1])
+
+
+def _note_probe(nodes: Sequence[ConceptNode]) -> None:
+    """Note the probe of a server's model with the first vectors by it."""
+    if nodes and (probe := embedding.last_probe(nodes[0].embedding_model)):
+        EmbeddingModel.objects.filter(name=nodes[0].embedding_model, probe=b"").update(probe=probe)

@@ -122,7 +122,7 @@ class WrittenNode:
 
 
 def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> WrittenNode:
-    """Let one draft through the gate. `vector` is of its description, by `model`: (384,) float32, unit length.
+    """Let one draft through the gate. `vector` is of its description, by `model`: (d,) float32, unit length.
 
     Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or
     messages of another persona; ModelChanged where another embedding model has come into use.

@@ -111,7 +111,7 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
     """
     wanted = filter_nodes(persona, filters)
     model = follow()
-    [vector] = embedding.embed([text])
+    [vector] = embedding.embed([text], as_query=True)
     # Recall does not search the memories that are not active: the newest of them are compared one by one.
     others = wanted.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MAX_INACTIVE]
     distances_of_others = ((pk, float(np.linalg.norm(row - vector))) for pk, row in vectors.of(others).items())

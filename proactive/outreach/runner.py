@@ -11,7 +11,7 @@ from django.db import transaction
 from django.utils import timezone
 from django_q.tasks import async_task
 
-from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
 from echovessel.jobs import runner
 from echovessel.jobs.lease import Clock, Lease
 from echovessel.llm import LLMError
@@ -87,6 +87,8 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
             return self.drop(Gate.TRIGGER)
         except UnfitFirstWord as error:
             return self.fail(error.code)
+        except ServerUnavailable:
+            raise  # it is tried again until the server is back
         except EmbeddingUnavailable:
             return self.fail("embedding")
         return Outcome.DELIVERED

@@ -44,7 +44,7 @@ MEMORIES = {"event", "thought"}
 BEGINNING = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
 
 
-def vectors_of(texts: Iterable[str], model: str | None = None) -> np.ndarray:
+def vectors_of(texts: Iterable[str], model: str | None = None, **_: bool) -> np.ndarray:
     """Of each text its own unit vector; of two texts as good as never near each other."""
     seeds = [int.from_bytes(hashlib.blake2b(text.encode(), digest_size=8).digest()) for text in texts]
     made = np.array([np.random.default_rng(seed).standard_normal(embedding.DIMENSION) for seed in seeds])

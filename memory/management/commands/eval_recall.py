@@ -26,6 +26,7 @@ from chat import knobs
 from echovessel.db.sqlite.temporary import is_migrated, temporary_database
 from echovessel.embeddings import embedding
 from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.language import common_words
 from memory import evaluation
 from memory.archive import ArchiveError, import_archive
 from memory.archive.read import PASSES
@@ -45,6 +46,7 @@ def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -
     unanswerable: dict[str, list[dict[str, float]]] = defaultdict(list)
     times = []
     prepare(persona.pk)
+    common_words.prepare()
     for query in tqdm(list(queries(path / "queries.jsonl")), desc=path.name, file=progress, disable=progress is None):
         now = aware(query.now or timezone.now())
         found = recall(persona, query.turns, now=now, budget_tokens=budget)

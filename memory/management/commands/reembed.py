@@ -28,7 +28,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--model", help="a sentence-transformers model of 384 dimensions, by name or folder")
+        parser.add_argument(
+            "--model", help="a local model by name or folder, or a name that the server at EMBEDDING_BASE_URL knows"
+        )
         parser.add_argument(
             "--plan", action="store_true", help="only say what there is to do, and how long it may take"
         )

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from echovessel.embeddings import bundled_model, embedding, onnx_format
+from echovessel.embeddings import bundled_model, embedding, local_model, onnx_format
+from echovessel.embeddings.model_names import ModelSpec
 
 LINES = ["I am so tired.", "What was the name of the cat that Mira found?", "Wir sehen uns am Freitag in Köln."]
 LONG = " ".join(LINES) * 40
@@ -86,12 +87,12 @@ def test_without_onnxruntime_the_library_embeds(
 ) -> None:
     loaded = []
 
-    def load_library(folder: str, model: str) -> bundled_model.Encode:
-        loaded.append(folder)
+    def load_library(spec: ModelSpec) -> bundled_model.Encode:
+        loaded.append(spec.model)
         return lambda texts: np.eye(len(texts), bundled_model.DIMENSION, dtype=np.float32)
 
     monkeypatch.setitem(sys.modules, "onnxruntime", None)
-    monkeypatch.setattr(embedding, "_load_sentence_transformer", load_library)
+    monkeypatch.setattr(local_model, "load_encoder", load_library)
     embedding._model.__wrapped__(embedding.PLAIN)
     assert loaded == [str(bundled_model.FOLDER)]
     assert "torch embeds instead" in caplog.text

@@ -83,15 +83,15 @@ def test_english_has_the_same_vector_as_before_and_chinese_another() -> None:
 
 
 def test_the_plain_model_is_alike_where_there_is_no_chinese(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "_in_use", embedding.BUNDLED)
+    monkeypatch.setattr(embedding, "_in_use", embedding.ModelInUse(embedding.BUNDLED))
     assert embedding.alike(embedding.BUNDLED, "猫")
     assert embedding.alike(embedding.PLAIN, "Ana's cat")
     assert not embedding.alike(embedding.PLAIN, "Ana的猫")
     assert not embedding.alike("another", "Ana's cat")
-    monkeypatch.setattr(embedding, "_in_use", embedding.PLAIN)
+    monkeypatch.setattr(embedding, "_in_use", embedding.ModelInUse(embedding.PLAIN))
     assert embedding.alike(embedding.BUNDLED, "Ana's cat")
     assert not embedding.alike(embedding.BUNDLED, "Ana的猫")
-    monkeypatch.setattr(embedding, "_in_use", "another")
+    monkeypatch.setattr(embedding, "_in_use", embedding.ModelInUse("another"))
     assert not embedding.alike(embedding.PLAIN, "Ana's cat")
 
 

@@ -105,7 +105,7 @@ def became(lines: list[bytes], owner: User, *, skip_bad: bool) -> str:
     return f"other: {changed[0]}" if changed else "taken"
 
 
-def unloaded(texts: list[str]) -> np.ndarray:
+def unloaded(texts: list[str], **_: bool) -> np.ndarray:
     """Vectors without a model."""
     towards = np.zeros((len(texts), embedding.DIMENSION), dtype=np.float32)
     towards[:, 3] = 1

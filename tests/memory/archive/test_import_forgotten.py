@@ -141,9 +141,9 @@ def test_what_is_forgotten_while_it_is_loaded_does_not_slip_in(
     persona = imported(tmp_path, ana, *SMALL[:2]).persona
     embed = embedding.embed
 
-    def embed_and_forget(texts: list[str], *args: Any) -> Any:
+    def embed_and_forget(texts: list[str], *args: Any, **how: Any) -> Any:
         add_tombstone(persona, "Ana is gentle with animals.")
-        return embed(texts, *args)
+        return embed(texts, *args, **how)
 
     monkeypatch.setattr("memory.archive.read.embedding.embed", embed_and_forget)
     assert imported(tmp_path, ana).refused == {"nodes": 1}

@@ -406,7 +406,7 @@ def test_closed_while_it_fails_the_request_stands_and_the_gate_lets_it_pass(
 def test_what_kills_its_reader_every_time_leaves_the_talk_open(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def die(texts: Any) -> Any:
+    def die(texts: Any, **_: Any) -> Any:
         raise Killed
 
     session = going_on(mira)

@@ -378,9 +378,9 @@ def test_nothing_is_embedded_for_it(expects: Remember, mira: Persona, monkeypatc
     wished: list[str] = []
     embed = embedding.embed
 
-    def listening(texts: list[str], *model: str) -> Any:
+    def listening(texts: list[str], *model: str, **how: Any) -> Any:
         wished.extend(texts)
-        return embed(texts, *model)
+        return embed(texts, *model, **how)
 
     monkeypatch.setattr(embedding, "embed", listening)
     told(asked(mira, LINE))
@@ -399,7 +399,7 @@ def test_without_an_embedding_model_nothing_is_marked(
 ) -> None:
     expects()
 
-    def missing(*_args: Any) -> None:
+    def missing(*_args: Any, **_how: Any) -> None:
         raise embedding.EmbeddingUnavailable("the file is gone")
 
     monkeypatch.setattr(embedding, "embed", missing)

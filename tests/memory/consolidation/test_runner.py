@@ -207,7 +207,7 @@ def test_a_failing_reflection_leaves_all_else_and_a_retry_adds_only_the_thoughts
 def test_a_missing_embedding_model_fails_with_its_words(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def broken(texts: Any) -> Any:
+    def broken(texts: Any, **_: Any) -> Any:
         raise EmbeddingUnavailable("the embedding model's file is missing: model.safetensors")
 
     session = a_talk(mira)
@@ -526,9 +526,9 @@ def test_no_transaction_is_open_while_model_or_embedder_works(
             assert cursor.rowcount == 1
         worked.append(who)
 
-    def watched(texts: Any) -> Any:
+    def watched(texts: Any, **how: Any) -> Any:
         works("embedder")
-        return embed(texts)
+        return embed(texts, **how)
 
     def listening(request: Any) -> Any:
         with ThreadPoolExecutor(1) as elsewhere:

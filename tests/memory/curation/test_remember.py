@@ -335,7 +335,7 @@ def test_early_reading_can_be_switched_off_and_comes_not_too_often(mira: Persona
 
 
 def test_a_fault_in_remembering_does_not_keep_the_talk_from_being_read(mira: Persona, monkeypatch: Any) -> None:
-    def broken(_texts: Any) -> Any:
+    def broken(_texts: Any, **_: Any) -> Any:
         raise EmbeddingUnavailable("no model")
 
     made = ended(mira, f"Remember this: {NUTS}")
@@ -378,7 +378,7 @@ def test_a_refusal_is_told_in_words(mira: Persona, client: Client, monkeypatch: 
     assert client.get(address).status_code == 405
     with monkeypatch.context() as patched:
         patched.setattr(
-            curation_remember.embedding, "embed", lambda _texts: (_ for _ in ()).throw(EmbeddingUnavailable())
+            curation_remember.embedding, "embed", lambda _texts, **_: (_ for _ in ()).throw(EmbeddingUnavailable())
         )
         assert client.post(address).status_code == 503
     Session.objects.update(off_the_record=True)

@@ -158,7 +158,7 @@ def test_a_node_without_a_vector_comes_along_too_and_spoils_no_other(
 def test_without_the_model_a_step_is_made_from_what_holds_the_words(
     mira: Persona, violin: ConceptNode, fire: ConceptNode, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(texts: Any) -> Any:
+    def missing(texts: Any, **_: Any) -> Any:
         raise embedding.EmbeddingUnavailable("the file is missing")
 
     monkeypatch.setattr(embedding, "embed", missing)

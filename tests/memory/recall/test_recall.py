@@ -151,7 +151,7 @@ def test_the_xray_is_plain_data_and_holds_no_words(keeper: Persona) -> None:
 def test_without_the_model_words_still_find_and_the_xray_says_so(
     keeper: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def missing(texts: Any) -> Any:
+    def missing(texts: Any, **_: Any) -> Any:
         raise embedding.EmbeddingUnavailable("the file is missing")
 
     monkeypatch.setattr(embedding, "embed", missing)
@@ -314,7 +314,7 @@ def test_the_bundled_model_reads_chinese_and_another_is_trusted_with_everything(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     assert [knows(script) for script in ("latin", "han", "unspaced", "other")] == [True, True, False, False]
-    monkeypatch.setattr(embedding, "_in_use", "another")
+    monkeypatch.setattr(embedding, "_in_use", embedding.ModelInUse("another"))
     assert knows("unspaced")
 
 

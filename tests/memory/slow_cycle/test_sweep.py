@@ -114,10 +114,10 @@ def test_no_transaction_is_open_while_model_or_embedder_works(
     worked: list[str] = []
 
     def outside(who: str, work: Callable[..., Any]) -> Callable[..., Any]:
-        def checked(*args: Any) -> Any:
+        def checked(*args: Any, **options: Any) -> Any:
             assert not connection.in_atomic_block, who
             worked.append(who)
-            return work(*args)
+            return work(*args, **options)
 
         return checked
 

@@ -362,8 +362,8 @@ def test_a_line_that_is_asked_to_be_remembered_during_the_switch_is(
     [said] = talk(mira, "I moved to Lyon.").messages.all()
     real = embedding.embed
 
-    def then_change(texts: Sequence[str]) -> np.ndarray:
-        rows = real(texts)
+    def then_change(texts: Sequence[str], **how: bool) -> np.ndarray:
+        rows = real(texts, **how)
         monkeypatch.setattr(embedding, "embed", real)
         reembedding.change(NEW)
         return rows

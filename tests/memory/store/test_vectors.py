@@ -248,7 +248,7 @@ def test_an_older_search_structure_is_made_anew_with_all_vectors(mira: Persona) 
 def test_a_shelf_holds_what_was_used_last_within_its_room() -> None:
     shelf = LRUCache()
     rows = vectors_around(10)
-    state = State(b"1", b"1")
+    state = State(b"1", b"1", 384)
     for key in range(3):
         shelf.put(key, Matrix(state, np.arange(10), rows), room=2 * rows.nbytes)
         shelf.take(0)

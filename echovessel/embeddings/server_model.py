@@ -1,0 +1,231 @@
+"""Embedding by a server that speaks OpenAI's `/v1/embeddings`: Ollama, vLLM, llama.cpp, LM Studio, OpenAI.
+
+    texts -> batches -> one request each, with retries -> checked rows -> shortened, unit length
+
+With every batch that is to be stored goes one text whose vector is known (PROBE): a server that has another model under
+the same name is noticed before anything of it is mixed with what is there. After a failure questions are not sent for a
+while (`embeddings.pause_seconds`): recall goes by words, and no turn waits for a server that is down.
+"""
+
+import base64
+import binascii
+import itertools
+import json
+import logging
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+import numpy as np
+from django.conf import settings
+
+from echovessel.embeddings import knobs
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
+from echovessel.embeddings.model_names import MAX_DIMENSION, MIN_DIMENSION, ModelSpec
+
+logger = logging.getLogger(__name__)
+
+PROBE = "The lamp in the window has been burning since Tuesday."
+# The same model in another precision gives a cosine of 0.98 or more, another one of the same size about 0.
+MIN_PROBE_COSINE = 0.9
+MAX_ANSWER_BYTES = 256 * 2**20
+# What a server refuses as too long is halved, down to this many characters.
+MIN_CHARACTERS = 200
+RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
+MAX_PAUSE_SECONDS = 10.0
+
+
+class _Refused(EmbeddingUnavailable):
+    """The server refuses these very texts (400, 413, 422): they may be too long for it."""
+
+
+@dataclass
+class ServerModel:
+    """One model of the server in the settings. `dimension` and `probe` are those of the vectors in use, once known."""
+
+    spec: ModelSpec
+    dimension: int = 0
+    probe: np.ndarray | None = None
+    _is_verified: bool = False
+    _paused_until: float = 0.0
+    _fault: str = ""
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def embed(self, texts: Sequence[str], *, is_stored: bool, is_hurried: bool) -> np.ndarray:
+        """(n, d) float32 of unit length. `is_stored`: they may be, so PROBE goes with them. `is_hurried`: somebody
+        waits, so it is tried once and within `embeddings.query_seconds`. Raises EmbeddingUnavailable, and
+        ServerUnavailable where it may go well later."""
+        if problem := self.spec.fault():
+            raise EmbeddingUnavailable(problem)
+        if is_hurried and time.monotonic() < self._paused_until:
+            raise ServerUnavailable(self._fault)
+        try:
+            rows = self._embed(texts, is_stored, is_hurried)
+        except EmbeddingUnavailable as error:
+            self._paused_until = time.monotonic() + knobs.pause_seconds()
+            self._fault, self._is_verified = str(error), False
+            raise
+        self._paused_until = 0.0
+        return rows
+
+    def _embed(self, texts: Sequence[str], is_stored: bool, is_hurried: bool) -> np.ndarray:
+        deadline = time.monotonic() + knobs.query_seconds() if is_hurried else None
+        parts = []
+        for first in range(0, len(texts), knobs.batch_texts()):
+            batch = list(texts[first : first + knobs.batch_texts()])
+            is_probed = is_stored or not self._is_verified
+            rows = self._ask_again([*batch, PROBE] if is_probed else batch, deadline)
+            rows = self._sound(rows)
+            if is_probed:
+                self._compare_probe(rows[-1])
+            parts.append(rows[: len(batch)])
+        return np.concatenate(parts)
+
+    def _ask_again(self, texts: list[str], deadline: float | None) -> np.ndarray:
+        """What the server answers; a text that is too long for it is cut."""
+        try:
+            return self._ask_with_retries(texts, deadline)
+        except _Refused:
+            if len(texts) > 1:
+                return np.concatenate([self._ask_again([text], deadline) for text in texts])
+            if len(texts[0]) <= MIN_CHARACTERS:
+                raise
+            return self._ask_again([texts[0][: len(texts[0]) // 2]], deadline)
+
+    def _ask_with_retries(self, texts: list[str], deadline: float | None) -> np.ndarray:
+        for attempt in itertools.count(1):
+            try:
+                return _ask(self.spec.model, texts, deadline or time.monotonic() + knobs.batch_seconds())
+            except ServerUnavailable as error:
+                if deadline or attempt >= knobs.attempts():
+                    raise
+                time.sleep(min(MAX_PAUSE_SECONDS, getattr(error, "retry_after", 0) or 0.5 * 2**attempt))
+        raise AssertionError("unreachable")
+
+    def _sound(self, rows: np.ndarray) -> np.ndarray:
+        """The rows as they are stored. Raises EmbeddingUnavailable for those that cannot be."""
+        model, wanted = self.spec.model, self.spec.dimensions
+        if not np.isfinite(rows).all():
+            raise EmbeddingUnavailable(f"the server of {model} gives numbers that are none (NaN or infinite).")
+        if wanted > rows.shape[1]:
+            raise EmbeddingUnavailable(f"{model} gives {rows.shape[1]} dimensions, too few for {wanted}.")
+        rows = as_unit_rows(rows[:, :wanted] if wanted else rows, model)
+        if self.dimension and rows.shape[1] != self.dimension:
+            raise EmbeddingUnavailable(
+                f"the server gives {rows.shape[1]} dimensions for {model}, and the stored vectors have "
+                f"{self.dimension}: it is another model now."
+            )
+        return rows
+
+    def _compare_probe(self, row: np.ndarray) -> None:
+        with self._lock:
+            if self.probe is not None and float(self.probe @ row) < MIN_PROBE_COSINE:
+                raise EmbeddingUnavailable(
+                    f"the server has another model under the name {self.spec.model} than the one that made the stored "
+                    f"vectors. Give it that model back, or make all vectors anew under another name with reembed."
+                )
+            self.probe = row if self.probe is None else self.probe
+            self._is_verified = True
+
+
+def as_unit_rows(rows: np.ndarray, model: str) -> np.ndarray:
+    """The rows at unit length, of a size that can be searched: a multiple of 8, with zeros where needed. Raises
+    EmbeddingUnavailable for zero vectors and sizes that are not supported."""
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    if not (np.isfinite(lengths).all() and (lengths > 1e-6).all()):
+        raise EmbeddingUnavailable(f"{model} gives vectors of no length.")
+    if not MIN_DIMENSION <= rows.shape[1] <= MAX_DIMENSION:
+        raise EmbeddingUnavailable(
+            f"{model} gives {rows.shape[1]} dimensions; {MIN_DIMENSION} to {MAX_DIMENSION:,} are supported."
+        )
+    padding = ((0, 0), (0, -rows.shape[1] % 8))
+    return np.ascontiguousarray(np.pad(rows / lengths, padding) if padding[1][1] else rows / lengths, dtype=np.float32)
+
+
+def _ask(model: str, texts: list[str], deadline: float) -> np.ndarray:
+    """One request. (n, d) as the server gives them. Raises ServerUnavailable, _Refused and EmbeddingUnavailable."""
+    import httpx2  # noqa: PLC0415  (0.1 s: only where a server embeds)
+
+    from echovessel.llm.certificates import ssl_context  # noqa: PLC0415
+
+    url = f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
+    body = {"model": model, "input": texts, "encoding_format": "float"}
+    left = max(0.05, deadline - time.monotonic())
+    try:
+        with (
+            httpx2.Client(timeout=left, verify=ssl_context()) as client,
+            client.stream("POST", url, json=body, headers=_headers(url)) as response,
+        ):
+            content = bytearray()
+            # The time-out of the library is one for each piece.
+            for piece in response.iter_bytes():
+                content += piece
+                if time.monotonic() > deadline:
+                    raise ServerUnavailable(f"the server of {model} answers too slowly.")
+                if len(content) > MAX_ANSWER_BYTES:
+                    raise EmbeddingUnavailable(f"the server of {model} answers with more than vectors can take.")
+            status, retry_after = response.status_code, response.headers.get("retry-after", "")
+    except httpx2.TimeoutException as error:
+        raise ServerUnavailable(f"the server of {model} gave no answer in time.") from error
+    except (httpx2.HTTPError, OSError) as error:
+        raise ServerUnavailable(f"the server of {model} cannot be reached ({type(error).__name__}).") from error
+    if status != 200:
+        raise _error_of(status, model, retry_after)
+    return _rows(bytes(content), len(texts), model)
+
+
+def _headers(url: str) -> dict[str, str]:
+    """A key goes to the host for which it was given."""
+    key, host = settings.EMBEDDING_API_KEY, urlsplit(url).netloc
+    if not key and host == urlsplit(settings.LLM_BASE_URL).netloc:
+        key = settings.LLM_API_KEY
+    if not key and host == "api.openai.com":
+        key = settings.OPENAI_API_KEY
+    return {"authorization": f"Bearer {key}"} if key else {}
+
+
+def _error_of(status: int, model: str, retry_after: str) -> EmbeddingUnavailable:
+    if status in RETRIED_STATUS:
+        error = ServerUnavailable(f"the server of {model} is overloaded or broken (status {status}).")
+        error.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0  # type: ignore[attr-defined]
+        return error
+    if status in (401, 403):
+        return EmbeddingUnavailable(f"the server of {model} refuses the key (status {status}): see EMBEDDING_API_KEY.")
+    if status == 404:
+        return EmbeddingUnavailable(
+            f"the server does not know the model {model}, or has no embeddings at this address (status 404): see "
+            "EMBEDDING_MODEL and EMBEDDING_BASE_URL, which usually ends in /v1."
+        )
+    if status in (400, 413, 422):
+        return _Refused(f"the server of {model} refuses texts (status {status}).")
+    return EmbeddingUnavailable(f"the server of {model} answers with status {status}.")
+
+
+def _rows(content: bytes, count: int, model: str) -> np.ndarray:
+    """The vectors of an answer in the order of the texts. Raises EmbeddingUnavailable."""
+    try:
+        answer: Any = json.loads(content)
+        given = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
+        vectors = [_vector(row["embedding"]) for row in given]
+        indices = [row["index"] for row in given if "index" in row]
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
+        what = "a page" if content.lstrip()[:1] == b"<" else "something else"
+        raise EmbeddingUnavailable(f"the server of {model} answers with {what} instead of vectors.") from error
+    if len(vectors) != count or (indices and indices != list(range(count))):
+        raise EmbeddingUnavailable(f"the server of {model} gives {len(vectors)} vectors for {count} texts.")
+    if len({vector.shape for vector in vectors}) > 1 or vectors[0].ndim != 1 or not vectors[0].size:
+        raise EmbeddingUnavailable(f"the server of {model} gives vectors of several sizes.")
+    return np.stack(vectors)
+
+
+def _vector(value: Any) -> np.ndarray:
+    """One vector: numbers, or float32 in base64, which some servers give whatever was asked for."""
+    if isinstance(value, str):
+        try:
+            return np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4").astype(np.float64)
+        except binascii.Error as error:
+            raise ValueError("no base64") from error
+    return np.asarray([float(number) for number in value], dtype=np.float64)
