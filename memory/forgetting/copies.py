@@ -315,11 +315,17 @@ class Copies:
         of_sessions, of_turns = calls.filter(session_uuid__in=sessions), calls.filter(turn_uuid__in=among(turns))
         self.work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(keys_of(of_sessions)))
         self.work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(keys_of(of_turns)))
-        noted: set[int] = set()
-        for table, keys in self.work.deletes.items():
-            if keys:
-                of_table = LogEntry.objects.filter(content_type__in=registry.content_types(table))
-                noted.update(of_table.filter(object_id__in=among(map(str, keys))).values_list("pk", flat=True))
+        rows = {
+            (kind, str(key))
+            for table, keys in self.work.deletes.items()
+            if keys
+            for kind in registry.content_types(table)
+            for key in keys
+        }
+        entries = LogEntry.objects.filter(content_type__in=among({kind for kind, _key in rows}))
+        of_keys = entries.filter(object_id__in=among({key for _kind, key in rows}))
+        named = of_keys.order_by().values_list("pk", "content_type", "object_id")
+        noted = [pk for pk, *row in named if tuple(row) in rows]
         entries = LogEntry.objects.filter(pk__in=among(noted))
         for column in ("object_repr", "change_message"):
             self.clear(f"django_admin_log.{column}", keys_of(entries.exclude(**{column: ""})))

@@ -64,15 +64,15 @@ class Work:
                 for model, column in _referring(of_table(table), models.CASCADE):
                     dependent = model._meta.db_table
                     if f"{dependent}.{column.column}" not in _DECIDED_ELSEWHERE:
-                        rows = set(keys_of(model._default_manager.filter(**{f"{column.name}__in": among(keys)})))
+                        rows = _rows_referring(model, column, keys)
                         found.setdefault(dependent, set()).update(rows.difference(self.deletes.get(dependent, ())))
             fresh = {table: keys for table, keys in found.items() if keys}
             for table, keys in fresh.items():
                 self.delete(table, keys)
         for table, deleted in [(table, deleted) for table, deleted in self.deletes.items() if deleted]:
             for model, column in _referring(of_table(table), models.SET_NULL):
-                referring = keys_of(model._default_manager.filter(**{f"{column.name}__in": among(deleted)}))
-                if staying := set(referring).difference(self.deletes.get(model._meta.db_table, ())):
+                referring = _rows_referring(model, column, deleted)
+                if staying := referring.difference(self.deletes.get(model._meta.db_table, ())):
                     self.overwrite(f"{model._meta.db_table}.{column.column}", dict.fromkeys(sorted(staying)))
 
 
@@ -192,6 +192,16 @@ def _referring(to: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
     )
 
 
+def _rows_referring(model: Model, column: Any, keys: Collection[Key]) -> set[Key]:
+    """The keys of the rows whose foreign key is one of these. In SQL of our own: a plan asks dozens of times, and
+    Django takes ten times as long to compose such a statement as SQLite to answer it."""
+    table = model._meta.db_table
+    where = f"{_quoted(column.column)} IN (SELECT value FROM json_each(%s))"
+    with connection.cursor() as cursor:
+        cursor.execute(f"SELECT {_key_of(table)} FROM {_quoted(table)} WHERE {where}", [_listed(keys)])
+        return {key for (key,) in cursor.fetchall()}
+
+
 @cache
 def deletion_order() -> tuple[Model, ...]:
     """Every model, those that refer to others before them."""
@@ -204,9 +214,11 @@ def deletion_order() -> tuple[Model, ...]:
 
 
 # --- rows by key ----------------------------------------------------------------------------------------------------
-def among(keys: Iterable[Key | UUID]) -> RawSQL:
-    """For a condition: `filter(pk__in=among(keys))`. One parameter, however many keys there are."""
-    return RawSQL("SELECT value FROM json_each(%s)", [_listed(keys)])
+def among(keys: Iterable[Key | UUID]) -> Any:
+    """For a condition: `filter(pk__in=among(keys))`. One parameter, however many keys there are. Without a key it is an
+    empty list, for which Django runs no statement: 60 of the 175 of a usual plan."""
+    listed = list(keys)
+    return RawSQL("SELECT value FROM json_each(%s)", [_listed(listed)]) if listed else []
 
 
 def naming(column: str, ids: Collection[str]) -> RawSQL:
