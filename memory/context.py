@@ -25,9 +25,9 @@ from memory.entities import clarify
 from memory.models import ConceptNode, Entity
 from memory.models.node import NodeQuerySet, is_unsure
 from memory.recall import Meaning, recall, scoring
-from memory.recall.always_known import KnownNode, within_budget
+from memory.recall.always_known import KnownNode, first_of_moment, within_budget
 from memory.recall.always_known import always_known as always_known_nodes
-from memory.recall.lessons import fitting
+from memory.recall.lessons import fitting, fitting_memories
 from memory.recall.render import Renderer, format_uuid, not_sure
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
@@ -139,6 +139,7 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
         persona: Persona = request.persona
         budget = min(request.budget, knobs.always_known_tokens()) - tokens(_format_always_known(persona, []))
         known = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
+        known = first_of_moment(known, [fit.lesson.pk for fit in fitting_memories(request)])
         shown = within_budget(known, Renderer.of(persona, request.now), budget)
         return shown, {one.pk for one, _ in shown} | {one.pk for one in known if one.is_in_profile}
 

@@ -21,8 +21,8 @@ from memory.recall.render import RenderedNode, Renderer
 from memory.store.deduplication import telling_words
 
 Source, Concern = ConceptNode.Source, ConceptNode.Concern
-Group = Literal["pinned", "asked_for", "health", "identity"]
-GROUPS: tuple[Group, ...] = ("pinned", "asked_for", "health", "identity")
+Group = Literal["moment", "pinned", "asked_for", "health", "identity"]
+GROUPS: tuple[Group, ...] = ("moment", "pinned", "asked_for", "health", "identity")
 MAX_OF_A_GROUP = 60
 # Of the budget so much is kept for health and safety, however much was pinned and asked for.
 HEALTH_SHARE = 0.3
@@ -89,6 +89,17 @@ def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     ]
     sentences = [telling_words(sentence) for sentence in profile.replace("。", "\n").replace(". ", "\n").splitlines()]
     return [known._replace(is_in_profile=_is_told(known.node.description, sentences)) for known in found]
+
+
+def first_of_moment(known: Sequence[KnownNode], fitting: Sequence[int]) -> list[KnownNode]:
+    """The memories kept for such a moment first, though there are more of them than every prompt has room for."""
+    listed = {one.pk: one for one in known}
+    missing = [pk for pk in fitting if pk not in listed]
+    if missing:
+        rows = _columns(ConceptNode.objects.filter(pk__in=missing))
+        listed |= {one.pk: one for one in (_read_known_node(row, "moment") for row in rows)}
+    moment = [listed[pk]._replace(group="moment", is_in_profile=False) for pk in fitting if pk in listed]
+    return [*moment, *(one for one in known if one.pk not in fitting)]
 
 
 def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -> list[tuple[KnownNode, Neutral]]:

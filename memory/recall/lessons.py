@@ -6,9 +6,11 @@ by the cosine of the condition with what was just said. The prompt shows the own
 model judges what fits only nearly; what is left out here it cannot judge, hence the floor is low.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -17,9 +19,11 @@ from echovessel.db.compiled_queries import Query
 from echovessel.embeddings import embedding
 from echovessel.language.feelings import are_alike, feelings_in
 from echovessel.language.matters import matter_of, speaks_of
+from echovessel.language.requests import Condition
+from echovessel.language.requests.possible import condition_within
 from echovessel.llm.prompt_sections import ContextRequest
 from memory import knobs
-from memory.models import Alias, ConceptNode, Entity
+from memory.models import Alias, ConceptNode, Entity, Evidence
 from memory.recall.retrievers import entities_named
 from persona import mood as moods
 from persona.models import Persona
@@ -40,6 +44,22 @@ _lessons: Query[Any] = Query(
         .values_list("pk", "uuid", "description", "scope", "condition", "is_boundary")[:MAX_LESSONS]
     )
 )
+
+
+_asked_for: Query[Any] = Query(
+    lambda persona: (
+        Evidence.objects.filter(node__persona=persona, node__source=ConceptNode.Source.PERSON, node__status="active")
+        .exclude(node__kind=ConceptNode.Kind.LESSON)
+        .order_by("-node_id")
+        .values_list("node_id", "node__uuid", "quote", "message_id", "message__session_id")[:MAX_LESSONS]
+    )
+)
+_LIKE_THIS = re.compile(r"\blike (?:this|that|now)\b|\bthis way\b|这样|这种|那样|像现在", re.IGNORECASE)
+
+
+@lru_cache(maxsize=1_000)
+def _condition_told(quote: str) -> Condition:
+    return condition_within(quote)
 
 
 class LessonRow(NamedTuple):
@@ -75,7 +95,10 @@ def active_lessons(persona: Persona) -> list[LessonRow]:
 def fitting(request: ContextRequest) -> list[Fit]:
     """The lessons that hold now: boundaries, then those that fit the moment, the best first, then those that always
     hold. Without an embedding model words alone decide."""
-    lessons = active_lessons(request.persona)
+    return _fits(active_lessons(request.persona), request)
+
+
+def _fits(lessons: Sequence[LessonRow], request: ContextRequest) -> list[Fit]:
     if not lessons:
         return []
     # A wish speaks of its feeling or topic itself: that is no such moment.
@@ -132,6 +155,37 @@ def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
     except embedding.EmbeddingUnavailable:
         return {}
     return {lesson.pk: round(float(one @ said), 3) for lesson, one in zip(lessons, conditions, strict=True)}
+
+
+# --- memories with a condition --------------------------------------------------------------------------------------
+def conditional_memories(persona: Persona) -> list[LessonRow]:
+    """What the owner asked to have remembered for certain moments: "next time I'm like this, remember: …".
+
+    The condition is read from the words that the memory rests on, and where it only says "like this", from what was
+    said before them."""
+    found = []
+    for pk, uuid, quote, message, session in _asked_for(persona.pk):
+        condition = _condition_told(quote)
+        if condition.kind != "always":
+            told = condition.text
+            if not feelings_in(told) and _LIKE_THIS.search(told):
+                said = Message.objects.filter(session=session, role=Message.Role.USER, pk__lte=message, withheld=False)
+                told = " ".join([told, *said.order_by("-pk").values_list("content", flat=True)[:MOMENT_MESSAGES]])
+            found.append(LessonRow(pk, uuid, quote, condition.kind, told, False))
+    return found
+
+
+def moment_of(node: ConceptNode) -> str:
+    """When a memory comes up, in the owner's words; "" where no moment was named."""
+    if node.source != ConceptNode.Source.PERSON or node.kind == ConceptNode.Kind.LESSON:
+        return ""
+    conditions = (_condition_told(row.quote) for row in node.evidence.all())
+    return next((condition.text for condition in conditions if condition.kind != "always"), "")
+
+
+def fitting_memories(request: ContextRequest) -> list[Fit]:
+    """Those whose moment is now, the best first, as with lessons."""
+    return _fits(conditional_memories(request.persona), request)
 
 
 # --- boundaries -----------------------------------------------------------------------------------------------------

@@ -210,6 +210,13 @@ _NAME = re.compile(
     r"(?<![别要许准])(?:叫|喊|称呼)我?(?P<zh>[A-Za-z]\w*|[\u3400-\u9fff]{1,4}?)(?=吧|就|$|好了|啦|[，,。！!])",
     _I,
 )
+_WHEN = re.compile(
+    r"\b(?:next time|when(?:ever)?|if|every ?time|any ?time|once) (?:i|i'm|i've|we|my|it|things|someone|"
+    r"(?-i:[A-Z])\w+)\b[^,.!?:;\n]{1,80}|"
+    r"(?:下次|每次|每当|如果|要是|一旦|当|等|以后)?[^，,。！？：:\n]{0,6}我[^，,。！？：:\n]{1,30}?(?:的时候|的话)|"
+    r"(?:我)?一[^，,。！？：:\n]{1,8}(?=就)",
+    _I,
+)
 _DENIES = re.compile(
     r"\b(?:not|never|no|nope|nah|actually|wrong|meant|mean|mistake\w*|mistyped|typo|correction|instead|mixed|"
     r"confus\w+|"
@@ -304,6 +311,16 @@ def _english(text: str, start: int, end: int) -> RequestKind | None:
 def condition_of(words: str) -> Condition:
     """What a condition in these words is about."""
     return (chinese if _HAN.search(words) else english).condition_of(words)
+
+
+def condition_within(words: str) -> Condition:
+    """The condition that words to be remembered tell, wherever it stands in them.
+
+    >>> condition_within("Remember, next time I panic: breathing helps").text
+    'next time I panic'
+    """
+    found = _WHEN.search(words)
+    return condition_of(found[0].strip()) if found else ALWAYS
 
 
 def is_boundary(sentence: str) -> bool:

@@ -24,7 +24,7 @@ LEADING, TRAILING = 120, 40  # how far before a key word its request may begin, 
 MOST_LOOKED_AT = 60  # key words; what follows so many that were no request is not looked at
 
 _KEY = re.compile(r"remember|memori|memory|forget|mind|note|down|[记忘]", re.IGNORECASE)
-_BREAK = r"(?:^|(?<=[.!?…,;:\n\r—–(。！？，；：、~～（]))[^\S\n]{0,3}"
+_BREAK = r"(?:^|(?<=[.!?…,;:\n\r—–(。！？，；：、~～（])|(?<=时候)|(?<=的话))[^\S\n]{0,3}"
 
 # --- English ---------------------------------------------------------------------------------------------------------
 _LEADS = (
@@ -145,10 +145,16 @@ _SPACE_AND_SIGNS = " \t\r\n:：,，、;；—–-.。!！?？"
 
 
 _CONDITION = re.compile(
-    r"(?:^|[.!?。！？\n,，])\s*(?P<c>(?:(?:when(?:ever)?|if|every ?time|each time|any ?time|next time|once|in case|"
-    r"whenever) [^,.!?:;\n]{2,120}|"
-    r"(?:下次|每次|每当|如果|要是|只要|一旦|当|我[^，,。！？\n]{1,30}(?:的时候|时|"
-    r"的话))[^，,。！？：\n]{0,40}))[,，:：]\s*$",
+    r"(?:^|[.!?。！？\n,，])\s*(?P<c>(?:(?:when(?:ever)?|if|every ?time|each time|any ?time|next time|once|in case) "
+    r"[^,.!?:;\n]{2,120}|(?:下次|每次|每当|如果|要是|只要|一旦|当|等|以后)[^，,。！？：\n]{0,40}|我[^，,。！？\n]{1,30}"
+    r"(?:的时候|时|的话)))(?:[,，:：]|(?<=时候)|(?<=的话))\s*$",
+    re.IGNORECASE,
+)
+# "Next time I panic remember …" is read as if the comma stood there.
+_UNMARKED = re.compile(
+    r"(?:^|[.!?\n]\s)(?:when(?:ever)?|if|every ?time|next time|any ?time) (?:i|i'm|we|my|it|"
+    r"things)\b[^,.!?:;\n]{2,80}?(?P<gap> )"
+    r"(?=(?:please |pls |just )?(?:remember|keep in mind|don't forget)\b)",
     re.IGNORECASE,
 )
 
@@ -171,6 +177,8 @@ class _Asked:
 
 def read_remember_request(plain: str) -> Request | None:
     """The first request to remember in a prepared text. "Next time I panic, remember: …" keeps its condition."""
+    if unmarked := _UNMARKED.search(plain):
+        plain = f"{plain[: unmarked.start('gap')]},{plain[unmarked.end('gap') :]}"
     english = (_after_english(plain, request) for request in _requests(_ENGLISH, plain))
     chinese = (_after_chinese(plain, request) for request in _requests(_CHINESE, plain))
     first = [asked for found in (english, chinese) if (asked := next(filter(None, found), None))]

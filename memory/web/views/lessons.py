@@ -27,6 +27,7 @@ from persona.models import Persona
 
 Scope = ConceptNode.Scope
 REASONS = {
+    "moment": gettext_lazy("for this moment"),
     "pinned": gettext_lazy("pinned"),
     "asked_for": gettext_lazy("you asked for it"),
     "health": gettext_lazy("health and safety"),

@@ -15,6 +15,7 @@ from memory.consolidation import open_items
 from memory.curation import correct
 from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, NodeVersion
+from memory.recall.lessons import moment_of
 from memory.store.writing import mark_forgotten_before
 from memory.web.forms import REFUSALS, CorrectionForm, correction_form, explain_refusal
 from memory.web.keys import read_key
@@ -128,6 +129,7 @@ def _node_page(
         "awaited": node.kind in open_items.KINDS,
         "form": form or correction_form(node, auto_id=FIELD_IDS),
         "editing": form is not None,
+        "moment": moment_of(node),
         "times": format_times(node, timezone.now().astimezone(persona.zone).date()),
     }
     return page(request, persona, "memory/node.html", context | trace_node(node), status=status)

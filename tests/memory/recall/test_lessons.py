@@ -5,15 +5,19 @@ from datetime import UTC, datetime, timedelta
 from uuid import uuid4
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
 from chat.messages import receive_message
+from chat.models import Message
 from chat.prompt import assemble
 from chat.turns import turn as turns
 from echovessel.llm.prompt_sections import tokens
 from memory.curation import actions
 from memory.curation.lessons import Wish, add_lesson
+from memory.curation.remember import remember_requested
 from memory.models import Alias, ConceptNode, Entity
-from memory.recall.lessons import boundaries_of, crosses
+from memory.recall.lessons import boundaries_of, crosses, moment_of
 from persona.models import Persona
 from tests.table import each_row
 
@@ -159,3 +163,70 @@ def test_always_known_keeps_its_budget_and_a_place_for_health(
     section = made.user[made.user.index("# What you always know") : made.user.index("# What they just said")]
     assert made.xray["tokens"]["always_known"] <= 400
     assert "allergic to nuts" in section
+
+
+# --- memories for a moment ----------------------------------------------------------------------------------------
+PANIC = "Next time I panic, remember: breathing into a bag helps."
+LOW = ("Everything is empty and I keep crying.", "Next time I'm like this, remember: Ben helps.")
+LOW_ZH = ("我好难过，一直在哭。", "下次我这样的时候，记得：给阿本打电话有用。")
+
+
+def asks(persona: Persona, *messages: str, at: datetime = NOW) -> ConceptNode:
+    """What the last of the messages asks to have remembered."""
+    prompt(persona, *messages, at=at)
+    [node] = remember_requested([Message.objects.filter(persona=persona, role="user").latest("id")], at)
+    return node
+
+
+@each_row(
+    "asked, said, comes_first",
+    [
+        (
+            ("Next time I panic, remember: breathing into a bag helps.",),
+            "my thoughts are racing, I can't breathe",
+            True,
+        ),
+        ((PANIC,), "what's for dinner?", False),
+        (
+            ("Everything is empty and I keep crying.", "Next time I'm like this, remember: Ben helps."),
+            "I'm so down",
+            True,
+        ),
+        (LOW, "I won!", False),
+        (("next time my mother calls remember that I get tense",), "Mum rang again just now", True),
+        (("next time my mother calls remember that I get tense",), "I bought new shoes", False),
+        (LOW_ZH, "everything feels hollow", True),
+        (LOW_ZH, "今天买了新鞋", False),
+        (("以后我想喝酒的时候请记住我答应过女儿",), "我又想喝一杯了，酒就在桌上", True),
+        (("以后我想喝酒的时候请记住我答应过女儿",), "今天天气不错", False),
+    ],
+)
+def test_a_memory_for_a_moment_comes_first_when_it_is_there_though_the_words_differ(
+    mira: Persona, client: Client, asked: tuple[str, ...], said: str, comes_first: bool
+) -> None:
+    start = NOW + timedelta(hours=12 * mira.turns.count())
+    node = asks(mira, *asked, at=start)
+    made = prompt(mira, said, at=start + timedelta(hours=6))
+    shown = made.xray["always_known"]["nodes"]
+    assert [one["why"] for one in shown if one["id"] == str(node.uuid)] == ["moment" if comes_first else "asked_for"]
+    assert (shown[0]["id"] == str(node.uuid)) or not comes_first
+    client.force_login(mira.owner)
+    page = client.get(reverse("memory_node", args=[mira.uuid, node.uuid])).content.decode()
+    assert 'data-testid="moment"' in page
+    node.delete()
+
+
+@each_row("asked", ["Remember that I'm vegan.", "Remember: my locker is 217.", "请记住我吃素"])
+def test_what_is_to_be_remembered_without_a_moment_has_none(mira: Persona, asked: str) -> None:
+    assert moment_of(asks(mira, asked, at=NOW + timedelta(hours=6 * mira.turns.count()))) == ""
+
+
+def test_a_memory_for_a_moment_comes_up_though_a_hundred_others_were_asked_for(mira: Persona) -> None:
+    node = asks(mira, "Next time I panic, remember: breathing into a bag helps.")
+    for number in range(100):
+        ConceptNode.objects.create(
+            persona=mira, kind="event", subject="user", source="person", description=f"Fact {number}.",
+            emotional_impact=5, verification="confirmed",
+        )  # fmt: skip
+    made = prompt(mira, "I'm panicking", at=NOW + timedelta(hours=6))
+    assert made.xray["always_known"]["nodes"][0] == {"id": str(node.uuid), "why": "moment"}
