@@ -1,10 +1,22 @@
-"""Standing wishes in the browser: said in a conversation, then changed, undone, paused and forgotten."""
+"""Standing wishes in the browser: said in a conversation, then changed, undone, paused and forgotten; and sessions
+later what holds for good."""
 
-from playwright.sync_api import Page, expect
+import json
+import re
+from pathlib import Path
+from typing import Any
 
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.test_asked import picture
+from tests.browser.test_main_job import STORIES as STORIES_OF_NAMES
 from tests.browser.test_main_job import begin, quiet, say
 from tests.browser.test_memory_page import SOON, confirm
 from tests.installation import Installation
+from tests.memory.sessions import extraction
+from tests.wire.openai_server import OpenAIServer
+from tests.wire.scripted_server import Says, prompt_of
 
 
 def test_a_wish_is_heard_and_its_owner_changes_pauses_and_forgets_it(page: Page, house: Installation) -> None:
@@ -31,3 +43,124 @@ def test_a_wish_is_heard_and_its_owner_changes_pauses_and_forgets_it(page: Page,
     again.goto(talk.replace("/chat/", "/memory/") + "wishes/")
     expect(again.get_by_test_id("wish")).to_have_count(0, timeout=SOON)
     assert complaints == []
+
+
+STORIES = {
+    "en": {
+        "wish": "When I'm sad, just be with me.", "acts": "just be with me", "name": "Call me Sammy.",
+        "called": "Sammy", "nuts": "Please remember that I'm allergic to nuts.", "known": "allergic to nuts",
+        "feels": "everything feels empty", "says": ("what can't I eat?", "let's order Thai", "hello"),
+        "unsure": "(not sure)",
+    },
+    "zh": {
+        "wish": "我难过的时候，你就陪着我。", "acts": "你就陪着我", "name": "叫我小安。", "called": "小安",
+        "nuts": "请记住我对坚果过敏。", "known": "坚果过敏", "feels": "心里空荡荡的",
+        "says": ("我不能吃什么？", "我们点泰国菜吧", "你好"), "unsure": "（不确定）",
+    },
+}  # fmt: skip
+# 200 memories of other days, as consolidation would store them.
+OTHER_DAYS = """
+from echovessel.embeddings import embedding
+from memory.models import ConceptNode
+from memory.store import vectors
+from persona.models import Persona
+persona = Persona.objects.get()
+words = [f"Ana went to the harbour on day {number}." for number in range(200)]
+common = {"persona": persona, "kind": "event", "source": "extraction", "emotional_impact": 3}
+common["embedding_model"] = embedding.name()
+nodes = [ConceptNode.objects.create(**common, description=one, content_hash=one) for one in words]
+vectors.index(nodes, embedding.embed(words))
+"""
+
+
+class Listener(OpenAIServer):
+    """A model that listens, and keeps each prompt it is asked to answer."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.prompts: list[str] = []
+        self.respond = self.listen
+
+    def listen(self, body: dict[str, Any]) -> Says:
+        wanted = json.dumps(body.get("response_format") or "")
+        if "mentioned_entities" in wanted:
+            return Says(json.dumps(extraction([], session_mood_signal=None, session_summary="")))
+        if "thoughts" in wanted:
+            return Says('{"thoughts": []}')
+        self.prompts.append(prompt_of(body))
+        return Says("I am listening.")
+
+    def wishes(self) -> str:
+        """Those that the last prompt tells."""
+        return "".join(re.findall(r"<wishes>\n(.*?)</wishes>", self.prompts[-1], re.DOTALL))
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_what_is_asked_once_holds_in_later_sessions_and_doubt_is_said_until_it_is_settled(
+    browser: Browser, tmp_path: Path, empty: Path, language: str
+) -> None:
+    page = browser.new_context(locale=language).new_page()
+    story, model, complaints = STORIES[language], Listener(), quiet(page)
+    env = {"LLM_PROVIDER": "openai", "LLM_BASE_URL": model.url, "LLM_API_KEY": "test-key"}
+    try:
+        with Installation(tmp_path, empty, **env) as house:
+            begin(page, house, language)
+            asked_once_holds(page, house, model, story, language)
+    finally:
+        model.close()
+    assert complaints == []
+
+
+def asked_once_holds(page: Page, house: Installation, model: Listener, story: dict[str, Any], language: str) -> None:
+    talk = page.url
+    memory = talk.replace("/chat/", "/memory/")
+    for text in (story["wish"], story["name"]):
+        say(page, text)
+    say(page, story["nuts"])
+    assert story["called"] in model.prompts[-1]
+    expect(page.get_by_test_id("kept").filter(has_text=story["known"])).to_be_visible(timeout=SOON)
+    house.manage("shell", "-v0", "-c", OTHER_DAYS)
+    for text in story["says"]:
+        house.manage("close_sessions", "--all")
+        say(page, text)
+        assert story["known"] in model.prompts[-1], text
+        assert story["acts"] not in model.wishes(), text
+    house.manage("close_sessions", "--all")
+    say(page, story["feels"])
+    assert story["acts"] in model.wishes()
+    reply = page.get_by_test_id("message-persona").last
+    reply.get_by_test_id("why").click()
+    expect(reply.get_by_test_id("xray-wishes")).to_contain_text(story["acts"], timeout=SOON)
+    expect(reply.get_by_test_id("xray-sheet")).to_contain_text(story["known"])
+    picture(page, f"why-{language}")
+
+    page.goto(f"{memory}wishes/")
+    expect(page.get_by_test_id("always-known")).to_contain_text(story["known"])
+    picture(page, f"wishes-{language}")
+    page.get_by_test_id("always-known").get_by_role("link", name=re.compile(story["known"])).click()
+    node = page.url
+    for deed, unsure in (("dispute", True), ("confirm", False)):
+        page.goto(node)
+        page.get_by_test_id(f"deed-{deed}").click()
+        expect(page.get_by_test_id("state-unsure")).to_have_count(1 if unsure else 0)
+        picture(page, f"node-{deed}-{language}")
+        page.goto(talk)
+        say(page, story["says"][0])
+        line = next(one for one in model.prompts[-1].splitlines() if story["known"] in one and one.startswith("-"))
+        assert (story["unsure"] in line) == unsure, line
+
+    # Each is undone: the memory hidden, the wish paused, the name taken back.
+    page.goto(node)
+    page.get_by_test_id("deed-hide").click()
+    page.goto(f"{memory}wishes/")
+    for _ in range(2):
+        page.get_by_test_id("wish").filter(has_not=page.locator(".tag--state")).first.get_by_test_id(
+            "wish-hide"
+        ).click()
+        page.wait_for_load_state()
+    expect(page.get_by_test_id("wish").locator(".tag--state")).to_have_count(2)
+    page.goto(talk)
+    house.manage("close_sessions", "--all")
+    say(page, story["feels"])
+    assert story["acts"] not in model.wishes()
+    assert STORIES_OF_NAMES[language][3] in model.prompts[-1].split("\n#")[0]

@@ -18,6 +18,7 @@ from chat.sessions import close
 from chat.turns.runner import get_runner
 from echovessel.process.threads import in_thread
 from memory.models import ConceptNode, Lesson
+from memory.web.presenters.reply_explanation import explain_reply
 from persona.models import Persona
 from tests.scripted import Script
 
@@ -75,6 +76,20 @@ def test_the_name_is_in_the_next_prompt_and_nuts_in_all(
         known = request.user.split("# What you always know")[1].split("</memory>")[0]
         assert "allergic to nuts" in known
         end_session(mira)
+
+
+def test_the_page_and_the_reason_of_a_reply_name_what_is_always_known(
+    mira: Persona, scripted: Script, client: Client
+) -> None:
+    say(mira, scripted, "Please remember that I'm allergic to nuts.")
+    end_session(mira)
+    say(mira, scripted, "hello")
+    client.force_login(mira.owner)
+    assert "allergic to nuts" in client.get(reverse("wishes", args=[mira.uuid])).content.decode()
+    last = mira.turns.latest("id")
+    explained = explain_reply(last)
+    assert [(one.text, one.is_always_known) for one in explained["others"]] == [("Ana: “I'm allergic to nuts.”", True)]
+    assert explained["empty"] == ""
 
 
 def test_a_wish_on_the_page_is_added_edited_undone_paused_and_refused(mira: Persona, client: Client) -> None:

@@ -43,6 +43,7 @@ class Source:
     when: str = ""
     speaker: str = ""
     is_unsure: bool = False
+    is_always_known: bool = False
     score: float | None = None
     parts: Sequence[tuple[str, float]] = ()
     words: Sequence[Quote] = field(default_factory=tuple)
@@ -50,8 +51,8 @@ class Source:
 
 def explain_reply(turn: Turn) -> dict[str, Any]:
     """What the page shows: `used`, the sources that the reply repeats (of recall, of the lists in every prompt, the
-    profile and this conversation); `others`, what else was recalled; `wishes`, the lessons that held. Sources that were
-    forgotten or hidden since are left out; those of recall are counted."""
+    profile and this conversation); `others`, what else was recalled or is always known; `wishes`, the lessons that
+    held. Sources that were forgotten or hidden since are left out; those of recall are counted."""
     seen: dict[str, Any] = turn.xray.get("recollections") or {}
     chosen = seen.get("chosen", [])
     persona = turn.persona
@@ -71,15 +72,17 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     profile = [Source("L1", _("From the profile"), line.strip()) for lines in blocks for line in lines if line.strip()]
     beside = [source for source in (*profile, *_window(turn)) if is_used(source)]
     used = [source for source in (*recalled, *listed) if is_used(source)] + beside
-    others = [source for source in recalled if source not in used]
+    always = [source for source in listed if source.is_always_known]
+    others = [source for source in (*recalled, *always) if source not in used]
+    wishes = [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))]
     return {
         "items": [*used, *others],
         "used": used,
         "others": others,
-        "wishes": [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))],
+        "wishes": wishes,
         "expected": list(_expected(persona, turn.xray.get("expectations", {}).get("matched", []))),
         "gone": len(chosen) - len(recalled),
-        "empty": "" if recalled or used else _explain_empty(seen),
+        "empty": "" if used or others or wishes else _explain_empty(seen),
         "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in seen.get("arms", [])],
         "left_aside": describe_left_out(seen),
         "tokens": seen.get("tokens", 0),
@@ -143,7 +146,8 @@ def _listed(turn: Turn) -> Iterable[Source]:
         nodes = _nodes(turn.persona, [entry if isinstance(entry, dict) else {"id": entry} for entry in entries])
         quotes = _quotes(turn.persona, nodes)
         for node in nodes:
-            yield _of_node(turn.persona, node, labels[section], quotes.get(node.pk, []))
+            source = _of_node(turn.persona, node, labels[section], quotes.get(node.pk, []))
+            yield replace(source, is_always_known=section == "always_known")
 
 
 def _window(turn: Turn) -> list[Source]:

@@ -21,6 +21,7 @@ from memory.curation.remember import NotRemembered
 from memory.models import ConceptNode, Lesson
 from memory.models.node import MAX_CONDITION
 from memory.recall.always_known import always_known
+from memory.recall.render import format_uuid
 from memory.web.forms import FORGOTTEN, REFUSALS, DescriptionField, explain_refusal
 from memory.web.views.base import page, persona_page
 from persona.models import Persona
@@ -142,6 +143,9 @@ def _wishes_page(
         initial = model_to_dict(node, ("scope", "condition", "is_boundary")) | {"text": node.description}
         unchanged = WishForm(initial=initial, name=persona.name, auto_id=f"edit_{node.pk}_%s")
         shown.append({"node": node, "form": edited if node == editing else unchanged, "open": node == editing})
-    known = [{"one": one, "why": REASONS[one.group]} for one in always_known(persona.pk)[:MAX_SHOWN]]
+    known = [
+        {"uuid": format_uuid(one.node.uuid_hex), "text": one.node.description, "why": REASONS[one.group]}
+        for one in always_known(persona.pk)[:MAX_SHOWN]
+    ]
     context = {"wishes": shown, "form": form, "known": known}
     return page(request, persona, "memory/wishes.html", context, status=status)
