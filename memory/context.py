@@ -57,15 +57,16 @@ class PromptNode(NamedTuple):
 
 
 def entities(request: ContextRequest) -> Section | None:
-    """The entities that are named in the recent messages and described. Names stand inside the block, too: an imported
+    """The entities that are named in the recent messages, with what they are to the owner and how they are described.
+    Names stand inside the block, too: an imported
     file may contain any text as a name."""
     persona: Persona = request.persona
     named = _named(request)
     if not named:
         return None
     known = Entity.objects.filter(persona=persona, pk__in=named)
-    described = list(known.exclude(description="").order_by("pk")[: knobs.entities_shown()])
-    parts = [Neutral(f"{one_line(entity.canonical_name)}: {one_line(entity.description)}") for entity in described]
+    described = list(known.exclude(description="", relation="").order_by("pk")[: knobs.entities_shown()])
+    parts = [Neutral(_describe(entity)) for entity in described]
     kept = _fitting(parts, request.budget - tokens(with_heading(persona.language, "entity", fence("memory", ""))))
     if not kept:
         return None
@@ -73,6 +74,13 @@ def entities(request: ContextRequest) -> Section | None:
     text = with_heading(persona.language, "entity", fence("memory", lines_of(kept)))
     about = [{"name": entity.canonical_name, "description": entity.description} for entity in described[: len(kept)]]
     return Section("entities", "system", text, {"entities": shown}, {"entities": about})
+
+
+def _describe(entity: Entity) -> str:
+    """An entity as "Rosa (sister): a nurse in York"."""
+    relation = f" ({one_line(entity.relation)})" if entity.relation else ""
+    description = f": {one_line(entity.description)}" if entity.description else ""
+    return f"{one_line(entity.canonical_name)}{relation}{description}"
 
 
 def clarification(request: ContextRequest) -> Section | None:

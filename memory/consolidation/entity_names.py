@@ -14,8 +14,8 @@ from persona.models import Persona
 
 
 def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndarray) -> list[Profile]:
-    """What the answer's memories tell of each of its names. `texts` begin with the descriptions of its events, so that
-    positions in the one are positions in the other; `vectors` are theirs."""
+    """What the answer's memories tell of each of its names. `texts` begin with the descriptions of its events, then its
+    facts, so that positions in the one are positions in the other; `vectors` are theirs."""
     entities, names = answer.mentioned_entities, [_names(entity) for entity in answer.mentioned_entities]
     # Of each entity the positions of the memories that name it.
     named_in = [
@@ -55,6 +55,7 @@ def resolve_names(
             entity.kind,
             [node for node in told if node is not None],
             profiles[at],
+            relation=entity.relation,
             twins=[resolved[twin] for twin in _twins(answer, at) if twin in resolved],
             beside=list(resolved.values()),
         )
@@ -65,21 +66,31 @@ def resolve_names(
 def _about(answer: ExtractionAnswer, at: int, count: int) -> list[int]:
     """The places of the memories that are about the entity at `at`: all, for models miscount, but where two entities
     of the answer share a name, those it is said to be in."""
-    said = [place for place in answer.mentioned_entities[at].in_events if place < len(answer.events)]
+    said = _places(answer, answer.mentioned_entities[at])
     return said if said and _namesakes(answer, at) else list(range(count))
 
 
 def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
     """The entities of the same name and a compatible kind that the answer tells apart from this one: they are in other
-    events."""
+    events and facts."""
     entities = answer.mentioned_entities
+    here = set(_places(answer, entities[at]))
     return [
         other
         for other in _namesakes(answer, at)
         if compatible(entities[at].kind, entities[other].kind)
-        and entities[at].in_events
-        and entities[other].in_events
-        and not set(entities[at].in_events) & set(entities[other].in_events)
+        and here
+        and (there := _places(answer, entities[other]))
+        and not here.intersection(there)
+    ]
+
+
+def _places(answer: ExtractionAnswer, entity: MentionedEntity) -> list[int]:
+    """The places of the events and facts that the entity is said to be in; facts are written after the events."""
+    events, facts = len(answer.events), len(answer.facts)
+    return [
+        *(place for place in entity.in_events if place < events),
+        *(events + place for place in entity.in_facts if place < facts),
     ]
 
 

@@ -31,6 +31,7 @@ from memory.consolidation.imported import ImportedMaterial, is_imported, materia
 from memory.consolidation.known import known_memories
 from memory.consolidation.language import is_in_another_language
 from memory.consolidation.messages import PromptMessage, messages_of
+from memory.consolidation.people_checks import believed_people
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
 from persona.models import Persona
@@ -113,14 +114,17 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
 
 
 def _believed(answer: ExtractionAnswer, piece: Piece, persona: Persona, *, dated: bool) -> tuple[ExtractionAnswer, int]:
-    """The answer without facts and open loops that the lines of the piece do not bear out, and how many these were."""
+    """The answer without facts, open loops and names that the lines of the piece do not bear out, and how many these
+    were."""
     said = {
         line.id: fact_checks.SaidMessage(line.content, line.by_user, line.at.astimezone(persona.zone).date())
         for line in piece.lines
         if not line.by_another
     }
     names = fact_checks.Names(persona.called, persona.name)
-    return fact_checks.believed(answer, said, names, _fact_limit(piece), dated=dated)
+    answer, mistaken = fact_checks.believed(answer, said, names, _fact_limit(piece), dated=dated)
+    answer, misnamed = believed_people(answer, said, names)
+    return answer, mistaken + misnamed
 
 
 def _fact_limit(piece: Piece) -> int:

@@ -13,6 +13,7 @@ from echovessel.language.person_names import is_name, normalize_name, occurs
 from memory.entities.resolve import MAX_NAME, learn_aliases, link
 from memory.entities.stream_events import announce_changed
 from memory.models import Alias, ConceptNode, Entity, Mention
+from memory.models.entity import MAX_RELATION
 
 MAX_DESCRIPTION = 400
 WORDS = {
@@ -52,6 +53,15 @@ def change(entity: Entity, name: str | None, aliases: Iterable[str], description
             add_alias(entity, alias)
         if description is not None:
             describe(entity, description)
+
+
+def relate(entity: Entity, relation: str) -> None:
+    """Set what the entity is to the owner; empty for nothing. Raises NameRefused."""
+    text = " ".join(relation.split())
+    if len(text) > MAX_RELATION:
+        raise NameRefused("too_long")
+    entity.relation = text
+    entity.save(update_fields=["relation"])
 
 
 def describe(entity: Entity, description: str) -> None:

@@ -6,6 +6,7 @@
    one, about which people are asked; or a new one.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -19,6 +20,10 @@ from memory.models import Alias, ConceptNode, Entity, Mention
 from persona.models import Persona
 
 MAX_NAME = 120
+_OTHER_NAME = re.compile(
+    r"\b(?:called|nicknamed|known as|goes by|nickname is|calls? (?:her|him|them)|also named)\s+[\"“'‘]?"
+    r"([A-Z][\w'-]*\w)|(?:也叫|又叫|小名|昵称|外号|别名)(?:是|叫|为)?[“「\"]?([\u3400-\u9fff]{1,4}|[A-Z][\w-]+)"
+)
 SAME_NAME = 1.0
 
 
@@ -26,14 +31,15 @@ SAME_NAME = 1.0
 class MentionedName:
     """A name of a session: with its other forms, and the nodes about it.
 
-    `profile` is for comparing; `twins` are entities that bear the name, and that the same session tells apart from it;
-    `beside` all others that the session names.
+    `profile` is for comparing, `relation` what they are to the owner; `twins` are entities that bear the name, and that
+    the same session tells apart from it; `beside` all others that the session names.
     """
 
     names: Sequence[str]
     kind: str
     nodes: Sequence[ConceptNode]
     profile: Profile | None = None
+    relation: str = ""
     twins: Sequence[Entity] = ()
     beside: Sequence[Entity] = ()
 
@@ -67,6 +73,9 @@ def resolve(persona: Persona, named: MentionedName, candidates: Candidates | Non
     if entity.kind == Entity.Kind.OTHER != named.kind:  # a known kind stays
         entity.kind = named.kind
         entity.save(update_fields=["kind"])
+    if named.relation and entity.relation != named.relation:  # of two, the one that was told last
+        entity.relation = named.relation
+        entity.save(update_fields=["relation"])
     others = [other for other in _bearers(persona, names[1:], named.kind) if other != entity]
     _propose_all(persona, entity, others, "shared_alias")
     learn_aliases(entity, names if not others else names[:1])
@@ -103,12 +112,20 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
 
 def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
     """The names worth learning, the canonical one first; none if it is no name or the owner's or persona's."""
-    talking = {normalize_name(persona.name), normalize_name(persona.called)}
+    talking = {normalize_name(name) for name in (persona.name, persona.called, *other_names(persona))}
     tidy = [" ".join(name.split())[:MAX_NAME] for name in names]
     if not tidy or not is_name(tidy[0]) or normalize_name(tidy[0]) in talking:
         return []
     once = {normalize_name(name): name for name in reversed(tidy) if is_name(name)}
     return [once[plain] for plain in reversed(once) if plain not in talking]
+
+
+def other_names(persona: Persona) -> set[str]:
+    """What else the owner and the persona are called, as facts about them say: "Ana's friends call her Annie"."""
+    both = [ConceptNode.Subject.USER, ConceptNode.Subject.PERSONA]
+    facts = ConceptNode.objects.of(persona).active().filter(kind=ConceptNode.Kind.FACT, subject__in=both)
+    told = facts.filter(domain=ConceptNode.Domain.ABOUT).values_list("description", flat=True)
+    return {name for text in told for found in _OTHER_NAME.findall(text) if (name := "".join(found))}
 
 
 def _find_or_create(

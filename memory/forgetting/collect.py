@@ -302,6 +302,7 @@ class Consequences:
     touched: sessions of which something is deleted or withheld, deleted ones included
     described: entities that stay and were described from what is deleted
     by_people: those of them that a person described
+    related: entities that stay, and of which no memory that stays says what they are to the owner
     """
 
     touched: dict[int, Session] = field(default_factory=dict)
@@ -312,6 +313,7 @@ class Consequences:
     aliases: dict[int, Alias] = field(default_factory=dict)
     renamed: dict[int, str] = field(default_factory=dict)
     described: dict[int, Entity] = field(default_factory=dict)
+    related: set[int] = field(default_factory=set)
     by_people: dict[int, Entity] = field(default_factory=dict)
     chosen_entities: set[int] = field(default_factory=set)
 
@@ -354,6 +356,10 @@ def _collect_entities(closure: Closure, found: Consequences) -> None:
     found.entities |= _absorbed(found.entities)
     staying = {entity.pk: entity for entity in mentioned if entity.pk not in found.entities}
     for pk, entity in (staying | _absorbed(staying)).items():
+        if entity.relation:
+            telling = ConceptNode.objects.filter(mentions__entity=pk, description__icontains=entity.relation)
+            if not telling.exclude(pk__in=among(closure.decision.memories)).exists():
+                found.related.add(pk)
         if entity.description:
             by_person = entity.described_by == Entity.DescribedBy.PERSON
             (found.by_people if by_person else found.described)[pk] = entity

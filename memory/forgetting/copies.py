@@ -165,6 +165,7 @@ class Copies:
         matched = Entity.objects.exclude(described_by=Entity.DescribedBy.PERSON).exclude(pk__in=among(found.entities))
         found.described |= matched.filter(pk__in=among(self.matched("memory_entity.description"))).in_bulk()
         self.clear("memory_entity.description", found.described)
+        self.clear("memory_entity.relation", {*found.related, *self.matched("memory_entity.relation")})
         attributed = [pk for pk, entity in found.described.items() if entity.described_by]
         self.work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
         self.work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew

@@ -15,7 +15,7 @@ from memory.web.keys import read_key
 REFUSALS = (NameRefused, NotSplit)
 
 
-ENTITY_ACTIONS = ("rename", "describe", "add_name", "remove_name", "split")
+ENTITY_ACTIONS = ("rename", "describe", "relate", "add_name", "remove_name", "split")
 
 
 def run_entity_action(action: str, entity: Entity, request: HttpRequest) -> str:
@@ -27,6 +27,9 @@ def run_entity_action(action: str, entity: Entity, request: HttpRequest) -> str:
     if action == "describe":
         rename.describe(entity, data.get("description", ""))
         return _("Description saved.")
+    if action == "relate":
+        rename.relate(entity, data.get("relation", ""))
+        return _("Saved.")
     if action == "add_name":
         before = entity.aliases.count()
         rename.add_alias(entity, data.get("name", ""))

@@ -90,6 +90,7 @@ def serialize_entity(entity: Entity) -> dict[str, Any]:
         "id": entity.uuid,
         "canonical_name": entity.canonical_name,
         "kind": entity.kind,
+        "relation": entity.relation,
         "description": entity.description,
         "status": entity.status,
         "aliases": [alias.text for alias in entity.aliases.all()],

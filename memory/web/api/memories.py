@@ -103,6 +103,7 @@ class EntityOut(Schema):
     id: UUID
     canonical_name: str = Field(examples=["小黑"])
     kind: str = Field(examples=["pet"])
+    relation: str = Field(examples=["sister"])
     description: str = Field(examples=["Ana's black cat."])
     status: str = Field(examples=["confirmed"])
     aliases: list[str] = Field(examples=[["小黑", "Blackie"]])

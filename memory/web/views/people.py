@@ -3,12 +3,14 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count
+from django.db.models import Count, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
 
+from memory.consolidation import open_items
 from memory.models import ConceptNode, Entity, Mention
+from memory.models.node import L3
 from memory.web.entity_actions import REFUSALS, run_entity_action
 from memory.web.presenters.merge_proposals import decided_proposals
 from memory.web.presenters.people_map import MAP_HEIGHT, MAP_WIDTH, MOST_ON_MAP, bonds, place_people
@@ -19,6 +21,7 @@ from persona.models import Persona
 
 MOST_LISTED = 300
 MOST_MEMORIES = 60
+MOST_AWAITED = 20
 
 
 @persona_page
@@ -47,8 +50,13 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
     nodes = ConceptNode.objects.filter(mentions__entity=found).newest_first()[:MOST_MEMORIES]
     mentions = dict(Mention.objects.filter(entity=found, node__in=list(nodes)).values_list("node_id", "pk"))
     memories = [(mentions[node.pk], node) for node in with_names(nodes)]
+    active = ConceptNode.objects.filter(mentions__entity=found).active()
+    plan = Q(kind=ConceptNode.Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)
+    item = Q(kind__in=open_items.KINDS, outcome=ConceptNode.Outcome.OPEN)
     context = {
         "entity": found,
+        "last_heard": active.filter(kind__in=L3).order_by("-last_mentioned_at", "-id").first(),
+        "awaited": list(active.filter(plan | item).newest_first()[:MOST_AWAITED]),
         "names": list(found.aliases.all()),
         "memories": memories,
         "more": max(0, found.mentions.count() - len(memories)),

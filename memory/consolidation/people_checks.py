@@ -1,0 +1,88 @@
+"""Which names of an answer are believed, and of whom the answer forgot to name. Pure.
+
+A slip of the pen is no other name, a book is nobody, and what somebody is to the owner is what the owner said. Whoever
+a fact is about has a name, and so has a partner who is named in three messages.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+from rapidfuzz.distance import OSA
+
+from echovessel.language.person_names import normalize_name, occurs
+from echovessel.llm.offline.names import names_in
+from memory.consolidation.answer_schema import ExtractionAnswer, MentionedEntity
+from memory.consolidation.fact_checks import Names, SaidMessage
+
+MESSAGES_OF_A_PERSON = 3
+MIN_LETTERS_OF_A_SLIP = 4
+_WORK = r"book|novel|film|movie|series|show|song|album|game|podcast|play|书|小说|电影|剧|歌|游戏|动画|漫画"
+_TITLE_BEFORE = re.compile(
+    rf"(?:\b|(?<=[\u3400-\u9fff]))(?:{_WORK})(?:\s*(?:called|named|titled|叫|叫做|名叫))?[\s,:，：]*[\"“‘'《〈]?$|[《〈]$|"
+    r"\b(?:read|reading|re-reading|finished|watched|watching)\s+[\"“‘']?$",
+    re.I,
+)
+_TITLE_BEHIND = re.compile(
+    r"^[\"”’'》〉]?(?:\s+(?:by|again|tonight|yesterday|last)\b|\s*[.,!?;。，！？]|\s*$|[》〉])",
+    re.I,
+)
+_FORMER = re.compile(r"\b(?:ex|former|late)\b|^ex|前|已故|生前", re.I)
+
+
+def believed_people(
+    answer: ExtractionAnswer, said: Mapping[int, SaidMessage], names: Names
+) -> tuple[ExtractionAnswer, int]:
+    """The answer with its names put right, those that it left out added, and how many mistakes there were."""
+    texts = [message.content for message in said.values()]
+    own = [message.content for message in said.values() if message.by_user]
+    mistakes = 0
+    people: list[MentionedEntity] = []
+    for entity in answer.mentioned_entities:
+        aliases = [alias for alias in entity.aliases if not _is_slip(alias, entity.canonical_name, texts)]
+        changes = {
+            "aliases": aliases,
+            "kind": "other" if entity.kind == "person" and _is_title(entity.canonical_name, texts) else entity.kind,
+            "relation": entity.relation if _is_told(entity.relation, own) else "",
+        }
+        mistakes += sum(getattr(entity, name) != value for name, value in changes.items())
+        people.append(entity.model_copy(update=changes))
+    known = {normalize_name(name) for entity in people for name in (entity.canonical_name, *entity.aliases)}
+    for name, kind in _left_out(answer, own, names):
+        if normalize_name(name) not in known:
+            known.add(normalize_name(name))
+            people.append(MentionedEntity.model_validate({"canonical_name": name, "kind": kind}))
+    return answer.model_copy(update={"mentioned_entities": people}), mistakes
+
+
+def _left_out(answer: ExtractionAnswer, own: Sequence[str], names: Names) -> list[tuple[str, str]]:
+    """Whom facts are about, and whom the owner names in three messages; with what they seem to be."""
+    kinds = {"people": "person", "belongings": "pet"}
+    found = [
+        (fact.whose.strip(), kinds.get(fact.domain, "other")) for fact in answer.facts if names.whose(fact) == "other"
+    ]
+    spoken = {named.name for text in own for named in names_in(text) if named.kind == "person"}
+    times = Counter(name for name in spoken for text in own if occurs(name, text))
+    return [*found, *((name, "person") for name in sorted(spoken) if times[name] >= MESSAGES_OF_A_PERSON)]
+
+
+def _is_slip(alias: str, name: str, texts: Sequence[str]) -> bool:
+    """Whether an alias is the name with one letter wrong, written once."""
+    one, other = normalize_name(alias), normalize_name(name)
+    if one == other or min(len(one), len(other)) < MIN_LETTERS_OF_A_SLIP or OSA.distance(one, other) > 1:
+        return False
+    return sum(occurs(alias, text) for text in texts) <= 1
+
+
+def _is_title(name: str, texts: Sequence[str]) -> bool:
+    """Whether the name stands as the title of a work wherever the messages have it."""
+    places = [(text[: at.start()], text[at.end() :]) for text in texts for at in re.finditer(re.escape(name), text)]
+    return bool(places) and all(
+        _TITLE_BEFORE.search(before) and _TITLE_BEHIND.search(behind) for before, behind in places
+    )
+
+
+def _is_told(relation: str, own: Sequence[str]) -> bool:
+    text = " ".join(own).casefold()
+    words = re.findall(r"[^\W\d_]+", relation.casefold())
+    return bool(_FORMER.search(relation)) or any(word in text for word in words)
