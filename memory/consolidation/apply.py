@@ -112,7 +112,8 @@ def apply(lease: Lease[Session]) -> None:
                     settle(persona, first, second, clarification.same, now)
             questions.settle_answered(session, [node for node in nodes if node is not None], now)
         _change_mood(session, answers, now)
-        _summarize(session)
+        if not all(one.extraction.again for one in prepared):
+            _summarize(session)
 
 
 def _prepare(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
@@ -207,9 +208,10 @@ def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, 
 
 def _superseded(session: Session, cited: Sequence[str], told_at: datetime) -> list[ConceptNode]:
     """The memories that an item replaces. Extraction has dropped the ids that were not in the prompt; what comes from a
-    file replaces nothing that was told after it."""
+    file, or is read again long after, replaces nothing that was told after it."""
     nodes = ConceptNode.objects.of(session.persona).filter(pk__in=[pk for each in cited if (pk := node_id(each))])
-    return list(nodes.filter(created_at__lte=told_at) if is_imported(session) else nodes)
+    is_late = is_imported(session) or session.extractions.filter(again=True).exists()
+    return list(nodes.filter(created_at__lte=told_at) if is_late else nodes)
 
 
 def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:

@@ -6,6 +6,7 @@ from there, and no line is asked about twice.
 
 from collections.abc import Sequence
 from datetime import datetime
+from typing import Any
 
 from django.db import transaction
 from django.db.models import Count, Max
@@ -38,26 +39,35 @@ from persona.models import Persona
 
 BLOCK_TOKENS = 400
 MAX_ALIASES = 4
+# What a reading for facts leaves as the first reading made it.
+NOTHING_BUT_FACTS: dict[str, Any] = {
+    "requests": None,
+    "entity_clarification": None,
+    "session_mood_signal": None,
+    "session_summary": "",
+    "crisis_messages": [],
+}
 # Tags for what is between the owner and the persona.
 _OF_THE_TWO = ("turning-point", "correction", "commitment")
 
 
-def read(lease: Lease[Session]) -> None:
-    """Ask about all that was said so far and not read yet, piece by piece. Raises LLMError, EmbeddingUnavailable and
-    LeaseLost.
+def read(lease: Lease[Session], *, again: bool = False) -> None:
+    """Ask about all that was said so far and not read yet, piece by piece; `again`: not read again yet, for facts.
+
+    Raises LLMError, EmbeddingUnavailable and LeaseLost.
 
     No transaction may be open: the model and the embedder work in here.
     """
     lines = messages_of(lease.row)
-    while piece := _next_piece(lease.row, lines):
-        _extract(lease, piece)
+    while piece := _next_piece(lease.row, lines, again=again):
+        _extract(lease, piece, again=again)
 
 
-def _next_piece(session: Session, lines: Sequence[PromptMessage]) -> Piece | None:
+def _next_piece(session: Session, lines: Sequence[PromptMessage], *, again: bool = False) -> Piece | None:
     """The piece after all that was read. One that was asked about before ends where it ended then, though more may have
     been said since: what the model answered is an answer to that. A piece in which only others speak is passed over:
     nothing in it could be evidence."""
-    after = watermark(session)
+    after = watermark(session, again=again)
     asked = replies.asked_through(session) or 0
     if asked > after:
         lines = [line for line in lines if line.id <= asked]
@@ -68,13 +78,13 @@ def _next_piece(session: Session, lines: Sequence[PromptMessage]) -> Piece | Non
     return piece
 
 
-def watermark(session: Session) -> int:
-    """The key of the last line that was read; 0 before the first."""
-    return session.extractions.aggregate(last=Max("through"))["last"] or 0
+def watermark(session: Session, *, again: bool = False) -> int:
+    """The key of the last line that was read, or was read again; 0 before the first."""
+    return session.extractions.filter(again=again).aggregate(last=Max("through"))["last"] or 0
 
 
-def _extract(lease: Lease[Session], piece: Piece) -> None:
-    """Ask about one piece and store the answer."""
+def _extract(lease: Lease[Session], piece: Piece, *, again: bool = False) -> None:
+    """Ask about one piece and store the answer; of one that is read again, its facts alone."""
     session, now, material = lease.row, lease.clock(), material_of(lease.row)
     known = known_memories(session.persona, piece.lines)
     answer = llm.answer_now(
@@ -95,6 +105,8 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
         if requests:
             answer.requests = owner_requests.check(requests, session, [line.id for line in piece.new])
     mistaken += len(requests) - len(answer.requests or ())
+    if again:
+        answer = answer.only(lambda item: isinstance(item, ExtractedFact)).model_copy(update=NOTHING_BUT_FACTS)
     # Only what the model was shown can be replaced by what it says.
     given = {node.pk for node in known}
     for told in answer.told:
@@ -106,10 +118,12 @@ def _extract(lease: Lease[Session], piece: Piece) -> None:
             session=session,
             chunk=0 if last is None else last + 1,
             through=piece.through,
+            again=again,
             answer=answer.model_dump(mode="json"),
             dropped=answer.dropped + mistaken,
         )
-        flags.raise_help_by_model(_cries(answer, session, piece), now)
+        if not again:
+            flags.raise_help_by_model(_cries(answer, session, piece), now)
         replies.delete(session)
 
 

@@ -239,7 +239,7 @@ def is_worth_reading(session: Session) -> bool:
     """The gate, on the lines of which nothing was made yet. It judges the same lines however often it is asked, so that
     a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it, and what
     somebody has written down."""
-    done = session.extractions.exclude(applied_at=None).last()
+    done = session.extractions.filter(again=False).exclude(applied_at=None).last()
     rest = [line for line in messages_of(session) if done is None or line.id > done.through]
     if is_imported(session):
         return bool(rest) and (material_of(session).is_prose or not is_trivial(rest))

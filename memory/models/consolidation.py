@@ -29,12 +29,14 @@ NOTHING_READ: dict[str, Any] = {
 class Extraction(models.Model):
     """The validated answer of one extraction, stored as it is before anything is made of it.
 
-    `through` is the key of the last line it has read: no later reading of the session reads that far again.
+    `through` is the key of the last line it has read: no later reading of the session reads that far again, but one
+    that reads a closed session `again`, for facts alone.
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="extractions", verbose_name=_("session"))
     chunk = models.PositiveSmallIntegerField(_("chunk"), default=0)
     through = models.PositiveBigIntegerField(_("read up to"))
+    again = models.BooleanField(_("read again for facts"), default=False)
     answer = models.JSONField(_("answer"))
     dropped = models.PositiveSmallIntegerField(_("dropped"), default=0)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
@@ -53,8 +55,9 @@ class Extraction(models.Model):
         return f"extraction {self.pk}"
 
     def after(self) -> int:
-        """The key of the last line that had been read before it; 0 for the first reading of a session."""
-        earlier = Extraction.objects.filter(session=self.session_id, chunk__lt=self.chunk)
+        """The key of the last line that had been read before it; 0 for the first reading of a session, and for the
+        first piece of one that is read again."""
+        earlier = Extraction.objects.filter(session=self.session_id, chunk__lt=self.chunk, again=self.again)
         return earlier.aggregate(last=Max("through"))["last"] or 0
 
 

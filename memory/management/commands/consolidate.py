@@ -1,28 +1,44 @@
 """Consolidate by hand: hand waiting sessions to the job worker, or do the work here and wait for its end."""
 
+import math
 from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 from django.utils import timezone
 
 from chat.models import Session
-from memory.consolidation import runner
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.llm import LLMError
+from memory import knobs
+from memory.consolidation import rereading, runner
+from memory.imports import cost
 from memory.management import by_hand
 
 Status = Session.Status
 
 
 class Command(BaseCommand):
-    help = "Consolidates closed talks that wait for it. Exits with an error when one of them has failed."
+    help = (
+        "Consolidates closed sessions that wait for it. Exits with an error when one of them has failed. With --again "
+        "it reads sessions that were closed before there were facts once more: it says the price, and --yes begins."
+    )
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group()
         which.add_argument("--session", metavar="ID", help="this one, by id or external id; a failed one is tried anew")
         which.add_argument("--all", action="store_true", help="all that wait (default)")
+        parser.add_argument("--again", action="store_true", help="read closed sessions again for facts; priced first")
+        parser.add_argument("--persona", metavar="ID", help="with --again: the sessions of this persona alone")
+        parser.add_argument(
+            "--yes", action="store_true", help="with --again: begin; a stopped run goes on where it was"
+        )
         parser.add_argument("--wait", action="store_true", help="do it here, and return when nothing waits")
 
     def handle(self, *args: Any, **options: Any) -> None:
         sessions = Session.objects.all()
+        if options["again"]:
+            self.read_again(options)
+            return
         if options["session"]:
             session = by_hand.session_by(options["session"])
             if session.status == Status.OPEN:
@@ -35,3 +51,31 @@ class Command(BaseCommand):
         else:
             waiting = sessions & Session.objects.to_consolidate(timezone.now())
             self.stdout.write(f"{by_hand.enqueue(waiting)} handed to the job worker")
+
+    def read_again(self, options: dict[str, Any]) -> None:
+        """Say what it takes to read the sessions again, and with --yes read them, the oldest first."""
+        sessions = Session.objects.all()
+        if options["session"]:
+            sessions = sessions.filter(pk=by_hand.session_by(options["session"]).pk)
+        if options["persona"]:
+            sessions = sessions.filter(persona=by_hand.find_persona(options["persona"]))
+        waiting = rereading.to_read_again(sessions)
+        tokens = list(waiting.values_list("token_count", flat=True))
+        calls = sum(math.ceil(max(1, count) / knobs.chunk_tokens()) for count in tokens)
+        price = cost.estimate_job(calls, sum(tokens))
+        dollars = "price unknown" if price.dollars is None else f"about ${price.dollars:.2f}"
+        paid = f"{price.calls} calls, {price.tokens_in + price.tokens_out} tokens, {dollars}"
+        self.stdout.write(f"{len(tokens)} sessions to read again: {paid if price.is_connected else 'free'}")
+        if not options["yes"]:
+            if tokens:
+                self.stdout.write("Nothing was done. Run it with --yes to begin.")
+            return
+        done = 0
+        for key in list(waiting.values_list("pk", flat=True)):
+            try:
+                done += rereading.read_again(key, timezone.now)
+            except (LLMError, EmbeddingUnavailable) as error:
+                left = rereading.to_read_again(sessions).count()
+                reason = error.code if isinstance(error, LLMError) else type(error).__name__
+                raise CommandError(f"Stopped ({reason}): {done} were read, {left} are left. Run it again.") from error
+        self.stdout.write(f"{done} sessions were read again")
