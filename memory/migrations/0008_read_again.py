@@ -6,7 +6,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0006_facts'),
+        ('memory', '0007_embedding_dimensions'),
     ]
 
     operations = [
