@@ -6,7 +6,7 @@ from django.apps import AppConfig, apps
 from django.contrib.admin.apps import AdminConfig as DjangoAdminConfig
 from django.db.models.signals import post_migrate
 
-from echovessel.process import lifeline
+from echovessel.process import heap, lifeline
 from echovessel.process.data_dir import open_data_dir
 
 
@@ -18,6 +18,7 @@ class FrameConfig(AppConfig):
 
     def __init__(self, app_name: str, app_module: Any) -> None:
         super().__init__(app_name, app_module)
+        heap.pause_collector()
         lifeline.with_supervisor()  # before anything is held that others wait for
         open_data_dir()
 
@@ -28,6 +29,7 @@ class FrameConfig(AppConfig):
         access_revocation.connect()
         # Not `sender=self`: Django sends post_migrate only for apps with models, and the frame has none.
         post_migrate.connect(schedule.ensure, sender=apps.get_app_config("django_q"))
+        heap.resume_collector()
 
 
 class AdminConfig(DjangoAdminConfig):

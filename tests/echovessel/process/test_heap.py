@@ -1,5 +1,6 @@
-"""Freed memory."""
+"""Freed memory, and the garbage collector."""
 
+import gc
 from collections.abc import Iterator
 from typing import Any
 
@@ -34,3 +35,15 @@ def test_where_it_cannot_be_asked_nothing_happens(monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(heap.ctypes, "CDLL", missing)
     heap.trim_heap()
     assert heap._malloc_trim() is None
+
+
+def test_loading_is_not_interrupted_and_what_was_loaded_is_not_looked_through_again() -> None:
+    frozen = gc.get_freeze_count()
+    heap.pause_collector()
+    try:
+        assert not gc.isenabled()
+        loaded = [[] for _ in range(10_000)]
+    finally:
+        heap.resume_collector()
+    assert gc.isenabled()
+    assert gc.get_freeze_count() >= frozen + len(loaded)
