@@ -14,9 +14,17 @@ from chat.care import speaks_by_rule
 from chat.models import Message
 from chat.prompt.addressees import addressees_of, format_addressees
 from echovessel.language.human_dates import note_days
-from echovessel.llm.prompt_headings import with_heading
-from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
-from echovessel.llm.prompt_text import Neutral, fence, indent_text, one_line, render_prompt
+from echovessel.llm.prompts import (
+    ContextRequest,
+    Neutral,
+    Section,
+    fence,
+    indent_text,
+    one_line,
+    render_prompt,
+    tokens,
+    with_heading,
+)
 from persona.models import Persona
 
 # The label above the messages of a day.

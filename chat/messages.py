@@ -13,7 +13,7 @@ from chat.care import disclosure, flags
 from chat.models import Message, Session, Turn
 from chat.sessions import off_the_record
 from echovessel.db.compiled_queries import Query, Update, insert
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from echovessel.outbox import events
 from persona.models import Persona
 

@@ -21,7 +21,7 @@ from chat.socket.consumer import CHANNEL
 from chat.turns import turn as turns
 from echovessel import llm
 from echovessel.llm.models import LLMCall, Purpose
-from echovessel.outbox import log
+from echovessel.outbox import events
 from persona import mood as moods
 from persona.lookup import own_persona
 from persona.models import Persona
@@ -64,7 +64,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     found = own_persona(request, persona)
     now = timezone.now()
     turns.abandon(now)
-    last_event_id = log.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
+    last_event_id = events.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
     with timezone.override(found.zone):
         lines, has_older = _page(found, Message.objects.filter(persona=found))
         open_session = found.sessions.open().filter(channel=CHANNEL).first()

@@ -15,8 +15,8 @@ from channels.routing import ProtocolTypeRouter, URLRouter  # noqa: E402
 from chat.socket.routing import websocket_urlpatterns  # noqa: E402
 from chat.turns import runner  # noqa: E402
 from echovessel.embeddings import embedding  # noqa: E402
+from echovessel.web.admission import SameOrigin  # noqa: E402
 from echovessel.web.backpressure import with_flow_control  # noqa: E402
-from echovessel.web.origins import SameOrigin  # noqa: E402
 from echovessel.web.request_bodies import install, spooled_body  # noqa: E402
 from memory.imports import uploads  # noqa: E402
 

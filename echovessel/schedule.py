@@ -15,7 +15,7 @@ from chat import knobs
 from chat.care import flags
 from chat.sessions import close
 from chat.turns import turn as turns
-from echovessel.outbox import log
+from echovessel.outbox import events
 from echovessel.process import redaction
 from memory.consolidation import open_items, slow_cycle_requests
 from memory.consolidation import runner as consolidation
@@ -42,7 +42,7 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "outreach": outreach.requeue_stale,
     "considered": consider.consider_all,
     "erased": receipts.finish_pending,
-    "pruned": log.prune,
+    "pruned": events.prune,
 }
 
 

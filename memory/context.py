@@ -16,9 +16,17 @@ from chat import knobs as chat_knobs
 from chat.care import flags as crises
 from echovessel.db.compiled_queries import Query
 from echovessel.language.human_dates import note_days
-from echovessel.llm.prompt_headings import with_heading
-from echovessel.llm.prompt_sections import ContextRequest, Section, tokens
-from echovessel.llm.prompt_text import Neutral, fence, lines_of, one_line, render_prompt
+from echovessel.llm.prompts import (
+    ContextRequest,
+    Neutral,
+    Section,
+    fence,
+    lines_of,
+    one_line,
+    render_prompt,
+    tokens,
+    with_heading,
+)
 from memory import knobs
 from memory.curation import questions
 from memory.entities import clarify

@@ -1,9 +1,7 @@
 """What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
 
 from echovessel.db.compiled_queries import Query
-from echovessel.llm.prompt_headings import with_heading
-from echovessel.llm.prompt_sections import ContextRequest, Section, shorten, tokens
-from echovessel.llm.prompt_text import neutralize, render_prompt
+from echovessel.llm.prompts import ContextRequest, Section, neutralize, render_prompt, shorten, tokens, with_heading
 from persona import mood as moods
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import Label

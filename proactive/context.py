@@ -1,9 +1,7 @@
 """What the prompt for a first word says in the place of what they just said: why she writes."""
 
 from echovessel.language.human_dates import humanize_date
-from echovessel.llm.prompt_headings import with_heading
-from echovessel.llm.prompt_sections import ContextRequest, Section
-from echovessel.llm.prompt_text import fence
+from echovessel.llm.prompts import ContextRequest, Section, fence, with_heading
 from memory.consolidation.prompt import render
 from persona.models import Persona
 from proactive.policy.outreach_context import OutreachContext

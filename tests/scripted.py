@@ -12,9 +12,8 @@ import re
 from collections.abc import AsyncGenerator
 from typing import Any
 
-from echovessel.llm.base import Provider
+from echovessel.llm.providers import Models, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
-from echovessel.llm.tiers import Models
 
 PATH = "tests.scripted.ScriptedProvider"
 

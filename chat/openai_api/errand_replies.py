@@ -18,8 +18,7 @@ from chat.openai_api.errors import CompletionRefused
 from chat.openai_api.reply import Usage, acquire_slot
 from chat.openai_api.requests import CompletionRequest
 from echovessel import llm
-from echovessel.llm.own_prompts import render_wording
-from echovessel.llm.prompt_sections import shorten, tokens
+from echovessel.llm.prompts import render_wording, shorten, tokens
 from echovessel.web.rate_limit import RateLimiter
 from persona.models import Persona
 

@@ -22,10 +22,10 @@ from chat.turns.slots import NoneFree, Slots
 from echovessel.embeddings import embedding
 from echovessel.llm import Withdrawn
 from echovessel.llm.models import LLMCall
-from echovessel.outbox.log import Frame
+from echovessel.outbox.events import Frame
 from echovessel.process.threads import in_thread
 from echovessel.web import access_revocation, retry_after
-from echovessel.web.logins import Login
+from echovessel.web.admission import Login
 from persona.models import Persona
 
 ENDED = (Turn.Status.DONE, Turn.Status.STOPPED)

@@ -14,7 +14,7 @@ from pydantic import BaseModel, Field, ValidationError
 from chat.models.message import MAX_CHARACTERS
 from chat.openai_api import errands
 from chat.openai_api.errors import CompletionRefused, not_talk
-from echovessel.web.storable import storable, without_nul
+from echovessel.language.plain_text import storable, without_nul
 
 MOST_LINES = 20
 

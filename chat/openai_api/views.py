@@ -28,7 +28,7 @@ from echovessel.api.tokens import bearer
 from echovessel.llm import Withdrawn
 from echovessel.process import redaction
 from echovessel.process.threads import in_thread
-from echovessel.web.logins import Login
+from echovessel.web.admission import Login
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from django.db import connection
 
 from chat.models import Message
-from echovessel.llm.prompt_text import Neutral, one_line
+from echovessel.llm.prompts import Neutral, one_line
 
 NAMED_LIMIT = 2
 UNKNOWN = "?"  # the speaker of a message whose file does not say who spoke

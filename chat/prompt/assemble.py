@@ -15,7 +15,7 @@ from chat import knobs
 from chat.models import Message, Turn
 from chat.prompt.budget import ESSENTIAL, TokenBudget
 from echovessel.db.compiled_queries import Query
-from echovessel.llm.prompt_sections import ContextRequest, Section
+from echovessel.llm.prompts import ContextRequest, Section
 from persona.models import Persona
 
 # Nobody goes on with a conversation after this without beginning anew.

@@ -21,12 +21,12 @@ from chat.socket.frames import BadFrame
 from chat.turns import runner
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
-from echovessel.outbox import hub, log
-from echovessel.outbox.log import Frame
+from echovessel.outbox import events
+from echovessel.outbox.events import Frame
 from echovessel.process import redaction
 from echovessel.process.threads import in_thread
 from echovessel.web import access_revocation
-from echovessel.web.logins import Login
+from echovessel.web.admission import Login
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
@@ -42,7 +42,7 @@ GREETINGS = {"en": "Hello", "zh": "你好"}
 class ChatConsumer(AsyncWebsocketConsumer):
     """One page talking with one persona of its own."""
 
-    subscription: hub.Subscription | None = None
+    subscription: events.Subscription | None = None
     tasks: Sequence[asyncio.Task[None]] = ()
     persona: Persona
     replayed_at = float("-inf")
@@ -65,8 +65,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         embedding.warm(GREETINGS[self.persona.language])
         care.warm()
         streams = self.persona.uuid, access_revocation.stream_of(self.persona.owner_id)
-        self.subscription = await hub.get_hub().subscribe(*streams)
-        self.joined_at = await in_thread(log.last_id, self.persona.uuid)
+        self.subscription = await events.get_hub().subscribe(*streams)
+        self.joined_at = await in_thread(events.last_id, self.persona.uuid)
         self.seen = stream.Seen(self.joined_at)
         await self._send(stream.ready(self.persona, self.joined_at))
         await self._say_snapshot()
@@ -82,7 +82,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         for task in self.tasks:
             task.cancel()
         if self.subscription is not None:
-            hub.get_hub().unsubscribe(self.subscription)
+            events.get_hub().unsubscribe(self.subscription)
             self.subscription = None
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
@@ -178,13 +178,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if time.monotonic() - self.replayed_at < LEAST_SECONDS_BETWEEN_REPLAYS:
             message = "This was sent a moment ago; wait before asking for it again."
             raise BadFrame("rate_limited", message, retry_after=math.ceil(LEAST_SECONDS_BETWEEN_REPLAYS))
-        if after and not await in_thread(log.holds, after, self.persona.uuid):
+        if after and not await in_thread(events.holds, after, self.persona.uuid):
             raise BadFrame("too_old", "Too much has happened since. Load the page anew.")
         self.replayed_at = time.monotonic()
         async with self.sending:
             until = self.joined_at
             self.joined_at = 0  # a second resume on one socket is a client that lost something: send all of it
-            while rows := await in_thread(log.after, after, self.persona.uuid):
+            while rows := await in_thread(events.after, after, self.persona.uuid):
                 for _stream, frame in rows:
                     after = frame.id or after
                     if not until or after <= until:
@@ -213,7 +213,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _catch_up(self) -> None:
         """After frames were dropped: the durable ones from the table, the reply from a snapshot."""
         async with self.sending:
-            while rows := await in_thread(log.after, self.seen.last_id, self.persona.uuid):
+            while rows := await in_thread(events.after, self.seen.last_id, self.persona.uuid):
                 for _stream, frame in rows:
                     await self._send(frame)
                     self.seen.note(frame)

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from chat.models.message import MAX_CHARACTERS
-from echovessel.web.storable import storable
+from echovessel.language.plain_text import storable
 
 
 class Frame(BaseModel):

@@ -26,11 +26,11 @@ from chat.turns.slots import NoneFree, Slots
 from echovessel.api import problems
 from echovessel.api.problems import NOTHING_HERE, ApiError
 from echovessel.api.tokens import bearer
-from echovessel.outbox.log import Frame
+from echovessel.outbox.events import Frame
 from echovessel.process import redaction
 from echovessel.process.threads import in_thread
 from echovessel.web import access_revocation, retry_after
-from echovessel.web.logins import Login, login_of
+from echovessel.web.admission import Login, login_of
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)

@@ -9,8 +9,8 @@ from django.utils import timezone
 
 from chat import knobs
 from chat.turns import runner
-from echovessel.outbox import hub, log
-from echovessel.outbox.log import Frame
+from echovessel.outbox import events
+from echovessel.outbox.events import Frame
 from echovessel.process.threads import in_thread
 from echovessel.web import access_revocation
 from persona.models import Persona
@@ -71,16 +71,16 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
     """`ready`; what was kept after that id, none of it where `after` is None; the reply that is being written, so far;
     then whatever comes. Who takes frames slower than they come gets the durable ones from the table, and a snapshot.
 
-    `access.CHANGED` among them is for the caller alone, to look again whether the reader may go on reading.
+    `access_revocation.CHANGED` among them is for the caller alone, to look again whether the reader may go on reading.
 
     An `after` that is not kept any more gives the error `too_old` instead of what was missed. It is subscribed once
     `ready` was given. Leave it through `contextlib.aclosing`.
     """
-    subscription = await hub.get_hub().subscribe(persona.uuid, access_revocation.stream_of(persona.owner_id))
+    subscription = await events.get_hub().subscribe(persona.uuid, access_revocation.stream_of(persona.owner_id))
     try:
-        newest = await in_thread(log.last_id, persona.uuid)
+        newest = await in_thread(events.last_id, persona.uuid)
         yield ready(persona, newest)
-        if after and not await in_thread(log.holds, after, persona.uuid):
+        if after and not await in_thread(events.holds, after, persona.uuid):
             yield _too_old(newest)
             after = None
         seen = Seen(newest if after is None else after)
@@ -98,7 +98,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
             if seen.is_new(frame):
                 yield frame
     finally:
-        hub.get_hub().unsubscribe(subscription)
+        events.get_hub().unsubscribe(subscription)
 
 
 async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
@@ -129,7 +129,7 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
 async def _told_again(persona: Persona, seen: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
     """The durable frames after what was seen, up to an id or to the last; then the reply that is being written."""
     while until is None or seen.last_id < until:
-        rows = await in_thread(log.after, seen.last_id, persona.uuid)
+        rows = await in_thread(events.after, seen.last_id, persona.uuid)
         frames = [frame for _stream, frame in rows if until is None or (frame.id or 0) <= until]
         for frame in frames:
             seen.note(frame)

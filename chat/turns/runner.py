@@ -24,7 +24,7 @@ from chat.prompt import assemble
 from chat.turns import turn as turns
 from echovessel import llm
 from echovessel.embeddings import embedding
-from echovessel.outbox import events, hub
+from echovessel.outbox import events
 from echovessel.process import redaction
 from echovessel.process.threads import in_thread
 
@@ -139,7 +139,7 @@ class Runner:
         code = "internal"
         try:
             with contextlib.suppress(DatabaseError):  # else they come by the tail, in an order pages can cope with
-                await hub.get_hub().catch_up()  # the user's line is seen before the reply to it
+                await events.get_hub().catch_up()  # the user's line is seen before the reply to it
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             code = await self._outcome(live)
         finally:
@@ -274,7 +274,7 @@ class Runner:
         else:
             logger.error("turn %s is given up; its lease will lapse and it can be retried", live.turn.pk)
         with contextlib.suppress(Exception):  # the tail will find the event anyway
-            await hub.get_hub().catch_up()
+            await events.get_hub().catch_up()
 
     async def _store(self, live: RunningTurn, code: str) -> None:
         now = timezone.now()

@@ -19,7 +19,7 @@ from chat.models import Message, Session, Turn
 from chat.rendering.markdown import as_html
 from chat.sessions import close
 from echovessel.db.compiled_queries import Query, Update
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from echovessel.outbox import events
 from persona.models import Persona
 
@@ -75,7 +75,7 @@ def claim(persona_id: int, now: datetime) -> Turn | None:
     """The persona's oldest waiting turn, now running and ours; None when none waits or one runs elsewhere."""
     for turn in _oldest_waiting(persona_id):
         turn.status, turn.error, turn.partial = Turn.Status.RUNNING, "", ""
-        turn.started_at, turn.holder, turn.lease_until = now, process_identity.current_process(), _lease_from(now)
+        turn.started_at, turn.holder, turn.lease_until = now, lease.current_process(), _lease_from(now)
         try:
             return turn if _take(turn.pk, now, turn.holder, turn.lease_until) else None
         except IntegrityError:  # the constraint: another turn of this persona is running
@@ -160,7 +160,7 @@ def words_for(code: str, language: str) -> str:
 
 def _abandon(turn: Turn, now: datetime) -> bool:
     lapsed = turn.lease_until is None or turn.lease_until < now
-    if not lapsed and not process_identity.is_dead(turn.holder):
+    if not lapsed and not lease.is_dead(turn.holder):
         return False
     with transaction.atomic():
         changed = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)

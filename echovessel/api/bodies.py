@@ -8,7 +8,7 @@ from ninja import Schema
 from ninja.parser import Parser
 from pydantic import ConfigDict
 
-from echovessel.web.storable import without_nul
+from echovessel.language.plain_text import without_nul
 
 
 class Body(Schema):

@@ -15,7 +15,7 @@ from django.db import connection
 from echovessel.backup import copy as backup_copy
 from echovessel.backup import package, swap
 from echovessel.backup.manifest import DATABASE, FILES, Manifest, NotABackup
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 
 FOLDER = "backups"
 STAMP = "%Y%m%dT%H%M%SZ"
@@ -119,7 +119,7 @@ def _refuse_a_full_disk(folder: Path) -> None:
 
 @contextlib.contextmanager
 def _a_folder_beside(file: Path) -> Iterator[Path]:
-    folder = Path(mkdtemp(prefix=f"{PART}{process_identity.new_holder()}:", dir=file.parent))
+    folder = Path(mkdtemp(prefix=f"{PART}{lease.new_holder()}:", dir=file.parent))
     try:
         yield folder
     finally:
@@ -129,7 +129,7 @@ def _a_folder_beside(file: Path) -> Iterator[Path]:
 def _clear_away(folder: Path) -> None:
     """What backups left behind that died while they were made."""
     for left in folder.glob(f"{PART}*"):
-        if process_identity.is_dead(left.name.removeprefix(PART)):
+        if lease.is_dead(left.name.removeprefix(PART)):
             shutil.rmtree(left, ignore_errors=True)
 
 

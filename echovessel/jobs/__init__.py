@@ -8,11 +8,10 @@ The rows of a table are the work, the queue only wakes a worker with a row's id.
 Every step commits only while the row is leased, and sees by itself what is done already. If a worker dies, the next one
 resumes after the last committed step: nothing is lost, doubled or paid twice.
 
-    lease             who holds a row: acquire, checkpoint, renew, release, reclaim_dead
-    retry             whether a failed step is tried again, and when
-    reply_store       replies of a model that are paid for, kept until a step has used them
-    runner            Job: the steps of a definition, and what a fault means to its row; requeue_stale
-    process_identity  which process holds what, and whether it is dead
+    lease   which process holds a row, and whether it is dead: acquire, checkpoint, renew, release, reclaim_dead;
+            replies of a model that are paid for, kept until a step has used them
+    retry   whether a failed step is tried again, and when
+    runner  Job: the steps of a definition, and what a fault means to its row; requeue_stale
 
 A definition is a subclass of `Job` beside the rows it works on, with `run_steps` and `fail`, and three functions that
 say which rows are free: `acquire`, `enqueue` and `requeue_stale`.

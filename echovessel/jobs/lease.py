@@ -1,18 +1,70 @@
-"""Leases: a row that one worker holds from step to step, until it is released or the lease runs out.
+"""Leases: a row that one worker holds from step to step, until it is released or the lease runs out; the processes that
+hold them; and the replies of a model that a step has paid for.
 
 The name of the holder is the fence. Every lease has a name of its own and every step commits only while the row still
 has it, so nothing that a worker given up for dead does reaches the database after its successor began.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import os
+import secrets
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
-from django.db.models import F, Model, Q, QuerySet
+from django.db import transaction
+from django.db.models import F, Manager, Model, Q, QuerySet
 
-from echovessel.jobs import knobs, process_identity
+from echovessel.jobs import knobs
+from echovessel.llm import Reply, Usage
 
+HOST = socket.gethostname()
+
+# --- processes as holders ---
+_tokens: dict[int, str] = {}  # by pid: a forked child is another process
+
+
+def current_process() -> str:
+    """This process as a holder, "host:pid:token": an earlier process of the same pid had another token."""
+    pid = os.getpid()
+    return f"{HOST}:{pid}:{_tokens.setdefault(pid, secrets.token_hex(4))}"
+
+
+def new_holder() -> str:
+    """This process as the holder of one lease, "host:pid:token:lease". Every call returns another name, so that the
+    name is the fence of what it holds."""
+    return f"{current_process()}:{secrets.token_hex(4)}"
+
+
+def is_dead(holder: str) -> bool:
+    """Whether a holder is known to be dead: a process of this host that no longer runs. Others may be alive."""
+    host, _colon, rest = holder.partition(":")
+    pid = rest.partition(":")[0]
+    if host != HOST or not pid.isdecimal():
+        return False
+    if int(pid) == os.getpid():
+        return not f"{holder}:".startswith(f"{current_process()}:")
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return _is_zombie(int(pid))
+
+
+def _is_zombie(pid: int) -> bool:
+    """Whether a process is dead and only waits for its parent to notice, as far as the system tells (Linux)."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] == ["Z"]
+
+
+# --- leases ---
 Clock = Callable[[], datetime]
 Row = TypeVar("Row", bound=Model)
 
@@ -33,7 +85,7 @@ class Lease(Generic[Row]):
         """A lease on the one row of `rows`, stored with these values, if it is one of the `free`; None if it is not.
         A row whose holder is dead is free."""
         reclaim_dead(rows)
-        holder = process_identity.new_holder()
+        holder = new_holder()
         lease = {"holder": holder, "lease_until": expiry(clock()), "attempts": F("attempts") + 1}
         row = rows.filter(holder=holder).first() if free.update(**lease, **values) else None
         return cls(row, clock) if row else None
@@ -77,9 +129,36 @@ def available(now: datetime) -> Q:
 def reclaim_dead(rows: QuerySet[Any]) -> int:
     """Free the rows whose holder is known to be dead, without waiting for their leases; returns how many."""
     holders = set(rows.exclude(holder="").order_by().values_list("holder", flat=True))
-    dead = [holder for holder in holders if process_identity.is_dead(holder)]
+    dead = [holder for holder in holders if is_dead(holder)]
     return rows.filter(holder__in=dead).update(holder="", lease_until=None) if dead else 0
 
 
 def expiry(now: datetime) -> datetime:
     return now + timedelta(seconds=knobs.lease_seconds())
+
+
+# --- replies, stored from the moment they are paid for until a step has used them ---
+class LeasedReplyStore:
+    """The replies to one question (`echovessel.llm.ReplyStore`), stored only while we hold a lease.
+
+    `rows` are those of a model with `number`, `text`, `whole` and `usage`; `question` are the values of its other
+    columns by which a repeat of the step finds them. With `is_checkpoint` each reply is a step of its own.
+    """
+
+    def __init__(self, lease: Lease[Any], rows: Manager[Any], *, is_checkpoint: bool = False, **question: Any) -> None:
+        self.lease, self.rows, self.is_checkpoint, self.question = lease, rows, is_checkpoint, question
+
+    def load(self) -> Sequence[Reply]:
+        rows = self.rows.filter(**self.question).order_by("number")
+        return [Reply(row.text, row.whole, Usage(**row.usage)) for row in rows]
+
+    def save(self, number: int, reply: Reply) -> None:
+        """Store the reply only while we hold the lease. Both in one transaction: whoever revokes the lease to forget
+        something of the row has deleted its replies by then."""
+        with transaction.atomic():
+            if not self.lease.leased_row().exists():
+                return
+            if self.is_checkpoint:
+                self.lease.checkpoint()
+            values = {"text": reply.text, "whole": reply.whole, "usage": asdict(reply.usage)}
+            self.rows.create(**self.question, number=number, **values)

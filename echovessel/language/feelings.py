@@ -6,7 +6,7 @@ though they share no word. A word that fits several feelings ("upset", 难受) s
 
 import re
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 _ENGLISH = {
     "sad": r"sad|sorrow|cry(?:ing)?\b|cried|tears|weep|heartbr|grie[fv]|mourn|miserabl|empty|emptiness|hollow|numb|"

@@ -9,7 +9,7 @@ conversation, where the guardrails stand above it.
 import re
 import unicodedata
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 MAX_LENGTH = 400  # characters; a wish is a sentence or two
 _RULES = (

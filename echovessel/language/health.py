@@ -7,7 +7,7 @@ from: what a companion must know whatever is talked about. A cold of last week i
 import re
 from collections.abc import Iterable
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 _WORDS = re.compile(
     r"\b(?:allerg(?:y|ic|ies)|anaphyla\w*|epi-?pen|(?:lactose|gluten|fructose|histamine|alcohol) intoleran\w*|"

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 
 from echovessel.language import common_words, tokenizer
 from echovessel.language.person_names import occurs
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 _SAME = (
     "fathers?|dads?|daddy|papa|pa|stepdad|stepfather|爸爸|爸|父亲|老爸|老爹|爹|继父",

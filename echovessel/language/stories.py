@@ -7,7 +7,7 @@ people or of the owner beside it is theirs: "we watched a film the night my dad 
 
 import re
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 _OF_A_STORY = re.compile(
     r"\b(?:films?|movies?|books?|novels?|chapters?|tv (?:show|series)|(?:that|this|the) (?:show|series|play|game)|"

@@ -10,10 +10,9 @@ Nothing here loads Django's models on import, so the package may be imported bef
 
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.gateway import answer, answer_now, stream
-from echovessel.llm.provider_choice import provider_name
+from echovessel.llm.providers import provider_name
 from echovessel.llm.reasoning import Withdrawn
-from echovessel.llm.reply_store import ReplyStore
-from echovessel.llm.request import Answer, CutOff, Reply, Request, Thinking, Usage
+from echovessel.llm.request import Answer, CutOff, Reply, ReplyStore, Request, Thinking, Usage
 
 __all__ = [
     "Answer",

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 
 from echovessel.admin import Lately, ReadOnlyAdmin
-from echovessel.llm import budget
+from echovessel.llm import ledger
 from echovessel.llm.models import LLMCall, Purpose
 
 
@@ -21,7 +21,7 @@ class Today:
 
     owner: str
     purpose: str
-    used: budget.Usage
+    used: ledger.OwnerUsage
     most_tokens: int
 
     @property
@@ -31,14 +31,14 @@ class Today:
 
 def today(now: datetime) -> list[Today]:
     """The lines of all owners, in the order of their names."""
-    used = budget.usage_today(now)
+    used = ledger.usage_today(now)
     owners = get_user_model().objects.in_bulk({one.owner_id for one in used if one.owner_id is not None})
     lines = [
         Today(
             owner=str(owners.get(one.owner_id, "")) if one.owner_id else "",
             purpose=str(Purpose(one.purpose).label),
             used=one,
-            most_tokens=budget.caps(one.purpose)[0],
+            most_tokens=ledger.caps(one.purpose)[0],
         )
         for one in used
     ]

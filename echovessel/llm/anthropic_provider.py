@@ -9,14 +9,13 @@ from anthropic import AsyncAnthropic, AsyncStream
 from anthropic.types import Message, RawMessageStreamEvent
 from django.conf import settings
 
-from echovessel.llm.base import Provider
 from echovessel.llm.certificates import ssl_context
+from echovessel.llm.endpoints import Endpoint, Mode, Terms, open_stream
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
-from echovessel.llm.negotiation import Endpoint, Mode, Terms, open_stream
-from echovessel.llm.own_prompts import render_wording
+from echovessel.llm.prompts import render_wording
+from echovessel.llm.providers import ANTHROPIC, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
-from echovessel.llm.tiers import ANTHROPIC
 
 OWN_URL = "https://api.anthropic.com"
 MODES: tuple[Mode, ...] = ("schema", "text")

@@ -17,22 +17,18 @@ from django.conf import settings
 from django.utils import timezone
 from pydantic import BaseModel
 
-from echovessel.llm import budget, habits, knobs
-from echovessel.llm.base import Provider
+from echovessel.language.plain_text import storable as storable_text
+from echovessel.llm import endpoints, knobs, ledger
 from echovessel.llm.errors import AnswerUnreadable, LLMError
+from echovessel.llm.faults import unavailable_error
 from echovessel.llm.ledger import Meter
-from echovessel.llm.own_prompts import render_wording
-from echovessel.llm.parsing import MAX_CHARACTERS, Unreadable, as_answer, parse_answer
-from echovessel.llm.prompt_sections import shorten
-from echovessel.llm.prompt_text import neutralize
-from echovessel.llm.provider_choice import chosen_provider
+from echovessel.llm.prompts import neutralize, render_wording, shorten
+from echovessel.llm.providers import Provider, chosen_provider
 from echovessel.llm.reasoning import ReasoningFilter
-from echovessel.llm.reply_store import ReplyStore
-from echovessel.llm.request import Answer, Reply, Request, ResponseSchema, Thought
-from echovessel.llm.schemas import schema_of
+from echovessel.llm.request import Answer, Reply, ReplyStore, Request, ResponseSchema, Thought
+from echovessel.llm.structured_answers import MAX_CHARACTERS, Unreadable, as_answer, parse_answer, schema_of
 from echovessel.llm.visible import Limit, Visible, VisibleReply
 from echovessel.process.threads import in_thread
-from echovessel.web.storable import storable as storable_text
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
@@ -52,14 +48,14 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
     Leave it early only through `contextlib.aclosing`, so that connection and ledger are settled at once.
     """
     meter = Meter(request, chosen_provider())
-    endpoint = habits.endpoint_of(meter.provider, request.tier)
+    endpoint = endpoints.endpoint_of(meter.provider, request.tier)
     reply = VisibleReply(
-        ReasoningFilter(holds_back=habits.opens_in_prompt(endpoint)), Limit(request.max_characters or MAX_CHARACTERS)
+        ReasoningFilter(holds_back=endpoints.opens_in_prompt(endpoint)), Limit(request.max_characters or MAX_CHARACTERS)
     )
     try:
         with meter.running():
-            if budget.is_capped(request, meter.provider):
-                await in_thread(budget.demand, request, meter.provider, timezone.now())
+            if ledger.is_capped(request.purpose, request.owner_id, meter.provider):
+                await in_thread(ledger.demand, request, meter.provider, timezone.now())
             async with aclosing(_items(meter, None)) as items:
                 async for item in items:
                     for visible in reply.take(item):
@@ -68,7 +64,7 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
                         break
             for visible in reply.close(is_cut=meter.finished is None or meter.finished.reason == "length"):
                 yield visible
-            habits.learn(endpoint, thought=reply.reasoned, was_unopened=reply.began_in_prompt)
+            endpoints.learn(endpoint, thought=reply.reasoned, was_unopened=reply.began_in_prompt)
             _demand_words(reply.text, reasoned=reply.reasoned)
     finally:
         await asyncio.shield(in_thread(meter.record))
@@ -83,7 +79,7 @@ async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema]
         try:
             with meter.running():
                 if question is request:
-                    await in_thread(budget.demand, question, provider, timezone.now())
+                    await in_thread(ledger.demand, question, provider, timezone.now())
                 reply = await _reply(meter, shape)
         finally:
             await asyncio.shield(in_thread(meter.record))
@@ -153,7 +149,7 @@ def _ask(
     try:
         with meter.running():
             if number == 0:
-                budget.demand(question, provider, timezone.now())
+                ledger.demand(question, provider, timezone.now())
             reply = asyncio.run(_reply(meter, shape))
     except BaseException:
         meter.record()
@@ -176,8 +172,8 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
     text = as_answer(meter.text)
     thought = thought or len(text) < len(meter.text)
     if thought:
-        endpoint = habits.endpoint_of(meter.provider, meter.request.tier)
-        habits.learn(endpoint, thought=True, was_unopened=habits.opens_in_prompt(endpoint))
+        endpoint = endpoints.endpoint_of(meter.provider, meter.request.tier)
+        endpoints.learn(endpoint, thought=True, was_unopened=endpoints.opens_in_prompt(endpoint))
     whole = meter.finished is not None and meter.finished.reason != "length"
     if whole and not thought:
         # Of a model that only thought the answer is asked for once more, as of one that cannot be read.
@@ -188,7 +184,7 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
 async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[str | Thought, None]:
     """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
     request = meter.request
-    if habits.thinks(habits.endpoint_of(meter.provider, request.tier)):
+    if endpoints.thinks(endpoints.endpoint_of(meter.provider, request.tier)):
         # Servers count reasoning among the tokens of the reply: without room of its own, a model that thinks is cut off
         # before it has answered.
         request = replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())
@@ -202,7 +198,7 @@ async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[s
             except TimeoutError as error:
                 raise LLMError("The model took too long.", code="timeout", permanent=False) from error
             except StopAsyncIteration as error:
-                raise _unavailable("The stream ended before the reply did.") from error
+                raise unavailable_error("The stream ended before the reply did.") from error
             if isinstance(item, str):
                 item, half = storable(half + item)
             meter.see(item)
@@ -226,8 +222,4 @@ def _demand_words(text: str, *, reasoned: bool) -> None:
         return
     if reasoned:
         raise LLMError("The model only thought and gave no answer.", code="only_reasoning", permanent=False)
-    raise _unavailable("The model sent an empty reply.")
-
-
-def _unavailable(words: str) -> LLMError:
-    return LLMError(words, code="provider_unavailable", permanent=False)
+    raise unavailable_error("The model sent an empty reply.")

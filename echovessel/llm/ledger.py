@@ -1,26 +1,38 @@
-"""What a call used and cost, measured while it runs and written when it ends."""
+"""The ledger: what a call used and cost, measured while it runs and written when it ends, and the daily caps, by what
+the ledger says was used.
+
+A day is a day of UTC, wherever people live and whatever their clocks do. The rules of the offline provider are free:
+they are neither counted nor capped. Calls that run at the same time do not see each other, so a cap is overshot by the
+calls that are under way when it is reached.
+"""
 
 import logging
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
 from decimal import Decimal
+from typing import Any
 
 from django.apps import apps
 from django.db import DatabaseError, transaction
+from django.db.models import Count, Sum
 from django.utils import timezone
 
 from echovessel.db.compiled_queries import insert
-from echovessel.llm.base import Provider
+from echovessel.llm import knobs
 from echovessel.llm.errors import LLMError
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
+from echovessel.llm.providers import Provider
 from echovessel.llm.request import Finished, Request, Thought, Usage
 from echovessel.process import redaction
 
 log = logging.getLogger(__name__)
 
 MILLION = Decimal(1_000_000)
+CHAT = "chat"
+FREE = "offline"
 
 
 @dataclass
@@ -73,8 +85,8 @@ class Meter:
             return self.finished.usage
         if not self.pieces and not self.reasoning_bytes and not self.finished:
             return Usage(estimated=True)
-        asked = tokens(self.request.system) + tokens(self.request.user)
-        return Usage(asked, 0, tokens(self.text) + self.reasoning_bytes // 4, estimated=True)
+        tokens_in = tokens(self.request.system) + tokens(self.request.user)
+        return Usage(tokens_in, 0, tokens(self.text) + self.reasoning_bytes // 4, estimated=True)
 
     def record(self) -> None:
         """Writes the row. An account that cannot be written is a loud log line, not a lost reply."""
@@ -133,3 +145,88 @@ def cost(usage: Usage, price: Mapping[str, float] | None) -> Decimal | None:
     cached = Decimal(str(price.get("cached", price["in"])))
     spent = (usage.tokens_in - usage.tokens_cached) * fresh + usage.tokens_cached * cached
     return ((spent + usage.tokens_out * Decimal(str(price["out"]))) / MILLION).quantize(Decimal("1e-8"))
+
+
+# --- daily caps ---
+@dataclass(frozen=True)
+class OwnerUsage:
+    """What one owner's calls for one purpose used. `cost` is None where no price is known."""
+
+    owner_id: int | None
+    purpose: str
+    calls: int
+    tokens_in: int
+    tokens_out: int
+    cost: Decimal | None
+
+    @property
+    def tokens(self) -> int:
+        return self.tokens_in + self.tokens_out
+
+
+def demand(request: Request, provider: Provider, now: datetime) -> None:
+    """Raises `LLMError` with the code "budget_exhausted" where the owner has used up the day for this purpose.
+
+    One query by index; none where nothing is capped.
+    """
+    if is_spent(request.purpose, request.owner_id, provider, now):
+        raise budget_error(request.purpose, now)
+
+
+def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: datetime) -> bool:
+    """Whether the owner has used up the day for this purpose. One query by index; none where nothing is capped."""
+    if not is_capped(purpose, owner_id, provider):
+        return False
+    max_tokens, max_dollars = caps(purpose)
+    # All purposes but chat share one cap.
+    purposes = [purpose] if purpose == CHAT else [other for other in knobs.TOKENS_PER_DAY if other != CHAT]
+    usages = usage_today(now, owner_id=owner_id, purposes=purposes)
+    tokens_used = sum(usage.tokens for usage in usages if usage.purpose == purpose)
+    dollars_used = sum((usage.cost or Decimal(0) for usage in usages), Decimal(0))
+    return bool((max_tokens and tokens_used >= max_tokens) or (max_dollars and dollars_used >= max_dollars))
+
+
+def is_capped(purpose: str, owner_id: int | None, provider: Provider) -> bool:
+    """Whether there is a cap to look at: not for calls that are free, that nobody owns or that nothing caps."""
+    return owner_id is not None and provider.name != FREE and any(caps(purpose))
+
+
+def caps(purpose: str) -> tuple[int, Decimal]:
+    """The most tokens, and the most US dollars of everything that is paid together with it; 0 is no cap."""
+    tokens = knobs.TOKENS_PER_DAY.get(purpose)
+    dollars = knobs.chat_dollars_per_day() if purpose == CHAT else knobs.background_dollars_per_day()
+    return tokens() if tokens else 0, Decimal(str(dollars))
+
+
+def usage_today(now: datetime, *, owner_id: int | None = None, purposes: Sequence[str] = ()) -> list[OwnerUsage]:
+    """What the calls of today used, by owner and purpose; of one owner and of some purposes where they are given."""
+    calls = apps.get_model("llm", "LLMCall").objects.exclude(provider=FREE)
+    today = calls.filter(at__gte=day_of(now), at__lt=next_day(now))
+    if owner_id is not None:
+        today = today.filter(owner_id=owner_id)
+    if purposes:
+        today = today.filter(purpose__in=purposes)
+    totals: dict[str, Any] = {name: Sum(name) for name in ("tokens_in", "tokens_out", "cost")}
+    by_owner_and_purpose = today.order_by("owner_id", "purpose").values("owner_id", "purpose")
+    rows: Any = by_owner_and_purpose.annotate(calls=Count("pk"), **totals)
+    return [OwnerUsage(**row) for row in rows]
+
+
+def budget_error(purpose: str, now: datetime) -> LLMError:
+    """The error of a spent cap: it passes with the day."""
+    return LLMError(
+        f"Today's budget for {purpose} is spent.",
+        code="budget_exhausted",
+        permanent=False,
+        retry_after=(next_day(now) - now).total_seconds(),
+    )
+
+
+def day_of(now: datetime) -> datetime:
+    """The last midnight of UTC."""
+    return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+
+
+def next_day(now: datetime) -> datetime:
+    """The next midnight of UTC."""
+    return day_of(now) + timedelta(days=1)

@@ -15,14 +15,13 @@ from openai.types import CompletionUsage
 from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletionMessage
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
-from echovessel.llm.base import Provider
 from echovessel.llm.certificates import ssl_context
+from echovessel.llm.endpoints import Endpoint, Mode, Terms, open_stream
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
-from echovessel.llm.negotiation import Endpoint, Mode, Terms, open_stream
-from echovessel.llm.own_prompts import render_wording
+from echovessel.llm.prompts import render_wording
+from echovessel.llm.providers import OPENAI, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
-from echovessel.llm.tiers import OPENAI
 
 OWN_URL = "https://api.openai.com/v1"
 MODES: tuple[Mode, ...] = ("schema", "json", "text")

@@ -1,8 +1,8 @@
 """What goes to a model and what comes back, as plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, Literal, TypeVar
+from typing import Any, Generic, Literal, Protocol, TypeVar
 from uuid import UUID
 
 Tier = Literal["large", "medium", "small"]
@@ -71,7 +71,7 @@ class Answer(Generic[Value]):
 
 @dataclass(frozen=True)
 class ResponseSchema:
-    """The form a structured answer must take: a name for the wire and a JSON schema (see `schemas.py`)."""
+    """The form a structured answer must take: a name for the wire and a JSON schema (see `schema_of`)."""
 
     name: str
     schema: Mapping[str, Any]
@@ -103,3 +103,15 @@ class Finished:
 
     reason: Literal["stop", "length", "refusal"]
     usage: Usage | None = None
+
+
+class ReplyStore(Protocol):
+    """The replies to one structured question, stored where a repeat of it looks: it never pays for them again."""
+
+    def load(self) -> Sequence[Reply]:
+        """The replies so far, in order: they are used as they are, without asking."""
+        ...
+
+    def save(self, number: int, reply: Reply) -> None:
+        """Store the `number`-th reply (from 0). Called inside the transaction that enters the call in the ledger."""
+        ...

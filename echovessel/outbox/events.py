@@ -1,23 +1,206 @@
-"""The single door to browsers and streams: publish what lasts, broadcast what does not."""
+"""The single door to browsers and streams: publish what lasts, broadcast what does not.
 
+Durable events are rows of a table, written in the transaction that makes them true. The hub of each server process
+passes them to the sockets that subscribed, whoever wrote them, by one task that tails the table: woken immediately by a
+commit in this process, and within `outbox.poll_seconds` by one in another. Ephemeral events (tokens) are offered
+directly.
+"""
+
+import asyncio
+import contextlib
+import logging
+import weakref
+from collections import deque
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Max
 from django.utils import timezone
 
-from echovessel.outbox import hub, log
-from echovessel.outbox.log import Frame
+from echovessel.db.compiled_queries import Query, insert
+from echovessel.outbox import knobs
 from echovessel.outbox.models import OutboxEvent
+from echovessel.process import redaction
+from echovessel.process.threads import in_thread
+
+MAX_AT_ONCE = 1_000
+
+_after: Query[OutboxEvent] = Query(lambda last: OutboxEvent.objects.filter(id__gt=last)[:MAX_AT_ONCE])
+_after_in: Query[OutboxEvent] = Query(
+    lambda last, stream: OutboxEvent.objects.filter(id__gt=last, stream=stream)[:MAX_AT_ONCE]
+)
+
+
+@dataclass(frozen=True)
+class Frame:
+    """One event as a socket sends it; `id` is None when it is ephemeral."""
+
+    event: str
+    data: dict[str, Any]
+    at: datetime
+    id: int | None = None
+
+    def as_json(self) -> dict[str, Any]:
+        return {"event": self.event, "id": self.id, "at": self.at.isoformat(), "data": self.data}
+
+
+def append(stream: UUID, name: str, data: dict[str, Any]) -> OutboxEvent:
+    event = OutboxEvent(stream=stream, name=name, data=data, at=timezone.now())
+    insert(event)
+    return event
+
+
+def after(last_id: int, stream: UUID | None = None) -> list[tuple[UUID, Frame]]:
+    """The events that follow `last_id`, oldest first, each with its stream; at most MAX_AT_ONCE."""
+    events = _after(last_id) if stream is None else _after_in(last_id, stream)
+    return [(event.stream, Frame(event.name, event.data, event.at, event.id)) for event in events]
+
+
+def last_id(stream: UUID | None = None) -> int:
+    """The id of the newest event, or 0."""
+    events = OutboxEvent.objects.all() if stream is None else OutboxEvent.objects.filter(stream=stream)
+    return events.aggregate(last=Max("id"))["last"] or 0
+
+
+def holds(event_id: int, stream: UUID) -> bool:
+    """Whether this event of `stream` is still kept; when not, what followed it may be gone, too."""
+    return OutboxEvent.objects.filter(id=event_id, stream=stream).exists()
+
+
+def prune(now: datetime) -> int:
+    """Delete what is older than the knob allows; return how many rows went."""
+    return OutboxEvent.objects.filter(at__lt=now - timedelta(days=knobs.keep_days())).delete()[0]
+
+
+# --- the hub of a process ---
+logger = logging.getLogger(__name__)
+
+
+class Subscription:
+    """The frames of some streams on their way to one socket, bounded: a reader too slow is told so."""
+
+    def __init__(self, streams: Collection[UUID], limit: int) -> None:
+        self.streams = streams
+        self.limit = limit
+        self.overflowed = False
+        self._frames: deque[Frame] = deque()
+        self._ready = asyncio.Event()
+
+    def offer(self, frame: Frame) -> None:
+        if len(self._frames) >= self.limit:
+            self._frames.clear()
+            self.overflowed = True
+        self._frames.append(frame)
+        self._ready.set()
+
+    async def take(self) -> Frame:
+        """The next frame. When `overflowed` is set, frames before it were dropped: replay, then clear the mark."""
+        while not self._frames:
+            self._ready.clear()
+            await self._ready.wait()
+        return self._frames.popleft()
+
+
+class Hub:
+    """The subscriptions of one event loop, and the task that tails the table for them."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = weakref.ref(loop)
+        self._subscriptions: dict[UUID, set[Subscription]] = {}
+        self._news = asyncio.Event()
+        self._tail: asyncio.Task[None] | None = None
+        self._seen = 0
+        self._reading = asyncio.Lock()
+        self._asked = self._answered = 0
+        self._joining = asyncio.Lock()
+
+    async def subscribe(self, *streams: UUID) -> Subscription:
+        """Frames of these streams from now on, in one order. Give it back with `unsubscribe`."""
+        async with self._joining:
+            if not self._subscriptions:
+                self._seen = await in_thread(last_id)
+            if self._tail is None or self._tail.done():
+                self._tail = asyncio.create_task(self._follow(), name="outbox-tail")
+            subscription = Subscription(streams, knobs.queue_length())
+            for stream in streams:
+                self._subscriptions.setdefault(stream, set()).add(subscription)
+            return subscription
+
+    def unsubscribe(self, subscription: Subscription) -> None:
+        for stream in subscription.streams:
+            remaining = self._subscriptions.get(stream, set())
+            remaining.discard(subscription)
+            if not remaining:
+                self._subscriptions.pop(stream, None)
+        if not self._subscriptions and self._tail is not None:
+            self._tail.cancel()
+            self._tail = None
+
+    def broadcast(self, stream: UUID, frame: Frame) -> None:
+        for subscription in tuple(self._subscriptions.get(stream, ())):
+            subscription.offer(frame)
+
+    async def catch_up(self) -> None:
+        """Deliver every durable event that is committed now, in order, once."""
+        self._asked += 1
+        mine = self._asked
+        async with self._reading:
+            if not self._subscriptions or self._answered >= mine:
+                return  # somebody has read since we asked
+            answering = self._asked
+            while rows := await in_thread(after, self._seen):
+                for stream, frame in rows:
+                    self.broadcast(stream, frame)
+                    self._seen = frame.id or self._seen
+                if len(rows) < MAX_AT_ONCE:
+                    break
+            self._answered = answering
+
+    def wake_threadsafe(self) -> None:
+        loop = self._loop()
+        if loop is not None and not loop.is_closed():
+            with contextlib.suppress(RuntimeError):  # the loop may close between the question and the call
+                loop.call_soon_threadsafe(self._news.set)
+
+    async def _follow(self) -> None:
+        while True:
+            try:
+                await self.catch_up()
+            except Exception as error:  # noqa: BLE001  (the edge of a job: without it every page here would go deaf)
+                logger.error("the event log could not be read; trying again: %s", redaction.format_exception(error))
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._news.wait(), knobs.poll_seconds())
+            self._news.clear()
+
+
+_hubs: "weakref.WeakKeyDictionary[asyncio.AbstractEventLoop, Hub]" = weakref.WeakKeyDictionary()
+
+
+def get_hub() -> Hub:
+    """The hub of the running event loop."""
+    loop = asyncio.get_running_loop()
+    if loop not in _hubs:
+        _hubs[loop] = Hub(loop)
+    return _hubs[loop]
+
+
+def wake() -> None:
+    """Tell every hub of this process, from any thread, that the table has news."""
+    for hub in tuple(_hubs.values()):
+        hub.wake_threadsafe()
 
 
 def publish(stream: UUID, name: str, **data: Any) -> OutboxEvent:
     """Write a durable event; sockets get it when the surrounding transaction commits."""
-    event = log.append(stream, name, data)
-    transaction.on_commit(hub.wake)
+    event = append(stream, name, data)
+    transaction.on_commit(wake)
     return event
 
 
 def broadcast(stream: UUID, name: str, **data: Any) -> None:
     """Offer an ephemeral event to the sockets of this process. Call it from the event loop."""
-    hub.get_hub().broadcast(stream, Frame(name, data, timezone.now()))
+    get_hub().broadcast(stream, Frame(name, data, timezone.now()))

@@ -28,7 +28,7 @@ from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel.db.sqlite import bulk
 from echovessel.embeddings import embedding
 from echovessel.language import person_names
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.archive import auxiliary_records, imported_files, tables, tombstone_check, write
 from memory.archive import survey as archive_survey
 from memory.archive.parts import Known, in_batches, uuids_among

@@ -655,7 +655,7 @@ class RawLine:
 
     @property
     def storable(self) -> bytes:
-        """The line without NULs, which are dropped at every door (`echovessel.web.storable`)."""
+        """The line without NULs, which are dropped at every door (`echovessel.language.plain_text`)."""
         return _NUL.sub(rb"\1", self.content) if rb"\u0000" in self.content else self.content
 
     @cached_property

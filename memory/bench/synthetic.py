@@ -19,7 +19,7 @@ from tqdm import tqdm
 from chat import search
 from chat.models import Message, Session
 from echovessel.embeddings import embedding
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.models import Alias, ConceptNode, Entity, Evidence, Mention
 from memory.store import vectors
 from persona.models import Persona

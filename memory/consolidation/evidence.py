@@ -1,6 +1,6 @@
 """The words an event came from, found in the message they are said to stand in. Pure.
 
-A model copies quotes as it was shown them, which is not always as they are stored (`echovessel.llm.prompt_text`), and
+A model copies quotes as it was shown them, which is not always as they are stored (`echovessel.llm.prompts`), and
 with small changes of form: full-width for half-width, straight quotation marks for curly ones,
 a line break for a space, another case. These do not matter to the search; what it returns is the exact text as it
 stands in the message. Any other difference does matter: the quote is then not in the message. Nor is a piece of a word
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from echovessel.llm.prompt_text import AS_WRITTEN
+from echovessel.llm.prompts import AS_WRITTEN
 
 _SAME_SIGNS = str.maketrans(
     AS_WRITTEN

@@ -15,8 +15,7 @@ from chat.care import flags
 from chat.models import Message, Session
 from echovessel import llm
 from echovessel.jobs.lease import Lease
-from echovessel.llm.prompt_sections import shorten
-from echovessel.llm.prompt_text import neutralize
+from echovessel.llm.prompts import neutralize, shorten
 from memory import knobs
 from memory.consolidation import fact_checks, owner_requests, prompt, replies
 from memory.consolidation.answer_schema import (

@@ -13,7 +13,7 @@ from django.db.models import QuerySet
 
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.messages import PromptMessage

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from echovessel import llm
-from echovessel.llm.prompt_text import Neutral, indent_text, lines_of, one_line, render_prompt
+from echovessel.llm.prompts import Neutral, indent_text, lines_of, one_line, render_prompt
 from echovessel.llm.request import Tier
 from memory.consolidation.messages import PromptMessage
 from memory.models import ConceptNode

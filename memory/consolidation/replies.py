@@ -1,8 +1,7 @@
 """The model's replies to the steps of a session, kept until a step has used them."""
 
 from chat.models import Session
-from echovessel.jobs.lease import Lease
-from echovessel.jobs.reply_store import LeasedReplyStore
+from echovessel.jobs.lease import Lease, LeasedReplyStore
 from memory.models import ModelReply
 
 EXTRACTION = "extraction:"

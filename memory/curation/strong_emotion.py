@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chat.care import speak_of_crisis
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 # Seed 000 B, verbatim: made to miss nothing. A plain session that is read for nothing costs little.
 STRONG_EMOTION = (

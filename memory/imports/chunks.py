@@ -14,7 +14,7 @@ from typing import Any, Literal
 from zoneinfo import ZoneInfo
 
 from chat.models.message import MAX_CHARACTERS
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.consolidation.chunks import PER_LINE
 from memory.imports.choices import Choices
 from memory.imports.readers.types import Card, Entry, Found, Line, Lore, Remembered, Talk, digest

@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from django.apps import apps
 from django.db.models import Avg
 
-from echovessel.llm.budget import FREE, caps
-from echovessel.llm.ledger import cost
-from echovessel.llm.provider_choice import chosen_provider
+from echovessel.llm.ledger import FREE, caps, cost
+from echovessel.llm.providers import chosen_provider
 from echovessel.llm.request import Usage
 from memory.imports.choices import Choices, parse_choices
 from memory.models import ImportJob

@@ -18,10 +18,8 @@ from pydantic import BaseModel, BeforeValidator
 from chat.models import Message, Session
 from chat.models.message import MessageQuerySet
 from echovessel import llm
-from echovessel.jobs.lease import Lease
-from echovessel.jobs.reply_store import LeasedReplyStore
-from echovessel.llm.prompt_sections import shorten
-from echovessel.llm.prompt_text import neutralize
+from echovessel.jobs.lease import Lease, LeasedReplyStore
+from echovessel.llm.prompts import neutralize, shorten
 from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.answer_schema import Evidence, Filled, LenientAnswer

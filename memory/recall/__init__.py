@@ -14,7 +14,7 @@ from uuid import UUID
 from chat import search
 from chat.models import Message
 from echovessel.embeddings import embedding
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.models import ImportJob
 from memory.recall import dates, query, ranking, retrievers, select, shortlist, snapshot

@@ -13,8 +13,7 @@ from django.db.models import F
 
 from echovessel.db.compiled_queries import Query
 from echovessel.language.health import bears_on_health
-from echovessel.llm.prompt_sections import tokens
-from echovessel.llm.prompt_text import Neutral
+from echovessel.llm.prompts import Neutral, tokens
 from memory.models import ConceptNode
 from memory.models.node import L3, NodeQuerySet, is_unsure
 from memory.recall.render import RenderedNode, Renderer

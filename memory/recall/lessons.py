@@ -21,7 +21,7 @@ from echovessel.language.feelings import are_alike, feelings_in
 from echovessel.language.matters import matter_of, speaks_of
 from echovessel.language.requests import Condition
 from echovessel.language.requests.possible import condition_within
-from echovessel.llm.prompt_sections import ContextRequest
+from echovessel.llm.prompts import ContextRequest
 from memory import knobs
 from memory.models import Alias, ConceptNode, Entity, Evidence
 from memory.recall.retrievers import entities_named

@@ -22,8 +22,7 @@ from chat.models import Message
 from echovessel.language.coarse_dates import humanize_coarse_date, span_of
 from echovessel.language.dates import is_relative
 from echovessel.language.human_dates import Basis, humanize_distance, note_days, write_days
-from echovessel.llm.prompt_sections import shorten, tokens
-from echovessel.llm.prompt_text import one_line
+from echovessel.llm.prompts import one_line, shorten, tokens
 from memory.models import ConceptNode
 from memory.models.node import L3
 from persona.models import Persona

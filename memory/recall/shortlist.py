@@ -9,7 +9,7 @@ import numpy as np
 
 from chat import search
 from chat.prompt.addressees import find_addressees, format_addressees
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.recall import details, passages
 from memory.recall.ranking import Ranking

@@ -13,8 +13,7 @@ from typing import Any, NamedTuple
 from django.db.models import F
 
 from echovessel import llm
-from echovessel.llm.prompt_sections import shorten, tokens
-from echovessel.llm.prompt_text import Neutral, lines_of, one_line
+from echovessel.llm.prompts import Neutral, lines_of, one_line, shorten, tokens
 from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.open_items import KINDS

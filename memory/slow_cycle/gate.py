@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 
-from echovessel.llm.budget import next_day
+from echovessel.llm.ledger import next_day
 from memory import knobs
 from memory.models import SlowCycleRun
 

@@ -5,7 +5,7 @@ from datetime import datetime
 
 from django.db.models import Count, Max, Min, Q, Sum
 
-from echovessel.llm.budget import FREE, day_of, next_day
+from echovessel.llm.ledger import FREE, day_of, next_day
 from echovessel.llm.models import LLMCall, Purpose
 from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.models import SlowCycle, SlowCycleRun

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 
 from django.db.models import Q, QuerySet
 
-from echovessel.jobs.lease import Lease
-from echovessel.jobs.reply_store import LeasedReplyStore
+from echovessel.jobs.lease import Lease, LeasedReplyStore
 from memory.models import ModelReply, SlowCycle
 from persona.models import Persona
 

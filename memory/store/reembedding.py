@@ -19,8 +19,7 @@ from django.db import models, transaction
 from django.utils import timezone
 
 from echovessel.embeddings import embedding
-from echovessel.jobs import process_identity
-from echovessel.jobs.lease import Clock, Lease, LeaseLost, expiry
+from echovessel.jobs.lease import Clock, Lease, LeaseLost, expiry, is_dead, new_holder
 from memory.models import ConceptNode, NodeVector, Reembedding, StagedVector
 from memory.store import vectors
 from memory.store.active_model import follow
@@ -137,9 +136,9 @@ def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
     """A lease on the work while this lasts; each step renews it in its transaction. Raises Busy."""
     with transaction.atomic():
         row, _is_new = Reembedding.objects.get_or_create()
-        if row.lease_until and row.lease_until > clock() and not process_identity.is_dead(row.holder):
+        if row.lease_until and row.lease_until > clock() and not is_dead(row.holder):
             raise Busy(f"Another process makes vectors anew: {row.holder}.")
-        row.holder, row.lease_until = process_identity.new_holder(), expiry(clock())
+        row.holder, row.lease_until = new_holder(), expiry(clock())
         row.save()
     lease = Lease(row, clock)
     try:

@@ -12,8 +12,7 @@ from typing import Any
 from django.db import transaction
 from django.db.models import QuerySet
 
-from echovessel.jobs.lease import Lease
-from echovessel.jobs.reply_store import LeasedReplyStore
+from echovessel.jobs.lease import Lease, LeasedReplyStore
 from echovessel.llm import Reply
 from memory.models import ModelReply, Receipt
 from persona.models import Persona

@@ -9,9 +9,9 @@ from zoneinfo import ZoneInfo
 
 from chat.models import Message, Turn
 from echovessel.db.compiled_queries import Query
-from echovessel.llm import budget
+from echovessel.llm import ledger
 from echovessel.llm.models import Purpose
-from echovessel.llm.provider_choice import chosen_provider
+from echovessel.llm.providers import chosen_provider
 from persona.models import Persona
 from proactive import knobs
 from proactive.models import Outreach, ReachingOut
@@ -167,7 +167,7 @@ def read_situation(allowed: ReachingOut, now: datetime, sparing: str = "") -> Si
         outreaches=tuple(_with_answers(persona, said[:2])),
         sent_at=tuple(at for at in said if now - at < DAY),
         turn_in_flight=(persona.pk,) in _in_flight(),
-        budget_spent=budget.is_spent(Purpose.PROACTIVE, persona.owner_id, chosen_provider(), now),
+        budget_spent=ledger.is_spent(Purpose.PROACTIVE, persona.owner_id, chosen_provider(), now),
         reasons=triggers.find_reasons(persona, lines, allowed.changed_at, now, sparing),
     )
 

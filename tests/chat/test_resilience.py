@@ -15,7 +15,7 @@ from chat.models import Message, Turn
 from chat.prompt import assemble
 from chat.socket import stream
 from chat.turns import runner, turn
-from echovessel.outbox import hub, log
+from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from echovessel.process.threads import in_thread
 from persona.models import CoreBlock, Persona
@@ -97,7 +97,7 @@ async def test_half_a_character_is_joined_with_its_other_half(mira: Persona, scr
 async def test_the_tail_survives_any_fault_of_the_database(mira: Persona, scripted: Script, monkeypatch: Any) -> None:
     async with Page(mira.owner, mira) as page:
         await page.until("chat.connection.ready")
-        monkeypatch.setattr(log, "after", failing_once(log.after, InterfaceError("connection already closed")))
+        monkeypatch.setattr(events, "after", failing_once(events.after, InterfaceError("connection already closed")))
         await asyncio.sleep(0.2)
         await page.say("Hello")
         await page.until("chat.message.done")
@@ -128,7 +128,7 @@ async def test_a_cancelled_socket_leaves_nothing_behind(mira: Persona, scripted:
     await page.__aenter__()
     page.socket.future.cancel()
     await asyncio.sleep(0.1)
-    assert not hub.get_hub()._subscriptions
+    assert not events.get_hub()._subscriptions
 
 
 async def test_what_could_not_be_handled_is_told_with_the_line_it_was(

@@ -21,7 +21,7 @@ from echovessel import knobs, schedule
 from echovessel.embeddings import bundled_model
 from echovessel.management.commands import up
 from echovessel.web import first_run
-from echovessel.web.origins import is_ours
+from echovessel.web.admission import is_ours
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db

@@ -28,14 +28,13 @@ from typing import Any
 import django
 import numpy as np
 
-from echovessel.llm.base import Provider
+from echovessel.llm.providers import Models, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
-from echovessel.llm.tiers import Models
 
 # Where a worker is killed: before and after each of these, and within a transaction. That no other place differs from
 # them is proven by the kill matrix of the engine and the statement sweep of the job.
 POINTS = (
-    "echovessel.jobs.reply_store.LeasedReplyStore.save",  # in a transaction
+    "echovessel.jobs.lease.LeasedReplyStore.save",  # in a transaction
     "memory.consolidation.apply.apply",
     "memory.consolidation.runner.Consolidation.close",
 )

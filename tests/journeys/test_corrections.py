@@ -16,7 +16,7 @@ from chat.messages import add_message
 from chat.models import Session
 from echovessel.embeddings import embedding
 from echovessel.language.corrections import apply_correction, takes_back
-from echovessel.llm.prompt_sections import ContextRequest
+from echovessel.llm.prompts import ContextRequest
 from memory import context
 from memory.consolidation import requests, runner
 from memory.curation.correct import Correction, correct

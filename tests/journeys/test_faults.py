@@ -20,7 +20,7 @@ from chat import rate_limit
 from chat.models import Message, Session, Turn
 from chat.turns.turn import words_for
 from echovessel.embeddings import embedding
-from echovessel.llm import budget
+from echovessel.llm import ledger
 from echovessel.llm.models import LLMCall
 from echovessel.process.threads import in_thread
 from memory.consolidation import runner
@@ -295,9 +295,9 @@ def test_a_spent_budget_waits_for_the_next_day_of_utc_and_costs_no_try(
     assert runner.run(session.pk, clock) == Outcome.LATER
     session.refresh_from_db()
     assert (session.status, session.waiting_for, session.attempts) == ("closing", "budget", 0)
-    assert session.lease_until == budget.next_day(clock())
+    assert session.lease_until == ledger.next_day(clock())
     assert not server.requests
-    clock.now = budget.next_day(clock()) + timedelta(seconds=1)
+    clock.now = ledger.next_day(clock()) + timedelta(seconds=1)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     assert _events(session) == 1
 

@@ -7,7 +7,7 @@ import pytest
 
 from chat.sessions import close
 from echovessel import schedule
-from echovessel.llm.prompt_sections import ContextRequest
+from echovessel.llm.prompts import ContextRequest
 from echovessel.outbox.models import OutboxEvent
 from memory import context
 from memory.consolidation import runner

@@ -10,7 +10,7 @@ from chat import messages
 from chat.models import Message, Session
 from chat.prompt.assemble import window_before
 from chat.sessions import close
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
@@ -88,7 +88,7 @@ def test_a_dead_workers_session_is_taken_up_at_once(
     mira: Persona, model: Script, clock: Clock, jump: timedelta
 ) -> None:
     session = told(mira, model)
-    held = f"{process_identity.HOST}:999999999:gone:claim"
+    held = f"{lease.HOST}:999999999:gone:claim"
     Session.objects.filter(pk=session.pk).update(
         status="consolidating", holder=held, lease_until=clock.now + timedelta(minutes=10), attempts=1
     )

@@ -15,7 +15,7 @@ from chat.models import Session
 from chat.sessions import close
 from echovessel.language.human_dates import write_days
 from echovessel.llm.offline import OfflineProvider
-from echovessel.llm.prompt_sections import ContextRequest
+from echovessel.llm.prompts import ContextRequest
 from echovessel.llm.request import Finished, Request, ResponseSchema
 from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner

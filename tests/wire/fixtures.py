@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from echovessel.llm import habits, negotiation
+from echovessel.llm import endpoints
 from tests.wire.anthropic_server import AnthropicServer
 from tests.wire.openai_server import OpenAIServer
 
@@ -13,8 +13,7 @@ from tests.wire.openai_server import OpenAIServer
 @pytest.fixture(autouse=True)
 def _nothing_learned_of_servers() -> None:
     """A port may come back in a later test with a server of other manners."""
-    negotiation.forget()
-    habits.forget()
+    endpoints.forget()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from itertools import islice
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 MAX_CLAUSES = 400  # of one message; who says more tells a story
 _MASK = "\x00"

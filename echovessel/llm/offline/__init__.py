@@ -28,12 +28,11 @@ import re
 from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
-from echovessel.llm.base import Provider
 from echovessel.llm.errors import LLMError
 from echovessel.llm.offline.extraction import extract
 from echovessel.llm.offline.reply import first_word, reply
+from echovessel.llm.providers import OFFLINE, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema
-from echovessel.llm.tiers import OFFLINE
 
 # Long enough to see the words come, short enough that nobody waits.
 PAUSE_S = 0.002

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 from echovessel.language.stories import is_of_a_story
 from echovessel.llm.offline.text import CJK, sentences
 

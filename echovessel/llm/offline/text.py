@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 CJK = re.compile(r"[\u3400-\u9fff]")
 URL = r"(?:https?://|www\.)\S+"

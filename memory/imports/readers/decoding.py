@@ -11,7 +11,7 @@ from itertools import chain
 
 from django.utils.translation import gettext as _
 
-from echovessel.web.storable import NUL
+from echovessel.language.plain_text import NUL
 from memory.imports.readers.types import ImportRejected
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))

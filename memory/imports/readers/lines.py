@@ -7,7 +7,7 @@ from typing import Any, Generic, TypeVar
 
 from django.utils.translation import gettext as _
 
-from echovessel.web.storable import NUL
+from echovessel.language.plain_text import NUL
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.source import TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk

@@ -7,7 +7,7 @@ from typing import Any
 
 from django.utils.translation import gettext as _
 
-from echovessel.web.storable import storable
+from echovessel.language.plain_text import storable
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import ImportRejected, Limits
 

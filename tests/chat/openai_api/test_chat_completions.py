@@ -25,8 +25,8 @@ from echovessel import checks
 from echovessel.api.tokens import bearer
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
-from echovessel.outbox import hub
-from echovessel.outbox.log import Frame
+from echovessel.outbox import events
+from echovessel.outbox.events import Frame
 from echovessel.process.threads import in_thread
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
@@ -279,7 +279,7 @@ async def test_who_hangs_up_before_the_first_word_leaves_nothing_behind(
     await until(lambda: Turn.objects.running().exists())
     asking.cancel()
     async with asyncio.timeout(10):
-        while server.calls or reply._waiting._taken or hub.get_hub()._subscriptions:
+        while server.calls or reply._waiting._taken or events.get_hub()._subscriptions:
             await asyncio.sleep(0.01)
     scripted.go()
     await until(lambda: Turn.objects.filter(status="done").exists())

@@ -12,7 +12,7 @@ from chat.models import Message, Turn
 from chat.prompt import assemble
 from chat.prompt.budget import TokenBudget
 from chat.turns import turn
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from persona.models import CoreBlock, Persona
 from tests.table import each_row
 

@@ -16,8 +16,8 @@ from chat.turns import runner
 from echovessel.api import tokens
 from echovessel.api.tokens import bearer
 from echovessel.api.tokens.secret import create, revoke
-from echovessel.outbox import events, hub, log
-from echovessel.outbox.log import Frame
+from echovessel.outbox import events
+from echovessel.outbox.events import Frame
 from echovessel.outbox.models import OutboxEvent
 from echovessel.process.threads import in_thread
 from persona.models import Persona
@@ -124,9 +124,9 @@ async def test_at_the_seam_of_replay_and_live_nothing_is_lost_or_doubled(
 
         return call
 
-    last_id, after = log.last_id, log.after
-    monkeypatch.setattr(log, "last_id", lambda *args: meanwhile(last_id)(*args) if args else last_id())
-    monkeypatch.setattr(log, "after", lambda *args: meanwhile(after)(*args) if args[1:] else after(*args))
+    last_id, after = events.last_id, events.after
+    monkeypatch.setattr(events, "last_id", lambda *args: meanwhile(last_id)(*args) if args else last_id())
+    monkeypatch.setattr(events, "after", lambda *args: meanwhile(after)(*args) if args[1:] else after(*args))
     async with Listener(server.url, mira, secret, after=0) as listener:
         await listener.until("chat.mood.update", number=4)
         monkeypatch.undo()
@@ -157,7 +157,7 @@ async def test_whoever_comes_in_the_middle_of_a_reply_gets_all_of_it_once(
 
 async def test_who_was_away_too_long_is_told_once_and_goes_on(mira: Persona, server: Serving, secret: str) -> None:
     await in_thread(publish, mira, 2)
-    seen = await in_thread(log.last_id, mira.uuid)
+    seen = await in_thread(events.last_id, mira.uuid)
     await in_thread(publish, mira, 1)
     await in_thread(OutboxEvent.objects.filter(pk=seen).delete)
     async with Listener(server.url, mira, secret, last=seen) as listener:
@@ -181,9 +181,9 @@ async def test_a_slow_reader_gets_every_durable_event_and_the_queue_stays_small(
     assert (await reading).data == {"number": 0}
     for number in range(1, 101):
         await in_thread(events.publish, mira.uuid, "chat.mood.update", number=number)
-        hub.get_hub().broadcast(mira.uuid, Frame("chat.connection.heartbeat", {}, timezone.now()))
-    await hub.get_hub().catch_up()
-    (subscription,) = hub.get_hub()._subscriptions[mira.uuid]
+        events.get_hub().broadcast(mira.uuid, Frame("chat.connection.heartbeat", {}, timezone.now()))
+    await events.get_hub().catch_up()
+    (subscription,) = events.get_hub()._subscriptions[mira.uuid]
     assert len(subscription._frames) <= 16
     given = [0]
     while given[-1] != 100:
@@ -258,7 +258,7 @@ async def test_the_stream_ends_with_the_login_the_token_or_the_persona(
         await listener.until("error", code="not_signed_in")
         with pytest.raises(StopAsyncIteration):
             await listener.next()
-    await until(lambda: not sse._open._taken and not hub.get_hub()._subscriptions)
+    await until(lambda: not sse._open._taken and not events.get_hub()._subscriptions)
 
 
 async def test_others_and_strangers_get_a_problem_in_the_place_of_a_stream(
@@ -311,8 +311,8 @@ async def test_one_person_may_keep_only_so_many_streams_open(
 async def test_a_reader_that_hangs_up_leaves_nothing_behind(mira: Persona, server: Serving, secret: str) -> None:
     async with Listener(server.url, mira, secret) as listener:
         await listener.until("chat.connection.ready")
-        assert hub.get_hub()._subscriptions
-    await until(lambda: not hub.get_hub()._subscriptions and not sse._open._taken and not server.calls)
+        assert events.get_hub()._subscriptions
+    await until(lambda: not events.get_hub()._subscriptions and not sse._open._taken and not server.calls)
 
 
 async def test_a_login_of_the_page_opens_it_too(mira: Persona, server: Serving) -> None:

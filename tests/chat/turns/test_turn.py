@@ -10,7 +10,7 @@ from chat.messages import receive_message
 from chat.models import Message, Session, Turn
 from chat.sessions import close
 from chat.turns import turn
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
 
@@ -64,7 +64,7 @@ def test_a_server_known_to_be_dead_is_not_waited_for(mira: Persona) -> None:
     now = timezone.now()
     say(mira, "hello")
     running = turn.claim(mira.pk, now)
-    Turn.objects.update(holder=f"{process_identity.HOST}:{_dead_pid()}:abcd")
+    Turn.objects.update(holder=f"{lease.HOST}:{_dead_pid()}:abcd")
     assert running is not None
     assert turn.abandon(now) == 1
 

@@ -30,7 +30,7 @@ from echovessel.backup import contents, copy, create, data_dir_lock, package, sw
 from echovessel.backup.manifest import NotABackup
 from echovessel.db.sqlite import erasure
 from echovessel.db.sqlite.temporary import is_migrated, temporary_database
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from memory import forgetting
 from memory.forgetting import Choice, Target, verify
 from memory.models import ConceptNode, Entity, Receipt, Tombstone
@@ -603,4 +603,4 @@ def written(folder: Path) -> dict[str, str]:
 
 
 def holder_of(pid: int) -> str:
-    return f"{process_identity.HOST}:{pid}:0"
+    return f"{lease.HOST}:{pid}:0"

@@ -26,13 +26,11 @@ from django_q.tasks import async_task  # noqa: E402
 from pydantic import BaseModel  # noqa: E402
 
 from echovessel import llm  # noqa: E402
-from echovessel.jobs import knobs, process_identity, runner  # noqa: E402
-from echovessel.jobs.lease import Clock, Lease, available  # noqa: E402
-from echovessel.jobs.reply_store import LeasedReplyStore  # noqa: E402
-from echovessel.llm.base import Provider  # noqa: E402
+from echovessel.jobs import knobs, runner  # noqa: E402
+from echovessel.jobs.lease import HOST, Clock, Lease, LeasedReplyStore, available  # noqa: E402
 from echovessel.llm.models import LLMCall  # noqa: E402
+from echovessel.llm.providers import Models, Provider  # noqa: E402
 from echovessel.llm.request import Finished, Request, ResponseSchema, Usage  # noqa: E402
-from echovessel.llm.tiers import Models  # noqa: E402
 from tests.journeys.forget_process import copied, opened  # noqa: E402
 from tests.memory.sessions import Clock as TestClock  # noqa: E402
 
@@ -194,7 +192,7 @@ def after_a_death_elsewhere(moment: int | str) -> dict[str, Any]:
     """Of another host nothing is known: the errand is taken up when the lease has run out."""
     death = {"killed": killed(moment), "status": Errand.objects.get().status}
     for errand in Errand.objects.exclude(holder=""):
-        Errand.objects.update(holder=errand.holder.replace(process_identity.HOST, "elsewhere"))
+        Errand.objects.update(holder=errand.holder.replace(HOST, "elsewhere"))
         assert (requeue_stale(), run()) == (0, runner.NOT_MINE)
         CLOCK.forward(seconds=knobs.lease_seconds() + 1)
     return death | {"requeued": requeue_stale(), "outcome": run()}

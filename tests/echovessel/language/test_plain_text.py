@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.care.disguises import plainly
-from echovessel.language.plain_text import comparable_form, plain_form
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import comparable_form, plain_form, simplify
 from tests.table import each_row
 
 ROOT = Path(__file__).parents[3]

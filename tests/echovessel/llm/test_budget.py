@@ -16,9 +16,9 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from echovessel import knobs, llm
-from echovessel.llm import budget
+from echovessel.llm import ledger
 from echovessel.llm.models import LLMCall, Purpose
-from echovessel.llm.provider_choice import chosen_provider
+from echovessel.llm.providers import chosen_provider
 from tests.scripted import Script
 
 pytestmark = pytest.mark.django_db
@@ -61,7 +61,7 @@ def a_request(owner: User | None, purpose: str = "extraction") -> llm.Request:
 
 def may_ask(owner: User | None, now: datetime = NOON, purpose: str = "extraction") -> bool:
     try:
-        budget.demand(a_request(owner, purpose), chosen_provider(), now)
+        ledger.demand(a_request(owner, purpose), chosen_provider(), now)
     except llm.LLMError as error:
         return error.code != "budget_exhausted"
     return True
@@ -178,10 +178,10 @@ def test_the_day_is_that_of_utc(ana: User, spent_at: datetime, asked_at: datetim
 
 
 def test_the_pause_reaches_to_midnight_of_utc(ana: User) -> None:
-    assert budget.budget_error("chat", LAST).retry_after == 1
-    assert budget.budget_error("chat", MIDNIGHT).retry_after == 86_400
+    assert ledger.budget_error("chat", LAST).retry_after == 1
+    assert ledger.budget_error("chat", MIDNIGHT).retry_after == 86_400
     in_shanghai = datetime(2026, 3, 6, 7, 0, tzinfo=ZoneInfo("Asia/Shanghai"))
-    assert budget.budget_error("chat", in_shanghai).retry_after == 3_600
+    assert ledger.budget_error("chat", in_shanghai).retry_after == 3_600
 
 
 def test_money_is_a_cap_over_all_background_purposes_and_not_over_chat(ana: User, settings: Any) -> None:

@@ -12,10 +12,9 @@ from pydantic import BaseModel
 
 from echovessel import llm
 from echovessel.llm import ledger
-from echovessel.llm.base import Provider
 from echovessel.llm.models import LLMCall
+from echovessel.llm.providers import Models, Provider
 from echovessel.llm.request import Finished, ResponseSchema
-from echovessel.llm.tiers import Models
 
 
 class Yes(BaseModel):

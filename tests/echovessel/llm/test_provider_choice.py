@@ -4,11 +4,9 @@ from decimal import Decimal
 from typing import Any
 
 from echovessel import llm
-from echovessel.llm.base import Provider
 from echovessel.llm.ledger import cost
-from echovessel.llm.provider_choice import automatic, chosen_provider
-from echovessel.llm.schemas import strict_schema
-from echovessel.llm.tiers import OPENAI, chosen_model
+from echovessel.llm.providers import OPENAI, Provider, automatic, chosen_model, chosen_provider
+from echovessel.llm.structured_answers import strict_schema
 from tests.table import each_row
 
 NOTHING = {"base_url": "", "key": "", "anthropic_key": "", "openai_key": ""}

@@ -14,12 +14,12 @@ import pytest
 from pydantic import BaseModel
 
 from echovessel import llm
-from echovessel.llm import budget, gateway, openai_provider
+from echovessel.llm import gateway, openai_provider
 from echovessel.llm.certificates import ssl_context
+from echovessel.llm.endpoints import Terms
 from echovessel.llm.ledger import Meter
 from echovessel.llm.models import Purpose
-from echovessel.llm.negotiation import Terms
-from echovessel.llm.schemas import schema_of
+from echovessel.llm.structured_answers import schema_of
 from tests.wire.scripted_server import Fails, Hangs, Page, Says
 
 SERVERS = ("openai_server", "anthropic_server")
@@ -51,7 +51,7 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
     monkeypatch.setattr(Meter, "record", lambda meter: rows.append(meter.row()))
     monkeypatch.setattr(gateway, "in_thread", at_once)
-    monkeypatch.setattr(budget, "usage_today", lambda now, **whose: [])
+    monkeypatch.setattr("echovessel.llm.ledger.usage_today", lambda now, **whose: [])
     return rows
 
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from echovessel.outbox import hub
+from echovessel.outbox import events
 
 
 async def test_all_who_ask_during_a_reading_are_answered_by_the_next_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -18,9 +18,9 @@ async def test_all_who_ask_during_a_reading_are_answered_by_the_next_one(monkeyp
         await let.wait()
         return []
 
-    monkeypatch.setattr(hub, "in_thread", read)
-    here = hub.Hub(asyncio.get_running_loop())
-    here._subscriptions[uuid4()] = {hub.Subscription([uuid4()], 1)}
+    monkeypatch.setattr(events, "in_thread", read)
+    here = events.Hub(asyncio.get_running_loop())
+    here._subscriptions[uuid4()] = {events.Subscription([uuid4()], 1)}
     asking = [asyncio.create_task(here.catch_up())]
     await asyncio.sleep(0)
     asking += [asyncio.create_task(here.catch_up()) for _ in range(5)]

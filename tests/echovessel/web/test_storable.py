@@ -15,8 +15,8 @@ from chat.openai_api.requests import parse_request
 from chat.socket import frames
 from chat.socket.frames import BadFrame
 from echovessel.api.tokens.secret import create
+from echovessel.language.plain_text import storable, without_nul
 from echovessel.llm.gateway import storable as storable_piece
-from echovessel.web.storable import storable, without_nul
 from memory.archive import import_archive
 from memory.imports import analyze_now, begin
 from memory.imports.readers.types import ImportRejected

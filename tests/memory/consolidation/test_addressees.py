@@ -10,7 +10,7 @@ from django.test.utils import CaptureQueriesContext
 from chat.context import recent_conversation
 from chat.models import Message
 from chat.prompt import addressees
-from echovessel.llm.prompt_sections import ContextRequest, tokens
+from echovessel.llm.prompts import ContextRequest, tokens
 from memory import recall as recalling
 from memory.consolidation.imported import material_of
 from memory.recall import Recall, snapshot

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from echovessel.llm.schemas import schema_of
+from echovessel.llm.structured_answers import schema_of
 from memory.consolidation.answer_schema import ExtractionAnswer, ImportAnswer, ReflectionAnswer, stored
 from tests.memory.sessions import event, extraction, thought
 from tests.table import each_row

@@ -14,7 +14,7 @@ from chat.sessions import close
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from echovessel.jobs.lease import Lease
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
@@ -315,7 +315,7 @@ def test_the_sweep_finds_an_early_reading_that_a_dead_worker_left(mira: Persona,
     requests.request_early_consolidation(session, clock.now)
     assert runner.acquire(session.pk, clock) is not None
     assert runner.requeue_stale(clock.now) == 0
-    Session.objects.update(holder=f"{process_identity.HOST}:999999999:gone:1")
+    Session.objects.update(holder=f"{lease.HOST}:999999999:gone:1")
     OrmQ.objects.all().delete()
     assert runner.requeue_stale(clock.now) == 1
     model.answers(listens())

@@ -8,7 +8,7 @@ import pytest
 from chat.messages import receive_message
 from chat.prompt import assemble
 from chat.turns.turn import claim
-from echovessel.llm.prompt_text import fence
+from echovessel.llm.prompts import fence
 from memory.consolidation import evidence, runner
 from memory.models import ConceptNode
 from memory.slow_cycle import runner as slow_cycle_runner

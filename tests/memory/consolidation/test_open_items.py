@@ -15,7 +15,7 @@ from chat.messages import receive_message
 from chat.models import Turn
 from echovessel.admin import groups
 from echovessel.embeddings import embedding
-from echovessel.llm.prompt_sections import ContextRequest, Section
+from echovessel.llm.prompts import ContextRequest, Section
 from echovessel.outbox.models import OutboxEvent
 from memory import context
 from memory.consolidation import open_items

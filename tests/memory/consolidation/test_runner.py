@@ -16,7 +16,7 @@ from chat.models import Session
 from chat.sessions import close
 from echovessel.embeddings import embedding
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from echovessel.jobs import knobs, process_identity
+from echovessel.jobs import knobs, lease
 from echovessel.jobs.lease import LeaseLost
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
@@ -406,7 +406,7 @@ def test_a_session_of_a_dead_worker_is_taken_up_at_once(mira: Persona, model: Sc
     session = a_talk(mira)
     assert runner.acquire(session.pk, clock) is not None
     assert runner.requeue_stale(clock.now) == 0
-    Session.objects.update(holder=f"{process_identity.HOST}:999999999:gone:1")
+    Session.objects.update(holder=f"{lease.HOST}:999999999:gone:1")
     ready(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
 
@@ -415,7 +415,7 @@ def test_the_sweep_frees_what_the_dead_hold_and_nothing_else(mira: Persona, cloc
     dead, living, paused = a_talk(mira), a_talk(mira), a_talk(mira)
     for session in (dead, living):
         assert runner.acquire(session.pk, clock) is not None
-    Session.objects.filter(pk=dead.pk).update(holder=f"{process_identity.HOST}:999999999:gone:1")
+    Session.objects.filter(pk=dead.pk).update(holder=f"{lease.HOST}:999999999:gone:1")
     Session.objects.filter(pk=paused.pk).update(lease_until=clock.now + timedelta(minutes=5))
     assert runner.requeue_stale(clock.now) == 1
     assert OrmQ.objects.get().task["args"] == (dead.pk,)

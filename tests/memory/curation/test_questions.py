@@ -8,7 +8,7 @@ import pytest
 from django.utils import timezone
 
 from chat.models import Message, Session, Turn
-from echovessel.llm.prompt_sections import ContextRequest
+from echovessel.llm.prompts import ContextRequest
 from memory import context
 from memory.afterwards import after_turn
 from memory.curation import questions

@@ -11,7 +11,7 @@ from django.test import Client
 
 from chat.models import Turn
 from echovessel.llm.offline.names import find_clarifications
-from echovessel.llm.prompt_sections import ContextRequest, tokens
+from echovessel.llm.prompts import ContextRequest, tokens
 from memory import context
 from memory.afterwards import after_turn
 from memory.entities import clarify, merge

@@ -10,7 +10,7 @@ import pytest
 from chat import search
 from chat.models import Message, Session
 from echovessel import llm
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.imports import leases
 from memory.imports.leases import ImportLease
 from memory.models import ImportChunk, ImportJob, ImportRun

@@ -12,7 +12,7 @@ import pytest
 
 from chat.models import Message
 from echovessel.llm import Request
-from echovessel.llm.prompt_sections import ContextRequest
+from echovessel.llm.prompts import ContextRequest
 from memory import context
 from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, Persona

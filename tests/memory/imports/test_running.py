@@ -13,8 +13,7 @@ from django.db.models import Max, Min
 from django_q.models import OrmQ
 
 from chat.models import Message, Session
-from echovessel.jobs import process_identity
-from echovessel.jobs.lease import LeaseLost
+from echovessel.jobs.lease import LeaseLost, new_holder
 from echovessel.llm import LLMError
 from echovessel.outbox.models import OutboxEvent
 from memory import imports, tasks
@@ -518,7 +517,7 @@ def test_a_look_from_the_command_line_that_died_is_taken_away(mira: Persona) -> 
 def test_whose_lease_ran_out_is_handed_over_again(mira: Persona, holder: str) -> None:
     job = confirmed(mira, CHAT, NAME)
     OrmQ.objects.all().delete()
-    holder = process_identity.new_holder() if holder == "here" else holder
+    holder = new_holder() if holder == "here" else holder
     ImportJob.objects.filter(pk=job.pk).update(holder=holder, lease_until=NOW - timedelta(hours=3))
     imports_runner.requeue_stale(NOW)
     assert OrmQ.objects.count() == 1

@@ -12,7 +12,7 @@ from chat.messages import receive_message
 from chat.models import Message
 from chat.prompt import assemble
 from chat.turns import turn as turns
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.curation import actions
 from memory.curation.lessons import Wish, add_lesson
 from memory.curation.remember import remember_requested

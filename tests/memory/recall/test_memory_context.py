@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from echovessel.llm.prompt_sections import ContextRequest, tokens
+from echovessel.llm.prompts import ContextRequest, tokens
 from memory import context
 from memory.models import ConceptNode
 from persona.models import Persona

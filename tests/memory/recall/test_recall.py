@@ -17,7 +17,7 @@ from chat.models import Message, Session
 from echovessel.embeddings import embedding
 from echovessel.language import common_words
 from echovessel.language.dates import Days
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.models import ConceptNode, NodeVector
 from memory.recall import Recall, details, prepare, ranking, recall, retrievers
 from memory.recall.query import Meaning, build_query, knows, meaning, script_of

@@ -6,7 +6,7 @@ from zoneinfo import ZoneInfo
 
 import pytest
 
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer
 from tests.table import each_row
 

@@ -16,7 +16,7 @@ from django.db import IntegrityError, connection, transaction
 
 from echovessel.db.sqlite import triggers
 from echovessel.embeddings import embedding
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from echovessel.management.commands import up
 from memory.archive import read
 from memory.consolidation import apply, runner
@@ -278,7 +278,7 @@ def held_by(holder: str, until: datetime) -> None:
 
 @pytest.mark.parametrize("args", [[], ["--model", NEW]])
 def test_a_second_one_at_the_same_time_is_refused(ten: list[ConceptNode], args: list[str]) -> None:
-    held_by(process_identity.new_holder(), datetime.now(UTC) + timedelta(minutes=5))
+    held_by(lease.new_holder(), datetime.now(UTC) + timedelta(minutes=5))
     with pytest.raises(CommandError, match="Another process makes vectors anew"):
         reembed(*args)
     assert models() == {OLD}
@@ -286,7 +286,7 @@ def test_a_second_one_at_the_same_time_is_refused(ten: list[ConceptNode], args: 
 
 @pytest.mark.parametrize(
     ("holder", "minutes"),
-    [(f"{process_identity.HOST}:999999999:abc:def", 5), ("elsewhere:1:abc:def", -1)],
+    [(f"{lease.HOST}:999999999:abc:def", 5), ("elsewhere:1:abc:def", -1)],
     ids=["dead", "late"],
 )
 def test_after_the_death_of_one_the_next_takes_over(ten: list[ConceptNode], holder: str, minutes: int) -> None:

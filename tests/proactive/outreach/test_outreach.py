@@ -14,7 +14,7 @@ from chat.turns import first_word
 from chat.turns import turn as turns
 from chat.turns.first_word import NotNow
 from echovessel import llm
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from echovessel.llm import LLMError
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
@@ -302,7 +302,7 @@ def test_words_of_another_hour_are_not_said(due: Outreach, model: Script, monkey
 
 # --- whose it is -----------------------------------------------------------------------------------------------------
 def test_who_is_dead_is_not_waited_for(due: Outreach, clock: Clock) -> None:
-    gone = f"{process_identity.HOST}:{2**22 - 7}:dead:beef"
+    gone = f"{lease.HOST}:{2**22 - 7}:dead:beef"
     Outreach.objects.update(holder=gone, lease_until=clock() + timedelta(minutes=9), attempts=1)
     assert runner.requeue_stale(clock()) == 1
     assert runner.run(due.pk, clock) == "delivered"

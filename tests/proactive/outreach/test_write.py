@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from chat.models import Message, Session, Turn
-from echovessel.llm.prompt_sections import tokens
+from echovessel.llm.prompts import tokens
 from memory.curation.lessons import Wish, add_lesson
 from memory.models import ConceptNode
 from persona import mood

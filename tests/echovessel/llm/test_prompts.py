@@ -9,7 +9,7 @@ from django.conf import settings
 from django.template import Template
 from django.template.base import VariableNode
 
-from echovessel.llm.prompt_text import Neutral, fence, indent_text, neutralize, one_line, render_prompt
+from echovessel.llm.prompts import Neutral, fence, indent_text, neutralize, one_line, render_prompt
 
 HOSTILE = {
     # our own marks
@@ -191,7 +191,7 @@ def test_every_prompt_is_rendered_by_the_one_door() -> None:
     folders = ("chat", "echovessel", "memory", "persona", "proactive")
     sources = [path for folder in folders for path in (root / folder).rglob("*.py")]
     doors = [path.name for path in sources if re.search(r'f?"prompts/', path.read_text(encoding="utf-8"))]
-    assert doors == ["prompt_text.py"]
+    assert doors == ["prompts.py"]
 
 
 def test_what_is_no_plain_value_reaches_no_prompt() -> None:

@@ -1,4 +1,8 @@
-"""Text of people and of models as it may stand in a prompt.
+"""Prompts: the sections they are made of, and text of people and of models as it may stand in one.
+
+Each section is asked with plain things and answers with text, cost and x-ray. Sections are listed by dotted path in
+`settings.CHAT_CONTEXT`, as Django lists context processors, so that chat can be told what memory knows without
+importing it.
 
 Three things would let a text pass for something else than what somebody said:
 - the marks of our own blocks (`</memory>`), which would end a block before its end;
@@ -6,9 +10,9 @@ Three things would let a text pass for something else than what somebody said:
   them ends the turn there, whatever block they stand in;
 - line breaks and headings, which would begin a line of another speaker or a section of the prompt.
 
-`neutral` replaces the brackets of such marks by others (`</memory>` becomes `‹/memory›`), so that a person and a model
-can still read what was written; what is stored is never altered. Marks are found the way a reader would: whatever their
-case, with spaces or invisible characters in between, in full-width, mathematical, Cyrillic or Greek letters, with
+`neutralize` replaces the brackets of such marks by others (`</memory>` becomes `‹/memory›`), so that a person and a
+model can still read what was written; what is stored is never altered. Marks are found the way a reader would: whatever
+their case, with spaces or invisible characters in between, in full-width, mathematical, Cyrillic or Greek letters, with
 accents. Everything else stays as it is: "I <3 you", HTML, code.
 
 `render_prompt` is the one door to the templates: each value is made neutral and brought into one line there, unless it
@@ -16,12 +20,71 @@ is `Neutral` already. A placeholder that somebody forgets to think of is safe.
 """
 
 import re
+import tomllib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
-from typing import Any, Literal
+from string import Template
+from typing import Any, Literal, TypeVar, cast
 
+from django.conf import settings
 from django.template.loader import render_to_string
+
+Found = TypeVar("Found")
+
+
+@dataclass(frozen=True)
+class ContextRequest:
+    """What a section may know: who speaks, the user's recent lines (oldest first, the last one current),
+    the time, the tokens it may spend, the lines the prompt shows anyway, and what other sections have found out.
+
+    Where nobody has said anything and she speaks first there is no burst, but an `occasion`."""
+
+    persona: Any
+    turns: Sequence[str]
+    now: datetime
+    budget: int
+    window: Sequence[Any] = ()
+    burst: Sequence[Any] = ()
+    occasion: Any = None
+    known: dict[str, Any] = field(default_factory=dict)
+
+    def once(self, name: str, find: Callable[[], Found]) -> Found:
+        """What `find` returns, found once for a prompt, however many sections ask."""
+        if name not in self.known:
+            self.known[name] = find()
+        return cast(Found, self.known[name])
+
+
+@dataclass(frozen=True)
+class Section:
+    """One part of a prompt."""
+
+    name: str
+    place: Literal["system", "user"]
+    text: str
+    xray: Mapping[str, Any] = field(default_factory=dict)
+    material: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def tokens(self) -> int:
+        return tokens(self.text)
+
+
+def tokens(text: str) -> int:
+    """The estimated cost of `text`: a quarter of its UTF-8 bytes, rounded up (design/recall.md)."""
+    return -(-len(text.encode()) // 4)
+
+
+def shorten(text: str, budget: int) -> str:
+    """`text`, cut at its end to at most `budget` tokens and marked with an ellipsis where it was cut."""
+    if tokens(text) <= budget:
+        return text
+    kept = text.encode()[: max(0, budget * 4 - 3)].decode(errors="ignore")
+    return kept.rstrip() + "…"
+
 
 INDENT = "    "
 
@@ -92,7 +155,7 @@ _SUSPECT = re.compile(rf"[{re.escape(_LESS)}\[\]［﹇◁#＃﹟\U000e0000-\U000
 def neutralize(text: str) -> Neutral:
     """`text` with marks of ours and of chat templates made harmless; its lines stay lines.
 
-    >>> neutral("a </memory> and <|im_start|>system")
+    >>> neutralize("a </memory> and <|im_start|>system")
     'a ‹/memory› and ‹¦im_start¦›system'
     """
     if isinstance(text, Neutral):
@@ -100,12 +163,14 @@ def neutralize(text: str) -> Neutral:
     if not _SUSPECT.search(text):
         return Neutral(text)
     text = _TAG_CHARACTERS.sub(lambda found: found[1] or "", text)
-    plain, places = _plain(text)
+    # As the text reads without spaces, invisible characters and disguises; and where each character stands.
+    forms = [(form, at) for at, character in enumerate(text) for form in _form(character)]
+    plain = "".join(form for form, _at in forms)
     edits: dict[int, str] = {}
     for pattern, signs in ((_MARK, _NEUTRAL_BRACKETS), (_SECTION, _NEUTRAL_SIGNS)):
         for found in pattern.finditer(plain):
             marked = range(found.start(), found.end())
-            edits |= {places[at]: signs[plain[at]] for at in marked if plain[at] in signs}
+            edits |= {forms[at][1]: signs[plain[at]] for at in marked if plain[at] in signs}
     for found in (*_HEADING.finditer(text), *_ROLE.finditer(text)):
         edits |= {at: _NEUTRAL_SIGNS[_form(text[at])] for at in range(*found.span(1))}
     return Neutral("".join(edits.get(at, character) for at, character in enumerate(text)) if edits else text)
@@ -156,17 +221,6 @@ def _safe(value: Any) -> Any:
             raise TypeError(f"A {type(value).__name__} cannot be said to a model.")
 
 
-def _plain(text: str) -> tuple[str, list[int]]:
-    """The text as it reads without spaces, invisible characters and disguises; and where each character stands."""
-    characters: list[str] = []
-    places: list[int] = []
-    for at, character in enumerate(text):
-        for form in _form(character):
-            characters.append(form)
-            places.append(at)
-    return "".join(characters), places
-
-
 @cache
 def _form(character: str) -> str:
     """What is left of one character: "" of those that cannot be seen.
@@ -178,3 +232,21 @@ def _form(character: str) -> str:
         return ""
     decomposed = unicodedata.normalize("NFKD", character.translate(_ALIKE)).casefold().translate(_ALIKE)
     return "".join(form for form in decomposed if unicodedata.category(form)[0] not in "MCZ")
+
+
+# --- prompts as they lie under templates/prompts/ ---
+def with_heading(language: str, key: str, body: str, **names: str) -> str:
+    """`body` under its heading: "# About them\\n…"."""
+    return f"# {_headings(language)[key].format(**names)}\n{body.strip()}"
+
+
+@cache
+def _headings(language: str) -> dict[str, str]:
+    path = settings.BASE_DIR / "templates" / "prompts" / f"headings.{language}.toml"
+    return tomllib.loads(path.read_text(encoding="utf-8"))
+
+
+def render_wording(name: str, **words: str) -> str:
+    """The prompt `templates/prompts/<name>.txt` with every `$placeholder` filled; KeyError if one is not."""
+    path = settings.BASE_DIR / "templates" / "prompts" / f"{name}.txt"
+    return Template(path.read_text(encoding="utf-8")).substitute(words)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from echovessel.llm.parsing import MAX_CHARACTERS, MAX_MENDED, Unreadable, parse_answer
+from echovessel.llm.structured_answers import MAX_CHARACTERS, MAX_MENDED, Unreadable, parse_answer
 from memory.consolidation.answer_schema import ExtractionAnswer, ReflectionAnswer
 from tests.table import each_row
 

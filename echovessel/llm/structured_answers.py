@@ -1,4 +1,5 @@
-"""From a model's words to a validated value. Lenient about form, never about content.
+"""Structured answers: a pydantic type as the JSON schema that strict servers accept, and a model's words as a validated
+value of that type. Lenient about form, never about content.
 
 Accepted: code fences, prose around the object, reasoning in its marks, trailing commas, `+4`, doubled keys, missing
 brackets at the very end, and what json_repair mends. An answer that breaks off in the middle is none: what is missing
@@ -8,12 +9,45 @@ may be the best of it. Whatever was mended still has to pass the schema.
 import json
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 import json_repair
 from pydantic import BaseModel, ValidationError
 
 from echovessel.llm.reasoning import without_reasoning
+from echovessel.llm.request import ResponseSchema
+
+
+@cache
+def schema_of(schema: type[BaseModel]) -> ResponseSchema:
+    """The wire form of `schema`."""
+    return ResponseSchema(schema.__name__, strict_schema(schema.model_json_schema()))
+
+
+def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
+    """`schema` with closed objects, every property required and no defaults.
+
+    Both providers' strict modes ask for this; a model that must write every field forgets none. What the type
+    does not demand stays optional for the validator, so a laxer server loses nothing.
+    """
+    if "$ref" in schema:
+        return {"$ref": schema["$ref"]}
+    kept = {key: _strict_value(key, value) for key, value in schema.items() if key not in ("default", "title")}
+    if "properties" in kept:
+        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
+    return kept
+
+
+def _strict_value(key: str, value: Any) -> Any:
+    if key in ("properties", "$defs"):
+        return {name: strict_schema(part) for name, part in value.items()}
+    if key in ("anyOf", "oneOf", "allOf"):
+        return [strict_schema(part) for part in value]
+    if key == "items":
+        return strict_schema(value)
+    return value
+
 
 Schema = TypeVar("Schema", bound=BaseModel)
 

@@ -4,7 +4,7 @@ import os
 
 import pytest
 
-from echovessel.jobs import process_identity
+from echovessel.jobs import lease
 from tests.table import each_row
 
 
@@ -20,11 +20,11 @@ def gone() -> int:
 @each_row(
     ("holder", "dead"),
     [
-        (process_identity.current_process(), False),
-        (process_identity.new_holder(), False),
-        (f"{process_identity.HOST}:{os.getpid()}:another life of this pid", True),
-        (f"{process_identity.current_process()}0:claim", True),
-        (f"{process_identity.HOST}:1:init", False),
+        (lease.current_process(), False),
+        (lease.new_holder(), False),
+        (f"{lease.HOST}:{os.getpid()}:another life of this pid", True),
+        (f"{lease.current_process()}0:claim", True),
+        (f"{lease.HOST}:1:init", False),
         ("another-host:99999999:x", False),
         ("", False),
         ("nonsense", False),
@@ -41,11 +41,11 @@ def gone() -> int:
     ],
 )
 def test_who_is_known_to_be_dead(holder: str, dead: bool) -> None:
-    assert process_identity.is_dead(holder) is dead
+    assert lease.is_dead(holder) is dead
 
 
 def test_a_process_that_has_ended_is_dead() -> None:
-    assert process_identity.is_dead(f"{process_identity.HOST}:{gone()}:abcd:claim")
+    assert lease.is_dead(f"{lease.HOST}:{gone()}:abcd:claim")
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/stat"), reason="only Linux tells")
@@ -55,27 +55,27 @@ def test_one_that_nobody_has_buried_yet_is_dead_too() -> None:
         os._exit(0)
     try:
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
-        assert process_identity.is_dead(f"{process_identity.HOST}:{pid}:abcd")
+        assert lease.is_dead(f"{lease.HOST}:{pid}:abcd")
     finally:
         os.waitpid(pid, 0)
 
 
 def test_every_claim_has_a_name_of_its_own() -> None:
-    claims = {process_identity.new_holder() for _ in range(100)}
+    claims = {lease.new_holder() for _ in range(100)}
     assert len(claims) == 100
-    assert all(claim.startswith(f"{process_identity.current_process()}:") for claim in claims)
+    assert all(claim.startswith(f"{lease.current_process()}:") for claim in claims)
 
 
 def test_a_forked_child_is_somebody_else() -> None:
     reading, writing = os.pipe()
     pid = os.fork()
     if pid == 0:
-        os.write(writing, process_identity.current_process().encode())
+        os.write(writing, lease.current_process().encode())
         os._exit(0)
     os.waitpid(pid, 0)
     child = os.read(reading, 200).decode()
     os.close(reading)
     os.close(writing)
     assert child.split(":")[1] == str(pid)
-    assert child.split(":")[2] != process_identity.current_process().split(":")[2]
-    assert process_identity.is_dead(child)
+    assert child.split(":")[2] != lease.current_process().split(":")[2]
+    assert lease.is_dead(child)

@@ -1,0 +1,97 @@
+"""Who may come in, by which way, and until when.
+
+A socket: only pages of this very site, or of a trusted origin, may open one. Channels' own validator compares host
+names only and lets every port in; a browser sends cookies to all ports of a host, so a socket must come from the same
+scheme, host and port as the page (OWASP ASVS 5.0 V4.4.2).
+
+A login: a session or a token, which is asked again for as long as a socket or a stream lasts: logins end, tokens are
+revoked (`access_revocation`).
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from channels.security.websocket import WebsocketDenier
+from django.conf import settings
+from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
+from django.contrib.sessions.backends.db import SessionStore
+from django.core.exceptions import DisallowedHost
+from django.http import HttpRequest
+from django.utils.crypto import constant_time_compare
+from django.utils.http import is_same_domain
+
+from echovessel.api.tokens import bearer, owner_of
+
+logger = logging.getLogger(__name__)
+
+Scope = MutableMapping[str, Any]
+Application = Callable[..., Awaitable[Any]]
+
+
+class SameOrigin:
+    """Refuses a socket whose Origin is missing or foreign, before anything else looks at it."""
+
+    def __init__(self, application: Application) -> None:
+        self.application = application
+
+    async def __call__(self, scope: Scope, receive: Any, send: Any) -> Any:
+        headers = {name.decode("latin1"): value.decode("latin1") for name, value in scope["headers"]}
+        if is_ours(headers.get("origin", ""), headers.get("host", "")):
+            return await self.application(scope, receive, send)
+        logger.warning("a socket was refused: its Origin is not this site's")
+        return await WebsocketDenier()(scope, receive, send)
+
+
+def is_ours(origin: str, host: str) -> bool:
+    """Whether a page at `origin` may open a socket at `host` (host:port, as the request names it)."""
+    request = HttpRequest()
+    request.META["HTTP_HOST"] = host
+    try:
+        request.get_host()
+    except DisallowedHost:
+        return False
+    scheme, _colon, rest = origin.partition("://")
+    if rest == host and scheme in (("https",) if settings.HTTPS else ("http", "https")):
+        return True
+    # CSRF_TRUSTED_ORIGINS names it, or all subdomains of its domain (https://*.example.org), as for forms.
+    trusted = (each.partition("://") for each in settings.CSRF_TRUSTED_ORIGINS)
+    return any(scheme == name and is_same_domain(rest, place.lstrip("*")) for name, _sep, place in trusted)
+
+
+# --- logins ---
+@dataclass(frozen=True)
+class Login:
+    """A user who came in by a session or by a token."""
+
+    user_id: int
+    session_key: str = ""
+    secret: str = ""
+
+    def stands(self, now: datetime) -> bool:
+        """Whether this user may still come in this way."""
+        if self.secret:
+            owner = owner_of(self.secret, now)
+            return owner is not None and owner.pk == self.user_id
+        stored = SessionStore(self.session_key)
+        if stored.get(SESSION_KEY) != str(self.user_id) or BACKEND_SESSION_KEY not in stored:
+            return False
+        user = get_user_model().objects.filter(pk=self.user_id, is_active=True).first()
+        return user is not None and constant_time_compare(
+            stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
+        )
+
+
+def login_of(request: HttpRequest, now: datetime) -> Login | None:
+    """How the caller came in, a token before a session, or None. Raises bearer.WrongToken, bearer.LockedOut.
+
+    It asks the database: from async code call it in a thread.
+    """
+    shown = bearer.bearer_of(request, now)
+    if shown is not None:
+        return Login(shown.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
+    if request.user.is_authenticated:
+        return Login(request.user.pk, session_key=request.session.session_key or "")
+    return None
