@@ -1,4 +1,4 @@
-"""What a prompt says about the talk itself: the time, the last lines, and what was just said. Never a channel."""
+"""What a prompt says about the session itself: the time, the last messages, and the new ones. Never a channel."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -12,7 +12,7 @@ from chat import knobs
 from chat.care import flags as crises
 from chat.care import speaks_by_rule
 from chat.models import Message
-from chat.prompt.addressees import addressees_of, format_addressees
+from chat.prompt.assemble import addressees_of, format_addressees
 from echovessel.language.human_dates import note_days
 from echovessel.llm.prompts import (
     ContextRequest,
@@ -45,13 +45,14 @@ def crisis(request: ContextRequest) -> Section | None:
 
     The account calls it guidance: what is left of it once the line is forgotten tells nobody what it was about."""
     persona: Persona = request.persona
-    # The user's last lines of the talk that goes on, and what was just said.
-    theirs = [line for line in request.window if line.role == Message.Role.USER]
-    before = [line for line in theirs if line.session_id == _talk_of(request)]
+    session = request.burst[0].session_id if request.burst else None
+    # The owner's last messages of the session that goes on, and the new ones.
+    owners = [message for message in request.window if message.role == Message.Role.USER]
+    before = [message for message in owners if message.session_id == session]
     lines = crises.crisis_messages_of([*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :])
     now = bool(lines)
     if not now:
-        lines = crises.recent_crisis_messages(persona, request.now, _talk_of(request))
+        lines = crises.recent_crisis_messages(persona, request.now, session)
     if not lines:
         return None
     text = render_prompt("crisis_guidance", persona.language, user_name=persona.called, now=now)
@@ -67,14 +68,24 @@ def recent_conversation(request: ContextRequest) -> Section | None:
     """The window of last lines under the days on which they were written, the oldest dropped first where the budget is
     short."""
     persona: Persona = request.persona
-    to = {
+    addressees = {
         session: format_addressees(names, persona.language) for session, names in addressees_of(request.window).items()
     }
-    kept = _fitting(request, request.budget - tokens(_written(persona, [], request.now, {})) - 16, to)
+    budget = request.budget - tokens(_format_window(persona, [], request.now, {})) - 16
+    kept: list[Message] = []
+    for message in reversed(request.window):
+        budget -= message.token_count + message.content.count("\n") + 6
+        if not kept or _label(persona, message, request.now) != _label(persona, kept[0], request.now):
+            budget -= LABEL_TOKENS
+        if message.role == Message.Role.USER and message.session_id in addressees:
+            budget -= tokens(addressees[message.session_id])
+        if budget < 0:
+            break
+        kept.insert(0, message)
     if not kept:
         return None
     material = {"recent": [{"role": line.role, "content": line.content} for line in kept]}
-    text = with_heading(persona.language, "recent", _written(persona, kept, request.now, to))
+    text = with_heading(persona.language, "recent", _format_window(persona, kept, request.now, addressees))
     return Section("recent_conversation", "user", text, {"messages": [str(line.uuid) for line in kept]}, material)
 
 
@@ -82,7 +93,13 @@ def what_they_just_said(request: ContextRequest) -> Section:
     """The burst, once and never cut."""
     persona: Persona = request.persona
     lines = [line.content for line in request.burst]
-    said = Neutral("\n".join(_as_just_said(persona, line) for line in lines))
+    # Only the owner speaks there: a message that begins as one of the persona's would is marked as the owner's.
+    names = one_line(persona.name), one_line(persona.called)
+    beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
+    texts = [indent_text(line) for line in lines]
+    said = Neutral(
+        "\n".join(f"{names[1]}: {text}" if text.lstrip().casefold().startswith(beginnings) else text for text in texts)
+    )
     text = with_heading(persona.language, "burst", fence("said", said))
     is_off_the_record = bool(request.burst) and request.burst[0].session.off_the_record
     material = {"lines": lines, "off_the_record": is_off_the_record}
@@ -104,34 +121,7 @@ def bucket_of(at: datetime, now: datetime) -> str:
     return "this_week" if days < 7 else "older"
 
 
-def _talk_of(request: ContextRequest) -> int | None:
-    return request.burst[0].session_id if request.burst else None
-
-
-def _as_just_said(persona: Persona, line: str) -> Neutral:
-    """A line of the burst. Only the owner speaks there: a line that begins as one of the persona's would is told to be
-    the owner's."""
-    text, names = indent_text(line), (one_line(persona.name), one_line(persona.called))
-    beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
-    return Neutral(f"{names[1]}: {text}") if text.lstrip().casefold().startswith(beginnings) else text
-
-
-def _fitting(request: ContextRequest, budget: int, to: Mapping[int, Neutral]) -> list[Message]:
-    """The newest lines whose cost fits, oldest first. `to` says to whom the owner speaks, by session."""
-    kept: list[Message] = []
-    for line in reversed(request.window):
-        budget -= line.token_count + line.content.count("\n") + 6
-        if not kept or _label(request.persona, line, request.now) != _label(request.persona, kept[-1], request.now):
-            budget -= LABEL_TOKENS
-        if line.role == Message.Role.USER and line.session_id in to:
-            budget -= tokens(to[line.session_id])
-        if budget < 0:
-            break
-        kept.append(line)
-    return kept[::-1]
-
-
-def _written(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
+def _format_window(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
     def format_message(line: Message) -> dict[str, Any]:
         by_owner = line.role == Message.Role.USER
         name = one_line(persona.called if by_owner else persona.name)

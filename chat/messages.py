@@ -9,7 +9,7 @@ from django.db import transaction
 from django.db.models import F
 
 from chat import knobs, search
-from chat.care import disclosure, flags
+from chat.care import flags
 from chat.models import Message, Session, Turn
 from chat.sessions import off_the_record
 from echovessel.db.compiled_queries import Query, Update, insert
@@ -66,7 +66,7 @@ def receive_message(
             return StoredMessage(stored[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
         turn = _collecting_turn(session)
-        ai_notice = disclosure.is_due_in(session, now)
+        ai_notice = flags.is_notice_due_in(session, now)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
         publish_user_message(
             message, MessageExtras(flags.handle_crisis_message(message, now) if is_cry else (), ai_notice)
@@ -111,7 +111,7 @@ def publish_user_message(message: Message, beside: MessageExtras) -> None:
 
 def as_event(message: Message) -> dict[str, Any]:
     """A user's line that was stored before, as the stream told it."""
-    ai_notice = bool(disclosure.disclosure_ids([message], is_whole=False))
+    ai_notice = bool(flags.ids_with_notice([message], is_whole=False))
     return _as_event(message, MessageExtras(flags.help_beside(message), ai_notice))
 
 

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from chat.care import disclosure, flags
+from chat.care import flags
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
 from chat.rendering.markdown import as_html
@@ -100,7 +100,7 @@ def _page(persona: Persona, messages: Any) -> tuple[list[ShownMessage], bool]:
     related = messages.select_related("persona", "session", "turn", "crisis_flag")
     newest = list(related.order_by("-created_at", "-id")[: PAGE + 1])
     shown, has_older = newest[:PAGE][::-1], len(newest) > PAGE
-    with_notice = disclosure.disclosure_ids(shown, is_whole=not has_older)
+    with_notice = flags.ids_with_notice(shown, is_whole=not has_older)
     return list(_lines(persona, shown, with_notice, _turns_in_memory_mode(persona, shown))), has_older
 
 

@@ -1,28 +1,87 @@
 """The second ear: a classifier that was trained with lines in `lines/` (`python -m chat.care.train`).
 
-A score is the sum of a linear part over n-grams (`grams`) and of a kernel part: how near the line is, in the layers of
-the bundled sentence model (`encoder`), to lines of the training. The pass through the model takes 5 to 10 ms, so what
-the n-grams alone are sure of is not passed through it. Without the model's file the n-grams decide.
+A score is the sum of a linear part over n-grams and of a kernel part: how near the line is, in the layers of the
+bundled sentence model (`encoder`), to lines of the training. The pass through the model takes 5 to 10 ms, so what the
+n-grams alone are sure of is not passed through it. Without the model's file the n-grams decide.
+
+N-grams are pieces of words and characters, each as a number of a bucket. English: words (1 to 3 in a row) and pieces of
+words (2 to 5 characters). Chinese: characters (1 to 3 in a row), their sounds (pinyin without tones, against wrong
+characters of the same sound) and the English words of the dictionary. The buckets of one kind of part have a common
+weight of 1, so that no kind outvotes another by its number.
 """
 
 import hashlib
 import logging
+import math
 import re
 import threading
 import zipfile
-from collections import OrderedDict
-from collections.abc import Iterator, Sequence
+import zlib
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
-from chat.care import encoder, grams
-from chat.care.disguises import plainly
-from chat.care.rules import speaks_by_rule
+from chat.care import encoder
+from chat.care.rules import plainly, speaks_by_rule
 from echovessel.embeddings import translation
 
+BUCKETS = 1 << 15
+_TOKEN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
+_LATIN_WORD = re.compile(r"[a-z0-9]+")
+
+
+def english_parts(plain: str) -> Iterator[list[str]]:
+    tokens = _TOKEN.findall(plain)
+    yield list(_runs("w", tokens, 3, " "))
+    yield [
+        "c" + padded[start : start + length]
+        for word in plain.split()
+        for padded in [f" {word[:40]} "]
+        for length in range(2, 6)
+        for start in range(max(1, len(padded) - length + 1))
+    ]
+
+
+def chinese_parts(plain: str, glossed: str) -> Iterator[list[str]]:
+    from pypinyin import lazy_pinyin  # noqa: PLC0415  (its dictionaries cost 0.3 s: only where a Chinese message is)
+
+    characters = [character for character in plain if not character.isspace()]
+    yield list(_runs("z", characters, 3, ""))
+    yield list(_runs("p", [sound for sound in lazy_pinyin(plain) if not sound.isspace()], 3, " "))
+    yield list(_runs("g", _LATIN_WORD.findall(glossed), 2, " "))
+
+
+def counts(kinds: Iterable[list[str]]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """Of each kind of part the buckets and how much each counts, before what is common counts less."""
+    counted = []
+    for parts in kinds:
+        buckets = Counter(zlib.crc32(part.encode(errors="surrogatepass")) % BUCKETS for part in parts)
+        amounts = 1 + np.log(np.fromiter(buckets.values(), np.float64, len(buckets)))
+        counted.append((np.fromiter(buckets, np.int64, len(buckets)), amounts))
+    return counted
+
+
+def weigh(kinds: Sequence[tuple[np.ndarray, np.ndarray]], rarity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """All buckets of a line and their weights: rare ones count more, and each kind of part has the same length."""
+    weighed = []
+    for buckets, amounts in kinds:
+        values = amounts * rarity[buckets]
+        length = math.sqrt(float(values @ values) * len(kinds))
+        weighed.append(values / length if length else values)
+    return np.concatenate([buckets for buckets, _ in kinds]), np.concatenate(weighed)
+
+
+def _runs(kind: str, tokens: Sequence[str], longest: int, between: str) -> Iterator[str]:
+    for length in range(1, longest + 1):
+        for start in range(len(tokens) - length + 1):
+            yield kind + between.join(tokens[start : start + length])
+
+
+# --- scores ---
 logger = logging.getLogger(__name__)
 
 FILE = Path(__file__).with_name("classifier.npz")
@@ -78,21 +137,21 @@ def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float
         hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=person).digest() for text in texts
     ]
     with _lock:
-        known = {key: _lately[key] for key in keys if key in _lately}
+        known = {key: _recent_scores[key] for key in keys if key in _recent_scores}
     unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    made = dict(zip(unknown, _score(list(unknown.values()), is_read_through), strict=True))
+    new = dict(zip(unknown, _score(list(unknown.values()), is_read_through), strict=True))
     with _lock:
-        _lately.update(made)
-        while len(_lately) > MAX_CACHED:
-            _lately.popitem(last=False)
-    known |= made
+        _recent_scores.update(new)
+        while len(_recent_scores) > MAX_CACHED:
+            _recent_scores.popitem(last=False)
+    known |= new
     return [known[key] for key in keys]
 
 
 def clear_cache() -> None:
     """Keep no score of a text that may have been forgotten since. Only its digest was kept."""
     with _lock:
-        _lately.clear()
+        _recent_scores.clear()
 
 
 def language_of(plain: str) -> str:
@@ -109,7 +168,7 @@ def gloss(plain: str) -> str:
 
 def features(plain: str, glossed: str) -> list[tuple[np.ndarray, np.ndarray]]:
     is_chinese = language_of(plain) == "zh"
-    return grams.counts(grams.chinese_parts(plain, glossed) if is_chinese else grams.english_parts(plain))
+    return counts(chinese_parts(plain, glossed) if is_chinese else english_parts(plain))
 
 
 def readable(text: str) -> str:
@@ -132,22 +191,22 @@ class _Doubtful:
 def _score(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
     """Of each text its own score, or that of one of its sentences that holds a phrase: a cry among other sentences is
     one, too."""
-    made = _score_whole(texts, is_read_through)
+    best = _score_whole(texts, is_read_through)
     sentences = [
         (number, sentence)
         for number, text in enumerate(texts)
-        if made[number] <= 0 and speaks_by_rule(text)
+        if best[number] <= 0 and speaks_by_rule(text)
         for sentence in _SENTENCE_END.split(text)[:MAX_SENTENCES]
         if sentence != text and speaks_by_rule(sentence)
     ]
     for (number, _), score in zip(sentences, _score_whole([sentence for _, sentence in sentences]), strict=True):
-        made[number] = max(made[number], score)
-    return made
+        best[number] = max(best[number], score)
+    return best
 
 
 def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
     by_rule = [speaks_by_rule(text) for text in texts]
-    made = [SURE if is_heard else -SURE for is_heard in by_rule]
+    result = [SURE if is_heard else -SURE for is_heard in by_rule]
     models = load()
     doubtful: list[_Doubtful] = []
     for number, text in enumerate(texts):
@@ -158,33 +217,27 @@ def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[fl
         language = language_of(plain)
         model = models[language]
         glossed = gloss(plain) if language == "zh" else plain
-        buckets, values = grams.weigh(features(plain, glossed), model.rarity)
+        buckets, values = weigh(features(plain, glossed), model.rarity)
         first = float(values @ model.first[buckets]) + model.first_bias
         if first > model.sure_yes:
-            made[number] = SURE
+            result[number] = SURE
         elif first >= model.sure_no or by_rule[number] or is_read_through:
             score = float(values @ model.linear[buckets]) + model.bias
             score += RULE_BONUS if by_rule[number] else -SHORT_PENALTY * (len(_WORD.findall(plain)) < SHORT_WORDS)
             doubtful.append(_Doubtful(number, language, glossed, score))
-    for number, score in _pass_through(doubtful):
-        made[number] = score
-    return made
-
-
-def _pass_through(doubtful: Sequence[_Doubtful]) -> Iterator[tuple[int, float]]:
-    """The numbers and scores of what is doubtful; none where there is no sentence model."""
     if not doubtful:
-        return
+        return result
     try:
         vectors = encoder.encode([text.glossed for text in doubtful])
     except (OSError, ValueError, KeyError) as error:
         logger.error("the classifier of cries has no sentence model: %s", type(error).__name__)
-        return
-    for language, model in load().items():
+        return result
+    for language, model in models.items():
         rows = [row for row, text in enumerate(doubtful) if text.language == language]
         if rows:  # the product of no rows takes 2 ms too
             for row, nearness in zip(rows, kernel_part(vectors[rows], model), strict=True):
-                yield doubtful[row].number, doubtful[row].score + float(nearness)
+                result[doubtful[row].number] = doubtful[row].score + float(nearness)
+    return result
 
 
 def kernel_part(vectors: np.ndarray, model: Model) -> np.ndarray:
@@ -231,5 +284,5 @@ def unpack(parts: dict[str, np.ndarray]) -> Model:
     )
 
 
-_lately: OrderedDict[bytes, float] = OrderedDict()
+_recent_scores: OrderedDict[bytes, float] = OrderedDict()
 _lock = threading.Lock()

@@ -1,18 +1,26 @@
-"""Lines that speak of a crisis: help stands beside them at once, whoever may is told, and she holds back for a while.
+"""What stands beside messages: help at those that speak of a crisis, and the notice that the persona is an AI.
 
-A connected model that reads the session later may raise help as well, and never takes any back. Staff may point out
-lines, too. Nothing here blocks a line, drops it, or changes what becomes of it.
+Help stands beside a message immediately, whoever may is told, and the persona does not speak first for a while. A
+connected model that reads the session later may raise help as well, and never takes any back. Staff may point out
+messages, too. Nothing here blocks a message, drops it, or changes what becomes of it.
+
+The notice stands at the owner's first message of a session, and again after every few hours of it. What laws on
+companion chatbots ask for is at least every three hours (New York, General Business Law, article 47; California, SB
+243). Where it stands follows from the times of the owner's messages alone, so that a page says the same when it is
+loaded again.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
-from django.db.models import Q
+from django.db.models import Max, Min, Q
 
 from chat import knobs
 from chat.care import help_texts, speaks_of_crisis
 from chat.models import CrisisFlag, Message, Session
+from chat.models.message import MessageQuerySet
 from echovessel.outbox import events
 from persona.models import Persona
 
@@ -121,3 +129,54 @@ def _hold_back(persona: Persona, until: datetime) -> None:
     """Never shorter than it was."""
     shorter = Q(care_until=None) | Q(care_until__lt=until)
     Persona.objects.filter(shorter, pk=persona.pk).update(care_until=until)
+
+
+# --- the notice that the persona is an AI ---
+@dataclass(frozen=True)
+class SpokenSpan:
+    """When the owner said something first, and last, in a session."""
+
+    first: datetime
+    last: datetime
+
+
+def is_notice_due(at: datetime, before: SpokenSpan | None) -> bool:
+    """Whether the notice stands with a message said `at`, by what the owner said in the session `before`.
+
+    >>> noon = datetime(2026, 1, 1, 12)
+    >>> [is_notice_due(noon + timedelta(hours=hours), SpokenSpan(noon, noon)) for hours in (1, 2.9, 3, 7)]
+    [False, False, True, True]
+    """
+    interval = timedelta(hours=knobs.ai_notice_hours())
+    return before is None or (at - before.first) // interval > (before.last - before.first) // interval
+
+
+def is_notice_due_in(session: Session, now: datetime) -> bool:
+    """Whether it stands with the next message of an open session. Most messages need no query for it."""
+    if session.message_count == 0:
+        return True
+    if session.message_count > 1 and now - session.started_at < timedelta(hours=knobs.ai_notice_hours()):
+        return False
+    return is_notice_due(now, _spoken_spans([session], Message.objects.all()).get(session.pk))
+
+
+def ids_with_notice(messages: Sequence[Message], *, is_whole: bool) -> set[int]:
+    """The keys of those of `messages`, oldest first, with which the notice stands; imported sessions have none. What
+    was said in the same sessions before is looked up unless they are whole."""
+    ours = [message for message in messages if message.role == Message.Role.USER and not message.session.import_uuid]
+    spans: dict[int, SpokenSpan] = {}
+    if ours and not is_whole:
+        spans = _spoken_spans({message.session for message in ours}, Message.objects.before(ours[0]))
+    due = set()
+    for message in ours:
+        before = spans.get(message.session_id)
+        if is_notice_due(message.created_at, before):
+            due.add(message.pk)
+        spans[message.session_id] = SpokenSpan(before.first if before else message.created_at, message.created_at)
+    return due
+
+
+def _spoken_spans(sessions: Iterable[Session], among: MessageQuerySet) -> dict[int, SpokenSpan]:
+    theirs = among.filter(session__in=sessions, role=Message.Role.USER).order_by().values_list("session")
+    rows = theirs.annotate(Min("created_at"), Max("created_at"))
+    return {session: SpokenSpan(first, last) for session, first, last in rows}

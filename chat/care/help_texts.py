@@ -23,34 +23,9 @@ _SYLLABLE = re.compile(
     "en|in|un|vn|ia|ua|uo|a|o|e|i|u|v)(?![aeiouv])"
 )
 _NO_PINYIN = frozenset(
-    [
-        "i",
-        "im",
-        "am",
-        "is",
-        "it",
-        "of",
-        "to",
-        "the",
-        "my",
-        "in",
-        "on",
-        "and",
-        "not",
-        "no",
-        "be",
-        "at",
-        "we",
-        "do",
-        "so",
-        "this",
-        "that",
-        "was",
-        "for",
-        "cant",
-        "dont",
-    ]
-)
+    ["i", "im", "am", "is", "it", "of", "to", "the", "my", "in", "on", "and", "not", "no", "be", "at", "we", "do", "so",
+     "this", "that", "was", "for", "cant", "dont"]
+)  # fmt: skip
 _PINYIN = re.compile(f"(?:{_SYLLABLE.pattern})+")
 
 
@@ -66,7 +41,16 @@ def help_for_message(persona_language: str, line: str = "") -> tuple[str, ...]:
         if not any((language == "zh") == (written_in == "zh") for language in languages):
             languages.append(written_in)
         languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
-    return tuple(dict.fromkeys(_text(language) for language in dict.fromkeys(languages)))
+    texts: dict[str, None] = {}
+    for language in dict.fromkeys(languages):
+        # The operator's words; where there are none that can be shown, ours.
+        path = Path(settings.DATA_DIR) / f"help.{language}.txt"
+        try:
+            texts[_read(path) if path.exists() else _built_in(language)] = None
+        except Unusable as error:
+            logger.error("%s is not shown: %s", path.name, error)
+            texts[_built_in(language)] = None
+    return tuple(texts)
 
 
 def language_of(line: str) -> str | None:
@@ -107,17 +91,6 @@ def _read(path: Path) -> str:
     if len(words) > MAX_CHARACTERS:
         raise Unusable(f"it has {len(words):,} characters, and {MAX_CHARACTERS:,} are the most")
     return words
-
-
-def _text(language: str) -> str:
-    """The operator's words in a language; where there are none that can be shown, ours."""
-    path = Path(settings.DATA_DIR) / f"help.{language}.txt"
-    if path.exists():
-        try:
-            return _read(path)
-        except Unusable as error:
-            logger.error("%s is not shown: %s", path.name, error)
-    return _built_in(language)
 
 
 @cache

@@ -17,7 +17,7 @@ from scipy import linalg, sparse
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from chat.care import classifier, encoder, grams
+from chat.care import classifier, encoder
 from chat.care.lines import LINES_SHA256_NAME, TrainingLine, fingerprint, read_lines
 from chat.care.rules import speaks_by_rule
 
@@ -99,7 +99,7 @@ def axes_of(data: Data) -> np.ndarray:
 
 def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
     """All parts of a model, its threshold where the machine put it."""
-    lines = np.zeros(grams.BUCKETS)
+    lines = np.zeros(classifier.BUCKETS)
     for kinds in data.counts:
         for buckets, _amounts in kinds:
             lines[buckets] += 1
@@ -203,11 +203,11 @@ def report(data: Data, unseen: Unseen, language: str) -> None:
 
 
 def _matrix(counts: Sequence[list[tuple[np.ndarray, np.ndarray]]], rarity: np.ndarray) -> sparse.csr_matrix:
-    rows = [grams.weigh(kinds, rarity) for kinds in counts]
+    rows = [classifier.weigh(kinds, rarity) for kinds in counts]
     ends = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
     made = sparse.csr_matrix(
         (np.concatenate([values for _, values in rows]), np.concatenate([buckets for buckets, _ in rows]), ends),
-        shape=(len(rows), grams.BUCKETS),
+        shape=(len(rows), classifier.BUCKETS),
     )
     made.sum_duplicates()
     return made

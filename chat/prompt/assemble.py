@@ -1,21 +1,30 @@
-"""The prompt of a turn, or of a first word: the context sections in order, each within its budget, and the account of
-it (x-ray)."""
+"""The prompt of a turn, or of a first message: the context sections in order, each within its budget, and the x-ray of
+it.
 
-from collections.abc import Sequence
+A prompt's tokens are shared by weight, in order: what one section leaves goes to those after it.
+
+It says to whom the owner's messages of an imported chat between people were said: "your birthday present", said to Tom,
+would be read as said to the persona. The persona is not addressed in an imported session in which other people speak
+and the persona does not; nor in one in which the owner alone speaks, where the whole import is such a chat: a new
+session begins after some hours, and nobody may have answered in it.
+"""
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from functools import cache
 from typing import Any
 
 from django.conf import settings
+from django.db import connection
 from django.db.models import Q, QuerySet
 from django.utils.module_loading import import_string
 
 from chat import knobs
 from chat.models import Message, Turn
-from chat.prompt.budget import ESSENTIAL, TokenBudget
 from echovessel.db.compiled_queries import Query
-from echovessel.llm.prompts import ContextRequest, Section
+from echovessel.llm.prompts import ContextRequest, Neutral, Section, one_line
 from persona.models import Persona
 
 # Nobody goes on with a conversation after this without beginning anew.
@@ -37,13 +46,13 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
     """The prompt for a turn's burst. Reads only."""
     burst = _burst(turn.pk)
     window = window_before(turn)
-    return _composed(
+    return _compose(
         settings.CHAT_CONTEXT,
         ContextRequest(
             persona=turn.persona,
             turns=[
-                *_by_user(messages_of_this_conversation(window, turn, burst[0].created_at if burst else now)),
-                "\n".join(line.content for line in burst),
+                *_texts_of_owner(messages_of_this_conversation(window, turn, burst[0].created_at if burst else now)),
+                "\n".join(message.content for message in burst),
             ][-knobs.query_lines() :],
             now=now,
             budget=0,
@@ -54,11 +63,12 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
 
 
 def assemble_first_word(persona: Persona, occasion: Any, brings_to_mind: str, now: datetime) -> Prompt:
-    """The prompt for a word of hers that answers nothing: the sections of `settings.PROACTIVE_CONTEXT`. Recall is asked
-    with what the occasion brings to mind; where that is nothing, with what was talked about last. Reads only."""
-    window = _newest_on_record(knobs.recent_window_size())(persona.pk)[::-1]
-    turns = [brings_to_mind] if brings_to_mind else _by_user(window)
-    return _composed(
+    """The prompt for a first message, which answers nothing: the sections of `settings.PROACTIVE_CONTEXT`. Recall
+    is asked with what the occasion brings to mind; without that, with the last messages. Reads only."""
+    messages = Message.objects.filter(persona=persona).on_record().shown_to_models()
+    window = list(messages.order_by("-created_at", "-id")[: knobs.recent_window_size()])[::-1]
+    turns = [brings_to_mind] if brings_to_mind else _texts_of_owner(window)
+    return _compose(
         settings.PROACTIVE_CONTEXT,
         ContextRequest(persona=persona, turns=turns, now=now, budget=0, window=window, occasion=occasion),
     )
@@ -79,60 +89,150 @@ def messages_of_this_conversation(window: Sequence[Message], turn: Turn, at: dat
 
 
 def window_before(turn: Turn) -> list[Message]:
-    """The last lines of both sides across sessions, oldest first, without this turn's own and later ones."""
+    """The last messages of both sides across sessions, oldest first, without this turn's own and later ones."""
     return _newest_before(knobs.recent_window_size())(turn.pk, turn.session_id, turn.persona_id)[::-1]
 
 
 @cache
-def _newest_before(most: int) -> Query[Message]:
+def _newest_before(limit: int) -> Query[Message]:
     def newest(turn: Any, session: Any, persona: Any) -> QuerySet[Message]:
         earlier = Q(turn__lt=turn) | Q(turn=None)
         allowed = Q(session__off_the_record=False) | Q(session=session)
-        found = Message.objects.filter(earlier, allowed, persona=persona).shown_to_models()
-        return found.order_by("-created_at", "-id")[:most]
+        messages = Message.objects.filter(earlier, allowed, persona=persona).shown_to_models()
+        return messages.order_by("-created_at", "-id")[:limit]
 
     return Query(newest)
 
 
-@cache
-def _newest_on_record(most: int) -> Query[Message]:
-    def newest(persona: Any) -> QuerySet[Message]:
-        found = Message.objects.filter(persona=persona).on_record().shown_to_models()
-        return found.order_by("-created_at", "-id")[:most]
-
-    return Query(newest)
+def _texts_of_owner(window: Sequence[Message]) -> list[str]:
+    return [message.content for message in window if message.role == Message.Role.USER][-knobs.query_lines() :]
 
 
-def _by_user(window: Sequence[Message]) -> list[str]:
-    return [line.content for line in window if line.role == Message.Role.USER][-knobs.query_lines() :]
-
-
-def _composed(paths: Sequence[str], request: ContextRequest) -> Prompt:
-    # The sections in order; the essential ones are paid for first, so that nothing can crowd them out.
-    essential = {path: _made(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
+def _compose(paths: Sequence[str], request: ContextRequest) -> Prompt:
+    # The essential sections are paid for first, so that nothing can crowd them out.
+    essential = {path: _make_section(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
     reserved = sum(section.tokens for section in essential.values() if section)
-    purse = TokenBudget(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
-    made = [essential[path] if path in essential else _bought(path, request, purse) for path in paths]
-    sections = [section for section in made if section is not None]
+    budget = TokenBudget(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
+    sections: list[Section] = []
+    for path in paths:
+        section = essential[path] if path in essential else _make_section(path, request, budget.share(path))
+        if path not in essential:
+            budget.consume(path, section.tokens if section else 0)
+        if section is not None:
+            sections.append(section)
+    texts = {
+        place: "\n\n".join(section.text for section in sections if section.place == place and section.text)
+        for place in ("system", "user")
+    }
     return Prompt(
-        system=_joined(sections, "system"),
-        user=_joined(sections, "user"),
+        **texts,
         material={key: value for section in sections for key, value in section.material.items()},
         xray={section.name: dict(section.xray) for section in sections if section.xray}
         | {"tokens": {section.name: section.tokens for section in sections}},
     )
 
 
-def _bought(path: str, request: ContextRequest, purse: TokenBudget) -> Section | None:
-    section = _made(path, request, purse.share(path))
-    purse.spend(path, section.tokens if section else 0)
-    return section
-
-
-def _made(path: str, request: ContextRequest, budget: int) -> Section | None:
+def _make_section(path: str, request: ContextRequest, budget: int) -> Section | None:
     section: Section | None = import_string(path)(replace(request, budget=budget))
     return section
 
 
-def _joined(sections: list[Section], place: str) -> str:
-    return "\n\n".join(section.text for section in sections if section.place == place and section.text)
+# --- the budget ---
+# What each section may claim of what is left when its turn comes. Sections not named here weigh 1.
+# Blocks and recollections weigh most: they are why this persona is not any other.
+WEIGHTS: Mapping[str, float] = {
+    "persona.context.core_blocks": 24,
+    "memory.context.recollections": 10,
+    "chat.context.recent_conversation": 10,
+    "persona.context.guardrails": 4,
+    "memory.context.about_them": 2,
+    "memory.context.lessons": 3,
+    "memory.context.always_known": 4,
+}
+# What everything else is there for: made and paid first, and never cut, wherever it stands in the prompt.
+ESSENTIAL = ("chat.context.what_they_just_said", "chat.context.crisis", "proactive.context.why_you_write")
+
+
+class TokenBudget:
+    """The tokens that remain, and the sections still to be served.
+
+    >>> budget = TokenBudget(100, ["a", "b"])
+    >>> budget.share("a")
+    50
+    >>> budget.consume("a", 10)
+    >>> budget.share("b")
+    90
+    """
+
+    def __init__(self, total: int, sections: Sequence[str]) -> None:
+        self.left = max(0, total)
+        self.waiting = list(sections)
+
+    def share(self, section: str) -> int:
+        weights = {name: WEIGHTS.get(name, 1.0) for name in self.waiting}
+        return int(self.left * weights[section] / sum(weights.values()))
+
+    def consume(self, section: str, cost: int) -> None:
+        self.waiting.remove(section)
+        self.left = max(0, self.left - cost)
+
+
+# --- to whom messages of imported chats were said ---
+NAMED_LIMIT = 2
+UNKNOWN = "?"  # the speaker of a message whose file does not say who spoke
+NOBODY_NAMED = {"en": "somebody else", "zh": "别人"}
+
+# Indexes are named because the planner, which knows nothing of how few messages are of others, reads whole sessions.
+_SQL = """
+WITH wanted AS (SELECT value ->> 0 AS session, value ->> 1 AS import FROM json_each(%s)),
+talked AS (SELECT w.session, NOT EXISTS (SELECT 1 FROM chat_message p INDEXED BY message_by_import
+        WHERE p.import_uuid = w.import AND p.role = 'persona') AS between_people,
+    EXISTS (SELECT 1 FROM chat_message o INDEXED BY message_by_import
+        WHERE o.import_uuid = w.import AND o.role = 'system') AS has_others
+    FROM wanted w CROSS JOIN chat_session s ON s.id = w.session
+    WHERE s.close_reason = 'import' AND s.channel <> 'journal')
+SELECT t.session, m.speaker, min(m.id), min(m.withheld), m.id IS NOT NULL OR t.between_people
+FROM talked t LEFT JOIN chat_message m INDEXED BY message_speakers ON m.session_id = t.session AND m.speaker > ''
+WHERE t.has_others AND (t.between_people OR NOT EXISTS (
+    SELECT 1 FROM chat_message p WHERE p.session_id = t.session AND p.role = 'persona'))
+GROUP BY t.session, m.speaker ORDER BY t.session, 3
+"""
+
+
+def find_addressees(sessions: Iterable[tuple[int, str]]) -> dict[int, tuple[str, ...]]:
+    """The names of those who are spoken to, by session, in the order in which they first spoke; empty where the names
+    are unknown or withheld. Sessions in which the persona may be addressed are left out. `sessions` are pairs of a
+    session's key and the hex of the import of its messages. One statement."""
+    with connection.cursor() as cursor:
+        cursor.execute(_SQL, [json.dumps(sorted(set(sessions)))])
+        rows = cursor.fetchall()
+    names: dict[int, list[str]] = {}
+    for session, speaker, _first, withheld, is_for_others in rows:
+        if is_for_others:
+            known = names.setdefault(session, [])
+            if speaker and speaker != UNKNOWN and not withheld:
+                known.append(speaker)
+    return {session: tuple(known) for session, known in names.items()}
+
+
+def addressees_of(messages: Iterable[Message]) -> dict[int, tuple[str, ...]]:
+    """`find_addressees` for those of the messages that the owner said and a file brought. No statement without them."""
+    pairs = {
+        (message.session_id, message.import_uuid.hex)
+        for message in messages
+        if message.import_uuid and message.role == Message.Role.USER
+    }
+    return find_addressees(pairs) if pairs else {}
+
+
+def format_addressees(names: Sequence[str], language: str) -> Neutral:
+    """What stands behind the speaker's name in a prompt.
+
+    >>> format_addressees(["Tom", "Eva", "Jo"], "en"), format_addressees(["Tom"], "zh"), format_addressees([], "en")
+    (' (to Tom, Eva, …)', '（对Tom说）', ' (to somebody else)')
+    """
+    shown: list[str] = [one_line(name) for name in names[:NAMED_LIMIT]] or [NOBODY_NAMED[language]]
+    more = len(names) > NAMED_LIMIT
+    if language == "zh":
+        return Neutral(f"（对{'、'.join(shown)}{'…' if more else ''}说）")
+    return Neutral(f" (to {', '.join([*shown, *(['…'] if more else [])])})")

@@ -1,4 +1,7 @@
-"""The chat socket: frames in, events out. It owns nothing: lines belong to the database, turns to the runner."""
+"""The chat socket: the frames that a page may send, and the events that go out to it.
+
+It owns nothing: messages belong to the database, turns to the runner.
+"""
 
 import asyncio
 import contextlib
@@ -6,21 +9,23 @@ import json
 import logging
 import math
 import time
+import uuid
 from collections.abc import Coroutine, Sequence
-from typing import Any
-from uuid import UUID
+from typing import Annotated, Any, Literal
 
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.utils import timezone
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from chat import care, knobs, messages, rate_limit
 from chat.models import Session
+from chat.models.message import MAX_CHARACTERS
 from chat.sessions import close, off_the_record
-from chat.socket import frames, stream
-from chat.socket.frames import BadFrame
+from chat.socket import stream
 from chat.turns import runner
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
+from echovessel.language.plain_text import storable
 from echovessel.outbox import events
 from echovessel.outbox.events import Frame
 from echovessel.process import redaction
@@ -29,6 +34,96 @@ from echovessel.web import access_revocation
 from echovessel.web.admission import Login
 from persona.models import Persona
 
+
+class BaseFrame(BaseModel):
+    """What all frames of a page share: nothing but their own fields."""
+
+    model_config = ConfigDict(extra="ignore", strict=False)
+
+
+class SendMessage(BaseFrame):
+    type: Literal["message"]
+    client_id: uuid.UUID
+    content: str
+    off_the_record: bool = False
+
+
+class Stop(BaseFrame):
+    type: Literal["stop"]
+    turn_id: uuid.UUID
+
+
+class Retry(BaseFrame):
+    type: Literal["retry"]
+    turn_id: uuid.UUID
+
+
+class CloseSession(BaseFrame):
+    type: Literal["close_session"]
+
+
+class OffTheRecord(BaseFrame):
+    type: Literal["off_the_record"]
+    on: bool
+
+
+class Resume(BaseFrame):
+    type: Literal["resume"]
+    after: int = Field(ge=0, le=2**62)
+
+
+class Ping(BaseFrame):
+    type: Literal["ping"]
+
+
+ClientFrame = SendMessage | Stop | Retry | CloseSession | OffTheRecord | Resume | Ping
+_adapter: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
+TYPES = ("message", "stop", "retry", "close_session", "off_the_record", "resume", "ping")
+
+
+class BadFrame(Exception):
+    """A frame nobody can act on; `code` and the message go back to its sender, and the seconds after which the same
+    frame may be acted on, where that helps."""
+
+    def __init__(self, code: str, message: str, client_id: str | None = None, retry_after: int = 0) -> None:
+        super().__init__(message)
+        self.code = code
+        self.client_id = client_id
+        self.retry_after = retry_after
+
+
+def parse(text: str | None) -> ClientFrame:
+    """The frame in `text`. Raises BadFrame. Its texts are such as can be stored."""
+    if text is None:
+        raise BadFrame("bad_frame", "Frames are JSON text, not bytes.")
+    try:
+        data = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise BadFrame("bad_frame", "This frame is not JSON.") from error
+    if not isinstance(data, dict):
+        raise BadFrame("bad_frame", "A frame is a JSON object.")
+    if not isinstance(data.get("type"), str) or data["type"] not in TYPES:
+        raise BadFrame("unknown_type", f"The type of a frame is one of {', '.join(TYPES)}.")
+    data = {key: storable(value) if isinstance(value, str) else value for key, value in data.items()}
+    try:
+        frame = _adapter.validate_python(data)
+    except ValidationError as error:
+        fields = ", ".join(sorted({str(item["loc"][-1]) for item in error.errors()}))
+        client_id = data["client_id"][:64] if isinstance(data.get("client_id"), str) else None
+        raise BadFrame("bad_frame", f"Missing or wrong in this frame: {fields}.", client_id) from error
+    if isinstance(frame, SendMessage):
+        if not frame.content:
+            raise BadFrame("empty", "There are no words in this message.", str(frame.client_id))
+        if len(frame.content) > MAX_CHARACTERS:
+            raise BadFrame(
+                "too_long",
+                f"A message has at most {MAX_CHARACTERS:,} characters; this one has {len(frame.content):,}.",
+                str(frame.client_id),
+            )
+    return frame
+
+
+# --- the socket ---
 logger = logging.getLogger(__name__)
 
 CHANNEL = "web"
@@ -53,11 +148,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if not user.is_authenticated:
             await self.close(NOT_SIGNED_IN)
             return
-        found = await in_thread(_persona_of, user, self.scope["url_route"]["kwargs"]["persona"])
-        if found is None:
+        personas = Persona.objects.owned_by(user).select_related("owner")
+        persona = await in_thread(personas.filter(uuid=self.scope["url_route"]["kwargs"]["persona"]).first)
+        if persona is None:
             await self.close(NOT_FOUND)
             return
-        self.persona, self.bad_frames = found, 0
+        self.persona, self.bad_frames = persona, 0
         self.login = Login(user.pk, session_key=self.scope["session"].session_key)
         self.sending = asyncio.Lock()
         # Subscribe first, then say where the stream stands, so that nothing falls between.
@@ -75,15 +171,12 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
             await super().__call__(scope, receive, send)
-        finally:
-            self._leave()  # however it ended: a server may cancel a consumer without a disconnect
-
-    def _leave(self) -> None:
-        for task in self.tasks:
-            task.cancel()
-        if self.subscription is not None:
-            events.get_hub().unsubscribe(self.subscription)
-            self.subscription = None
+        finally:  # however it ended: a server may cancel a consumer without a disconnect
+            for task in self.tasks:
+                task.cancel()
+            if self.subscription is not None:
+                events.get_hub().unsubscribe(self.subscription)
+                self.subscription = None
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task of this socket; when it breaks, close the socket, so that the page comes back and resumes."""
@@ -98,36 +191,43 @@ class ChatConsumer(AsyncWebsocketConsumer):
             return
         frame = None
         try:
-            frame = frames.parse(text_data)
+            frame = parse(text_data)
             self.bad_frames = 0
-            if isinstance(frame, frames.Ping) or await in_thread(self.login.stands, timezone.now()):
+            if isinstance(frame, Ping) or await in_thread(self.login.stands, timezone.now()):
                 await self._act(frame)
             else:
                 await self._sign_out(frame)
         except BadFrame as error:
-            await self._refuse(error)
+            self.bad_frames += error.code in ("bad_frame", "unknown_type")
+            extras: dict[str, Any] = {"client_id": error.client_id} if error.client_id else {}
+            if error.retry_after:
+                extras["retry_after"] = error.retry_after
+            await self._say("error", code=error.code, message=str(error), **extras)
+            if self.bad_frames > knobs.bad_frames_allowed():
+                logger.warning("a socket was closed: it kept sending frames nobody can read")
+                await self.close(BAD_FRAMES)
         except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
             logger.error("a frame could not be handled: %s", redaction.format_exception(error))
-            told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
+            extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
             message = "Something went wrong; nothing you said before is lost."
-            await self._say("error", code="internal", message=message, **told)
+            await self._say("error", code="internal", message=message, **extras)
 
-    async def _act(self, frame: frames.ClientFrame) -> None:
+    async def _act(self, frame: ClientFrame) -> None:
         match frame:
-            case frames.SendMessage():
-                await self._take(frame)
-            case frames.Stop(turn_id=turn_id):
+            case SendMessage():
+                await self._receive_message(frame)
+            case Stop(turn_id=turn_id):
                 if not runner.get_runner().stop(self.persona.uuid, turn_id):
                     raise BadFrame("not_running", "This reply is not being written any more.")
-            case frames.Retry(turn_id=turn_id):
+            case Retry(turn_id=turn_id):
                 self._admit()
                 if not await in_thread(turns.retry, self.persona, turn_id):
                     raise BadFrame("not_retryable", "There is nothing to try again here.")
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
-            case frames.CloseSession():
+            case CloseSession():
                 if not await in_thread(_close_open_session, self.persona):
                     raise BadFrame("nothing_open", "There is no open talk to end.")
-            case frames.OffTheRecord(on=on):
+            case OffTheRecord(on=on):
                 self._admit()
                 # All pages are told where something changes; this one in any case, for it may have been behind.
                 if on:
@@ -135,9 +235,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
                 elif not await in_thread(off_the_record.end, self.persona, CHANNEL, timezone.now()):
                     await self._say("chat.session.off_the_record", session_id=None, on=False)
-            case frames.Resume(after=after):
+            case Resume(after=after):
                 await self._replay(after)
-            case frames.Ping():
+            case Ping():
                 await self._say("chat.connection.heartbeat")
 
     def _admit(self, client_id: str | None = None) -> None:
@@ -146,10 +246,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
             message = "That was faster than one can talk. Wait a moment, then send it again."
             raise BadFrame("rate_limited", message, client_id, rate_limit.lines.wait(self.persona.owner_id, now))
 
-    async def _take(self, frame: frames.SendMessage) -> None:
+    async def _receive_message(self, frame: SendMessage) -> None:
         self._admit(str(frame.client_id))
         embedding.soon(frame.content)  # while it is stored; the turn will ask for it
-        taken = await in_thread(
+        stored = await in_thread(
             messages.receive_message,
             self.persona,
             frame.content,
@@ -158,20 +258,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
             timezone.now(),
             unrecorded=frame.off_the_record,
         )
-        if taken.repeated:
-            data = await in_thread(messages.as_event, taken.message)
+        if stored.repeated:
+            data = await in_thread(messages.as_event, stored.message)
             await self._say("chat.message.user_appended", **data)
         runner.get_runner().nudge(self.persona.pk)
-
-    async def _refuse(self, error: BadFrame) -> None:
-        self.bad_frames += error.code in ("bad_frame", "unknown_type")
-        told: dict[str, Any] = {"client_id": error.client_id} if error.client_id else {}
-        if error.retry_after:
-            told["retry_after"] = error.retry_after
-        await self._say("error", code=error.code, message=str(error), **told)
-        if self.bad_frames > knobs.bad_frames_allowed():
-            logger.warning("a socket was closed: it kept sending frames nobody can read")
-            await self.close(BAD_FRAMES)
 
     async def _replay(self, after: int) -> None:
         """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
@@ -204,20 +294,17 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 await self._sign_out()
                 return
             if self.subscription.overflowed:
+                # Frames were dropped: the durable ones come from the table, the reply from a snapshot.
                 self.subscription.overflowed = False
-                await self._catch_up()
+                async with self.sending:
+                    while rows := await in_thread(events.after, self.seen.last_id, self.persona.uuid):
+                        for _stream, missed in rows:
+                            await self._send(missed)
+                            self.seen.note(missed)
+                await self._say_snapshot()
             async with self.sending:
                 if self.seen.is_new(frame) and frame.event != access_revocation.CHANGED:
                     await self._send(frame)
-
-    async def _catch_up(self) -> None:
-        """After frames were dropped: the durable ones from the table, the reply from a snapshot."""
-        async with self.sending:
-            while rows := await in_thread(events.after, self.seen.last_id, self.persona.uuid):
-                for _stream, frame in rows:
-                    await self._send(frame)
-                    self.seen.note(frame)
-        await self._say_snapshot()
 
     async def _say_snapshot(self) -> None:
         snapshot = runner.get_runner().snapshot(self.persona.uuid)
@@ -234,10 +321,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 return
             await self._say("chat.connection.heartbeat")
 
-    async def _sign_out(self, frame: frames.ClientFrame | None = None) -> None:
+    async def _sign_out(self, frame: ClientFrame | None = None) -> None:
         """Close the socket of a login that has ended, and say which message was not taken."""
-        told = {"client_id": str(frame.client_id)} if isinstance(frame, frames.SendMessage) else {}
-        await self._say("error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **told)
+        extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
+        await self._say("error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **extras)
         await self.close(NOT_SIGNED_IN)
 
     async def _say(self, name: str, **data: Any) -> None:
@@ -247,10 +334,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
         with contextlib.suppress(RuntimeError):  # the socket may close while a frame is on its way
             text = json.dumps(frame.as_json(), ensure_ascii=False)
             await self.send(text_data=text.encode("utf-8", "replace").decode())
-
-
-def _persona_of(user: Any, uuid: UUID) -> Persona | None:
-    return Persona.objects.owned_by(user).select_related("owner").filter(uuid=uuid).first()
 
 
 def _is_welcome(login: Login, persona: Persona) -> bool:

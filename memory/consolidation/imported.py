@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from chat.models import Session
-from chat.prompt.addressees import NOBODY_NAMED, find_addressees
+from chat.prompt.assemble import NOBODY_NAMED, find_addressees
 from echovessel.llm.models import Purpose
 from memory.models import ImportChunk
 

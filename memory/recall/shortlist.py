@@ -8,7 +8,7 @@ from datetime import UTC
 import numpy as np
 
 from chat import search
-from chat.prompt.addressees import find_addressees, format_addressees
+from chat.prompt.assemble import find_addressees, format_addressees
 from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.recall import details, passages

@@ -7,7 +7,6 @@ ones those beside which it would be wrong or silly.
 
 import hashlib
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +31,14 @@ class TrainingLine:
 
 
 def read_lines() -> list[TrainingLine]:
-    return [line for name in ("cries", "harmless") for file in _files(name) for line in _read(file, name == "cries")]
+    lines = []
+    for name in ("cries", "harmless"):
+        for file in _files(name):
+            for row in file.read_text(encoding="utf-8").splitlines():
+                if row and not row.startswith("# "):
+                    writer, kind, text = row.split("\t")
+                    lines.append(TrainingLine(name == "cries", writer, kind, text))
+    return lines
 
 
 def fingerprint() -> str:
@@ -46,10 +52,3 @@ def fingerprint() -> str:
 
 def _files(name: str) -> list[Path]:
     return sorted(FOLDER.glob(f"{name}.*.tsv"))
-
-
-def _read(file: Path, is_cry: bool) -> Iterator[TrainingLine]:
-    for row in file.read_text(encoding="utf-8").splitlines():
-        if row and not row.startswith("# "):
-            writer, kind, text = row.split("\t")
-            yield TrainingLine(is_cry, writer, kind, text)

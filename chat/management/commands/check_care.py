@@ -4,7 +4,6 @@ import json
 import re
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,42 +25,28 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help='one object a line: {"line": 1, "help": true}')
 
     def handle(self, *args: Any, **options: Any) -> None:
-        messages = _messages(_read(options["file"]))
+        try:
+            data = sys.stdin.buffer.read() if options["file"] == "-" else Path(options["file"]).read_bytes()
+        except OSError as error:
+            raise CommandError(f"{options['file']} cannot be read: {error.strerror}") from error
+        # Empty lines count, so that numbers are those of the file; what ends the last line begins none.
+        messages = _LINE_END.split(_decode(data))
+        if messages[-1] == "":
+            messages.pop()
         speak_of_crisis(["Hello", "I cannot go on", "你好，今天好累"])  # what has to be loaded is loaded now
         started = time.perf_counter()
         raised = 0
-        for number, (message, is_cry) in enumerate(_judged(messages), start=1):
-            raised += is_cry
-            if options["json"]:
-                self.stdout.write(json.dumps({"line": number, "help": is_cry}))
-            else:
-                self.stdout.write(f"{number:>6}  {'help' if is_cry else '-':<4}  {message}")
+        for start in range(0, len(messages), BATCH):
+            batch = messages[start : start + BATCH]
+            for number, (message, is_cry) in enumerate(zip(batch, speak_of_crisis(batch), strict=True), start + 1):
+                raised += is_cry
+                if options["json"]:
+                    self.stdout.write(json.dumps({"line": number, "help": is_cry}))
+                else:
+                    self.stdout.write(f"{number:>6}  {'help' if is_cry else '-':<4}  {message}")
         if messages and not options["json"]:
             each = (time.perf_counter() - started) / len(messages) * 1000
             self.stdout.write(f"help beside {raised} of {len(messages)} messages; {each:.1f} ms each")
-
-
-def _judged(messages: list[str]) -> Iterator[tuple[str, bool]]:
-    for some in _batches(messages):
-        yield from zip(some, speak_of_crisis(some), strict=True)
-
-
-def _batches(messages: list[str]) -> Iterator[list[str]]:
-    for start in range(0, len(messages), BATCH):
-        yield messages[start : start + BATCH]
-
-
-def _read(name: str) -> bytes:
-    try:
-        return sys.stdin.buffer.read() if name == "-" else Path(name).read_bytes()
-    except OSError as error:
-        raise CommandError(f"{name} cannot be read: {error.strerror}") from error
-
-
-def _messages(data: bytes) -> list[str]:
-    """Empty lines count, so that numbers are those of the file; what ends the last line begins none."""
-    messages = _LINE_END.split(_decode(data))
-    return messages[:-1] if messages[-1] == "" else messages
 
 
 def _decode(data: bytes) -> str:

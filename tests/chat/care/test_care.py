@@ -12,10 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.care import classifier, speak_of_crisis, speaks_by_rule, speaks_of_crisis
-from chat.care.disguises import forms, plainly
 from chat.care.lines import LINES_SHA256_NAME, fingerprint, read_lines
-from chat.care.phrase import Phrase
-from chat.care.phrases import CHINESE, ENGLISH, PINYIN
+from chat.care.rules import CHINESE, ENGLISH, PINYIN, Phrase, forms, plainly
 from tests.chat.care import cries
 from tests.table import each_row
 

@@ -8,8 +8,8 @@ import pytest
 from django.test import Client
 
 from chat import views
-from chat.care import disclosure
-from chat.care.disclosure import Disclosure, is_due
+from chat.care import flags
+from chat.care.flags import SpokenSpan, is_notice_due
 from chat.messages import add_message, as_event, receive_message
 from chat.models import Message, Session
 from echovessel.outbox.models import OutboxEvent
@@ -26,8 +26,8 @@ def test_when_the_notice_stands() -> None:
     hours = (0, 1, 2.99, 3, 3.01, 5.99, 7, 9.5)
     due, before = [], None
     for hour in hours:
-        due.append(is_due(after(hour), before))
-        before = Disclosure(NOON, after(hour))
+        due.append(is_notice_due(after(hour), before))
+        before = SpokenSpan(NOON, after(hour))
     assert due == [True, False, False, True, False, False, True, True]
 
 
@@ -36,7 +36,7 @@ def test_between_two_notices_there_are_never_more_than_three_hours_of_talk() -> 
     for start in range(0, 60, 7):
         first = NOON + timedelta(minutes=start)
         times = [first + timedelta(minutes=10 * number) for number in range(144)]
-        shown = [at for before, at in itertools.pairwise(times) if is_due(at, Disclosure(first, before))]
+        shown = [at for before, at in itertools.pairwise(times) if is_notice_due(at, SpokenSpan(first, before))]
         assert all(later - earlier <= timedelta(hours=3) for earlier, later in itertools.pairwise([first, *shown]))
 
 
@@ -91,14 +91,14 @@ def test_most_lines_ask_the_database_nothing_for_it(mira: Persona, django_assert
     lived(mira, (0, 0.1))
     session = Session.objects.get()
     with django_assert_num_queries(0):
-        assert not disclosure.is_due_in(session, after(1))
+        assert not flags.is_notice_due_in(session, after(1))
 
 
 @pytest.mark.django_db
 def test_talks_that_were_imported_have_none(mira: Persona) -> None:
     lived(mira, (0,))
     Session.objects.update(import_uuid=mira.uuid)
-    assert disclosure.disclosure_ids(list(Message.objects.select_related("session")), is_whole=True) == set()
+    assert flags.ids_with_notice(list(Message.objects.select_related("session")), is_whole=True) == set()
 
 
 @pytest.mark.django_db

@@ -10,7 +10,7 @@ from chat.context import bucket_of
 from chat.messages import receive_message
 from chat.models import Message, Turn
 from chat.prompt import assemble
-from chat.prompt.budget import TokenBudget
+from chat.prompt.assemble import TokenBudget
 from chat.turns import turn
 from echovessel.llm.prompts import tokens
 from persona.models import CoreBlock, Persona
@@ -244,5 +244,5 @@ def test_earlier_messages_stand_under_their_day(mira: Persona, language: str, la
 def test_what_one_section_leaves_goes_to_the_next() -> None:
     purse = TokenBudget(100, ["a", "b"])
     assert purse.share("a") == 50
-    purse.spend("a", 10)
+    purse.consume("a", 10)
     assert purse.share("b") == 90

@@ -6,7 +6,7 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.care.disguises import plainly
+from chat.care.rules import plainly
 from echovessel.language.plain_text import comparable_form, plain_form, simplify
 from tests.table import each_row
 

@@ -12,8 +12,8 @@ from django.utils import timezone
 
 from chat.models import Message
 from chat.openai_api.requests import parse_request
-from chat.socket import frames
-from chat.socket.frames import BadFrame
+from chat.socket import consumer
+from chat.socket.consumer import BadFrame
 from echovessel.api.tokens.secret import create
 from echovessel.language.plain_text import storable, without_nul
 from echovessel.llm.gateway import storable as storable_piece
@@ -39,11 +39,11 @@ def test_the_rule() -> None:
 
 def test_the_socket(mira: Persona) -> None:
     frame = {"type": "message", "client_id": str(uuid.uuid4()), "content": SAID}
-    parsed = frames.parse(json.dumps(frame))
-    assert isinstance(parsed, frames.SendMessage)
+    parsed = consumer.parse(json.dumps(frame))
+    assert isinstance(parsed, consumer.SendMessage)
     assert parsed.content == MEANT
     with pytest.raises(BadFrame) as refused:
-        frames.parse(json.dumps(frame | {"content": "\0\0"}))
+        consumer.parse(json.dumps(frame | {"content": "\0\0"}))
     assert refused.value.code == "empty"
 
 

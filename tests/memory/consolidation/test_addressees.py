@@ -9,7 +9,7 @@ from django.test.utils import CaptureQueriesContext
 
 from chat.context import recent_conversation
 from chat.models import Message
-from chat.prompt import addressees
+from chat.prompt import assemble
 from echovessel.llm.prompts import ContextRequest, tokens
 from memory import recall as recalling
 from memory.consolidation.imported import material_of
@@ -126,7 +126,7 @@ def test_only_imported_messages_cost_a_statement_and_no_more_than_one(mira: Pers
 def test_speakers_of_imported_sessions_are_read_from_an_index(mira: Persona) -> None:
     session = brought(an_import(mira), PRESENT, "Tom: How nice!")
     with connection.cursor() as cursor:
-        cursor.execute(f"EXPLAIN QUERY PLAN {addressees._SQL}", [f'[[{session.pk}, "{session.import_uuid}"]]'])
+        cursor.execute(f"EXPLAIN QUERY PLAN {assemble._SQL}", [f'[[{session.pk}, "{session.import_uuid}"]]'])
         plan = " ".join(str(row) for row in cursor.fetchall())
     assert "COVERING INDEX message_speakers " in plan
     assert "COVERING INDEX message_by_import " in plan

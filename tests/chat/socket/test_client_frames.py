@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from chat.socket import frames
-from chat.socket.frames import BadFrame, SendMessage, parse
+from chat.socket import consumer
+from chat.socket.consumer import BadFrame, SendMessage, parse
 from tests.table import each_row
 
 CLIENT_ID = "5f0c6d2e-2f60-4a3c-9f6f-1d2a8f2a8a11"
@@ -88,7 +88,7 @@ def test_nothing_but_bad_frame_ever_comes_out_of_parsing(data: object) -> None:
 @given(
     st.dictionaries(
         st.sampled_from(["type", "client_id", "content", "turn_id", "after"]),
-        st.sampled_from([*frames.TYPES, CLIENT_ID, 3, None, "x"]),
+        st.sampled_from([*consumer.TYPES, CLIENT_ID, 3, None, "x"]),
     )
 )
 def test_nothing_but_bad_frame_comes_out_of_nearly_right_frames(data: dict[str, object]) -> None:
