@@ -65,7 +65,11 @@ def receive_message(
         if client_id and (stored := _stored_as(persona.pk, client_id)):
             return StoredMessage(stored[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
-        turn = _collecting_turn(session)
+        turn = next(iter(_newest_turn(session.pk)), None)
+        if turn is None or turn.status != Turn.Status.COLLECTING:
+            # A message never joins an older turn that is tried again.
+            turn = Turn(session=session, persona_id=session.persona_id)
+            insert(turn)
         ai_notice = flags.is_notice_due_in(session, now)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
         publish_user_message(
@@ -144,16 +148,6 @@ def open_session(persona: Persona, channel: str, now: datetime) -> Session:
         started_at=now.isoformat(),
     )
     return session
-
-
-def _collecting_turn(session: Session) -> Turn:
-    """The newest turn while it collects, else a new one: a line never joins an older turn that is tried again."""
-    for newest in _newest_turn(session.pk):
-        if newest.status == Turn.Status.COLLECTING:
-            return newest
-    turn = Turn(session=session, persona_id=session.persona_id)
-    insert(turn)
-    return turn
 
 
 def is_long(session: Session) -> bool:

@@ -74,7 +74,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
             {
                 "persona": found,
                 "personas": Persona.objects.owned_by(request.user),
-                "mood": _mood(found, now),
+                "mood": moods.current(found, now),
                 "lines": lines,
                 "has_older": has_older,
                 "last_event_id": last_event_id,
@@ -101,20 +101,17 @@ def _page(persona: Persona, messages: Any) -> tuple[list[ShownMessage], bool]:
     newest = list(related.order_by("-created_at", "-id")[: PAGE + 1])
     shown, has_older = newest[:PAGE][::-1], len(newest) > PAGE
     with_notice = flags.ids_with_notice(shown, is_whole=not has_older)
-    return list(_lines(persona, shown, with_notice, _turns_in_memory_mode(persona, shown))), has_older
-
-
-def _turns_in_memory_mode(persona: Persona, messages: list[Message]) -> set[UUID | None]:
-    """The turns of these messages that were answered without a model, by the ledger."""
-    if not messages:
-        return set()
-    calls = LLMCall.objects.filter(owner=persona.owner_id, purpose=Purpose.CHAT, at__gte=messages[0].created_at)
-    of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in messages if message.turn})
-    return set(of_turns.filter(provider="offline").values_list("turn_uuid", flat=True))
+    # The turns of these messages that were answered without a model, by the ledger.
+    offline_turns: set[UUID | None] = set()
+    if shown:
+        calls = LLMCall.objects.filter(owner=persona.owner_id, purpose=Purpose.CHAT, at__gte=shown[0].created_at)
+        of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in shown if message.turn})
+        offline_turns = set(of_turns.filter(provider="offline").values_list("turn_uuid", flat=True))
+    return list(_lines(persona, shown, with_notice, offline_turns)), has_older
 
 
 def _lines(
-    persona: Persona, messages: list[Message], with_ai_notice: Collection[int], in_memory_mode: Collection[UUID | None]
+    persona: Persona, messages: list[Message], with_ai_notice: Collection[int], offline_turns: Collection[UUID | None]
 ) -> Iterable[ShownMessage]:
     day = None
     for message, following in zip_longest(messages, messages[1:]):
@@ -122,7 +119,7 @@ def _lines(
             day = message.day
             yield ShownMessage("day", label=_day_label(day, persona), date=day)
         turn = message.turn
-        is_offline = turn is not None and turn.uuid in in_memory_mode
+        is_offline = turn is not None and turn.uuid in offline_turns
         yield _message_line(message, ai_notice=message.pk in with_ai_notice, memory_mode=is_offline)
         ends_turn = following is None or following.turn_id != message.turn_id
         if turn is not None and turn.status == Turn.Status.FAILED and ends_turn:
@@ -136,7 +133,13 @@ def _lines(
             )
         ends_session = following is None or following.session_id != message.session_id
         if ends_session and message.session.status != Session.Status.OPEN:
-            yield _rule(message.session)
+            yield ShownMessage(
+                "session_rule",
+                label=_rule_label(message.session),
+                uuid=message.session.uuid,
+                summary=message.session.summary,
+                off_the_record=message.session.off_the_record,
+            )
 
 
 def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool) -> ShownMessage:
@@ -163,16 +166,6 @@ def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool) -> Sh
     )
 
 
-def _rule(session: Session) -> ShownMessage:
-    return ShownMessage(
-        "session_rule",
-        label=_rule_label(session),
-        uuid=session.uuid,
-        summary=session.summary,
-        off_the_record=session.off_the_record,
-    )
-
-
 def _rule_label(session: Session) -> str:
     if session.off_the_record:
         return _("Off the record · being deleted…")
@@ -194,13 +187,6 @@ def _day_label(day: dt.date, persona: Persona) -> str:
     if day == today:
         return _("Today")
     return _("Yesterday") if (today - day).days == 1 else date_format(day, "DATE_FORMAT")
-
-
-def _mood(persona: Persona, now: dt.datetime) -> dict[str, Any] | None:
-    found = moods.current(persona, now)
-    if found is None:
-        return None
-    return {"mood": found.mood, "energy": found.energy, "summary": found.last_user_signal}
 
 
 def _uuid_of(row: Session | Turn | None) -> UUID | None:

@@ -58,19 +58,7 @@ class ErrandReply:
         """What the model answers; empty where none is connected, or it fails: a title is worth no error."""
         if llm.provider_name() == "offline":
             return ""
-        with suppress(llm.LLMError):
-            async with aclosing(llm.stream(self._request())) as pieces:
-                text = ""
-                async for piece in pieces:
-                    if isinstance(piece, llm.Withdrawn):
-                        text = ""
-                    elif isinstance(piece, str):
-                        text += piece
-                return text.strip()
-        return ""
-
-    def _request(self) -> llm.Request:
-        return llm.Request(
+        request = llm.Request(
             system=render_wording("client_task"),
             user=shorten(self.asked.errand, MAX_PROMPT_TOKENS),
             tier="small",
@@ -79,3 +67,13 @@ class ErrandReply:
             owner_id=self.persona.owner_id,
             persona_uuid=self.persona.uuid,
         )
+        with suppress(llm.LLMError):
+            async with aclosing(llm.stream(request)) as pieces:
+                text = ""
+                async for piece in pieces:
+                    if isinstance(piece, llm.Withdrawn):
+                        text = ""
+                    elif isinstance(piece, str):
+                        text += piece
+                return text.strip()
+        return ""

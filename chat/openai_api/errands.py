@@ -101,27 +101,17 @@ def answer_by_rule(errand: str) -> str:
     '{"tags": []}'
     """
     if "emoji" in errand[:200] and (message := _QUOTED_MESSAGE.search(errand)):
-        return _emoji(message[1])
-    title = _title(errand)
+        impact = impact_of(message[1])
+        return "😢" if impact <= -5 else "😕" if impact < 0 else "😊" if impact > 0 else "🙂"
+    # The title is the beginning of what its user said first, as far as the errand quotes it.
+    history = _IN_HISTORY.search(errand)
+    first = _USER_LINE.search(history[1] if history else errand)
+    title = " ".join(first[1].split()) if first else ""
+    if len(title) > MAX_TITLE:
+        title = title[:MAX_TITLE].rpartition(" ")[0] or title[:MAX_TITLE]
+    title = title.rstrip(" .,;:!?。，；：！？") if title else "对话" if _HAN.search(errand) else "Conversation"
     key = _KEY.search(errand)
     if key is None:
         return title
     values: dict[str, object] = {"title": title, "text": "", "prompt": title}
     return json.dumps({key[1]: values.get(key[1], [])}, ensure_ascii=False)
-
-
-def _title(errand: str) -> str:
-    """The beginning of what its user said first, as far as the errand quotes it."""
-    history = _IN_HISTORY.search(errand)
-    said = _USER_LINE.search(history[1] if history else errand)
-    words = " ".join(said[1].split()) if said else ""
-    if not words:
-        return "对话" if _HAN.search(errand) else "Conversation"
-    if len(words) > MAX_TITLE:
-        words = words[:MAX_TITLE].rpartition(" ")[0] or words[:MAX_TITLE]
-    return words.rstrip(" .,;:!?。，；：！？")
-
-
-def _emoji(message: str) -> str:
-    impact = impact_of(message)
-    return "😢" if impact <= -5 else "😕" if impact < 0 else "😊" if impact > 0 else "🙂"

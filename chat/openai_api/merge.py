@@ -81,16 +81,15 @@ def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
     known = {*(name.casefold() for name in names if name), *PROGRAMS}
     if not _INSTRUCTION.match(line):
         return len(first) >= LEAST_DESCRIPTION and len(speakers & known) > 1
-    return bool(speakers & known) or len(speakers) > 1 or (bool(others) and _says_who_to_be(first, names))
+    if speakers & known or len(speakers) > 1:
+        return True
+    # "You are Mira, …" or "You are a helpful assistant": nobody says that to Mira.
+    somebody = "|".join([_AN_ASSISTANT, *(re.escape(name) for name in names if name)])
+    says_who_to_be = re.match(rf"\s*(?:{_YOU_ARE})\s*(?:{somebody})(?![a-z])", first, re.IGNORECASE)
+    return bool(others) and says_who_to_be is not None
 
 
 def refuse_merged(lines: Collection[str], names: Collection[str], *, is_alone: bool) -> None:
     """Raises Refused with what to change in the client."""
     if any(is_merged(line, names, is_alone=is_alone and len(lines) == 1) for line in lines):
         raise CompletionRefused(400, "merged_prompt", MESSAGE, param="messages", final=True)
-
-
-def _says_who_to_be(text: str, names: Collection[str]) -> bool:
-    """Whether it begins with "You are Mira, …" or "You are a helpful assistant": nobody says that to Mira."""
-    somebody = "|".join([_AN_ASSISTANT, *(re.escape(name) for name in names if name)])
-    return re.match(rf"\s*(?:{_YOU_ARE})\s*(?:{somebody})(?![a-z])", text, re.IGNORECASE) is not None

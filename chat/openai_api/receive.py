@@ -35,7 +35,11 @@ def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime)
     speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
     with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
         said = _said_before(persona, asked, key, now)
-        said = said or _store(persona, asked, key, now)
+        if not said:
+            said = [] if key else _unanswered(persona, asked, now)
+            for number, line in enumerate(asked.lines[len(said) :], start=len(said)):
+                client_id = _client_id(persona, key, number)
+                said.append(messages.receive_message(persona, line, client_id, CHANNEL, now).message)
         turn = said[-1].turn
         if turn is None:
             raise CompletionRefused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
@@ -44,21 +48,12 @@ def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime)
         return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in _texts_beside(persona, said)))
 
 
-def _store(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
-    there = [] if key else _unanswered(persona, asked, now)
-    return there + [
-        messages.receive_message(persona, line, _client_id(persona, key, number), CHANNEL, now).message
-        for number, line in enumerate(asked.lines)
-        if number >= len(there)
-    ]
-
-
 def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
     """Those of the first lines that are here already: the reply to them failed, or the client was gone before it came,
     and so it tells them again, before what is new."""
     there: list[Message] = []
     for turn in _recent_turns(persona, now):
-        said = _lines_of(turn)
+        said = _messages_of(turn)
         if _is_heard(said, asked):
             break
         there = _of_the_user(said) + there
@@ -78,29 +73,21 @@ def _said_before(persona: Persona, asked: CompletionRequest, key: str, now: date
             message = "This Idempotency-Key was used for something else."
             raise CompletionRefused(400, "idempotency_key_reused", message, final=True)
         return said
-    return _a_moment_ago(persona, asked, now) or _wished_anew(persona, asked)
-
-
-def _a_moment_ago(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
-    """Clients ask again when a connection breaks, and most of them without a key. It is the same request when the lines
-    are those of a turn that waits, has failed, or ended a moment ago, and the client does not know her reply yet. What
-    was said before the reply that it knows is history, the same words too."""
+    # Clients ask again when a connection breaks, and most of them without a key. It is the same request when the lines
+    # are those of a turn that waits, has failed, or ended a moment ago, and the client does not know the reply yet. All
+    # that was said before the reply that it knows is history, the same words too.
     for turn in _recent_turns(persona, now):
-        said = _lines_of(turn)
+        said = _messages_of(turn)
         if _is_heard(said, asked):
-            return []
+            break
         if run := _run_of(asked.lines, said):
             return run
-    return []
-
-
-def _wished_anew(persona: Persona, asked: CompletionRequest) -> list[Message]:
-    """Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
-    and its lines come again. What she said stays said."""
+    # Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
+    # and its lines come again. What the persona said stays said.
     turns = list(persona.turns.filter(session__channel=CHANNEL).order_by("-id")[:2])
     if len(turns) < 2 or not asked.heard.strip():
         return []
-    newest, before = (_lines_of(turn) for turn in turns)
+    newest, before = (_messages_of(turn) for turn in turns)
     run = _run_of(asked.lines, newest)
     return run if _is_heard(before, asked) and not _is_heard(newest, asked) else []
 
@@ -109,7 +96,7 @@ def quotes_the_session(persona: Persona, asked: CompletionRequest, now: datetime
     """Whether a request without a history quotes what was just said: no person does."""
     if asked.heard:
         return False
-    talks = ({message.role: message.content for message in _lines_of(turn)} for turn in _recent_turns(persona, now))
+    talks = ({message.role: message.content for message in _messages_of(turn)} for turn in _recent_turns(persona, now))
     return any(
         errands.quotes(line, talk.get(Message.Role.USER, ""), talk.get(Message.Role.PERSONA, ""))
         for talk in talks
@@ -121,7 +108,7 @@ def _of_the_user(said: list[Message]) -> list[Message]:
     return [message for message in said if message.role == Message.Role.USER]
 
 
-def _lines_of(turn: Turn) -> list[Message]:
+def _messages_of(turn: Turn) -> list[Message]:
     return list(turn.messages.select_related("turn", "session", "persona").order_by("id"))
 
 
@@ -157,11 +144,10 @@ def _texts_beside(persona: Persona, said: list[Message]) -> list[str]:
     """What a page shows beside these lines: that she is an AI, and help where one speaks of a crisis. They are quoted,
     to be told from what she says."""
     events = [messages.as_event(message) for message in said]
-    notices = [_ai_notice(persona)] if any(event.get("ai_notice") for event in events) else []
+    notices = []
+    if any(event.get("ai_notice") for event in events):
+        with translation.override("zh-hans" if persona.language == "zh" else "en"):
+            notice = _("%(name)s is an AI, a computer program. It has no feelings of its own.")
+            notices.append(notice % {"name": persona.name})
     helps = [text for event in events for text in event.get("care", {}).get("texts", [])]
     return ["\n".join(f"> {line}".rstrip() for line in text.splitlines()) for text in dict.fromkeys(notices + helps)]
-
-
-def _ai_notice(persona: Persona) -> str:
-    with translation.override("zh-hans" if persona.language == "zh" else "en"):
-        return _("%(name)s is an AI, a computer program. It has no feelings of its own.") % {"name": persona.name}

@@ -79,11 +79,15 @@ class Reply:
             frames = stream.follow(self.persona, after=None)
             async with aclosing(frames):
                 await anext(frames)  # from here on nothing is missed
-                if await self._take():
+                embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
+                received = await in_thread(receive.receive, self.persona, self.asked, self.key, timezone.now())
+                self.turn, self.beside = received.turn, received.beside
+                runner.get_runner().nudge(self.persona.pk, at_once=True)
+                if self.beside:
                     yield self.beside
                 listened = self._while_welcome(frames)
                 async with aclosing(stream.with_beats(listened, knobs.stream_beat_seconds())) as beating:
-                    async for piece in _words(self.turn, beating):
+                    async for piece in _reply_pieces(self.turn, beating):
                         yield piece
 
     async def _while_welcome(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
@@ -94,21 +98,16 @@ class Reply:
             elif not await in_thread(self.login.stands, timezone.now()):
                 raise token_ended()
 
-    async def _take(self) -> str:
-        """Store the lines and have them answered; return what a page shows beside them."""
-        embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
-        taken = await in_thread(receive.receive, self.persona, self.asked, self.key, timezone.now())
-        self.turn, self.beside = taken.turn, taken.beside
-        runner.get_runner().nudge(self.persona.pk, at_once=True)
-        return taken.beside
 
-
-async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenerator[str | Withdrawn | None, None]:
+async def _reply_pieces(
+    turn: Turn, frames: AsyncIterator[Frame | None]
+) -> AsyncGenerator[str | Withdrawn | None, None]:
     """The reply of a turn to its end; None when a while has passed. Raises Refused, also when it takes too long."""
     clock = asyncio.get_running_loop().time
     said, heard, deadline = "", "", clock() + knobs.longest_wait_seconds()
     if turn.status in ENDED:
-        yield await in_thread(_reply_of, turn)
+        replies = turn.messages.filter(role=Message.Role.PERSONA).values_list("content", flat=True)
+        yield await in_thread(replies.first) or ""
         return
     async for frame in frames:
         if frame is None:
@@ -120,7 +119,7 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
         elif frame.data.get("turn_id") == str(turn.uuid):
             if frame.event == "chat.turn.failed":
                 raise of_turn(frame.data["code"], frame.data["message"])
-            heard = _heard(frame, heard)
+            heard = _text_after(frame, heard)
             # Whether both are the beginning of one text.
             if said and (frame.data.get("withdrawn") or not (heard.startswith(said) or said.startswith(heard))):
                 said = ""
@@ -133,7 +132,7 @@ async def _words(turn: Turn, frames: AsyncIterator[Frame | None]) -> AsyncGenera
                 return
 
 
-def _heard(frame: Frame, before: str) -> str:
+def _text_after(frame: Frame, before: str) -> str:
     """The reply as far as a reader has it after this frame. That may be less than before: who comes while it begins is
     shown it as it stands, and then what waited already, from its first picture on."""
     match frame.event:
@@ -145,11 +144,6 @@ def _heard(frame: Frame, before: str) -> str:
             return str(frame.data["content"])
         case _:
             return before
-
-
-def _reply_of(turn: Turn) -> str:
-    reply = turn.messages.filter(role=Message.Role.PERSONA).first()
-    return reply.content if reply else ""
 
 
 @dataclass(frozen=True)

@@ -21,7 +21,7 @@ from chat.openai_api.errors import CompletionRefused, of_turn
 from chat.openai_api.merge import refuse_merged
 from chat.openai_api.receive import quotes_the_session
 from chat.openai_api.reply import Reply
-from chat.openai_api.requests import CompletionRequest, parse_request
+from chat.openai_api.requests import parse_request
 from chat.socket.sse import CONTENT_TYPE, HEARTBEAT, UNBUFFERED
 from chat.turns import runner
 from echovessel.api.tokens import bearer
@@ -66,7 +66,12 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
     try:
         reply = await in_thread(_reply_to, request)
         runner.get_runner().watch()
-        return await (_streamed(reply) if reply.asked.stream else _whole(reply))
+        if not reply.asked.stream:
+            return await _whole_reply(reply)
+        # It begins with the first piece, so that what goes wrong before has a status of its own.
+        pieces = reply.pieces()
+        first = await anext(pieces, None)
+        return StreamingHttpResponse(_chunks(reply, first, pieces), content_type=CONTENT_TYPE, headers=UNBUFFERED)
     except CompletionRefused as error:
         return error.answer()
     except Exception as error:  # noqa: BLE001  (the edge of a request: Django's log would quote what was said)
@@ -84,7 +89,11 @@ def not_found(request: HttpRequest, **_: str) -> JsonResponse:
 def _reply_to(request: HttpRequest) -> AnyReply:
     """What was asked, and of whom. Raises Refused."""
     caller = _caller(request, "POST")
-    asking = _asked(request)
+    try:
+        asking = parse_request(request.body)
+    except RequestDataTooBig as error:
+        message = "This request is too long. Only what is new has to be sent: the rest she knows."
+        raise CompletionRefused(413, "request_too_large", message) from error
     key = request.headers.get("Idempotency-Key", "")
     if len(key) > LONGEST_KEY:
         raise CompletionRefused(
@@ -123,14 +132,6 @@ def _caller(request: HttpRequest, method: str) -> User:
     return caller
 
 
-def _asked(request: HttpRequest) -> CompletionRequest:
-    try:
-        return parse_request(request.body)
-    except RequestDataTooBig as error:
-        message = "This request is too long. Only what is new has to be sent: the rest she knows."
-        raise CompletionRefused(413, "request_too_large", message) from error
-
-
 def _called(caller: User, name: str) -> Persona:
     persona = names.persona_called(caller, name)
     if persona is None:
@@ -139,7 +140,7 @@ def _called(caller: User, name: str) -> Persona:
     return persona
 
 
-async def _whole(reply: AnyReply) -> JsonResponse:
+async def _whole_reply(reply: AnyReply) -> JsonResponse:
     async with aclosing(reply.pieces()) as pieces:
         text = ""
         async for piece in pieces:
@@ -148,16 +149,6 @@ async def _whole(reply: AnyReply) -> JsonResponse:
     choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
     usage = await reply.usage()
     return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
-
-
-async def _streamed(reply: AnyReply) -> StreamingHttpResponse:
-    """It begins with her first word, so that what goes wrong before has a status of its own."""
-    pieces = reply.pieces()
-    try:
-        first = await anext(pieces)
-    except StopAsyncIteration:
-        first = None
-    return StreamingHttpResponse(_chunks(reply, first, pieces), content_type=CONTENT_TYPE, headers=UNBUFFERED)
 
 
 async def _chunks(
@@ -187,7 +178,7 @@ def _finish_reason(reply: AnyReply) -> str:
 
 def _as_sent(piece: str | Withdrawn) -> str:
     """A client cannot be made to take back what it has: the reply begins in a new paragraph then. It happens once to a
-    model whose name does not tell that it thinks (`llm.habits`)."""
+    model whose name does not tell that it thinks (`llm.endpoints`)."""
     return "\n\n" if isinstance(piece, Withdrawn) else piece
 
 

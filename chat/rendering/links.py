@@ -51,8 +51,8 @@ def destination(address: str) -> Destination | None:
     return Destination(
         address,
         parts.scheme,
-        ".".join(_letters_of(label) if label.startswith("xn--") else label for label in host.split(".")),
-        ".".join(label if label.isascii() else _punycode_of(label) for label in host.split(".")),
+        ".".join(_recode(label, "ascii", "idna") if label.startswith("xn--") else label for label in host.split(".")),
+        ".".join(label if label.isascii() else _recode(label, "idna", "ascii") for label in host.split(".")),
         has_user="@" in parts.netloc,
     )
 
@@ -78,15 +78,9 @@ def leave(request: HttpRequest) -> HttpResponse:
     return answer
 
 
-def _letters_of(label: str) -> str:
+def _recode(label: str, written: str, read: str) -> str:
+    """A label of a host, in letters for its Punycode or the other way; as it is where there is no such form."""
     try:
-        return label.encode("ascii").decode("idna")
-    except UnicodeError:
-        return label
-
-
-def _punycode_of(label: str) -> str:
-    try:
-        return label.encode("idna").decode("ascii")
+        return label.encode(written).decode(read)
     except UnicodeError:
         return label

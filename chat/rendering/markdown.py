@@ -51,7 +51,7 @@ def as_html(text: str) -> str:
     tokens = _markdown.parse(text)
     for token in tokens:
         if token.children:
-            token.children = list(_harmless(token.children))
+            token.children = list(_make_harmless(token.children))
     rendered = nh3.clean(
         _markdown.renderer.render(tokens, _markdown.options, {}),
         tags=TAGS,
@@ -71,7 +71,7 @@ def is_visible(text: str) -> bool:
     return any(unicodedata.category(character)[0] not in "CMZ" for character in text)
 
 
-def _harmless(tokens: Sequence[Token]) -> Iterator[Token]:
+def _make_harmless(tokens: Sequence[Token]) -> Iterator[Token]:
     """The parts of a line with links that ask first, and words in the place of pictures."""
     links: list[str] = []
     shown_before: list[bool] = []
@@ -85,28 +85,24 @@ def _harmless(tokens: Sequence[Token]) -> Iterator[Token]:
         elif token.type == "link_close":
             address, was_shown = links.pop(), shown_before.pop()
             if not was_shown:
-                yield _markup(escape(_shortened(address)))
+                yield _markup(escape(_shorten_address(address)))
             yield token if question_address(address) else _markup("")
         elif token.type == "image":
+            # In the place of a picture stands what it shows, as its writer says, and where it is.
             shown_before[:] = [True] * len(shown_before)
-            yield _markup(_instead_of(token, is_linked=bool(links)))
+            source = str(token.attrs.get("src", ""))
+            question, shown = question_address(source), escape(_shorten_address(source))
+            left_out = _("picture not shown")
+            if question:
+                left_out += f": {shown}" if links else f': <a href="{escape(question)}">{shown}</a>'
+            yield _markup(f"{escape(token.content)} <em>({left_out})</em>".strip())
         else:
             if is_visible(token.content):
                 shown_before[:] = [True] * len(shown_before)
             yield token
 
 
-def _instead_of(image: Token, *, is_linked: bool) -> str:
-    """What a picture shows, as its writer says, and where it is."""
-    source = str(image.attrs.get("src", ""))
-    question, shown = question_address(source), escape(_shortened(source))
-    left_out = _("picture not shown")
-    if question:
-        left_out += f": {shown}" if is_linked else f': <a href="{escape(question)}">{shown}</a>'
-    return f"{escape(image.content)} <em>({left_out})</em>".strip()
-
-
-def _shortened(address: str) -> str:
+def _shorten_address(address: str) -> str:
     return address if len(address) <= LONGEST_SHOWN_ADDRESS else f"{address[: LONGEST_SHOWN_ADDRESS - 1]}…"
 
 

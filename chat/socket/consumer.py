@@ -215,7 +215,21 @@ class ChatConsumer(AsyncWebsocketConsumer):
     async def _act(self, frame: ClientFrame) -> None:
         match frame:
             case SendMessage():
-                await self._receive_message(frame)
+                self._admit(str(frame.client_id))
+                embedding.soon(frame.content)  # while it is stored; the turn will ask for it
+                stored = await in_thread(
+                    messages.receive_message,
+                    self.persona,
+                    frame.content,
+                    frame.client_id,
+                    CHANNEL,
+                    timezone.now(),
+                    unrecorded=frame.off_the_record,
+                )
+                if stored.repeated:
+                    data = await in_thread(messages.as_event, stored.message)
+                    await self._say("chat.message.user_appended", **data)
+                runner.get_runner().nudge(self.persona.pk)
             case Stop(turn_id=turn_id):
                 if not runner.get_runner().stop(self.persona.uuid, turn_id):
                     raise BadFrame("not_running", "This reply is not being written any more.")
@@ -225,7 +239,10 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     raise BadFrame("not_retryable", "There is nothing to try again here.")
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
             case CloseSession():
-                if not await in_thread(_close_open_session, self.persona):
+                sessions = self.persona.sessions.open().filter(channel=CHANNEL).select_related("persona")
+                session = await in_thread(sessions.first)
+                explicit = Session.CloseReason.EXPLICIT
+                if session is None or not await in_thread(close.close, session, explicit, timezone.now()):
                     raise BadFrame("nothing_open", "There is no open talk to end.")
             case OffTheRecord(on=on):
                 self._admit()
@@ -245,23 +262,6 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if not rate_limit.admit(self.persona.owner_id, now):
             message = "That was faster than one can talk. Wait a moment, then send it again."
             raise BadFrame("rate_limited", message, client_id, rate_limit.lines.wait(self.persona.owner_id, now))
-
-    async def _receive_message(self, frame: SendMessage) -> None:
-        self._admit(str(frame.client_id))
-        embedding.soon(frame.content)  # while it is stored; the turn will ask for it
-        stored = await in_thread(
-            messages.receive_message,
-            self.persona,
-            frame.content,
-            frame.client_id,
-            CHANNEL,
-            timezone.now(),
-            unrecorded=frame.off_the_record,
-        )
-        if stored.repeated:
-            data = await in_thread(messages.as_event, stored.message)
-            await self._say("chat.message.user_appended", **data)
-        runner.get_runner().nudge(self.persona.pk)
 
     async def _replay(self, after: int) -> None:
         """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
@@ -290,7 +290,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         while True:
             frame = await self.subscription.take()
             is_to_look_again = frame.event == access_revocation.CHANGED or self.subscription.overflowed
-            if is_to_look_again and not await in_thread(_is_welcome, self.login, self.persona):
+            if is_to_look_again and not await in_thread(stream.may_follow, self.login, self.persona):
                 await self._sign_out()
                 return
             if self.subscription.overflowed:
@@ -316,7 +316,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         """A heartbeat, and with it the question whether this login still stands."""
         while True:
             await asyncio.sleep(knobs.heartbeat_seconds())
-            if not await in_thread(_is_welcome, self.login, self.persona):
+            if not await in_thread(stream.may_follow, self.login, self.persona):
                 await self._sign_out()
                 return
             await self._say("chat.connection.heartbeat")
@@ -334,14 +334,3 @@ class ChatConsumer(AsyncWebsocketConsumer):
         with contextlib.suppress(RuntimeError):  # the socket may close while a frame is on its way
             text = json.dumps(frame.as_json(), ensure_ascii=False)
             await self.send(text_data=text.encode("utf-8", "replace").decode())
-
-
-def _is_welcome(login: Login, persona: Persona) -> bool:
-    """Whether the login of this socket still holds, and the persona is still its user's."""
-    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
-    return login.stands(timezone.now()) and mine.exists()
-
-
-def _close_open_session(persona: Persona) -> bool:
-    session = persona.sessions.open().filter(channel=CHANNEL).select_related("persona").first()
-    return session is not None and close.close(session, Session.CloseReason.EXPLICIT, timezone.now())

@@ -8,6 +8,7 @@
 
 import json
 import logging
+import re
 from collections.abc import AsyncGenerator, Iterator
 from contextlib import aclosing, contextmanager
 from uuid import UUID
@@ -53,12 +54,16 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
         return problems.not_allowed(["GET"])
     try:
         login, found = await in_thread(_admitted, request, persona)
-        texts = _texts(found, login, _after(request))
+        # Where the caller stands. A browser that comes back by itself says so in a header, whatever its address says.
+        after = request.headers.get("Last-Event-ID") or request.GET.get("after")
+        if after is not None and (not re.fullmatch("[0-9]{1,19}", after) or int(after) > LARGEST_ID):
+            raise ApiError(422, "invalid", "The id of an event is a whole number.")
+        texts = _texts(found, login, None if after is None else int(after))
         first = await anext(texts)
     except ApiError as error:
         headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
         return problems.problem_response(error.status, error.code, str(error), headers)
-    return StreamingHttpResponse(_one_after(first, texts), content_type=CONTENT_TYPE, headers=UNBUFFERED)
+    return StreamingHttpResponse(_prepend(first, texts), content_type=CONTENT_TYPE, headers=UNBUFFERED)
 
 
 def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
@@ -78,16 +83,6 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
         raise ApiError(404, "not_found", NOTHING_HERE) from error
 
 
-def _after(request: HttpRequest) -> int | None:
-    """Where the caller stands. A browser that comes back by itself says so in a header, whatever its address says."""
-    given = request.headers.get("Last-Event-ID") or request.GET.get("after")
-    if given is None:
-        return None
-    if not (given.isascii() and given.isdecimal() and len(given) < 20) or int(given) > LARGEST_ID:
-        raise ApiError(422, "invalid", "The id of an event is a whole number.")
-    return int(given)
-
-
 async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
     """The stream as text. Raises Refused before it gives anything."""
     with _one_slot(login.user_id):
@@ -98,8 +93,9 @@ async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGene
             async for frame in beating:
                 if frame is not None and frame.event != access_revocation.CHANGED:
                     yield as_text(frame, after)
-                elif not await in_thread(_is_welcome, persona, login):
-                    yield as_text(_signed_out(), after)
+                elif not await in_thread(stream.may_follow, login, persona):
+                    data = {"code": "not_signed_in", "message": "This login or token has ended."}
+                    yield as_text(Frame("error", data, timezone.now()), after)
                     return
                 elif frame is None:
                     yield HEARTBEAT
@@ -134,7 +130,7 @@ def as_text(frame: Frame, after: int | None) -> str:
     return "\n".join(named) + "\n\n"
 
 
-async def _one_after(first: str, texts: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
+async def _prepend(first: str, texts: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:
     async with aclosing(texts):
         try:
             yield first
@@ -142,14 +138,3 @@ async def _one_after(first: str, texts: AsyncGenerator[str, None]) -> AsyncGener
                 yield text
         except Exception as error:  # noqa: BLE001  (the edge of a stream: the reader comes back and goes on)
             logger.error("an event stream broke: %s", redaction.format_exception(error))
-
-
-def _is_welcome(persona: Persona, login: Login) -> bool:
-    """Whether the way the reader came in still stands, and the persona still is the reader's."""
-    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
-    return login.stands(timezone.now()) and mine.exists()
-
-
-def _signed_out() -> Frame:
-    data = {"code": "not_signed_in", "message": "This login or token has ended."}
-    return Frame("error", data, timezone.now())

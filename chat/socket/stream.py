@@ -13,6 +13,7 @@ from echovessel.outbox import events
 from echovessel.outbox.events import Frame
 from echovessel.process.threads import in_thread
 from echovessel.web import access_revocation
+from echovessel.web.admission import Login
 from persona.models import Persona
 
 T = TypeVar("T")
@@ -81,7 +82,9 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
         newest = await in_thread(events.last_id, persona.uuid)
         yield ready(persona, newest)
         if after and not await in_thread(events.holds, after, persona.uuid):
-            yield _too_old(newest)
+            # It has the id from which it goes on, so that whoever comes back is not told the same again.
+            data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
+            yield Frame("error", data, timezone.now(), newest)
             after = None
         seen = Seen(newest if after is None else after)
         async for frame in _told_again(persona, seen, newest):
@@ -92,9 +95,8 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
                 subscription.overflowed = False
                 async for missed in _told_again(persona, seen, None):
                     yield missed
-                yield Frame(
-                    access_revocation.CHANGED, {}, timezone.now()
-                )  # it may have been among those that were dropped
+                # It may have been among those that were dropped.
+                yield Frame(access_revocation.CHANGED, {}, timezone.now())
             if seen.is_new(frame):
                 yield frame
     finally:
@@ -107,7 +109,7 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
     beat, waiting = clock() + seconds, None
     try:
         while True:
-            waiting = waiting or asyncio.ensure_future(_next(items))
+            waiting = waiting or asyncio.ensure_future(anext(items))
             await asyncio.wait({waiting}, timeout=max(0, beat - clock()))
             if clock() >= beat:
                 beat = clock() + seconds
@@ -142,11 +144,7 @@ async def _told_again(persona: Persona, seen: Seen, until: int | None) -> AsyncG
         yield Frame("chat.turn.snapshot", snapshot, timezone.now())
 
 
-def _too_old(newest: int) -> Frame:
-    """It has the id from which it goes on, so that whoever comes back is not told the same again."""
-    data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
-    return Frame("error", data, timezone.now(), newest)
-
-
-async def _next(items: AsyncIterator[T]) -> T:
-    return await anext(items)
+def may_follow(login: Login, persona: Persona) -> bool:
+    """Whether the way the reader came in still stands, and the persona still is the reader's."""
+    mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
+    return login.stands(timezone.now()) and mine.exists()

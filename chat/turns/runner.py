@@ -77,7 +77,7 @@ class Runner:
         self._assembling = asyncio.Semaphore(ASSEMBLED_TOGETHER)
 
     def nudge(self, persona_id: int, *, at_once: bool = False) -> None:
-        """A line of this persona has come in, or waits to be answered again."""
+        """A message of this persona has come in, or waits to be answered again."""
         self._last_line[persona_id] = asyncio.get_running_loop().time() - (60 if at_once else 0)
         task = self._serving.get(persona_id)
         if task is None or task.done():
@@ -141,10 +141,10 @@ class Runner:
             with contextlib.suppress(DatabaseError):  # else they come by the tail, in an order pages can cope with
                 await events.get_hub().catch_up()  # the user's line is seen before the reply to it
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
-            code = await self._outcome(live)
+            code = await self._await_outcome(live)
         finally:
             try:
-                await self._keep(live, code)
+                await self._store_outcome(live, code)
             finally:
                 renewing.cancel()
                 self._live.pop(turn.persona.uuid, None)
@@ -163,7 +163,7 @@ class Runner:
         async with self._assembling:
             pass
 
-    async def _outcome(self, live: RunningTurn) -> str:
+    async def _await_outcome(self, live: RunningTurn) -> str:
         """Let the model speak to the end; an error code, or an empty string when all was said."""
         live.speaking = asyncio.create_task(self._speak(live), name=f"turn-{live.turn.pk}")
         if live.stopped:
@@ -187,17 +187,23 @@ class Runner:
             await _run_hooks(settings.CHAT_BEFOREHAND, live.turn.pk)
             if await self._answer(live):
                 return
-            assembled = await in_thread(assemble.assemble, live.turn, timezone.now())
-        live.xray = assembled.xray
-        async with contextlib.aclosing(llm.stream(_request(live.turn, assembled))) as pieces:
+            prompt = await in_thread(assemble.assemble, live.turn, timezone.now())
+        live.xray = prompt.xray
+        async with contextlib.aclosing(llm.stream(_make_request(live.turn, prompt))) as pieces:
             async for piece in pieces:
                 match piece:
                     case str():
                         self._add(live, piece)
                     case llm.Thinking():
-                        self._think(live)
+                        # Say that the model thinks. Its reasoning itself is shown to nobody.
+                        live.is_thinking = True
+                        data = {"turn_id": str(live.turn.uuid), "source_channel_id": live.turn.session.channel}
+                        self._broadcast(live, "chat.turn.thinking", data)
                     case llm.Withdrawn():
-                        self._withdraw(live)
+                        # All text so far was reasoning: replace it by nothing, until the reply itself comes.
+                        live.text = live.unsent = ""
+                        live.first_token_at, live.is_thinking = None, True
+                        self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
                     case llm.CutOff():
                         live.is_cut = True
 
@@ -205,28 +211,15 @@ class Runner:
         """Give the reply that others have ready, if any: no model is asked then. A fault of theirs costs no reply."""
         for path in settings.CHAT_ANSWERS:
             try:
-                text, noted = await in_thread(import_string(path), live.turn, timezone.now())
+                text, xray = await in_thread(import_string(path), live.turn, timezone.now())
             except Exception as error:  # noqa: BLE001  (the edge of a hook: the model replies instead)
                 logger.error("%s failed for turn %s: %s", path, live.turn.pk, redaction.format_exception(error))
                 continue
             if text:
-                live.xray = noted
+                live.xray = xray
                 self._add(live, text)
                 return True
         return False
-
-    def _think(self, live: RunningTurn) -> None:
-        """Say that the model thinks. Its reasoning itself is shown to nobody."""
-        live.is_thinking = True
-        channel = live.turn.session.channel
-        self._broadcast(live, "chat.turn.thinking", {"turn_id": str(live.turn.uuid), "source_channel_id": channel})
-
-    def _withdraw(self, live: RunningTurn) -> None:
-        """What was shown so far was reasoning: replace it by nothing, until the reply itself comes."""
-        live.text = live.unsent = ""
-        live.first_token_at = None
-        live.is_thinking = True
-        self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
 
     def _add(self, live: RunningTurn, piece: str) -> None:
         live.first_token_at = live.first_token_at or timezone.now()
@@ -235,14 +228,11 @@ class Runner:
         if live.flush is None:
             self._send(live)
             loop = asyncio.get_running_loop()
-            live.flush = loop.call_later(knobs.token_interval_seconds(), self._flush, live)
-
-    def _flush(self, live: RunningTurn) -> None:
-        live.flush = None
-        self._send(live)
+            live.flush = loop.call_later(knobs.token_interval_seconds(), self._send, live)
 
     def _send(self, live: RunningTurn) -> None:
         """Send the tokens that have gathered, as one event."""
+        live.flush = None
         if not live.unsent:
             return
         live.seq += 1
@@ -258,7 +248,7 @@ class Runner:
             },
         )
 
-    async def _keep(self, live: RunningTurn, code: str) -> None:
+    async def _store_outcome(self, live: RunningTurn, code: str) -> None:
         """Store the outcome, again and again while the database is busy: storing twice does no harm."""
         if live.flush is not None:
             live.flush.cancel()
@@ -266,7 +256,22 @@ class Runner:
         await self._give_way()
         for pause in PAUSES:
             try:
-                await self._store(live, code)
+                now = timezone.now()
+                if code or not (live.text or live.stopped):
+                    stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
+                else:
+                    stored = await in_thread(
+                        turns.finish,
+                        live.turn,
+                        live.text,
+                        stopped=live.stopped,
+                        is_cut=live.is_cut,
+                        first_token_at=live.first_token_at,
+                        xray=live.xray,
+                        now=now,
+                    )
+                if not stored:
+                    logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
                 break
             except Exception as error:  # noqa: BLE001  (the edge of a job: a reply that was seen must be kept)
                 logger.error("turn %s could not be stored: %s", live.turn.pk, redaction.format_exception(error))
@@ -276,30 +281,12 @@ class Runner:
         with contextlib.suppress(Exception):  # the tail will find the event anyway
             await events.get_hub().catch_up()
 
-    async def _store(self, live: RunningTurn, code: str) -> None:
-        now = timezone.now()
-        if code or not (live.text or live.stopped):
-            stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
-        else:
-            stored = await in_thread(
-                turns.finish,
-                live.turn,
-                live.text,
-                stopped=live.stopped,
-                is_cut=live.is_cut,
-                first_token_at=live.first_token_at,
-                xray=live.xray,
-                now=now,
-            )
-        if not stored:
-            logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
-
     async def _renew(self, live: RunningTurn) -> None:
         """Keep the lease while the model speaks; stop speaking when it was lost."""
         while True:
             await asyncio.sleep(knobs.lease_seconds() / 3)
             try:
-                kept = await in_thread(turns.renew, live.turn, live.text, timezone.now())
+                is_renewed = await in_thread(turns.renew, live.turn, live.text, timezone.now())
             except DatabaseError as error:
                 logger.error(
                     "the lease of turn %s was not renewed; trying again: %s",
@@ -307,7 +294,7 @@ class Runner:
                     redaction.format_exception(error),
                 )
                 continue
-            if not kept:
+            if not is_renewed:
                 if live.speaking is not None:
                     live.speaking.cancel()
                 return
@@ -326,13 +313,13 @@ async def _run_hooks(paths: Sequence[str], turn_pk: int) -> None:
             logger.error("%s failed at turn %s: %s", path, turn_pk, redaction.format_exception(error))
 
 
-def _request(turn: Turn, assembled: assemble.Prompt) -> llm.Request:
+def _make_request(turn: Turn, prompt: assemble.Prompt) -> llm.Request:
     return llm.Request(
-        system=assembled.system,
-        user=assembled.user,
+        system=prompt.system,
+        user=prompt.user,
         tier="large",
         purpose="chat",
-        material=assembled.material,
+        material=prompt.material,
         max_tokens=knobs.reply_tokens(),
         max_characters=knobs.reply_characters(),
         owner_id=turn.persona.owner_id,

@@ -133,7 +133,19 @@ def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
     """Mark as failed what a dead server left running; return how many turns that were. `sparing` names those that
     the caller knows to be alive."""
     running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session")
-    return sum(_abandon(turn, now) for turn in running)
+    count = 0
+    for turn in running:
+        lapsed = turn.lease_until is None or turn.lease_until < now
+        if not lapsed and not lease.is_dead(turn.holder):
+            continue
+        with transaction.atomic():
+            unchanged = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
+            if unchanged.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
+                logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
+                _publish_failed(turn, "internal", turn.partial)
+                release_session(turn, now)
+                count += 1
+    return count
 
 
 def waiting_personas(before: datetime) -> list[int]:
@@ -143,33 +155,14 @@ def waiting_personas(before: datetime) -> list[int]:
     )
 
 
-def _as_html(text: str, language: str) -> str:
-    with _in(language):
-        return as_html(text)
-
-
-def _in(language: str) -> translation.override:
+def _in_language(language: str) -> translation.override:
     return translation.override("zh-hans" if language == "zh" else "en")
 
 
 def words_for(code: str, language: str) -> str:
     """What the user is told about a failure."""
-    with _in(language):
+    with _in_language(language):
         return str(WORDS.get(code, WORDS["internal"]))
-
-
-def _abandon(turn: Turn, now: datetime) -> bool:
-    lapsed = turn.lease_until is None or turn.lease_until < now
-    if not lapsed and not lease.is_dead(turn.holder):
-        return False
-    with transaction.atomic():
-        changed = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
-        if not changed.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
-            return False
-        logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
-        _publish_failed(turn, "internal", turn.partial)
-        release_session(turn, now)
-    return True
 
 
 def _ours(turn: Turn) -> Any:
@@ -191,6 +184,8 @@ def release_session(turn: Turn, now: datetime) -> None:
 
 def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False) -> None:
     """Publish the reply; `is_cut`: it ended at a limit. Call inside the transaction that stores it."""
+    with _in_language(turn.persona.language):
+        html = as_html(reply.content) if reply else ""
     events.publish(
         turn.persona.uuid,
         "chat.message.done",
@@ -198,7 +193,7 @@ def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped
         session_id=str(session.uuid),
         message_id=str(reply.uuid) if reply else None,
         content=reply.content if reply else "",
-        html=_as_html(reply.content, turn.persona.language) if reply else "",
+        html=html,
         created_at=(reply.created_at if reply else timezone.now()).isoformat(),
         stopped=stopped,
         cut=is_cut,

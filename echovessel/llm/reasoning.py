@@ -316,7 +316,19 @@ class ReasoningFilter:
                 return  # what follows it decides what it is
             self._at = mark.end()
             if self._block:
-                self._nest(self._block, mark)
+                # A mark inside of reasoning: it goes one deeper, one up, or is only talked about.
+                block = self._block
+                following = self._rest[self._at : self._at + 1]
+                is_quoted = block.last in _QUOTES_BEFORE and following in _QUOTES_AFTER
+                if mark.lastgroup == "open":
+                    is_mention = _is_space(block.last) and (_is_space(following) or following in _PUNCTUATION)
+                    block.depth += 0 if is_quoted or is_mention else 1
+                elif not is_quoted:
+                    block.depth -= 1
+                    block.after_end = []
+                    if block.depth == 0 or mark.lastgroup == "next":
+                        self._block = None
+                block.last = mark.group()[-1:] or block.last
             else:
                 self._judge(mark)
 
@@ -343,19 +355,6 @@ class ReasoningFilter:
         return len(rest)
 
     # --- judging --------------------------------------------------------------------------------------------------
-    def _nest(self, block: _Block, mark: re.Match[str]) -> None:
-        """A mark inside of reasoning: it goes one deeper, one up, or is only talked about."""
-        following = self._rest[self._at : self._at + 1]
-        is_quoted = block.last in _QUOTES_BEFORE and following in _QUOTES_AFTER
-        if mark.lastgroup == "open":
-            is_mention = _is_space(block.last) and (_is_space(following) or following in _PUNCTUATION)
-            block.depth += 0 if is_quoted or is_mention else 1
-        elif not is_quoted:
-            block.depth -= 1
-            block.after_end = []
-            if block.depth == 0 or mark.lastgroup == "next":
-                self._block = None
-        block.last = mark.group()[-1:] or block.last
 
     def _judge(self, mark: re.Match[str]) -> None:
         """A mark outside of reasoning: it begins some, ends some, or belongs to the text."""
@@ -366,7 +365,14 @@ class ReasoningFilter:
         if not leads and kind != "end" and (visible.in_code or visible.is_json or is_quoted):
             self._show(text)
         elif kind in ("harmony", "channel"):
-            self._begin_channel(mark["channel"].strip().casefold())
+            # gpt-oss says in which channel it speaks; only the final one is for people.
+            channel = mark["channel"].strip().casefold()
+            if not channel.startswith("final"):
+                self._begin(_IN_CHANNEL)
+            elif self._visible.is_blank:
+                self.found = True
+            else:
+                self._withdraw()
         elif kind in ("open", "open_pair") and (leads or self._begins_reasoning(following)):
             self._begin(_marks_in(text))
         elif kind in ("close", "close_pair") and (leads or self._ends_reasoning(following)):
@@ -378,15 +384,6 @@ class ReasoningFilter:
         else:
             visible.opening_mentions += {"open": 1, "open_pair": 1, "close": -1, "close_pair": -1}.get(str(kind), 0)
             self._show(text)
-
-    def _begin_channel(self, channel: str) -> None:
-        """gpt-oss says in which channel it speaks; only the final one is for people."""
-        if not channel.startswith("final"):
-            self._begin(_IN_CHANNEL)
-        elif self._visible.is_blank:
-            self.found = True
-        else:
-            self._withdraw()
 
     def _begin(self, marks: re.Pattern[str]) -> None:
         self._block, self.found = _Block(marks), True

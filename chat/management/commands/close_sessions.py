@@ -7,7 +7,6 @@ from django.utils import timezone
 
 from chat.sessions import close as sessions_close
 from persona.lookup import NoSuchPersona, persona_by
-from persona.models import Persona
 
 
 class Command(BaseCommand):
@@ -22,13 +21,9 @@ class Command(BaseCommand):
         parser.add_argument("--persona", metavar="ID", help="only of this persona: its id or external id")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        persona = _persona(options["persona"]) if options["persona"] else None
+        try:
+            persona = persona_by(options["persona"]) if options["persona"] else None
+        except NoSuchPersona as error:
+            raise CommandError(str(error)) from error
         close = sessions_close.close_open if options["all"] else sessions_close.close_idle
         self.stdout.write(f"{close(timezone.now(), persona)} closed")
-
-
-def _persona(reference: str) -> Persona:
-    try:
-        return persona_by(reference)
-    except NoSuchPersona as error:
-        raise CommandError(str(error)) from error

@@ -114,7 +114,17 @@ class SubstringIndex(SyncedIndex):
         if not needle or not ("\0" not in needle and not any("\ud800" <= sign <= "\udfff" for sign in needle)):
             return []
         if len(needle) < LENGTH:
-            return self._looked_through(connection, needle, most, scope, before)
+            spellings = _spellings(needle)
+            conditions = [f"({' OR '.join([f'instr({self.column}, %s)'] * len(spellings))})"]
+            conditions += [f'"{self.scope}" = %s'] if scope is not None else []
+            conditions += [f'"{self.key}" < %s'] if before is not None else []
+            with connection.cursor() as cursor:
+                cursor.execute(
+                    f'SELECT "{self.key}" FROM "{self.table}" WHERE {" AND ".join(conditions)} '
+                    f'ORDER BY "{self.key}" DESC LIMIT %s',
+                    [*spellings, *(value for value in (scope, before) if value is not None), most],
+                )
+                return [key for (key,) in cursor.fetchall()]
         wanted, found = needle.lower(), list[int]()
         for key, text in self._candidates(connection, needle, scope, before):
             if wanted in text.lower():
@@ -150,21 +160,6 @@ class SubstringIndex(SyncedIndex):
             if len(rows) < READ_AT_ONCE:
                 return
             before = rows[-1][0]
-
-    def _looked_through(
-        self, connection: BaseDatabaseWrapper, needle: str, most: int, scope: int | None, before: int | None
-    ) -> list[int]:
-        spellings = _spellings(needle)
-        conditions = [f"({' OR '.join([f'instr({self.column}, %s)'] * len(spellings))})"]
-        conditions += [f'"{self.scope}" = %s'] if scope is not None else []
-        conditions += [f'"{self.key}" < %s'] if before is not None else []
-        with connection.cursor() as cursor:
-            cursor.execute(
-                f'SELECT "{self.key}" FROM "{self.table}" WHERE {" AND ".join(conditions)} '
-                f'ORDER BY "{self.key}" DESC LIMIT %s',
-                [*spellings, *(value for value in (scope, before) if value is not None), most],
-            )
-            return [key for (key,) in cursor.fetchall()]
 
 
 def _every_triple(needle: str) -> str:
