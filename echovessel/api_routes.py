@@ -84,7 +84,7 @@ def _keep_pace(who: tuple[str, int]) -> None:
         raise ApiError(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
 
 
-def _to_whoever_may_ask(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The document and its page, for a login or a token; anybody else is sent to the login page."""
 
     @wraps(view)
@@ -113,7 +113,7 @@ api = Api(
     description=DESCRIPTION,
     auth=[Token(), Login()],
     parser=StrictParser(),
-    docs_decorator=_to_whoever_may_ask,
+    docs_decorator=_require_caller,
 )
 problems.install(api)
 api.add_router("/personas", persona.api.addresses)
@@ -122,29 +122,25 @@ api.add_router("", echovessel.llm.api.router, tags=["account"])
 api.add_router("", seed_routes.router, tags=["the caller's own persona"])
 
 
-def _told_as_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
+def _refuse_with_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
     """The view, refusing what it does not know in the words of the API. Programs get a 401 from its own authentication,
     not a redirect to the login page. Whoever asks for the head alone is given that of the answer to GET."""
 
     @login_not_required
     @wraps(view)
     def answered(request: HttpRequest, **options: Any) -> HttpResponse:
-        response = _of_the_head(view, request, options) if request.method == "HEAD" else view(request, **options)
+        # The answer to HEAD is that to GET: servers send no body with it.
+        method = request.method
+        request.method = "GET" if method == "HEAD" else method
+        response = view(request, **options)
+        request.method = method
         return problems.not_allowed(sorted(response["Allow"].split(", "))) if response.status_code == 405 else response
 
     return answered
 
 
-def _of_the_head(view: Callable[..., HttpResponse], request: HttpRequest, options: dict[str, Any]) -> HttpResponse:
-    """The answer to GET; of what is asked for by HEAD servers send no body."""
-    request.method = "GET"
-    response = view(request, **options)
-    request.method = "HEAD"
-    return response
-
-
 urls = api.urls
 for pattern in urls[0]:
     if isinstance(pattern, URLPattern) and pattern.name != "api-root":
-        pattern.callback = _told_as_problems(pattern.callback)
+        pattern.callback = _refuse_with_problems(pattern.callback)
 urls[0].append(re_path("", problems.unknown_address))

@@ -52,15 +52,14 @@ def minute() -> dict[str, int]:
     A part that breaks takes no other with it: it is logged, counts as -1 and is tried again in a minute.
     """
     now = timezone.now()
-    return {name: _counted(name, part, now) for name, part in EVERY_MINUTE.items()}
-
-
-def _counted(name: str, part: Callable[[datetime], int], now: datetime) -> int:
-    try:
-        return part(now)
-    except Exception as error:  # noqa: BLE001  (the edge of a job: the other parts are to be done all the same)
-        logger.error("the minute's part %r failed: %s", name, redaction.format_exception(error))
-        return -1
+    counts = {}
+    for name, part in EVERY_MINUTE.items():
+        try:
+            counts[name] = part(now)
+        except Exception as error:  # noqa: BLE001  (the edge of a job: the other parts are to be done all the same)
+            logger.error("the minute's part %r failed: %s", name, redaction.format_exception(error))
+            counts[name] = -1
+    return counts
 
 
 def daily() -> dict[str, int]:

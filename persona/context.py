@@ -1,4 +1,6 @@
-"""What a prompt says about the persona herself: who she is, her blocks, her mood, and what always holds."""
+"""What a prompt says about the persona itself: who it is, its blocks, its mood, and what always holds."""
+
+from dataclasses import asdict
 
 from echovessel.db.compiled_queries import Query
 from echovessel.llm.prompts import ContextRequest, Section, neutralize, render_prompt, shorten, tokens, with_heading
@@ -28,7 +30,11 @@ def core_blocks(request: ContextRequest) -> Section | None:
     persona: Persona = request.persona
     blocks = {label: neutralize(content.strip()) for label, content in contents_of_blocks(request).items()}
     written = [label for label in Label.values if blocks.get(label)]
-    kept = _fitted({label: blocks[label] for label in written}, request.budget)
+    # The shortest first, and what one leaves of the budget goes to the longer ones.
+    kept, budget = {}, request.budget
+    for number, label in enumerate(sorted(written, key=lambda label: tokens(blocks[label]))):
+        kept[label] = shorten(blocks[label], budget // (len(written) - number))
+        budget -= tokens(kept[label])
     parts = [with_heading(persona.language, label, kept[label]) for label in written]
     about = {label: blocks[label] for label in written if label != Label.STYLE}
     return Section("core_blocks", "system", "\n\n".join(parts), material={"blocks": about}) if parts else None
@@ -39,23 +45,13 @@ def contents_of_blocks(request: ContextRequest) -> dict[str, str]:
     return request.once("persona.blocks", lambda: {block.label: block.content for block in _blocks(request.persona.pk)})
 
 
-def _fitted(blocks: dict[str, str], budget: int) -> dict[str, str]:
-    """The blocks within the budget: the shortest first, and what one leaves goes to the longer ones."""
-    kept = {}
-    for number, label in enumerate(sorted(blocks, key=lambda label: tokens(blocks[label]))):
-        kept[label] = shorten(blocks[label], budget // (len(blocks) - number))
-        budget -= tokens(kept[label])
-    return kept
-
-
 def mood(request: ContextRequest) -> Section | None:
-    """How she feels, left out when neutral."""
+    """How the persona feels, left out when neutral."""
     persona: Persona = request.persona
-    found = moods.current(persona, request.now)
-    if found is None:
+    mood = moods.current(persona, request.now)
+    if mood is None:
         return None
-    felt = {"mood": found.mood, "energy": found.energy, "last_user_signal": found.last_user_signal}
-    text = render_prompt("mood", persona.language, mood=felt)
+    text = render_prompt("mood", persona.language, mood=asdict(mood))
     return Section("mood", "system", with_heading(persona.language, "mood", text))
 
 

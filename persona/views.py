@@ -80,8 +80,11 @@ def onboarding(request: HttpRequest) -> HttpResponse:
     """Three short steps; what was typed is kept in the login session until the last one."""
     draft: dict[str, str] = request.session.get(DRAFT, {})
     asked = request.GET.get("step", "1")
-    step = min(int(asked) if asked in ("1", "2", "3") else 1, _first_unfinished(draft))
-    form = STEPS[step - 1](request.POST or None, initial=_initial(draft))
+    # A step cannot be reached before those ahead of it were filled in.
+    unfinished = (number for number, step in enumerate(STEPS, 1) if not step(data=draft).is_valid())
+    step = min(int(asked) if asked in ("1", "2", "3") else 1, next(unfinished, len(STEPS)))
+    language = "zh" if (get_language() or "").startswith("zh") else "en"
+    form = STEPS[step - 1](request.POST or None, initial={"language": language} | draft)
     if request.method == "POST" and "back" in request.POST:
         _keep(request, draft, request.POST.dict())
         return redirect(f"{request.path}?step={max(1, step - 1)}")
@@ -100,19 +103,6 @@ def onboarding(request: HttpRequest) -> HttpResponse:
         del request.session[DRAFT]
         return redirect("chat", persona.uuid)
     return render(request, "onboarding.html", {"form": form, "step": step, "steps_total": len(STEPS)})
-
-
-def _first_unfinished(draft: dict[str, str]) -> int:
-    """A step cannot be reached before those ahead of it were filled in."""
-    for number, step in enumerate(STEPS, 1):
-        if not step(data=draft).is_valid():
-            return number
-    return len(STEPS)
-
-
-def _initial(draft: dict[str, str]) -> dict[str, str]:
-    language = "zh" if (get_language() or "").startswith("zh") else "en"
-    return {"language": language} | draft
 
 
 def _keep(request: HttpRequest, draft: dict[str, str], typed: dict[str, str]) -> dict[str, str]:

@@ -32,22 +32,18 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
         form.save()
         messages.success(request, _("Saved."))
         return redirect("reaching_out", persona.uuid)
+    # By what a browser knows itself among those that are told: the SHA-256 of its address, in hex.
+    endpoints = PushSubscription.objects.filter(owner=persona.owner_id).values_list("endpoint", flat=True)
     context = {
         "form": form,
         "most": knobs.max_per_24h(),
         "clock": timezone.localtime(now),
         "days": decisions.recent_decisions(persona, now),
         "days_told": decisions.DAYS,
-        "known": _browsers(persona),
+        "known": [sha256(endpoint.encode()).hexdigest() for endpoint in endpoints],
     }
     status = 422 if form.is_bound else 200
     return page(request, persona, "proactive/reaching_out.html", context, status=status)
-
-
-def _browsers(persona: Persona) -> list[str]:
-    """By what a browser knows itself among those of the owner that are told: the SHA-256 of its address, in hex."""
-    endpoints = PushSubscription.objects.filter(owner=persona.owner_id).values_list("endpoint", flat=True)
-    return [sha256(endpoint.encode()).hexdigest() for endpoint in endpoints]
 
 
 @persona_page

@@ -1,6 +1,6 @@
 """The API's own account of itself: what an operation may refuse with, and an example of what it takes and gives."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from ninja.openapi.schema import REF_TEMPLATE
@@ -22,9 +22,10 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
     """The OpenAPI document with problems declared and examples beside every body and answer."""
     components = document["components"]["schemas"]
     components["Problem"] = Problem.model_json_schema(ref_template=REF_TEMPLATE)
-    for operation in _operations(document):
-        operation["responses"] |= {str(status): _refusal(status, why) for status, why in STATUSES.items()}
-        for content in _contents(operation):
+    for operation in [operation for methods in document["paths"].values() for operation in methods.values()]:
+        operation["responses"] |= {str(status): _describe_refusal(status, why) for status, why in STATUSES.items()}
+        for part in (operation.get("requestBody", {}), *operation["responses"].values()):
+            content = part.get("content", {})
             for kind in {JSON, FORM} & content.keys():
                 content[kind].setdefault("example", example(content[kind]["schema"], components))
     return document
@@ -53,18 +54,7 @@ def example(schema: Mapping[str, Any], components: Mapping[str, Any], depth: int
     return _BY_FORMAT.get(schema.get("format", ""), schema.get("minimum", _BY_TYPE.get(str(kind), {})))
 
 
-def _refusal(status: int, why: str) -> dict[str, Any]:
-    told = {"status": status, "code": "…", "title": why}
+def _describe_refusal(status: int, why: str) -> dict[str, Any]:
+    problem = {"status": status, "code": "…", "title": why}
     schema = {"$ref": REF_TEMPLATE.format(model="Problem")}
-    return {"description": why, "content": {MEDIA_TYPE: {"schema": schema, "example": told}}}
-
-
-def _operations(document: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    for methods in document["paths"].values():
-        yield from methods.values()
-
-
-def _contents(operation: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
-    yield operation.get("requestBody", {}).get("content", {})
-    for answer in operation["responses"].values():
-        yield answer.get("content", {})
+    return {"description": why, "content": {MEDIA_TYPE: {"schema": schema, "example": problem}}}

@@ -83,11 +83,16 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
     """`said` as the later `line` puts it right; None where that corrects nothing in it. A line that repeats none of its
     words must tell the day in the manner of `said`, as a weekday for a weekday, unless it is taken `loosely`.
 
-    >>> corrected("我下周四有个面试。", "不对，是周五"), corrected("The party is on Sunday.", "Sorry, Saturday!")
-    ('我下周五有个面试。', 'The party is on Saturday.')
-    >>> corrected("I run on Thursday.", "No, on Friday I see the dentist.")
+    >>> apply_correction("我下周四有个面试。", "不对，是周五")
+    '我下周五有个面试。'
+    >>> apply_correction("The party is on Sunday.", "Sorry, Saturday!")
+    'The party is on Saturday.'
+    >>> apply_correction("I run on Thursday.", "No, on Friday I see the dentist.")
     """
-    if len(line) > LONGEST or not (_TAKES_BACK.match(line) or _says_otherwise(line)) or _ASKS.search(line):
+    if len(line) > LONGEST or _ASKS.search(line):
+        return None
+    lower = line.lower()
+    if not (_TAKES_BACK.match(line) or any(word in lower for word in _OTHERWISE)):
         return None
     for kind in (_DAYS, _HOURS):
         # What `line` says that it is not, and what it is; empty where it does not say.
@@ -111,11 +116,6 @@ def takes_back(line: str) -> bool:
     if len(line) > LONGEST or not (_TAKES_BACK.match(line) or _MOVED.search(line)):
         return False
     return bool(_moments(line, _DAYS) or _moments(line, _HOURS))
-
-
-def _says_otherwise(line: str) -> bool:
-    lower = line.lower()
-    return any(word in lower for word in _OTHERWISE)
 
 
 def _moments(text: str, kind: tuple[re.Pattern[str], ...]) -> list[_Moment]:

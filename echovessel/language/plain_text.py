@@ -63,7 +63,15 @@ _NEEDLESS_SPACE = re.compile(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
 def plain_form(text: str) -> str:
     """Compatibility forms and case folded, unseen characters and marks gone, simplified characters, single spaces, an
     end of a line only where there is one; no apostrophes, for half of the world leaves them out."""
-    plain = _QUOTES.sub("", text.lower() if text.isascii() else _in_latin(text))
+    if text.isascii():
+        plain = text.lower()
+    else:
+        plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
+        plain = _MARKED.sub(_drop_marks, plain)
+        if _FOREIGN.search(plain):
+            plain = plain.translate(_ALIKE)
+        plain = _SIGN_ZH.sub(lambda sign: _WIDE[sign[0]], simplify(plain))
+    plain = _QUOTES.sub("", plain)
     plain = _LINE_END.sub("\n", _SPACES.sub(" ", plain))
     return _LONG.sub(r"\1", plain).strip()
 
@@ -80,26 +88,15 @@ def comparable_form(text: str) -> str:
         words = " ".join(text.lower().translate(_ASCII_SIGNS).split())
         return _LONG.sub(r"\1", words) or " ".join(plain_form(text).split())
     plain = plain_form(text)
-    words = " ".join(_SIGNS.sub(_without_sign, plain).split())
+    # A space for a sign; but a vowel sign (Thai, Hindi) is a part of its letter.
+    words = _SIGNS.sub(lambda sign: sign[0] if unicodedata.category(sign[0])[0] == "M" else " ", plain)
+    words = " ".join(words.split())
     return _NEEDLESS_SPACE.sub("", words) or " ".join(plain.split())
 
 
-def _without_sign(found: re.Match[str]) -> str:
-    """A space; but a vowel sign (Thai, Hindi) is a part of its letter."""
-    return found[0] if unicodedata.category(found[0])[0] == "M" else " "
-
-
-def _in_latin(text: str) -> str:
-    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
-    plain = _MARKED.sub(_unmarked, plain)
-    if _FOREIGN.search(plain):
-        plain = plain.translate(_ALIKE)
-    plain = simplify(plain)
-    return _SIGN_ZH.sub(lambda found: _WIDE[found[0]], plain)
-
-
-def _unmarked(found: re.Match[str]) -> str:
-    return "".join(one for one in unicodedata.normalize("NFKD", found[0]) if not unicodedata.combining(one))
+def _drop_marks(marked: re.Match[str]) -> str:
+    decomposed = unicodedata.normalize("NFKD", marked[0])
+    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 # --- text that can be stored, by one rule for socket, API, /v1, forms, imports, archives and models ---

@@ -1,6 +1,6 @@
 """The one tokenizer: what is stored, what is searched and what is forgotten are all cut by it.
 
-`cut` turns a text into tokens, `content_words` a question into the tokens worth searching for.
+`tokenize` turns a text into tokens, `content_words` a question into the tokens worth searching for.
 
 - Unicode NFKC and case folding first; characters that cannot be seen (soft hyphens, joiners, variation
   selectors) go.
@@ -82,12 +82,12 @@ def tokenize(text: str) -> list[str]:
     """Return the tokens of `text` in reading order (of an unspaced run: characters, then pairs), with
     repeats.
 
-    >>> cut("Max's cats LOVED the café")
+    >>> tokenize("Max's cats LOVED the café")
     ['max', 'cat', 'love', 'the', 'cafe']
-    >>> cut("我家小黑3岁了")
+    >>> tokenize("我家小黑3岁了")
     ['我', '家', '小', '黑', '我家', '家小', '小黑', '3', '岁', '了', '岁了']
     """
-    text = _folded(text)
+    text = _fold(text)
     if text.isascii():
         return [_stem(word[:LONGEST]) for word in _ASCII_WORD.findall(text)]
     tokens: list[str] = []
@@ -95,7 +95,8 @@ def tokenize(text: str) -> list[str]:
         if word:
             tokens.append(_stem(word[:LONGEST]))
         else:
-            tokens += _characters_and_pairs(unspaced)
+            characters = _CHARACTER.findall(unspaced)
+            tokens += characters + [first + second for first, second in pairwise(characters)]
     return tokens
 
 
@@ -111,7 +112,7 @@ def content_words(text: str) -> list[str]:
     return [token for token in tokens if not is_function_word(token)] or tokens
 
 
-def _folded(text: str) -> str:
+def _fold(text: str) -> str:
     if text.isascii():
         text = text.lower()
     else:
@@ -121,11 +122,6 @@ def _folded(text: str) -> str:
     if "'" in text:
         text = _NOT_CONTRACTED.sub("", _CONTRACTED.sub("", text))
     return text
-
-
-def _characters_and_pairs(run: str) -> list[str]:
-    characters = _CHARACTER.findall(run)
-    return characters + [first + second for first, second in pairwise(characters)]
 
 
 @lru_cache(maxsize=65_536)
@@ -151,6 +147,7 @@ or our ours she should shouldnt so some than that the their theirs them then the
 too up us very was wasnt we were werent what when where which who whom whose why will with wont would wouldnt
 you your yours
 """
+_FUNCTION_WORDS = frozenset(tokenize(_ENGLISH))
 # Function characters: alone, and in pairs made of nothing else, they say nothing about what is asked.
 _FUNCTION_CHARACTERS = frozenset(
     "的了吗嘛呢吧啊呀哦哪谁么什怎你我他她它您咱们是在还有没不也都就又很太这那里个和与跟及或把被给让对从到着过得地之其而但"
@@ -160,12 +157,7 @@ _FUNCTION_CHARACTERS = frozenset(
 _FUNCTION_PAIRS = frozenset(("ます", "した", "して", "って", "から", "まで", "いる", "ある", "する", "けど"))
 
 
-@lru_cache(maxsize=1)
-def _english_function_words() -> frozenset[str]:
-    return frozenset(tokenize(_ENGLISH))
-
-
 def is_function_word(token: str) -> bool:
     if token.isascii():
-        return token in _english_function_words()
+        return token in _FUNCTION_WORDS
     return token in _FUNCTION_PAIRS or _FUNCTION_CHARACTERS.issuperset(token)

@@ -31,7 +31,7 @@ def with_supervisor() -> None:
     something else in a child of ours."""
     descriptor = os.environ.pop(PIPE, "")
     if descriptor.isdecimal():
-        _watch(lambda: _read_to_end(int(descriptor)), _end)
+        _end_after(lambda: os.read(int(descriptor), 1), grace_seconds=GRACE_SECONDS)
 
 
 def tie_forks() -> None:
@@ -55,32 +55,18 @@ def _note_forking_pid() -> None:
 def _tie_to_forking_pid() -> None:
     parent_pid = _forking_pid
     end_with(parent_pid)
-    _watch(lambda: _wait_for_another_parent(parent_pid), _enforce)
+    _end_after(lambda: os.getppid() == parent_pid, pause_seconds=POLL_SECONDS)
 
 
-def _watch(wait: Callable[[], None], act: Callable[[], None]) -> None:
+def _end_after(goes_on: Callable[[], object], *, pause_seconds: float = 0.0, grace_seconds: float = 0.0) -> None:
+    """End this process once `goes_on` no longer holds: ask first where there is a time of grace, then enforce it."""
+
     def watch() -> None:
-        wait()
-        act()
+        while goes_on():
+            time.sleep(pause_seconds)
+        if grace_seconds:
+            os.kill(os.getpid(), signal.SIGTERM)
+            time.sleep(grace_seconds)
+        os.kill(os.getpid(), signal.SIGKILL)
 
     threading.Thread(target=watch, name="lifeline", daemon=True).start()
-
-
-def _read_to_end(descriptor: int) -> None:
-    while os.read(descriptor, 1):
-        pass
-
-
-def _wait_for_another_parent(parent_pid: int) -> None:
-    while os.getppid() == parent_pid:
-        time.sleep(POLL_SECONDS)
-
-
-def _end() -> None:
-    os.kill(os.getpid(), signal.SIGTERM)
-    time.sleep(GRACE_SECONDS)
-    _enforce()
-
-
-def _enforce() -> None:
-    os.kill(os.getpid(), signal.SIGKILL)

@@ -79,9 +79,16 @@ def accept(draft: CoreDraft, text: str | None, by: "User", now: datetime) -> Cor
     with transaction.atomic():
         _decide(draft, Status.ACCEPTED, by, now)
         block = _block(draft.persona, draft.label)
-        content = _with(block.content, words)
-        if len(content) > MAX_CHARACTERS:
-            raise DraftRefused("too_long", _too_long(len(content) - MAX_CHARACTERS))
+        content = block.content
+        if not says(content.rstrip(), words):  # else it stays as it is
+            content = "\n".join(filter(None, (content.rstrip(), words)))
+        if (excess := len(content) - MAX_CHARACTERS) > 0:
+            text = ngettext(
+                "The text would be %(count)d character too long. Shorten it or the draft.",
+                "The text would be %(count)d characters too long. Shorten it or the draft.",
+                excess,
+            )
+            raise DraftRefused("too_long", text % {"count": excess})
         block.rewrite(content, by)
     return draft
 
@@ -128,22 +135,6 @@ def _decide(draft: CoreDraft, status: str, by: "User", now: datetime) -> None:
 
 def _block(persona: Persona, label: str) -> CoreBlock:
     return CoreBlock.objects.get(persona=persona, label=label)
-
-
-def _with(content: str, words: str) -> str:
-    """The text of a block with these words at its end, a line of their own; where they stand in it, as it is."""
-    before = content.rstrip()
-    if says(before, words):
-        return content
-    return f"{before}\n{words}" if before else words
-
-
-def _too_long(by: int) -> str:
-    return ngettext(
-        "The text would be %(count)d character too long. Shorten it or the draft.",
-        "The text would be %(count)d characters too long. Shorten it or the draft.",
-        by,
-    ) % {"count": by}
 
 
 def _plain(text: str) -> str:

@@ -1,11 +1,8 @@
 """Delivering: the gates asked a last time, the line stored and published, the outreach stamped. One transaction: what
 is seen is stamped, and what is stamped was said."""
 
-from datetime import datetime
-
 from django.db import transaction
 
-from chat.models import Turn
 from chat.turns import first_word
 from echovessel.jobs.lease import Lease
 from proactive.models import Outreach
@@ -47,16 +44,12 @@ def deliver(lease: Lease[Outreach], written: WrittenFirstWord) -> None:
             raise Deferred(immediately=True)
         ask_the_gates(lease)
         outreach_context.of(lease.row)
-        turn = _said(lease, written, now)
+        try:
+            turn = first_word.say(lease.row.persona, written.text, written.xray, now)
+        except first_word.NotNow as error:
+            raise Deferred from error
         replies.delete(lease.row)
         lease.release(status=Status.DELIVERED, delivered_at=now, turn_uuid=turn.uuid, attempts=0)
-
-
-def _said(lease: Lease[Outreach], written: WrittenFirstWord, now: datetime) -> Turn:
-    try:
-        return first_word.say(lease.row.persona, written.text, written.xray, now)
-    except first_word.NotNow as error:
-        raise Deferred from error
 
 
 def ask_the_gates(lease: Lease[Outreach]) -> None:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, Field
+from pydantic import BaseModel, StringConstraints
 
 from chat.models import Session
 from chat.prompt import assemble
@@ -43,14 +43,10 @@ class WrittenFirstWord:
     xray: dict[str, Any]
 
 
-def _stripped(value: Any) -> Any:
-    return value.strip() if isinstance(value, str) else value
-
-
 class FirstWord(BaseModel):
     """The model's answer."""
 
-    message: Annotated[str, BeforeValidator(_stripped), Field(min_length=1)]
+    message: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1)]
 
 
 def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord:
@@ -59,56 +55,54 @@ def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord
     Raises LLMError, EmbeddingUnavailable and Unfit.
     """
     persona, replies = lease.row.persona, FirstWordReplies(lease)
-    assembled = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
-    replies.prompt_xray = assembled.xray
+    prompt = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
+    replies.prompt_xray = prompt.xray
     boundaries = boundaries_of(persona)
-    ways = _ways(persona, f"{assembled.system}\n{assembled.user}")
-    answer = llm.answer_now(
-        _request(persona, assembled),
-        FirstWord,
-        replies=replies,
-        doubt=lambda said: _doubt(persona, said.message, ways, boundaries),
-    )
-    text = answer.value.message
-    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
-        text = shorten_reply(text, knobs.longest_first_word())
-    if first_name_in(text, ways):
-        raise UnfitFirstWord("names_a_channel")
-    if crosses(boundaries, text):
-        raise UnfitFirstWord("left_alone")
-    return WrittenFirstWord(text, replies.xray() or assembled.xray)
-
-
-def first_name_in(text: str, ways: list[str]) -> str:
-    """The first of these ways that stands in the text as a word of its own; "" where none does."""
-    return next((way for way in ways if re.search(rf"(?<!\w){re.escape(way)}(?!\w)", text, re.IGNORECASE)), "")
-
-
-def _ways(persona: Persona, told: str) -> list[str]:
-    """The channels that her talks came through; a file that was brought is none. One whose name stands in what she was
-    told is a word of theirs: who speaks of web design may be asked about it."""
-    talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
-    channels = talks.order_by().values_list("channel", flat=True).distinct()
-    return [channel for channel in channels if not first_name_in(told, [channel])]
-
-
-def _doubt(persona: Persona, text: str, ways: list[str], boundaries: Sequence[Boundary]) -> str:
-    if crosses(boundaries, text):
-        return render("first_word_again", persona, boundary=True)
-    if first_name_in(text, ways):
-        return render("first_word_again", persona, channel=True)
-    longest = knobs.longest_first_word()
-    return render("first_word_again", persona, characters=longest) if len(text) > longest else ""
-
-
-def _request(persona: Persona, assembled: assemble.Prompt) -> llm.Request:
-    return llm.Request(
-        system=assembled.system,
-        user=assembled.user,
+    channels = _unnamed_channels(persona, f"{prompt.system}\n{prompt.user}")
+    request = llm.Request(
+        system=prompt.system,
+        user=prompt.user,
         tier="medium",
         purpose="proactive",
-        material=assembled.material,
+        material=prompt.material,
         max_tokens=knobs.first_word_tokens(),
         owner_id=persona.owner_id,
         persona_uuid=persona.uuid,
     )
+    answer = llm.answer_now(
+        request,
+        FirstWord,
+        replies=replies,
+        doubt=lambda answer: _find_fault(persona, answer.message, channels, boundaries),
+    )
+    text = answer.value.message
+    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
+        text = shorten_reply(text, knobs.longest_first_word())
+    if first_name_in(text, channels):
+        raise UnfitFirstWord("names_a_channel")
+    if crosses(boundaries, text):
+        raise UnfitFirstWord("left_alone")
+    return WrittenFirstWord(text, replies.xray() or prompt.xray)
+
+
+def first_name_in(text: str, channels: list[str]) -> str:
+    """The first of these channels that stands in the text as a word of its own; "" where none does."""
+    words = r"(?<!\w){}(?!\w)"
+    return next((name for name in channels if re.search(words.format(re.escape(name)), text, re.IGNORECASE)), "")
+
+
+def _unnamed_channels(persona: Persona, prompt: str) -> list[str]:
+    """The channels of the persona's sessions; an imported file is none. One whose name stands in the prompt is a word
+    of the owner's: who speaks of web design may be asked about it."""
+    talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
+    channels = talks.order_by().values_list("channel", flat=True).distinct()
+    return [channel for channel in channels if not first_name_in(prompt, [channel])]
+
+
+def _find_fault(persona: Persona, text: str, channels: list[str], boundaries: Sequence[Boundary]) -> str:
+    if crosses(boundaries, text):
+        return render("first_word_again", persona, boundary=True)
+    if first_name_in(text, channels):
+        return render("first_word_again", persona, channel=True)
+    longest = knobs.longest_first_word()
+    return render("first_word_again", persona, characters=longest) if len(text) > longest else ""

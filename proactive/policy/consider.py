@@ -48,7 +48,15 @@ _again = Update(
 
 def consider_all(now: datetime) -> int:
     """Let every persona that may, and has no outreach on its way, consider it; returns how many did."""
-    return sum(_considered(allowed, now) for allowed in _allowed())
+    count = 0
+    for allowed in _allowed():
+        try:
+            count += consider(allowed, now)
+        except Exception as error:  # noqa: BLE001  (the edge of a job: the others are to be considered all the same)
+            logger.error(
+                "persona %s could not be considered: %s", allowed.persona_id, redaction.format_exception(error)
+            )
+    return count
 
 
 def prune(now: datetime) -> int:
@@ -67,15 +75,6 @@ def decide_again(outreach: Outreach, now: datetime) -> Decision:
     return decide(replace(situation, reasons=tuple(reason for reason in situation.reasons if reason.key == key)))
 
 
-def _considered(allowed: ReachingOut, now: datetime) -> bool:
-    """One persona's fault is no other's."""
-    try:
-        return consider(allowed, now)
-    except Exception as error:  # noqa: BLE001  (the edge of a job: the others are to be considered all the same)
-        logger.error("persona %s could not be considered: %s", allowed.persona_id, redaction.format_exception(error))
-        return False
-
-
 def consider(allowed: ReachingOut, now: datetime) -> bool:
     """Decide for one persona, record it, and begin the outreach where she is to speak; False where another worker has
     begun one since. All in one transaction, so that nothing changes between what was seen and what is done."""
@@ -85,12 +84,12 @@ def consider(allowed: ReachingOut, now: datetime) -> bool:
             return False
         situation = read_situation(allowed, now)
         decision = decide(situation)
-        outreach = _begun(persona, decision.reason, now) if decision.reason and decision.speaks else None
-        _record(_as_row(persona, situation, decision, outreach))
+        outreach = _begin_outreach(persona, decision.reason, now) if decision.reason and decision.speaks else None
+        _record(persona, situation, decision, outreach)
     return True
 
 
-def _begun(persona: Persona, reason: Reason, now: datetime) -> Outreach:
+def _begin_outreach(persona: Persona, reason: Reason, now: datetime) -> Outreach:
     """An outreach for `reason`, on its way as soon as this is committed: a new one, or the one that was held back."""
     outreach, is_new = Outreach.objects.get_or_create(
         persona=persona,
@@ -111,8 +110,10 @@ def _begun(persona: Persona, reason: Reason, now: datetime) -> Outreach:
     return outreach
 
 
-def _as_row(persona: Persona, situation: Situation, decision: Decision, outreach: Outreach | None) -> Consideration:
-    return Consideration(
+def _record(persona: Persona, situation: Situation, decision: Decision, outreach: Outreach | None) -> None:
+    """Keep what came of it: counted on the newest row where that says the same of the same day, else in one of its
+    own."""
+    row = Consideration(
         persona=persona,
         day=situation.local.date(),
         verdict=decision.verdict,
@@ -124,11 +125,6 @@ def _as_row(persona: Persona, situation: Situation, decision: Decision, outreach
         first_at=situation.now,
         at=situation.now,
     )
-
-
-def _record(row: Consideration) -> None:
-    """Keep what came of it: counted on the newest row where that says the same of the same day, else in one of its
-    own."""
     for newest in _newest(row.persona_id):
         if _says(newest) == _says(row):
             _again(newest.pk, row.at, row.facts)

@@ -1,6 +1,5 @@
 """The situation: everything that deciding whether to speak first depends on, read once, and frozen."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any
@@ -164,7 +163,10 @@ def read_situation(allowed: ReachingOut, now: datetime, sparing: str = "") -> Si
         care_until=persona.care_until,
         last_user_line_at=lines.last_user_at,
         last_line_at=lines.last_at,
-        outreaches=tuple(_with_answers(persona, said[:2])),
+        outreaches=tuple(
+            LastMessage(at, next((answer for (answer,) in _first_of_the_user_after(persona.pk, at)), None))
+            for at in said[:2]
+        ),
         sent_at=tuple(at for at in said if now - at < DAY),
         turn_in_flight=(persona.pk,) in _in_flight(),
         budget_spent=ledger.is_spent(Purpose.PROACTIVE, persona.owner_id, chosen_provider(), now),
@@ -178,12 +180,6 @@ def _lines(persona: Persona) -> SessionMessages:
             return SessionMessages(last_at, user_at, uuid)
         return SessionMessages(last_at)
     return SessionMessages()
-
-
-def _with_answers(persona: Persona, said: list[datetime]) -> Iterator[LastMessage]:
-    for at in said:
-        answers = _first_of_the_user_after(persona.pk, at)
-        yield LastMessage(at, answers[0][0] if answers else None)
 
 
 def _first(value: int | None, otherwise: int) -> int:

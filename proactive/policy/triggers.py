@@ -10,7 +10,7 @@ None of them while a talk goes on or has hardly ended. What has made an outreach
 one was held back in the last moment.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
 from itertools import chain
@@ -105,40 +105,37 @@ def find_reasons(
 ) -> tuple[Reason, ...]:
     """What stands now, the best first. `changed_at`: when the owner last was at the switch. `sparing`: the key of an
     outreach that is not to be counted, because it is asked for its own sake."""
-    if not _has_rested(persona, lines, now):
+    if lines.last_at is not None and now - lines.last_at < timedelta(minutes=knobs.rest_minutes()):
+        return ()
+    if (persona.pk,) in _off_the_record():
         return ()
     reasons = chain(
         _due(persona, Kind.INTENTION, now),
-        _weighing(persona, now),
+        _strong_events(persona, now),
         _due(persona, Kind.EXPECTATION, now),
-        _silent(persona, lines, changed_at, now, sparing),
+        _silence(persona, lines, changed_at, now, sparing),
     )
-    unused = [reason for reason in reasons if reason.key == sparing or not _is_used(persona, reason.key)]
-    return tuple(_left_to_speak_of(persona, unused))
-
-
-def _left_to_speak_of(persona: Persona, reasons: Sequence[Reason]) -> Iterator[Reason]:
-    """Those about nothing that the owner wants left alone."""
-    wanted = [one.about for one in reasons if one.about]
+    unused = [
+        reason
+        for reason in reasons
+        if reason.key == sparing
+        or all(may_come_again(status, ended_by) for status, ended_by in _made_of(persona.pk, reason.key))
+    ]
+    # Those about nothing that the owner wants left alone.
+    wanted = [reason.about for reason in unused if reason.about]
     nodes = ConceptNode.objects.filter(persona=persona, uuid__in=wanted) if wanted else ConceptNode.objects.none()
-    told = dict(nodes.values_list("uuid", "description"))
-    boundaries = boundaries_of(persona) if told else []
-    yield from (one for one in reasons if one.about is None or not crosses(boundaries, told.get(one.about, "")))
+    descriptions = dict(nodes.values_list("uuid", "description"))
+    boundaries = boundaries_of(persona) if descriptions else []
+    return tuple(
+        reason
+        for reason in unused
+        if reason.about is None or not crosses(boundaries, descriptions.get(reason.about, ""))
+    )
 
 
 def may_come_again(status: str, reason: str) -> bool:
     """Whether an outreach that ended so leaves its trigger to be used again: it was held back by a gate."""
     return status == Status.DROPPED and reason in Gate.values
-
-
-def _has_rested(persona: Persona, lines: SessionMessages, now: datetime) -> bool:
-    if lines.last_at is not None and now - lines.last_at < timedelta(minutes=knobs.rest_minutes()):
-        return False
-    return (persona.pk,) not in _off_the_record()
-
-
-def _is_used(persona: Persona, key: str) -> bool:
-    return any(not may_come_again(status, reason) for status, reason in _made_of(persona.pk, key))
 
 
 def _due(persona: Persona, kind: str, now: datetime) -> Iterator[Reason]:
@@ -150,14 +147,14 @@ def _due(persona: Persona, kind: str, now: datetime) -> Iterator[Reason]:
         yield Reason(trigger, f"{trigger}:{uuid}", uuid, due)
 
 
-def _weighing(persona: Persona, now: datetime) -> Iterator[Reason]:
+def _strong_events(persona: Persona, now: datetime) -> Iterator[Reason]:
     least = knobs.shock_impact()
     since = now - timedelta(hours=knobs.shock_hours())
     for uuid, told_at in _shocks(persona.pk, since, now, least, -least):
         yield Reason(Trigger.SHOCK, f"{Trigger.SHOCK}:{uuid}", uuid, told_at)
 
 
-def _silent(
+def _silence(
     persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str
 ) -> Iterator[Reason]:
     """The next step of a silence: as long after the one before as that one was long, so that each is twice as long."""

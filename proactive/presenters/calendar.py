@@ -98,7 +98,8 @@ def first_day(text: str, today: dt.date) -> dt.date:
 def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate] = ()) -> MonthCalendar:
     """The month that begins on `first`, of one persona or of all, in one statement; without what these gates held
     back."""
-    weeks = _weeks(first)
+    begins = int(get_format("FIRST_DAY_OF_WEEK"))  # 0 is Sunday; the standard library counts from Monday
+    weeks = calendar.Calendar((begins + 6) % 7).monthdatescalendar(first.year, first.month)
     # By day: how many were sent and said, and by gate how often it held back.
     considered = _between(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides)
     rows = (
@@ -113,7 +114,6 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
     counted: dict[dt.date, dict[str, int]] = {}
     for day, gate, times, sent, said in rows:
         counted.setdefault(day, {}).update({gate: times} if gate else {"sent": sent, "said": said})
-    begins = int(get_format("FIRST_DAY_OF_WEEK"))  # 0 is Sunday
     return MonthCalendar(
         first=first,
         weekdays=[WEEKDAYS_ABBR[(begins + 6 + number) % 7] for number in range(7)],
@@ -121,11 +121,6 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
         before=_name(first - ONE_DAY),
         after=_name((first + 31 * ONE_DAY).replace(day=1)),
     )
-
-
-def _weeks(first: dt.date) -> list[list[dt.date]]:
-    begins = (int(get_format("FIRST_DAY_OF_WEEK")) + 6) % 7  # as the standard library counts: 0 is Monday
-    return calendar.Calendar(begins).monthdatescalendar(first.year, first.month)
 
 
 def _name(day: dt.date) -> str:

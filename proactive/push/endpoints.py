@@ -1,7 +1,7 @@
 """Where a notice may be sent to: the push services that the operator trusts, and nowhere else. Browsers say where they
 are reached; a page must not be able to make this server call its neighbours."""
 
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http.request import validate_host
@@ -21,9 +21,7 @@ def is_allowed(endpoint: str) -> bool:
         return False
     if parts.username is not None or parts.password is not None or parts.fragment or "\\" in endpoint:
         return False
-    return f"{parts.scheme}://{parts.netloc}" in settings.PUSH_SERVICES or _is_known_service(parts, port)
-
-
-def _is_known_service(parts: SplitResult, port: int | None) -> bool:
+    if f"{parts.scheme}://{parts.netloc}" in settings.PUSH_SERVICES:
+        return True
     known = [service for service in settings.PUSH_SERVICES if "://" not in service and service != "*"]
     return parts.scheme == "https" and port in (None, 443) and validate_host(parts.hostname or "", known)

@@ -28,25 +28,24 @@ def notify(outreach: Outreach, now: datetime) -> int:
     browsers = list(PushSubscription.objects.filter(owner=persona.owner_id))
     if not browsers or not Outreach.objects.filter(pk=outreach.pk, pushed_at=None).update(pushed_at=now):
         return 0
-    return sum(_told(browser, persona, now) for browser in browsers)
+    taken = 0
+    for browser in browsers:
+        status = _send(browser, persona)
+        mine = PushSubscription.objects.filter(pk=browser.pk)
+        if 200 <= status < 300:
+            mine.update(last_pushed_at=now, failures=0)
+            taken += 1
+            continue
+        logger.warning("push subscription %s: the service answered %s", browser.pk, status)
+        # One that the service does not know any more is struck off.
+        if status in GONE or browser.failures + 1 >= knobs.push_failures():
+            mine.delete()
+        else:
+            mine.update(failures=browser.failures + 1)
+    return taken
 
 
-def _told(browser: PushSubscription, persona: Persona, now: datetime) -> bool:
-    """Whether this browser's service has taken the notice. One that does not know it any more has it struck off."""
-    status = _status(browser, persona)
-    mine = PushSubscription.objects.filter(pk=browser.pk)
-    if 200 <= status < 300:
-        mine.update(last_pushed_at=now, failures=0)
-        return True
-    logger.warning("push subscription %s: the service answered %s", browser.pk, status)
-    if status in GONE or browser.failures + 1 >= knobs.push_failures():
-        mine.delete()
-    else:
-        mine.update(failures=browser.failures + 1)
-    return False
-
-
-def _status(browser: PushSubscription, persona: Persona) -> int:
+def _send(browser: PushSubscription, persona: Persona) -> int:
     """How the push service answers; 0 where it does not, or may not be asked."""
     if not endpoints.is_allowed(browser.endpoint):
         return 0

@@ -20,7 +20,7 @@ class NoFurther(Session):
 
     def __init__(self) -> None:
         super().__init__()
-        self.auth = _as_it_is
+        self.auth = lambda request: request
 
     def send(self, request: PreparedRequest, **kwargs: Any) -> Response:
         return super().send(request, **(kwargs | {"allow_redirects": False}))
@@ -28,23 +28,15 @@ class NoFurther(Session):
 
 def send(browser: PushSubscription, notice: str, topic: str) -> int:
     """The status that the service answers with. Raises what requests, cryptography and py_vapid raise."""
+    parts = urlsplit(browser.endpoint)
+    expires = int(time.time()) + TOKEN_HOURS * SECONDS_AN_HOUR
+    claims = {"aud": f"{parts.scheme}://{parts.netloc}", "sub": vapid.contact(), "exp": expires}
     keys = {"p256dh": browser.p256dh, "auth": browser.auth}
     with NoFurther() as session:
         answer: Any = WebPusher({"endpoint": browser.endpoint, "keys": keys}, requests_session=session).send(
             notice,
-            _signed(browser.endpoint) | {"Topic": topic, "Urgency": "normal"},
+            dict(vapid.key().sign(claims)) | {"Topic": topic, "Urgency": "normal"},
             ttl=knobs.push_keep_hours() * SECONDS_AN_HOUR,
             timeout=knobs.push_seconds(),
         )
     return int(answer.status_code)
-
-
-def _signed(endpoint: str) -> dict[str, str]:
-    parts = urlsplit(endpoint)
-    expires = int(time.time()) + TOKEN_HOURS * SECONDS_AN_HOUR
-    claims = {"aud": f"{parts.scheme}://{parts.netloc}", "sub": vapid.contact(), "exp": expires}
-    return dict(vapid.key().sign(claims))
-
-
-def _as_it_is(request: PreparedRequest) -> PreparedRequest:
-    return request

@@ -21,7 +21,7 @@ CONTACT = re.compile(r"mailto:[^@\s]+@[\w-]+(\.[\w-]+)+|https://[\w-]+(\.[\w-]+)
 
 def key() -> "Vapid":
     """This installation's, the same in every process."""
-    return _read(str(Path(settings.DATA_DIR) / "vapid_key.pem"))
+    return _load_or_make(str(Path(settings.DATA_DIR) / "vapid_key.pem"))
 
 
 def public_key() -> str:
@@ -48,26 +48,20 @@ def is_contact(text: str) -> bool:
 
 
 @cache
-def _read(path: str) -> "Vapid":
+def _load_or_make(path: str) -> "Vapid":
     from py_vapid import Vapid  # noqa: PLC0415  (0.1 s, and most processes never send a notice)
 
     file = Path(path)
     if not file.exists():
-        _make(file)
+        # Write a new key whole, and never over another: of two processes that do so together, both use the first one's.
+        new_key = Vapid()
+        new_key.generate_keys()
+        descriptor, written = tempfile.mkstemp(dir=file.parent, prefix=".vapid")  # readable by its owner alone
+        try:
+            with os.fdopen(descriptor, "wb") as new:
+                new.write(new_key.private_pem())
+            with contextlib.suppress(FileExistsError):
+                os.link(written, file)
+        finally:
+            os.unlink(written)
     return Vapid.from_pem(file.read_bytes())
-
-
-def _make(file: Path) -> None:
-    """Write a new key whole, and never over another: of two processes that do so at once, both use the first one's."""
-    from py_vapid import Vapid  # noqa: PLC0415
-
-    made = Vapid()
-    made.generate_keys()
-    descriptor, written = tempfile.mkstemp(dir=file.parent, prefix=".vapid")  # readable by its owner alone
-    try:
-        with os.fdopen(descriptor, "wb") as new:
-            new.write(made.private_pem())
-        with contextlib.suppress(FileExistsError):
-            os.link(written, file)
-    finally:
-        os.unlink(written)

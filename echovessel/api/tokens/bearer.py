@@ -63,34 +63,20 @@ def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
     token = valid_token(secret.strip(), now)  # looked up whatever the address: locked or not takes the same time
     if token is not None:
         return ShownToken(token.owner, token.pk)
-    address = client_address(request)
-    if seconds := _locked_for(address):
-        raise LockedOut(seconds)
-    _count_failure(address)
+    # After too many wrong ones an address waits as long as a login is locked.
+    address, clock, cool_off = client_address(request), time.monotonic(), get_cool_off()
+    patience = cool_off.total_seconds() if cool_off else 0.0
+    count, last = _failures.get(address, (0, clock))
+    left = last + patience - clock
+    if count >= settings.AXES_FAILURE_LIMIT and left > 0:
+        raise LockedOut(max(1, math.ceil(left)))
+    _failures.pop(address, None)  # the newest stands last
+    _failures[address] = (count + 1 if clock - last < patience else 1, clock)
+    while len(_failures) > MOST_ADDRESSES:
+        _failures.popitem(last=False)
     raise WrongToken
 
 
 def forget_failures() -> None:
     """Let every address begin anew."""
     _failures.clear()
-
-
-def _locked_for(address: str) -> int:
-    """Seconds, or 0."""
-    count, last = _failures.get(address, (0, 0.0))
-    left = last + _patience() - time.monotonic()
-    return max(1, math.ceil(left)) if count >= settings.AXES_FAILURE_LIMIT and left > 0 else 0
-
-
-def _count_failure(address: str) -> None:
-    now = time.monotonic()
-    count, last = _failures.pop(address, (0, now))
-    _failures[address] = (count + 1 if now - last < _patience() else 1, now)
-    while len(_failures) > MOST_ADDRESSES:
-        _failures.popitem(last=False)
-
-
-def _patience() -> float:
-    """Seconds after the last wrong one: as long as a login is locked."""
-    cool_off = get_cool_off()
-    return cool_off.total_seconds() if cool_off else 0.0

@@ -39,7 +39,12 @@ class Command(BaseCommand):
         owner = get_user_model().objects.filter(username=options["owner"]).first()
         if owner is None:
             raise CommandError(f"There is no user {options['owner']!r}. Make one with manage.py createsuperuser.")
-        card = _read(options["card"]) if options["card"] else Card()
+        card, path = Card(), options["card"]
+        if path:
+            try:
+                card = Card.model_validate(json.loads(path.read_text(encoding="utf-8")))
+            except (OSError, ValueError) as error:
+                raise CommandError(f"{path} cannot be read as a card: {error}") from error
         try:
             persona = create_persona(
                 owner,
@@ -53,10 +58,3 @@ class Command(BaseCommand):
         except ValidationError as error:
             raise CommandError("; ".join(error.messages)) from error
         return str(persona.uuid)
-
-
-def _read(path: Path) -> Card:
-    try:
-        return Card.model_validate(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError) as error:
-        raise CommandError(f"{path} cannot be read as a card: {error}") from error

@@ -120,7 +120,7 @@ async def test_who_comes_while_a_reply_begins_is_given_each_word_once() -> None:
         ):
             yield Frame(f"chat.{name}", {"turn_id": str(turn.uuid), **told}, timezone.now())
 
-    assert [piece async for piece in reply._words(turn, frames())] == ["Slowly ", "spoken", "."]
+    assert [piece async for piece in reply._reply_pieces(turn, frames())] == ["Slowly ", "spoken", "."]
 
 
 async def test_a_whole_reply_has_its_usage_from_the_ledger(client: openai.AsyncOpenAI, scripted: Script) -> None:
@@ -526,7 +526,7 @@ async def test_what_breaks_is_told_without_anybodys_words(
             await ask(client, word, stream=stream)
         assert (refused.value.status_code, refused.value.code) == (500, "internal")
     monkeypatch.undo()
-    monkeypatch.setattr(reply, "_heard", stumble)
+    monkeypatch.setattr(reply, "_text_after", stumble)
     with pytest.raises(openai.APIError, match="Something went wrong"):
         await streamed(client, "Hello")
     assert "ValueError" in caplog.text

@@ -41,7 +41,7 @@ def desk(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Desk:
     monkeypatch.setattr(runner.embedding, "warm", lambda: loaded)
     monkeypatch.setattr(runner, "in_thread", made.in_thread)
     monkeypatch.setattr(runner.llm, "stream", silence)
-    monkeypatch.setattr(runner, "_request", lambda turn, assembled: None)
+    monkeypatch.setattr(runner, "_make_request", lambda turn, prompt: None)
     return made
 
 

@@ -130,5 +130,5 @@ def test_threads_that_stem_at_the_same_time_do_not_mix_their_words():
 def test_words_of_ascii_among_others_end_where_they_would_be_found_to_end_sign_by_sign(text):
     unspaced, marks = language_tokenizer._UNSPACED, language_tokenizer._MARKS
     signs = f"((?:[{unspaced}][{marks}]*)+)|((?:(?![{unspaced}])[^\\W_][{marks}]*)+)"
-    folded = language_tokenizer._folded(text)
+    folded = language_tokenizer._fold(text)
     assert language_tokenizer._RUN.findall(folded) == re.findall(signs, folded)
