@@ -1,7 +1,6 @@
 """Days that are said plainly, counted from the day of the line that says them. Pure; English and Chinese."""
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date, timedelta
 
@@ -94,8 +93,15 @@ def days_in(text: str, today: date) -> Days | None:
     >>> days_in("I moved here two days ago", date(2026, 3, 1)).start
     datetime.date(2026, 2, 27)
     """
-    readings = (day_in, _counted, _single, _weekday_zh, _span)
-    return next((days for reading in readings if (days := reading(text, today))), None)
+    if days := day_in(text, today) or _counted(text, today):
+        return days
+    if match := DAY_WORD.search(text):
+        return away(DAY_WORDS[match[0].casefold()], "day", today)
+    if match := WEEKDAY_ZH.search(text):  # 上周三: only Chinese says which week a weekday is of
+        weekday = "一二三四五六日".index(match[2].replace("天", "日"))
+        day = week_away(STEPS[match[1]], today).start + timedelta(days=weekday)
+        return Days(day, day)
+    return _span(text, today)
 
 
 def day_in(text: str, today: date) -> Days | None:
@@ -104,8 +110,22 @@ def day_in(text: str, today: date) -> Days | None:
     >>> day_in("我是5月4号搬来的", date(2026, 3, 5)).start
     datetime.date(2026, 5, 4)
     """
-    readings = (_iso, _full_zh, _month_day, _day_month)
-    return next((days for reading in readings if (days := reading(text, today))), None)
+    if (match := ISO.search(text)) and (days := _day(int(match[1]), int(match[2]), int(match[3]))):
+        return days
+    if match := FULL_ZH.search(text):
+        year = int(match[1][:4]) if match[1] else today.year + YEARS_ZH[match[2]] if match[2] else None
+        if days := nearest(year, int(match[3]), int(match[4]), today):
+            return days
+    for match in MONTH_DAY.finditer(text):
+        if match[4] or match[5] or names_month(match[2], text[: match.start(2)]):
+            days = nearest(_year_en(match[1], match[5], today), month_named(match[2]), int(match[3]), today)
+            if days:
+                return days
+            break
+    for match in DAY_MONTH.finditer(text):
+        if match[3][0].isupper() or month_named(match[3]) not in (3, 5):
+            return nearest(_year_en(match[1], match[4], today), month_named(match[3]), int(match[2]), today)
+    return None
 
 
 def is_relative(text: str) -> bool:
@@ -122,33 +142,6 @@ def is_relative(text: str) -> bool:
         return True
     dated = (*FULL_ZH.finditer(text), *MONTH_DAY.finditer(text), *DAY_MONTH.finditer(text))
     return any(not any(re.fullmatch(r"\d{4}年?", part) for part in match.groups(default="")) for match in dated)
-
-
-def _iso(text: str, today: date) -> Days | None:
-    match = ISO.search(text)
-    return _day(int(match[1]), int(match[2]), int(match[3])) if match else None
-
-
-def _full_zh(text: str, today: date) -> Days | None:
-    match = FULL_ZH.search(text)
-    if match is None:
-        return None
-    year = int(match[1][:4]) if match[1] else today.year + YEARS_ZH[match[2]] if match[2] else None
-    return nearest(year, int(match[3]), int(match[4]), today)
-
-
-def _month_day(text: str, today: date) -> Days | None:
-    for match in MONTH_DAY.finditer(text):
-        if match[4] or match[5] or names_month(match[2], text[: match.start(2)]):
-            return nearest(_year_en(match[1], match[5], today), month_named(match[2]), int(match[3]), today)
-    return None
-
-
-def _day_month(text: str, today: date) -> Days | None:
-    for match in DAY_MONTH.finditer(text):
-        if match[3][0].isupper() or month_named(match[3]) not in (3, 5):
-            return nearest(_year_en(match[1], match[4], today), month_named(match[3]), int(match[2]), today)
-    return None
 
 
 def names_month(word: str, before: str) -> bool:
@@ -217,50 +210,24 @@ def number_zh(word: str) -> int:
 
 def away(count: int, unit: str, today: date) -> Days | None:
     """The day, week, month or year that lies `count` of them from `today`; None beyond the calendar."""
-    spans: dict[str, Callable[[int, date], Days]] = {
-        "day": _days_away,
-        "week": week_away,
-        "month": _month_away,
-        "year": _year,
-    }
     try:
-        return spans[unit](count, today)
+        if unit == "day":
+            day = today + timedelta(days=count)
+            return Days(day, day)
+        if unit == "week":
+            return week_away(count, today)
+        if unit == "month":
+            year, month = divmod(today.year * 12 + today.month - 1 + count, 12)
+            first = date(year, month + 1, 1)
+            return Days(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
+        return Days(date(today.year + count, 1, 1), date(today.year + count, 12, 31))
     except (ValueError, OverflowError):
         return None
-
-
-def _days_away(count: int, today: date) -> Days:
-    day = today + timedelta(days=count)
-    return Days(day, day)
 
 
 def week_away(count: int, today: date) -> Days:
     monday = today - timedelta(days=today.weekday()) + timedelta(weeks=count)
     return Days(monday, monday + timedelta(days=6))
-
-
-def _month_away(count: int, today: date) -> Days:
-    year, month = divmod(today.year * 12 + today.month - 1 + count, 12)
-    first = date(year, month + 1, 1)
-    return Days(first, (first + timedelta(days=31)).replace(day=1) - timedelta(days=1))
-
-
-def _year(count: int, today: date) -> Days:
-    return Days(date(today.year + count, 1, 1), date(today.year + count, 12, 31))
-
-
-def _single(text: str, today: date) -> Days | None:
-    match = DAY_WORD.search(text)
-    return away(DAY_WORDS[match[0].casefold()], "day", today) if match else None
-
-
-def _weekday_zh(text: str, today: date) -> Days | None:
-    """上周三: only Chinese says which week a weekday is of."""
-    match = WEEKDAY_ZH.search(text)
-    if match is None:
-        return None
-    day = week_away(STEPS[match[1]], today).start + timedelta(days="一二三四五六日".index(match[2].replace("天", "日")))
-    return Days(day, day)
 
 
 def _span(text: str, today: date) -> Days | None:

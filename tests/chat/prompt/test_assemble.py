@@ -201,7 +201,7 @@ def test_only_messages_of_this_conversation_are_asked_with(
 
 def test_a_question_after_years_is_not_drawn_to_the_last_topic_of_that_time(mira: Persona, monkeypatch: Any) -> None:
     asked: list[list[str]] = []
-    monkeypatch.setattr(assemble, "_composed", lambda paths, request: asked.append(list(request.turns)))
+    monkeypatch.setattr(assemble, "_compose", lambda paths, request: asked.append(list(request.turns)))
     claimed = talk(mira, "I collect fountain pens.", "What was my cat called?")
     now = claimed.messages.get(role="user").created_at
     assemble.assemble(claimed, now)
