@@ -72,10 +72,14 @@ class CompletionRequest:
 
 def parse_request(body: bytes) -> CompletionRequest:
     """What `body` asks. Raises Refused."""
-    parsed = _parsed(body)
-    _refuse_what_is_not_offered(parsed)
+    parsed = _parse_body(body)
+    _refuse_unsupported(parsed)
     last = max((at for at, said in enumerate(parsed.messages) if said.role == "assistant"), default=-1)
-    errand = _errand_in(parsed.messages)
+    # All that a client says, where it asks in its own name and not for somebody who talks.
+    users = [message.text() for message in parsed.messages if message.role == "user"]
+    by_system = any(errands.is_system_known(m.text()) for m in parsed.messages if m.role == "system")
+    is_errand = by_system or (users and all(map(errands.is_known, users)))
+    errand = "\n\n".join(message.text() for message in parsed.messages) if is_errand else ""
     lines = _new_lines(parsed.messages[last + 1 :])
     if not errand:
         if not lines:
@@ -107,15 +111,7 @@ def parse_request(body: bytes) -> CompletionRequest:
     )
 
 
-def _errand_in(messages: list[RequestMessage]) -> str:
-    """All that a client says where it asks in its own name, and not for somebody who talks."""
-    lines = [said.text() for said in messages if said.role == "user"]
-    by_system = any(errands.is_system_known(said.text()) for said in messages if said.role == "system")
-    is_one = by_system or (lines and all(map(errands.is_known, lines)))
-    return "\n\n".join(said.text() for said in messages) if is_one else ""
-
-
-def _parsed(body: bytes) -> Body:
+def _parse_body(body: bytes) -> Body:
     try:
         text = json.dumps(json.loads(body), ensure_ascii=False)
         return Body.model_validate(without_nul(json.loads(storable(text))))
@@ -130,7 +126,7 @@ def _parsed(body: bytes) -> Body:
         raise CompletionRefused(400, "invalid_json", "The body of this request is not JSON.") from error
 
 
-def _refuse_what_is_not_offered(body: Body) -> None:
+def _refuse_unsupported(body: Body) -> None:
     refused = {
         "n": body.n not in (None, 1),
         "tool_choice": body.tool_choice not in (None, "none", "auto"),

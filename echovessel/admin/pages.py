@@ -145,7 +145,7 @@ class AdminPage(Forgettable):
         sets = super().get_fieldsets(request, obj)
         if obj is None or self.reads(request, obj):
             return sets
-        return [(title, {**options, "fields": self._all_masked(options["fields"])}) for title, options in sets]
+        return [(title, {**options, "fields": self._mask_words(options["fields"])}) for title, options in sets]
 
     def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         if obj is not None and not self.reads(request, obj):
@@ -176,7 +176,7 @@ class AdminPage(Forgettable):
         shown = getattr(self, name, None) or (lambda row: getattr(row, name))
         return self._named(name, lambda row: shown(row) if self.reads(request, row) else MASK)
 
-    def _all_masked(self, names: Iterable[Any]) -> list[Any]:
+    def _mask_words(self, names: Iterable[Any]) -> list[Any]:
         return [self._named(name, lambda row: MASK) if name in self.words else name for name in names]
 
     def _named(self, name: str, column: Callable[[Any], Any]) -> Callable[[Any], Any]:

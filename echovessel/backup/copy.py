@@ -35,23 +35,19 @@ def open_copy(path: Path, key: str) -> Iterator[Any]:
     try:
         if key:
             connection.execute(key_pragma(key))
-        _read(connection)
+        try:
+            connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        except Database.DatabaseError as error:
+            raise NotReadable(
+                "the database cannot be read with the key that is given: "
+                "set DATABASE_KEY to the one that it was made with, or to none if it was made without"
+            ) from error
         connection.enable_load_extension(True)
         connection.load_extension(VECTOR_EXTENSION)
         connection.enable_load_extension(False)
         yield connection
     finally:
         connection.close()
-
-
-def _read(connection: Any) -> None:
-    try:
-        connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    except Database.DatabaseError as error:
-        raise NotReadable(
-            "the database cannot be read with the key that is given: "
-            "set DATABASE_KEY to the one that it was made with, or to none if it was made without"
-        ) from error
 
 
 def damage(connection: Any) -> list[str]:
@@ -73,7 +69,7 @@ def count_rows(connection: Any, tables: Sequence[str]) -> dict[str, int]:
 
 def migrations(connection: Any) -> Mapping[str, list[str]]:
     """The migrations that were applied, by app."""
-    found: dict[str, list[str]] = {}
+    names: dict[str, list[str]] = {}
     for app, name in connection.execute(f"SELECT app, name FROM {MIGRATIONS} ORDER BY app, name"):
-        found.setdefault(app, []).append(name)
-    return found
+        names.setdefault(app, []).append(name)
+    return names

@@ -1,12 +1,11 @@
 """Making a backup, and deciding which older ones go."""
 
-import contextlib
 import re
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from tempfile import mkdtemp
+from tempfile import TemporaryDirectory
 
 from django.apps import apps
 from django.conf import settings
@@ -34,7 +33,7 @@ def default_place(now: datetime) -> Path:
 
 def timestamped_name(folder: Path, now: datetime) -> Path:
     """
-    >>> named_by_its_moment(Path("b"), datetime(2026, 3, 5, 12, 0, tzinfo=UTC)).name
+    >>> timestamped_name(Path("b"), datetime(2026, 3, 5, 12, 0, tzinfo=UTC)).name
     'echovessel-20260305T120000Z.tar'
     """
     return folder / f"echovessel-{now.astimezone(UTC).strftime(STAMP)}.tar"
@@ -47,11 +46,16 @@ def create_backup(file: Path, now: datetime, progress: package.Progress) -> Mani
         raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
     _refuse_another_file(file)
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _refuse_a_full_disk(file.parent)
-    _clear_away(file.parent)
-    with _a_folder_beside(file) as folder:
+    needed = 2 * _database().stat().st_size
+    if shutil.disk_usage(file.parent).free < needed:
+        raise CannotBackUp(f"there is no room in {file.parent}: {needed // 1_000_000} MB are needed for a moment")
+    for left in file.parent.glob(f"{PART}*"):  # of a backup that died while it was made
+        if lease.is_dead(left.name.removeprefix(PART)):
+            shutil.rmtree(left, ignore_errors=True)
+    prefix = f"{PART}{lease.new_holder()}:"
+    with TemporaryDirectory(prefix=prefix, dir=file.parent, ignore_cleanup_errors=True) as folder:
         # The parts beside it, then the whole.
-        whole = folder / WHOLE
+        whole = Path(folder, WHOLE)
         key = connection.settings_dict["OPTIONS"].get("key", "")
         members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
         backup_copy.copy(connection, members[DATABASE])
@@ -68,7 +72,7 @@ def create_backup(file: Path, now: datetime, progress: package.Progress) -> Mani
             members={name: package.describe_member(path) for name, path in members.items()},
         )
         package.pack(whole, manifest, members, progress)
-        (folder / WHOLE).replace(file)
+        whole.replace(file)
     swap.sync(file.parent)
     return manifest
 
@@ -76,19 +80,20 @@ def create_backup(file: Path, now: datetime, progress: package.Progress) -> Mani
 def outdated_backups(files: Iterable[Path], now: datetime, keep: int | None, keep_days: int | None) -> list[Path]:
     """Those of the backups named by their moment that go: beyond the newest `keep`, or older than `keep_days`. The
     newest always stays."""
-    made = sorted(((_moment(file), file) for file in files if NAME.fullmatch(file.name)), reverse=True)
+    backups = sorted(
+        (
+            (datetime.strptime(match[1], STAMP).replace(tzinfo=UTC), file)
+            for file in files
+            if (match := NAME.fullmatch(file.name))
+        ),
+        reverse=True,
+    )
     return [
         file
-        for place, (at, file) in enumerate(made)
+        for place, (at, file) in enumerate(backups)
         if place > 0
         and ((keep is not None and place >= keep) or (keep_days is not None and now - at > timedelta(days=keep_days)))
     ]
-
-
-def _moment(file: Path) -> datetime:
-    match = NAME.fullmatch(file.name)
-    assert match is not None
-    return datetime.strptime(match.group(1), STAMP).replace(tzinfo=UTC)
 
 
 def _database() -> Path:
@@ -109,28 +114,6 @@ def _refuse_another_file(file: Path) -> None:
         package.manifest_of(file)
     except NotABackup as error:
         raise CannotBackUp(f"{file} is there already, and is no backup") from error
-
-
-def _refuse_a_full_disk(folder: Path) -> None:
-    needed = 2 * _database().stat().st_size
-    if shutil.disk_usage(folder).free < needed:
-        raise CannotBackUp(f"there is no room in {folder}: {needed // 1_000_000} MB are needed for a moment")
-
-
-@contextlib.contextmanager
-def _a_folder_beside(file: Path) -> Iterator[Path]:
-    folder = Path(mkdtemp(prefix=f"{PART}{lease.new_holder()}:", dir=file.parent))
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def _clear_away(folder: Path) -> None:
-    """What backups left behind that died while they were made."""
-    for left in folder.glob(f"{PART}*"):
-        if lease.is_dead(left.name.removeprefix(PART)):
-            shutil.rmtree(left, ignore_errors=True)
 
 
 def rotate(folder: Path, now: datetime, keep: int | None, keep_days: int | None) -> Sequence[Path]:

@@ -12,6 +12,7 @@ from typing import IO, Any
 
 from echovessel.backup import contents, copy
 from echovessel.backup.manifest import MEMBERS, Manifest, Member, NotABackup, read, write_manifest
+from echovessel.backup.swap import open_private
 from echovessel.db.sqlite.base import Database
 
 MANIFEST = "manifest.json"
@@ -32,7 +33,7 @@ def describe_member(file: Path) -> Member:
 def pack(to: Path, manifest: Manifest, members: Mapping[str, Path], progress: Progress) -> None:
     """Write the backup; it is on the disk when this returns, and its owner alone may read it."""
     with (
-        open(to, "xb", opener=_for_the_owner_alone) as file,
+        open(to, "xb", opener=open_private) as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar,
     ):
         content = write_manifest(manifest)
@@ -60,7 +61,7 @@ def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
             to = folder / name
             source, size = _next(tar, name, member.size)
             digest = hashlib.sha256()
-            with open(to, "xb", opener=_for_the_owner_alone) as out:
+            with open(to, "xb", opener=open_private) as out:
                 while chunk := source.read(CHUNK_BYTES):
                     digest.update(chunk)
                     out.write(chunk)
@@ -138,7 +139,7 @@ def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
                     raise NotABackup(f"it holds a file that is none of an installation: {name!r}")
                 path = folder / name
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-                with open(path, "xb", opener=_for_the_owner_alone) as file:
+                with open(path, "xb", opener=open_private) as file:
                     file.write(content)
                     file.flush()
                     os.fsync(file.fileno())
@@ -156,7 +157,3 @@ def _content(name: str, size: int, data: bytes) -> bytes:
     if len(content) != size:
         raise NotABackup(f"{name!r} in it is not as long as it says")
     return content
-
-
-def _for_the_owner_alone(path: str, flags: int) -> int:
-    return os.open(path, flags, mode=0o600)

@@ -5,7 +5,7 @@ what was forgotten, and which doors were closed, is read from the database that 
 the backup is unpacked beside it, its database brought to this version
 in it: what nobody will finish is settled, what was forgotten since is forgotten again, what was closed is closed
 it is whole, and memory is in order
-the one takes the other's place (`swapping`); the replaced one is kept aside
+the one takes the other's place (`swap`); the replaced one is kept aside
 """
 
 import itertools
@@ -76,16 +76,16 @@ def restore(
             raise RestoreRefused(fault)
         if fault := migration_history.fault(said.applied_migrations):
             raise RestoreRefused(fault)
-        before = _before(now)
+        before = _read_state(now)
         if not before.is_empty and not force:
-            raise RestoreRefused(_what_there_is(before))
+            raise RestoreRefused(_describe_state(before))
         needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
         if shutil.disk_usage(_database().parent).free < needed:
             raise RestoreRefused(
                 f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment"
             )
         with _nobody_else(before), _stages():
-            done, counts = _staged(file, before, now, progress)
+            done, counts = _prepare_stage(file, before, now, progress)
             if counts["pages_damaged"]:
                 raise NotABackup("the database in it is damaged")
             if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):
@@ -98,11 +98,9 @@ def restore(
                     f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; "
                     "where tombstones are of another key, give that key in TOMBSTONE_KEY first."
                 )
-            # --- in its place
-            # --------------------------------------------------------------------------------------------------- The
-            # moment. Returns the folder in which the replaced installation is.
+            # The moment. `aside` is the folder in which the replaced installation is.
             name = _unused(f"{ASIDE}-{now.strftime(create.STAMP)}")
-            swap.begin(_home(), [*_steps_of_database(name), *_steps_of_files(name)])
+            swap.begin(_home(), list(_steps(name)))
             swap.finish(_home())
             aside = _database().parent / name
     return RestoreResult(said, before, done, counts, aside if before.is_there else None)
@@ -121,7 +119,7 @@ def _key() -> str:
     return str(connection.settings_dict["OPTIONS"].get("key") or "")
 
 
-def _before(now: datetime) -> BackupState:
+def _read_state(now: datetime) -> BackupState:
     """What the living database tells, of whatever state it is."""
     if not _database().exists():
         return BackupState(is_there=False)
@@ -135,7 +133,7 @@ def _before(now: datetime) -> BackupState:
         connections.close_all()
 
 
-def _what_there_is(before: BackupState) -> str:
+def _describe_state(before: BackupState) -> str:
     if before.told is None:
         return (
             "the database that is there cannot be read by this version (migrate it first, or give its DATABASE_KEY). "
@@ -184,7 +182,7 @@ def _stages() -> Iterator[None]:
                 shutil.rmtree(folder, ignore_errors=True)
 
 
-def _staged(
+def _prepare_stage(
     file: Path, before: BackupState, now: datetime, progress: package.Progress
 ) -> tuple[Replayed | None, dict[str, int]]:
     """Unpack it and bring it to the present: what was forgotten again, and what does not hold in it."""
@@ -235,17 +233,14 @@ def interrupted_step() -> str:
     return "Nothing was touched."
 
 
-def _steps_of_database(aside: str) -> Iterator[swap.Step]:
-    database = _database()
+def _steps(aside: str) -> Iterator[swap.Step]:
+    """What takes the place of what: the database, then the files."""
+    home, database = _home(), _database()
     folder = database.parent
     for suffix in ("-wal", "-shm", "-journal"):
         log = f"{database.name}{suffix}"
         yield swap.Step(None, str(folder / log), str(folder / aside / log))
     yield swap.Step(str(folder / STAGE / DATABASE), str(database), str(folder / aside / database.name))
-
-
-def _steps_of_files(aside: str) -> Iterator[swap.Step]:
-    home = _home()
     staged = set(contents.entries(home / STAGE))
     for name in sorted(staged | set(contents.entries(home))):
         if name in staged or name not in contents.KEYS:

@@ -30,7 +30,7 @@ class Step:
 def begin(folder: Path, steps: Sequence[Step]) -> None:
     """Write down what is to happen, for good: the moment from which the restored installation is the one."""
     part = folder / f"{JOURNAL}.part"
-    with open(part, "w", opener=_for_the_owner_alone) as file:
+    with open(part, "w", opener=open_private) as file:
         json.dump([astuple(step) for step in steps], file)
         file.flush()
         os.fsync(file.fileno())
@@ -49,7 +49,7 @@ def finish(folder: Path) -> None:
         return
     steps = [Step(*each) for each in json.loads(journal.read_text())]
     for step in steps:
-        _take(step)
+        _carry_out(step)
     for stage in {Path(step.staged).parent for step in steps if step.staged is not None}:
         with contextlib.suppress(OSError):  # gone before, or something else lies in it
             stage.rmdir()
@@ -60,10 +60,10 @@ def finish(folder: Path) -> None:
     sync(folder)
 
 
-def _take(step: Step) -> None:
+def _carry_out(step: Step) -> None:
     place, aside = Path(step.place), Path(step.aside)
     if step.staged is not None and not Path(step.staged).exists():
-        return
+        return  # done before
     if place.exists() and not aside.exists():
         aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         place.replace(aside)
@@ -85,5 +85,6 @@ def sync_all(paths: Iterable[Path]) -> None:
         sync(path)
 
 
-def _for_the_owner_alone(path: str, flags: int) -> int:
+def open_private(path: str, flags: int) -> int:
+    """An opener of files that their owner alone may read."""
     return os.open(path, flags, mode=0o600)

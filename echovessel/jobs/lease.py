@@ -52,13 +52,8 @@ def is_dead(holder: str) -> bool:
         return True
     except PermissionError:
         return False
-    return _is_zombie(int(pid))
-
-
-def _is_zombie(pid: int) -> bool:
-    """Whether a process is dead and only waits for its parent to notice, as far as the system tells (Linux)."""
-    try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+    try:  # a zombie is dead and only waits for its parent to notice, as far as the system tells (Linux)
+        stat = Path(f"/proc/{int(pid)}/stat").read_text()
     except OSError:
         return False
     return stat.rpartition(")")[2].split()[:1] == ["Z"]

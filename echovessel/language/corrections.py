@@ -103,8 +103,12 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
         known = [moment for moment in _moments(said, kind) if moment.in_(said).casefold() != (right or "").casefold()]
         rest = _rest(line, kind)
         surely = loosely or wrong or rest
+        folded = wrong.casefold()
         meant = [
-            moment for moment in known if _same(moment.in_(said), wrong) and (surely or moment.is_like(said, right))
+            moment
+            for moment in known
+            for text in [moment.in_(said).casefold()]
+            if (text.endswith(folded) or folded.endswith(text)) and (surely or moment.is_like(said, right))
         ]
         if right and meant and (wrong or takes_back(line)) and rest <= set(tokenizer.tokenize(said)):
             return _with_moment(said, meant[0], line, right)
@@ -131,10 +135,6 @@ def _moments(text: str, kind: tuple[re.Pattern[str], ...]) -> list[_Moment]:
         if not kept or moment.start >= kept[-1].end:
             kept.append(moment)
     return kept
-
-
-def _same(one: str, other: str) -> bool:
-    return one.casefold().endswith(other.casefold()) or other.casefold().endswith(one.casefold())
 
 
 def _rest(line: str, kind: tuple[re.Pattern[str], ...]) -> set[str]:

@@ -374,7 +374,8 @@ class ReasoningFilter:
             else:
                 self._withdraw()
         elif kind in ("open", "open_pair") and (leads or self._begins_reasoning(following)):
-            self._begin(_marks_in(text))
+            is_details = text.startswith("<details")
+            self._begin(_IN_DETAILS if is_details else _IN_PAIR.get(text.casefold(), _IN_TAGS))
         elif kind in ("close", "close_pair") and (leads or self._ends_reasoning(following)):
             self._withdraw()
         elif kind == "wrapper" and leads and self.found:
@@ -468,12 +469,6 @@ def join_visible(items: Iterable[str | Withdrawn]) -> str:
         else:
             text.append(item)
     return "".join(text)
-
-
-def _marks_in(opening: str) -> re.Pattern[str]:
-    if opening.startswith("<details"):
-        return _IN_DETAILS
-    return _IN_PAIR.get(opening.casefold(), _IN_TAGS)
 
 
 def _is_space(character: str) -> bool:

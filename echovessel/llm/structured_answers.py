@@ -33,20 +33,17 @@ def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
-    kept = {key: _strict_value(key, value) for key, value in schema.items() if key not in ("default", "title")}
-    if "properties" in kept:
-        kept |= {"required": list(kept["properties"]), "additionalProperties": False}
-    return kept
-
-
-def _strict_value(key: str, value: Any) -> Any:
-    if key in ("properties", "$defs"):
-        return {name: strict_schema(part) for name, part in value.items()}
-    if key in ("anyOf", "oneOf", "allOf"):
-        return [strict_schema(part) for part in value]
-    if key == "items":
-        return strict_schema(value)
-    return value
+    strict: dict[str, Any] = {}
+    for key, value in schema.items():
+        if key in ("properties", "$defs"):
+            strict[key] = {name: strict_schema(part) for name, part in value.items()}
+        elif key in ("anyOf", "oneOf", "allOf"):
+            strict[key] = [strict_schema(part) for part in value]
+        elif key not in ("default", "title"):
+            strict[key] = strict_schema(value) if key == "items" else value
+    if "properties" in strict:
+        strict |= {"required": list(strict["properties"]), "additionalProperties": False}
+    return strict
 
 
 Schema = TypeVar("Schema", bound=BaseModel)
@@ -83,7 +80,10 @@ def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schem
     try:
         return schema.model_validate(_read(text.strip(), mend))
     except ValidationError as error:
-        raise Unreadable(_in_words(error)) from error
+        # One line per problem: `events.0.emotional_impact: Input should be a valid integer`.
+        problems = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]
+        lines = (f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in problems)
+        raise Unreadable("\n".join(lines)) from error
     except RecursionError as error:
         raise Unreadable("The JSON is nested far too deep.") from error
 
@@ -178,11 +178,3 @@ def _last_with_content(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         if key not in merged or value not in ("", None, [], {}):
             merged[key] = value
     return merged
-
-
-def _in_words(error: ValidationError) -> str:
-    """One line per problem: `events.0.emotional_impact: Input should be a valid integer`."""
-    problems = error.errors(include_url=False, include_context=False, include_input=False)
-    return "\n".join(
-        f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}" for problem in problems[:MAX_PROBLEMS]
-    )

@@ -101,7 +101,7 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
     begins = int(get_format("FIRST_DAY_OF_WEEK"))  # 0 is Sunday; the standard library counts from Monday
     weeks = calendar.Calendar((begins + 6) % 7).monthdatescalendar(first.year, first.month)
     # By day: how many were sent and said, and by gate how often it held back.
-    considered = _between(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides)
+    considered = _considerations(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides)
     rows = (
         considered.order_by()
         .values_list("day", "gate")
@@ -117,7 +117,20 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
     return MonthCalendar(
         first=first,
         weekdays=[WEEKDAYS_ABBR[(begins + 6 + number) % 7] for number in range(7)],
-        weeks=[[_day(day, first, counted.get(day, {})) for day in week] for week in weeks],
+        weeks=[
+            [
+                Day(
+                    day=day,
+                    is_within=day.month == first.month,
+                    sent=counts.get("sent", 0),
+                    said=counts.get("said", 0),
+                    held=list(_bar({gate: counts[gate] for gate in GATES if gate in counts})),
+                )
+                for day in week
+                for counts in [counted.get(day, {})]
+            ]
+            for week in weeks
+        ],
         before=_name(first - ONE_DAY),
         after=_name((first + 31 * ONE_DAY).replace(day=1)),
     )
@@ -127,7 +140,7 @@ def _name(day: dt.date) -> str:
     return f"{day:%Y-%m}" if FIRST_YEAR <= day.year <= LAST_YEAR else ""
 
 
-def _between(first: dt.date, last: dt.date, persona: int | None) -> Any:
+def _considerations(first: dt.date, last: dt.date, persona: int | None) -> Any:
     """By the index that serves it: of one persona by day; of all by time, with a day more on both sides for zones."""
     rows = Consideration.objects.filter(day__range=(first, last))
     if persona is not None:
@@ -135,16 +148,6 @@ def _between(first: dt.date, last: dt.date, persona: int | None) -> Any:
     midnight = dt.time(tzinfo=dt.UTC)
     since, until = (dt.datetime.combine(day, midnight) for day in (first - ONE_DAY, last + 2 * ONE_DAY))
     return rows.filter(at__range=(since, until))
-
-
-def _day(day: dt.date, first: dt.date, counted: Mapping[str, int]) -> Day:
-    return Day(
-        day=day,
-        is_within=day.month == first.month,
-        sent=counted.get("sent", 0),
-        said=counted.get("said", 0),
-        held=list(_bar({gate: counted[gate] for gate in GATES if gate in counted})),
-    )
 
 
 def _bar(times: Mapping[str, int]) -> Iterable[GateCount]:

@@ -289,7 +289,7 @@ def up() -> None:
 
     from echovessel.management.commands import up as supervisor  # noqa: PLC0415
 
-    supervisor._worker = lambda: [sys.executable, "-m", "tests.journeys.kill_process", "worker"]
+    supervisor.WORKER = [sys.executable, "-m", "tests.journeys.kill_process", "worker"]
     call_command("up", port=int(os.environ["PORT"]))
 
 

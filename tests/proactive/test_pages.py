@@ -420,6 +420,8 @@ def test_the_desk_takes_as_many_statements_for_many_rows_as_for_few(curator: Cli
 def test_the_calendar_reads_by_an_index_and_not_the_whole_table(mira: Persona) -> None:
     for persona, index in ((mira.pk, "consideration_by_day"), (None, "consideration_newest")):
         rows = (
-            presenters_calendar._between(dt.date(2026, 11, 1), dt.date(2026, 11, 30), persona).order_by().values("day")
+            presenters_calendar._considerations(dt.date(2026, 11, 1), dt.date(2026, 11, 30), persona)
+            .order_by()
+            .values("day")
         )
         assert index in rows.explain()

@@ -161,17 +161,12 @@ def temporary_values(database: BaseDatabaseWrapper, wanted: Iterable[Trigger]) -
 
 def reserve(model: type[models.Model], count: int) -> range:
     """So many keys above all that the table ever gave, for rows that get one by hand. Call in a transaction."""
-    last, name = _last_key(model), model._meta.db_table
+    name = model._meta.db_table
     with connection.cursor() as cursor:
+        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [name])
+        row: Any = cursor.fetchone()
+        last = int(row[0]) if row else 0
         cursor.execute("UPDATE sqlite_sequence SET seq = %s WHERE name = %s", [last + count, name])
         if not cursor.rowcount:
             cursor.execute("INSERT INTO sqlite_sequence(name, seq) VALUES (%s, %s)", [name, last + count])
     return range(last + 1, last + count + 1)
-
-
-def _last_key(model: type[models.Model]) -> int:
-    """The greatest key that a table ever gave."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [model._meta.db_table])
-        found: Any = cursor.fetchone()
-    return int(found[0]) if found else 0

@@ -69,13 +69,6 @@ def _of_database(content: Any) -> Iterator[bytes]:
     size = 65_536 if size == 1 else size
     if size < LEAST_PAGE:
         return
-    free = _free_pages(content, size)
-    for number in range(1, len(content) // size + 1):
-        page = content[(number - 1) * size : number * size]
-        yield from (page,) if number in free else _unused(page, 100 if number == 1 else 0)
-
-
-def _free_pages(content: Any, size: int) -> set[int]:
     free: set[int] = set()
     trunk = _number(content[32:36])
     while trunk and trunk not in free and trunk * size <= len(content):
@@ -84,7 +77,9 @@ def _free_pages(content: Any, size: int) -> set[int]:
         count = min(_number(page[4:8]), size // 4 - 2)
         free |= {_number(page[8 + 4 * at : 12 + 4 * at]) for at in range(count)}
         trunk = _number(page[:4])
-    return free
+    for number in range(1, len(content) // size + 1):
+        page = content[(number - 1) * size : number * size]
+        yield from (page,) if number in free else _unused(page, 100 if number == 1 else 0)
 
 
 def _unused(page: bytes, header: int) -> Iterator[bytes]:

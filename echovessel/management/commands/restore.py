@@ -12,7 +12,6 @@ from tqdm import tqdm
 from echovessel.backup import data_dir_lock, restore
 from echovessel.backup.copy import NotReadable
 from echovessel.backup.data_dir_lock import Occupied
-from echovessel.backup.forget_replay import Replayed
 from echovessel.backup.manifest import NotABackup
 from echovessel.backup.restore import RestoreResult
 
@@ -39,51 +38,42 @@ class Command(BaseCommand):
                     file, timezone.now(), bar.update, force=options["force"], as_it_is=options["as_it_is"]
                 )
         except Occupied as error:
-            raise CommandError(_occupied()) from error
+            pids = ", ".join(map(str, data_dir_lock.others(Path(settings.DATA_DIR))))
+            named = f" (processes {pids})" if pids else ""
+            message = f"EchoVessel is running{named}, or another program has its database open. Stop it."
+            raise CommandError(message) from error
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}. {restore.interrupted_step()}") from error
         except (NotABackup, NotReadable, restore.RestoreRefused) as error:
             raise CommandError(f"{file}: {str(error).rstrip('.')}. Nothing was touched.") from error
-        self._tell(restored)
-        if wrong := [name for name, count in restored.counts.items() if count]:
-            raise CommandError(f"restored as it is, not in order: {', '.join(wrong)}")
-
-    def _tell(self, restored: RestoreResult) -> None:
         width = max(map(len, restored.counts))
         self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in restored.counts.items()))
         self.stderr.write(f"restored as of {restored.manifest.made_at.isoformat()}; everybody has to sign in anew")
-        for line in _again(restored):
+        for line in _describe_forgetting(restored):
             self.stderr.write(line)
         if restored.aside is not None:
             self.stderr.write(f"what was there before is in {restored.aside}; delete it when you are content")
+        if wrong := [name for name, count in restored.counts.items() if count]:
+            raise CommandError(f"restored as it is, not in order: {', '.join(wrong)}")
 
 
-def _occupied() -> str:
-    there = data_dir_lock.others(Path(settings.DATA_DIR))
-    named = f" (processes {', '.join(map(str, there))})" if there else ""
-    return f"EchoVessel is running{named}, or another program has its database open. Stop it."
-
-
-def _again(restored: RestoreResult) -> list[str]:
+def _describe_forgetting(restored: RestoreResult) -> list[str]:
     """What is said of what was forgotten since the backup."""
-    if restored.done is None:
+    done = restored.done
+    if done is None:
         why = "cannot be read" if restored.before.is_there else "is gone"
         return [
             f"the database that was here {why}, and with it the knowledge of what was forgotten after the backup was "
             "made: it is in this installation again, and has to be forgotten again"
         ]
-    return list(_told(restored.done))
-
-
-def _told(done: Replayed) -> list[str]:
     rows = sum(done.rows.values())
-    said = [f"forgotten again: {rows} rows of {done.receipts} receipts; lines put away: {done.withheld}"]
+    lines = [f"forgotten again: {rows} rows of {done.receipts} receipts; lines put away: {done.withheld}"]
     if done.tombstones_of_another_key:
-        said.append(
+        lines.append(
             f"{done.tombstones_of_another_key} tombstones were made with another key, and refuse nothing any more"
         )
     if done.accounts:
-        said.append(f"accounts that stay, because nobody else could look after this: {done.accounts}")
-    if words := sorted({hit.place for hit in done.left}):
-        said.append(f"words of what was forgotten are said elsewhere, too: {', '.join(words)}")
-    return said
+        lines.append(f"accounts that stay, because nobody else could look after this: {done.accounts}")
+    if places := sorted({hit.place for hit in done.left}):
+        lines.append(f"words of what was forgotten are said elsewhere, too: {', '.join(places)}")
+    return lines

@@ -25,6 +25,7 @@ from echovessel.web import first_run, static_storage
 
 STOP_SECONDS = 15
 LONGEST_PAUSE_SECONDS = 30.0
+WORKER = [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"]
 
 
 @dataclass
@@ -43,24 +44,21 @@ class Child:
         """Start it when it is due; when it has died, clear away its group and plan the next start."""
         if self.process is None:
             if now >= self.start_at:
-                self.process = self._started()
+                supervisor_pid = os.getpid()
+                self.process = subprocess.Popen(
+                    self.command,
+                    start_new_session=True,
+                    preexec_fn=lambda: lifeline.end_with(supervisor_pid, signal.SIGTERM),
+                    cwd=settings.BASE_DIR,
+                    env=os.environ | {lifeline.PIPE: str(self.pipe)},
+                    pass_fds=(self.pipe,),
+                )
                 self.started_at = now
         elif self.process.poll() is not None:
             say(f"{self.name} ended ({self.process.returncode}); starting it again")
             self.signal(signal.SIGKILL)
             self.pause = 0.5 if now - self.started_at > 60 else min(self.pause * 2, LONGEST_PAUSE_SECONDS)
             self.process, self.start_at = None, now + self.pause
-
-    def _started(self) -> "subprocess.Popen[bytes]":
-        supervisor_pid = os.getpid()
-        return subprocess.Popen(
-            self.command,
-            start_new_session=True,
-            preexec_fn=lambda: lifeline.end_with(supervisor_pid, signal.SIGTERM),
-            cwd=settings.BASE_DIR,
-            env=os.environ | {lifeline.PIPE: str(self.pipe)},
-            pass_fds=(self.pipe,),
-        )
 
     def signal(self, number: int) -> None:
         if self.process is not None:
@@ -103,7 +101,11 @@ class Command(BaseCommand):
             )
         self.stdout.flush()
         ours, theirs = os.pipe()  # nobody writes: it ends when we do, and with us our end
-        self._tend([Child("the web server", _web(host, port), ours), Child("the job worker", _worker(), ours)])
+        web = [
+            sys.executable, "-m", "daphne", "--bind", host, "--port", str(port), "--no-server-name", "-v", "0",
+            "--application-close-timeout", "5", "echovessel.asgi:application",
+        ]  # fmt: skip
+        self._tend([Child("the web server", web, ours), Child("the job worker", WORKER, ours)])
         os.close(theirs)
 
     def _tend(self, children: list[Child]) -> None:
@@ -136,17 +138,6 @@ def _address(host: str, port: int) -> str:
     if host in ("0.0.0.0", "::"):
         host = named or "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _web(host: str, port: int) -> list[str]:
-    return [
-        sys.executable, "-m", "daphne", "--bind", host, "--port", str(port), "--no-server-name", "-v", "0",
-        "--application-close-timeout", "5", "echovessel.asgi:application",
-    ]  # fmt: skip
-
-
-def _worker() -> list[str]:
-    return [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"]
 
 
 def _on_stop_signals() -> list[int]:

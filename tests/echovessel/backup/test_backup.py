@@ -533,7 +533,7 @@ def test_a_swap_that_died_anywhere_is_ended(tmp_path: Path, first: int, second: 
     swap.begin(folder, steps)
     for deaths in (first, second):
         for step in steps[:deaths]:
-            swap._take(step)
+            swap._carry_out(step)
     data_dir_lock.acquire_shared(folder)
     assert written(folder) == {"a": "new a", "b": "new b"}
     assert written(folder / "aside") == {"a": "old a", "c": "old c"}
