@@ -1,4 +1,5 @@
-"""The second ear: a classifier that was trained with lines in `lines/` (`python -m chat.care.train`).
+"""What both ears say of a message: a phrase of the rules (`rules`), and a classifier that was trained with lines in
+`lines/` (`python -m chat.care.train`).
 
 A score is the sum of a linear part over n-grams and of a kernel part: how near the line is, in the layers of the
 bundled sentence model (`encoder`), to lines of the training. The pass through the model takes 5 to 10 ms, so what the
@@ -18,7 +19,7 @@ import threading
 import zipfile
 import zlib
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -127,6 +128,42 @@ class Model:
     centre_weights: np.ndarray
     gamma: float
     bias: float
+
+
+# --- what both ears say ---
+def speaks_of_crisis(text: str, messages_before: Callable[[], Sequence[str]] = tuple) -> bool:
+    """Whether `text` speaks of not wanting, or not being able, to go on.
+
+    `messages_before` returns what the owner said just before, oldest first; it is not called for a sure cry.
+
+    >>> [speaks_of_crisis(text) for text in ("I want to die", "我 不 想 活 了", "dying to see you", "电脑崩溃了")]
+    [True, True, False, False]
+    """
+    (score,) = scores([text])
+    if score > 0 or not (before := list(messages_before())):
+        return score > 0
+    earlier = scores(before)
+    if score > -DOUBT:
+        (joined,) = scores([f"{before[-1]}\n{text}"])
+        return joined > 0 or max(earlier) > -DOUBT
+    if max(earlier) <= -DOUBT:
+        return False
+    # What is plain by itself may not be so after this: the n-grams alone do not decide. After a cry, of which the
+    # joined text speaks in any case, the message itself has to be doubtful.
+    alone, joined = scores([text, f"{before[-1]}\n{text}"], is_read_through=True)
+    may_belong = max(earlier) <= 0 and alone > -UNLIKE_A_CRY
+    return alone > -DOUBT or (may_belong and joined > -DOUBT_TOGETHER)
+
+
+def speak_of_crisis(texts: Sequence[str]) -> list[bool]:
+    """Of each text by itself whether it speaks of a crisis."""
+    return [score > 0 for score in scores(texts)]
+
+
+@cache
+def warm() -> None:
+    """Load in the background, once, what the first message would otherwise wait for a second or two."""
+    threading.Thread(target=speak_of_crisis, args=(["I cannot go on", "你好，今天好累"],), daemon=True).start()
 
 
 def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float]:

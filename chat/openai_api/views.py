@@ -178,7 +178,7 @@ def _finish_reason(reply: AnyReply) -> str:
 
 def _as_sent(piece: str | Withdrawn) -> str:
     """A client cannot be made to take back what it has: the reply begins in a new paragraph then. It happens once to a
-    model whose name does not tell that it thinks (`llm.endpoints`)."""
+    model whose name does not tell that it thinks (`llm.providers`)."""
     return "\n\n" if isinstance(piece, Withdrawn) else piece
 
 

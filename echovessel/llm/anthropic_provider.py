@@ -10,11 +10,10 @@ from anthropic.types import Message, RawMessageStreamEvent
 from django.conf import settings
 
 from echovessel.llm.certificates import ssl_context
-from echovessel.llm.endpoints import Endpoint, Mode, Terms, open_stream
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
 from echovessel.llm.prompts import render_wording
-from echovessel.llm.providers import ANTHROPIC, Provider
+from echovessel.llm.providers import ANTHROPIC, Endpoint, Mode, Provider, Terms, open_stream
 from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
 
 OWN_URL = "https://api.anthropic.com"

@@ -18,7 +18,7 @@ from django.utils import timezone
 from pydantic import BaseModel
 
 from echovessel.language.plain_text import storable as storable_text
-from echovessel.llm import endpoints, knobs, ledger
+from echovessel.llm import knobs, ledger, providers
 from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.faults import unavailable_error
 from echovessel.llm.ledger import Meter
@@ -48,9 +48,9 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
     Leave it early only through `contextlib.aclosing`, so that connection and ledger are settled at once.
     """
     meter = Meter(request, chosen_provider())
-    endpoint = endpoints.endpoint_of(meter.provider, request.tier)
+    endpoint = providers.endpoint_of(meter.provider, request.tier)
     reply = VisibleReply(
-        ReasoningFilter(holds_back=endpoints.opens_in_prompt(endpoint)), Limit(request.max_characters or MAX_CHARACTERS)
+        ReasoningFilter(holds_back=providers.opens_in_prompt(endpoint)), Limit(request.max_characters or MAX_CHARACTERS)
     )
     try:
         with meter.running():
@@ -64,7 +64,7 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
                         break
             for visible in reply.close(is_cut=meter.finished is None or meter.finished.reason == "length"):
                 yield visible
-            endpoints.learn(endpoint, thought=reply.reasoned, was_unopened=reply.began_in_prompt)
+            providers.learn_habits(endpoint, thought=reply.reasoned, was_unopened=reply.began_in_prompt)
             _demand_words(reply.text, reasoned=reply.reasoned)
     finally:
         await asyncio.shield(in_thread(meter.record))
@@ -172,8 +172,8 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
     text = as_answer(meter.text)
     thought = thought or len(text) < len(meter.text)
     if thought:
-        endpoint = endpoints.endpoint_of(meter.provider, meter.request.tier)
-        endpoints.learn(endpoint, thought=True, was_unopened=endpoints.opens_in_prompt(endpoint))
+        endpoint = providers.endpoint_of(meter.provider, meter.request.tier)
+        providers.learn_habits(endpoint, thought=True, was_unopened=providers.opens_in_prompt(endpoint))
     whole = meter.finished is not None and meter.finished.reason != "length"
     if whole and not thought:
         # Of a model that only thought the answer is asked for once more, as of one that cannot be read.
@@ -184,7 +184,7 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
 async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[str | Thought, None]:
     """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
     request = meter.request
-    if endpoints.thinks(endpoints.endpoint_of(meter.provider, request.tier)):
+    if providers.thinks(providers.endpoint_of(meter.provider, request.tier)):
         # Servers count reasoning among the tokens of the reply: without room of its own, a model that thinks is cut off
         # before it has answered.
         request = replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())

@@ -16,11 +16,10 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk, ChatCompletio
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 
 from echovessel.llm.certificates import ssl_context
-from echovessel.llm.endpoints import Endpoint, Mode, Terms, open_stream
 from echovessel.llm.errors import LLMError
 from echovessel.llm.faults import as_llm_errors, is_complete_answer, whole_answer
 from echovessel.llm.prompts import render_wording
-from echovessel.llm.providers import OPENAI, Provider
+from echovessel.llm.providers import OPENAI, Endpoint, Mode, Provider, Terms, open_stream
 from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Usage
 
 OWN_URL = "https://api.openai.com/v1"

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from echovessel.llm import endpoints
+from echovessel.llm import providers
 from tests.wire.anthropic_server import AnthropicServer
 from tests.wire.openai_server import OpenAIServer
 
@@ -13,7 +13,7 @@ from tests.wire.openai_server import OpenAIServer
 @pytest.fixture(autouse=True)
 def _nothing_learned_of_servers() -> None:
     """A port may come back in a later test with a server of other manners."""
-    endpoints.forget()
+    providers.forget_endpoints()
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ from django.test import Client
 
 from chat.models import Message, Turn
 from chat.turns import turn as turns
-from echovessel.llm import endpoints
+from echovessel.llm import providers
 from echovessel.llm.models import LLMCall
 from echovessel.process.threads import in_thread
 from persona.models import Persona
@@ -26,7 +26,7 @@ STORY = "Once upon a time there was a vessel that kept every word. "
 
 @pytest.fixture(autouse=True)
 def _nothing_learned() -> None:
-    endpoints.forget()
+    providers.forget_endpoints()
 
 
 async def stored() -> list[str]:

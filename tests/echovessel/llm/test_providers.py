@@ -16,9 +16,9 @@ from pydantic import BaseModel
 from echovessel import llm
 from echovessel.llm import gateway, openai_provider
 from echovessel.llm.certificates import ssl_context
-from echovessel.llm.endpoints import Terms
 from echovessel.llm.ledger import Meter
 from echovessel.llm.models import Purpose
+from echovessel.llm.providers import Terms
 from echovessel.llm.structured_answers import schema_of
 from tests.wire.scripted_server import Fails, Hangs, Page, Says
 

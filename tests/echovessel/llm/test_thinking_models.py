@@ -7,7 +7,7 @@ import pytest
 from pydantic import BaseModel
 
 from echovessel import llm
-from echovessel.llm import endpoints, gateway, knobs
+from echovessel.llm import gateway, knobs, providers
 from echovessel.llm.ledger import Meter
 from tests.wire.anthropic_server import AnthropicServer
 from tests.wire.openai_server import OpenAIServer
@@ -116,7 +116,7 @@ async def test_who_thinks_has_room_for_it(openai_server: OpenAIServer, settings:
 
 async def test_names_tell_who_thinks() -> None:
     def sounds(model: str) -> bool:
-        return endpoints.thinks(("openai", "", model))
+        return providers.thinks(("openai", "", model))
 
     thinkers = "deepseek-r1:8b Qwen/Qwen3-8B qwen3.5:4b QwQ-32B gpt-oss:20b Magistral-Small glm-4.6 phi4-reasoning:plus"
     assert all(map(sounds, [*thinkers.split(), "DeepSeek-R1-Distill-Llama-8B", "Kimi-K2-Thinking", "gemma-4-9b"]))
