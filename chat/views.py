@@ -20,6 +20,7 @@ from chat.rendering.markdown import as_html
 from chat.socket.consumer import CHANNEL
 from chat.turns import turn as turns
 from echovessel import llm
+from echovessel.db.public_id import parse_uuid
 from echovessel.llm.models import LLMCall, Purpose
 from echovessel.outbox import events
 from persona import mood as moods
@@ -90,7 +91,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The lines before a message, as a fragment of the page."""
     found = own_persona(request, persona)
-    first = get_object_or_404(Message, persona=found, uuid=_uuid(request.GET.get("before", "")))
+    first = get_object_or_404(Message, persona=found, uuid=parse_uuid(request.GET.get("before", "")))
     with timezone.override(found.zone):
         lines, has_older = _page(found, Message.objects.filter(persona=found).before(first))
         return render(request, "chat/_lines.html", {"persona": found, "lines": lines, "has_older": has_older})
@@ -117,7 +118,9 @@ def _lines(
     for message, following in zip_longest(messages, messages[1:]):
         if message.day != day:
             day = message.day
-            yield ShownMessage("day", label=_day_label(day, persona), date=day)
+            days_ago = (timezone.now().astimezone(persona.zone).date() - day).days
+            near = {0: _("Today"), 1: _("Yesterday")}
+            yield ShownMessage("day", label=near.get(days_ago) or date_format(day, "DATE_FORMAT"), date=day)
         turn = message.turn
         is_offline = turn is not None and turn.uuid in offline_turns
         yield _message_line(message, ai_notice=message.pk in with_ai_notice, memory_mode=is_offline)
@@ -182,19 +185,5 @@ def _rule_label(session: Session) -> str:
     return _("Conversation ended · remembering…")
 
 
-def _day_label(day: dt.date, persona: Persona) -> str:
-    today = timezone.now().astimezone(persona.zone).date()
-    if day == today:
-        return _("Today")
-    return _("Yesterday") if (today - day).days == 1 else date_format(day, "DATE_FORMAT")
-
-
 def _uuid_of(row: Session | Turn | None) -> UUID | None:
     return row.uuid if row else None
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -5,6 +5,7 @@ import uuid
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 
+from echovessel.db.public_id import parse_uuid
 from persona.models import Persona
 
 
@@ -14,7 +15,9 @@ class NoSuchPersona(LookupError):
 
 def persona_by(reference: str) -> Persona:
     """The persona of that id or, where it is unique, that external id. Raises NoSuchPersona."""
-    found = _by_id(reference) or list(Persona.objects.filter(external_id=reference)[:2])
+    uuid = parse_uuid(reference)
+    found = list(Persona.objects.filter(uuid=uuid)) if uuid else []
+    found = found or list(Persona.objects.filter(external_id=reference)[:2])
     if not found:
         raise NoSuchPersona(f"There is no persona {reference!r}.")
     if len(found) > 1:
@@ -25,10 +28,3 @@ def persona_by(reference: str) -> Persona:
 def own_persona(request: HttpRequest, persona_id: uuid.UUID) -> Persona:
     """The caller's persona of that id; anybody else's does not exist (404)."""
     return get_object_or_404(Persona.objects.owned_by(request.user).select_related("owner"), uuid=persona_id)
-
-
-def _by_id(reference: str) -> list[Persona]:
-    try:
-        return list(Persona.objects.filter(uuid=uuid.UUID(reference)))
-    except ValueError:
-        return []

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import reduce
 from operator import or_
 from typing import Any, ClassVar
-from uuid import UUID
 
 from django.contrib import admin, messages
 from django.contrib.admin.utils import get_fields_from_path, label_for_field, unquote
@@ -21,6 +20,7 @@ from django.utils.translation import gettext_lazy as _
 from echovessel.admin.paging import CappedPaginator
 from echovessel.admin.permissions import MASK, READ, may_forget, may_forget_of_all, may_read
 from echovessel.audit import looks
+from echovessel.db.public_id import parse_uuid
 from echovessel.db.sqlite.substrings import SubstringIndex
 
 MOST_AT_ONCE = 50
@@ -195,24 +195,19 @@ class AdminPage(Forgettable):
         term = search_term.strip()
         if not term:
             return queryset, False
-        uuid = _uuid(term)
+        uuid = parse_uuid(term)
         if uuid is not None:
-            return queryset.filter(reduce(or_, (Q(**{name: uuid}) for name in self._uuid_fields()), Q(pk=None))), False
+            ends = ((name, get_fields_from_path(self.model, name)[-1]) for name in self.search_fields)
+            by_uuid = (Q(**{name: uuid}) for name, field in ends if isinstance(field, UUIDField))
+            return queryset.filter(reduce(or_, by_uuid, Q(pk=None))), False
         if self.persona_path is not None and not request.user.has_perm(READ):
-            queryset = queryset.filter(**{self._owner_lookup(): request.user.pk})
+            owner = "__".join(filter(None, [*self.persona_path.split("."), "owner"]))
+            queryset = queryset.filter(**{owner: request.user.pk})
         return self.found(request, queryset, term)
 
     def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
         """Those of `rows`, which may be searched by their words, that hold `term`."""
         return super().get_search_results(request, rows, term)
-
-    def _uuid_fields(self) -> list[str]:
-        ends = ((name, get_fields_from_path(self.model, name)[-1]) for name in self.search_fields)
-        return [name for name, field in ends if isinstance(field, UUIDField)]
-
-    def _owner_lookup(self) -> str:
-        steps = [step for step in (self.persona_path or "").split(".") if step]
-        return "__".join([*steps, "owner"])
 
     # --- what is done -----------------------------------------------------------------------------------------------
 
@@ -302,10 +297,3 @@ def _asked_by(one: Any) -> Iterable[str]:
         return [one.parameter_name]
     field = one if isinstance(one, str) else one[0]
     return [f"{field}__{ending}" for ending in ("exact", "isnull", "isempty")]
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

@@ -23,7 +23,10 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
     components = document["components"]["schemas"]
     components["Problem"] = Problem.model_json_schema(ref_template=REF_TEMPLATE)
     for operation in [operation for methods in document["paths"].values() for operation in methods.values()]:
-        operation["responses"] |= {str(status): _describe_refusal(status, why) for status, why in STATUSES.items()}
+        for status, why in STATUSES.items():
+            problem = {"status": status, "code": "…", "title": why}
+            content = {MEDIA_TYPE: {"schema": {"$ref": REF_TEMPLATE.format(model="Problem")}, "example": problem}}
+            operation["responses"][str(status)] = {"description": why, "content": content}
         for part in (operation.get("requestBody", {}), *operation["responses"].values()):
             content = part.get("content", {})
             for kind in {JSON, FORM} & content.keys():
@@ -52,9 +55,3 @@ def example(schema: Mapping[str, Any], components: Mapping[str, Any], depth: int
         parts = schema.get("prefixItems") or ([schema["items"]] if schema.get("items") and depth < _DEEPEST else [])
         return [example(part, components, depth + 1) for part in parts]
     return _BY_FORMAT.get(schema.get("format", ""), schema.get("minimum", _BY_TYPE.get(str(kind), {})))
-
-
-def _describe_refusal(status: int, why: str) -> dict[str, Any]:
-    problem = {"status": status, "code": "…", "title": why}
-    schema = {"$ref": REF_TEMPLATE.format(model="Problem")}
-    return {"description": why, "content": {MEDIA_TYPE: {"schema": schema, "example": problem}}}

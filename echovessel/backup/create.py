@@ -44,7 +44,11 @@ def create_backup(file: Path, now: datetime, progress: package.Progress) -> Mani
     file stands in its place, where there is no room, and where there is no database or a damaged one."""
     if not _database().exists():
         raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
-    _refuse_another_file(file)
+    if file.exists():  # a backup may take the place of a backup, and of nothing else
+        try:
+            package.manifest_of(file)
+        except NotABackup as error:
+            raise CannotBackUp(f"{file} is there already, and is no backup") from error
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     needed = 2 * _database().stat().st_size
     if shutil.disk_usage(file.parent).free < needed:
@@ -103,17 +107,6 @@ def _database() -> Path:
 def tables() -> list[str]:
     """The tables that a model has."""
     return [model._meta.db_table for model in apps.get_models(include_auto_created=True) if not model._meta.proxy]
-
-
-# --- where it is made -----------------------------------------------------------------------------------------------
-def _refuse_another_file(file: Path) -> None:
-    """A backup may take the place of a backup, and of nothing else."""
-    if not file.exists():
-        return
-    try:
-        package.manifest_of(file)
-    except NotABackup as error:
-        raise CannotBackUp(f"{file} is there already, and is no backup") from error
 
 
 def rotate(folder: Path, now: datetime, keep: int | None, keep_days: int | None) -> Sequence[Path]:

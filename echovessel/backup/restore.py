@@ -99,7 +99,10 @@ def restore(
                     "where tombstones are of another key, give that key in TOMBSTONE_KEY first."
                 )
             # The moment. `aside` is the folder in which the replaced installation is.
-            name = _unused(f"{ASIDE}-{now.strftime(create.STAMP)}")
+            name = f"{ASIDE}-{now.strftime(create.STAMP)}"
+            numbered = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
+            places = (_home(), _database().parent)
+            name = next(free for free in numbered if not any((folder / free).exists() for folder in places))
             swap.begin(_home(), list(_steps(name)))
             swap.finish(_home())
             aside = _database().parent / name
@@ -218,12 +221,6 @@ def _with_its_key() -> Iterator[None]:
         yield
     finally:
         settings.TOMBSTONE_KEY = usual
-
-
-def _unused(name: str) -> str:
-    """It, or with a number, so that nothing lies there yet."""
-    numbered = (name if number == 1 else f"{name}-{number}" for number in itertools.count(1))
-    return next(one for one in numbered if not any((folder / one).exists() for folder in (_home(), _database().parent)))
 
 
 def interrupted_step() -> str:

@@ -17,3 +17,11 @@ class PublicId(models.Model):
 
     class Meta:
         abstract = True
+
+
+def parse_uuid(text: str) -> uuid.UUID | None:
+    """The id that `text` is, if it is one."""
+    try:
+        return uuid.UUID(text)
+    except ValueError:
+        return None

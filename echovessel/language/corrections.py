@@ -111,7 +111,11 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
             if (text.endswith(folded) or folded.endswith(text)) and (surely or moment.is_like(said, right))
         ]
         if right and meant and (wrong or takes_back(line)) and rest <= set(tokenizer.tokenize(said)):
-            return _with_moment(said, meant[0], line, right)
+            # `right` takes the place of that moment. 「周五」 in the place of 「下周四」 is 「下周五」.
+            moment = meant[0]
+            is_plain = all(one.core == one.start for one in _moments(right, (*_DAYS, *_HOURS)))
+            start = moment.core if is_plain and moment.is_like(said, right) else moment.start
+            return f"{said[:start]}{right}{said[moment.end :]}"
     return None
 
 
@@ -143,10 +147,3 @@ def _rest(line: str, kind: tuple[re.Pattern[str], ...]) -> set[str]:
     for moment in reversed(_moments(line, kind)):
         rest = f"{rest[: moment.start]} {rest[moment.end :]}"
     return set(tokenizer.tokenize(_FILLING.sub(" ", rest.replace("’", "'"))))
-
-
-def _with_moment(said: str, meant: _Moment, line: str, right: str) -> str:
-    """`said` with `right` in the place of a moment. 「周五」 in the place of 「下周四」 is 「下周五」."""
-    is_plain = all(moment.core == moment.start for moment in _moments(right, (*_DAYS, *_HOURS)))
-    start = meant.core if is_plain and meant.is_like(said, right) else meant.start
-    return f"{said[:start]}{right}{said[meant.end :]}"

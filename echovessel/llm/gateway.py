@@ -23,7 +23,7 @@ from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.faults import unavailable_error
 from echovessel.llm.ledger import Meter
 from echovessel.llm.prompts import neutralize, render_wording, shorten
-from echovessel.llm.providers import Provider, chosen_provider
+from echovessel.llm.providers import chosen_provider
 from echovessel.llm.reasoning import ReasoningFilter
 from echovessel.llm.request import Answer, Reply, ReplyStore, Request, ResponseSchema, Thought
 from echovessel.llm.structured_answers import MAX_CHARACTERS, Unreadable, as_answer, parse_answer, schema_of
@@ -101,7 +101,22 @@ def answer_now(
     stored = deque(replies.load() if replies else ())
     number = 0
     while True:
-        reply = stored.popleft() if stored else _ask(question, provider, shape, number, replies)
+        if stored:
+            reply = stored.popleft()
+        else:
+            meter = Meter(question, provider)
+            try:
+                with meter.running():
+                    if number == 0:  # the second question is not held up by a cap: the first was paid for it
+                        ledger.demand(question, provider, timezone.now())
+                    reply = asyncio.run(_reply(meter, shape))
+            except BaseException:
+                meter.record()
+                raise
+            if replies:
+                meter.record_with(partial(replies.save, number, reply))
+            else:
+                meter.record()
         number += 1
         try:
             question = exchange.send(reply)
@@ -138,27 +153,6 @@ def conversation(
         if doubtful is not None:
             return Answer(doubtful, first.text, usage)
         raise AnswerUnreadable(f"Two answers did not fit. {error}", raw=second.text) from error
-
-
-def _ask(
-    question: Request, provider: Provider, shape: ResponseSchema, number: int, replies: ReplyStore | None
-) -> Reply:
-    """The `number`-th reply, entered in the ledger and kept. The second question of an answer is not held up by a cap:
-    the first would have been paid in vain."""
-    meter = Meter(question, provider)
-    try:
-        with meter.running():
-            if number == 0:
-                ledger.demand(question, provider, timezone.now())
-            reply = asyncio.run(_reply(meter, shape))
-    except BaseException:
-        meter.record()
-        raise
-    if replies:
-        meter.record_with(partial(replies.save, number, reply))
-    else:
-        meter.record()
-    return reply
 
 
 async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:

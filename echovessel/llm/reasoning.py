@@ -373,7 +373,16 @@ class ReasoningFilter:
                 self.found = True
             else:
                 self._withdraw()
-        elif kind in ("open", "open_pair") and (leads or self._begins_reasoning(following)):
+        # An opening mark begins a block where a line or a sentence begins, and the text of the block follows the mark:
+        # "<think> opens it" has a space there.
+        elif kind in ("open", "open_pair") and (
+            leads
+            or (
+                (not visible.beginning or visible.last in _SENTENCE_END)
+                and following not in ("", " ")
+                and following not in _PUNCTUATION
+            )
+        ):
             is_details = text.startswith("<details")
             self._begin(_IN_DETAILS if is_details else _IN_PAIR.get(text.casefold(), _IN_TAGS))
         elif kind in ("close", "close_pair") and (leads or self._ends_reasoning(following)):
@@ -388,12 +397,6 @@ class ReasoningFilter:
 
     def _begin(self, marks: re.Pattern[str]) -> None:
         self._block, self.found = _Block(marks), True
-
-    def _begins_reasoning(self, following: str) -> bool:
-        """Whether an opening mark after visible text begins a block: where a line or a sentence begins, and the text of
-        the block follows the mark. "<think> opens it" has a space there."""
-        is_at_beginning = not self._visible.beginning or self._visible.last in _SENTENCE_END
-        return is_at_beginning and following not in ("", " ") and following not in _PUNCTUATION
 
     def _ends_reasoning(self, following: str) -> bool:
         """Whether a closing mark after visible text ends reasoning that had no opening one. In the middle of a sentence

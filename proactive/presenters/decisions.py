@@ -52,12 +52,22 @@ class Day:
 def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
     """The last days on which there is something to tell, the newest first."""
     since = now.astimezone(persona.zone).date() - dt.timedelta(days=DAYS - 1)
-    spoken, held = list(_spoken(persona, since)), list(_held_back(persona, since))
-    days = {day: Day(day) for day in sorted({day for day, _one in [*spoken, *held]}, reverse=True)}
-    for day, word in spoken:
-        days[day].spoken.append(word)
-    for day, gate in held:
-        days[day].held.append(gate)
+    sent = list(_sent_outreaches(persona, since))
+    refusals = list(
+        Consideration.objects.filter(persona=persona, day__gte=since)
+        .exclude(verdict=Consideration.Verdict.SEND)
+        .order_by()
+        .values("day", "gate")
+        .annotate(first=Min("first_at"), last=Max("at"))
+        .order_by("-day", "first")
+    )
+    days = {
+        day: Day(day) for day in sorted({*(day for day, _ in sent), *(row["day"] for row in refusals)}, reverse=True)
+    }
+    for day, outreach in sent:
+        days[day].spoken.append(outreach)
+    for row in refusals:
+        days[row["day"]].held.append(GateRefusals(row["first"], row["last"], HELD_BACK[row["gate"]]))
     return list(days.values())
 
 
@@ -74,31 +84,18 @@ def why_now(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _spoken(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, SentOutreach]]:
+def _sent_outreaches(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, SentOutreach]]:
     first = dt.datetime.combine(since, dt.time(), tzinfo=persona.zone)
     rows = Outreach.objects.filter(
         persona=persona, wanted_at__gte=first, status__in=[Outreach.Status.DELIVERED, Outreach.Status.FAILED]
     ).order_by("-wanted_at")[:MOST_SPOKEN]
-    found = list(rows)[::-1]
-    nodes = _nodes(persona, [row.about_uuid for row in found if row.about_uuid])
-    for row in found:
+    outreaches = list(rows)[::-1]
+    nodes = _nodes(persona, [row.about_uuid for row in outreaches if row.about_uuid])
+    for row in outreaches:
         at = row.delivered_at or row.wanted_at
         about = nodes.get(row.about_uuid) if row.about_uuid else None
         is_said = row.status == Outreach.Status.DELIVERED
         yield at.astimezone(persona.zone).date(), SentOutreach(at, SPOKE[row.trigger], is_said, about)
-
-
-def _held_back(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date, GateRefusals]]:
-    rows = (
-        Consideration.objects.filter(persona=persona, day__gte=since)
-        .exclude(verdict=Consideration.Verdict.SEND)
-        .order_by()
-        .values("day", "gate")
-        .annotate(first=Min("first_at"), last=Max("at"))
-        .order_by("-day", "first")
-    )
-    for row in rows:
-        yield row["day"], GateRefusals(row["first"], row["last"], HELD_BACK[row["gate"]])
 
 
 def _nodes(persona: Persona, uuids: Iterable[UUID]) -> dict[UUID, ConceptNode]:

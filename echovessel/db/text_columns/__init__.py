@@ -86,7 +86,7 @@ Columns = Mapping[str, TextColumn]
 
 def declared(model: Model) -> Columns:
     """The declared columns of a model by field name, its own and those of its bases."""
-    found: dict[str, TextColumn] = dict(_of_other_packages().get(model._meta.label, {}))
+    found: dict[str, TextColumn] = dict(import_string(settings.TEXT_COLUMNS).get(model._meta.label, {}))
     for base in reversed(model.__mro__):
         found |= vars(base).get("text_columns", {})
     return found
@@ -130,11 +130,6 @@ def by_place() -> Mapping[str, TextColumn]:
 def tables_that_may_name_forgotten() -> frozenset[str]:
     """The tables in which ids of what was forgotten stand on purpose."""
     return frozenset(place.split(".")[0] for place, column in by_place().items() if column.may_name_forgotten)
-
-
-@cache
-def _of_other_packages() -> Mapping[str, Columns]:
-    return import_string(settings.TEXT_COLUMNS)
 
 
 def strings(value: Any) -> Iterator[str]:

@@ -10,7 +10,6 @@ import time
 from argparse import ArgumentParser
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from types import FrameType
 from typing import Any
 
 from django.conf import settings
@@ -109,7 +108,9 @@ class Command(BaseCommand):
         os.close(theirs)
 
     def _tend(self, children: list[Child]) -> None:
-        stopping = _on_stop_signals()
+        stopping: list[int] = []  # the number of the first signal that asks us to stop
+        for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
+            signal.signal(number, lambda number, _frame: stopping.append(number))
         try:
             while not stopping:
                 for child in children:
@@ -138,15 +139,3 @@ def _address(host: str, port: int) -> str:
     if host in ("0.0.0.0", "::"):
         host = named or "127.0.0.1"
     return f"http://{f'[{host}]' if ':' in host else host}:{port}"
-
-
-def _on_stop_signals() -> list[int]:
-    """A list that gets the number of the first signal that asks us to stop."""
-    received: list[int] = []
-
-    def note(number: int, _frame: FrameType | None) -> None:
-        received.append(number)
-
-    for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
-        signal.signal(number, note)
-    return received

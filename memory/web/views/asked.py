@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.models import Message
+from echovessel.db.public_id import parse_uuid
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.language.requests import Request, RequestKind, read_requests
 from memory.curation import actions
@@ -21,7 +22,7 @@ from memory.models import ConceptNode
 from memory.requests import corrections, offer, withhold
 from memory.requests.find import find_about
 from memory.web.forms import correction_form, explain_refusal
-from memory.web.views.base import persona_page, uuid_of
+from memory.web.views.base import persona_page
 from persona.models import Persona
 
 MAX_SOUGHT = 300
@@ -100,7 +101,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     asked = _own_message(persona, message)
     correcting = _correction(persona, asked)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
-    node = get_object_or_404(nodes, uuid=uuid_of(request.GET.get("node", "")))
+    node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))
     suggestion = corrections.suggest(node.description, correcting)
     form = correction_form(node, auto_id=f"correct-{node.pk}-%s")
     if suggestion:

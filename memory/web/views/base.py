@@ -44,11 +44,3 @@ def page(
 def is_fragment(request: HttpRequest) -> bool:
     """Whether a script of the page asks, for a piece of it."""
     return request.headers.get("X-Requested-With") == FETCHED
-
-
-def uuid_of(text: str) -> UUID | None:
-    """The id that `text` is, if it is one."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

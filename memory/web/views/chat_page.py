@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from chat.models import Message, Turn
+from echovessel.db.public_id import parse_uuid
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.curation import remember as curation_remember
 from memory.curation.remember import NotRemembered, RememberedMessage
@@ -40,7 +41,7 @@ def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
     found = own_persona(request, persona)
     lines = Message.objects.filter(persona=found)
     if since := request.GET.get("since"):
-        lines = lines.since(get_object_or_404(lines, uuid=_uuid(since)).created_at)
+        lines = lines.since(get_object_or_404(lines, uuid=parse_uuid(since)).created_at)
     return JsonResponse({"lines": [_remembered(line) for line in curation_remember.remembered_message_ids(lines)]})
 
 
@@ -64,7 +65,7 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
 def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What was learned in each of the talks asked for, as pieces of the page."""
     found = own_persona(request, persona)
-    sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := _uuid(text))]
+    sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := parse_uuid(text))]
     return render(
         request, "memory/_learned.html", {"persona": found, "talks": timelines.learned_by_session(found, sessions)}
     )
@@ -72,10 +73,3 @@ def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 def _remembered(line: RememberedMessage) -> dict[str, object]:
     return {"message_id": str(line.message.uuid), "words": line.words, "whole": line.is_whole}
-
-
-def _uuid(text: str) -> UUID | None:
-    try:
-        return UUID(text)
-    except ValueError:
-        return None

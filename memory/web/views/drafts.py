@@ -13,7 +13,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_http_methods, require_POST
 
-from memory.web.views.base import page, persona_page, uuid_of
+from echovessel.db.public_id import parse_uuid
+from memory.web.views.base import page, persona_page
 from persona.models import CoreDraft, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label
 from persona.onboarding import drafts as deciding
@@ -55,7 +56,7 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
 def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
     """Accept every draft for one of the texts that is shown on the page, one after the other, as long as there is
     room."""
-    shown = [one for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (one := uuid_of(text))]
+    shown = [one for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (one := parse_uuid(text))]
     taken = 0
     for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown).order_by("id"):
         try:

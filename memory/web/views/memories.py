@@ -11,6 +11,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods
 
 from chat.models import Message
+from echovessel.db.public_id import parse_uuid
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import RELATIONAL_TAGS
@@ -18,7 +19,7 @@ from memory.store.writing import mark_forgotten_before
 from memory.web import search
 from memory.web.forms import TAG_LABELS
 from memory.web.search import Filters
-from memory.web.views.base import page, persona_page, uuid_of
+from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
 PAGE = 30
@@ -99,7 +100,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
     }
     if how == "said" and text:
         stored = Message.objects.filter(persona=persona)
-        last = get_object_or_404(stored, uuid=uuid_of(before)) if before else None
+        last = get_object_or_404(stored, uuid=parse_uuid(before)) if before else None
         lines = search.search_messages(persona, text, last, PAGE)
         context |= {"lines": lines.rows, "next": lines.rows[-1].uuid if lines.has_more else ""}
     elif how == "meaning" and text:
@@ -110,7 +111,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
             context |= {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
     else:
         nodes = ConceptNode.objects.of(persona)
-        last_node = get_object_or_404(nodes, uuid=uuid_of(before)) if before else None
+        last_node = get_object_or_404(nodes, uuid=parse_uuid(before)) if before else None
         found = search.search_by_words(persona, text, sought.filters, last_node, PAGE)
         context |= {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
     return page(request, persona, "memory/memories.html", context)

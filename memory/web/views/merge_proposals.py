@@ -12,11 +12,12 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_http_methods, require_POST
 
+from echovessel.db.public_id import parse_uuid
 from memory.entities import merge
 from memory.entities.merge import LaterMergeStands
 from memory.models import Entity, MergeProposal
 from memory.web.presenters.merge_proposals import DECIDED, MAX_PAIRS, proposal_context
-from memory.web.views.base import page, persona_page, uuid_of
+from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
 MAX_LISTED = 300
@@ -35,7 +36,7 @@ SAID = {
 def names(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The pairs of which nobody knows whether they are one, the newest questions first; and what was decided last."""
     theirs = MergeProposal.objects.of(persona).select_related("a", "b").prefetch_related("a__aliases", "b__aliases")
-    before = uuid_of(request.GET.get("before", ""))
+    before = parse_uuid(request.GET.get("before", ""))
     last = MergeProposal.objects.of(persona).filter(uuid=before).first() if before else None
     questions = list((theirs.open().filter(pk__lt=last.pk) if last else theirs.open())[: MAX_PAIRS + 1])
     decided = theirs.filter(status__in=DECIDED)
@@ -55,7 +56,7 @@ def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str)
     """Decide about a pair, or take the decision back."""
     found = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
     _tell(request, deed, lambda by: merge.DECISIONS[deed](found, by, timezone.now()))
-    before = uuid_of(request.POST.get("before", ""))
+    before = parse_uuid(request.POST.get("before", ""))
     return redirect(reverse("memory_names", args=[persona.uuid]) + (f"?before={before}" if before else ""))
 
 
@@ -63,7 +64,7 @@ def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str)
 @require_POST
 def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Make two one that nobody asked about."""
-    one, other = (own_entity(persona, uuid_of(request.POST.get(side, ""))) for side in ("one", "other"))
+    one, other = (own_entity(persona, parse_uuid(request.POST.get(side, ""))) for side in ("one", "other"))
     if one.pk == other.pk:
         messages.error(request, str(SAID["refused"]))
     else:
