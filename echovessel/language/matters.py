@@ -5,26 +5,14 @@ about "my father" must not ask about "dad" either.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from echovessel.language import common_words, tokenizer
+from echovessel.language.kinship import relatives_in, share, without_kin
 from echovessel.language.person_names import occurs
 from echovessel.language.plain_text import simplify
 
 _SAME = (
-    "fathers?|dads?|daddy|papa|pa|stepdad|stepfather|爸爸|爸|父亲|老爸|老爹|爹|继父",
-    "mothers?|moms?|mums?|mommy|mummy|mama|ma|stepmom|stepmother|妈妈|妈|母亲|老妈|娘|继母",
-    "parents?|folks|父母|爸妈|爹妈|双亲",
-    "brothers?|bro|哥哥|弟弟|大哥|哥|弟|兄弟",
-    "sisters?|sis|姐姐|妹妹|姐|妹|姊",
-    "grandmas?|grandmothers?|granny|nana|奶奶|外婆|姥姥|祖母|外祖母",
-    "grandpas?|grandfathers?|grandad|granddad|爷爷|外公|姥爷|祖父|外祖父",
-    "husbands?|hubby|老公|丈夫",
-    "wife|wives|老婆|妻子|太太|媳妇",
-    "boyfriends?|男朋友|男友",
-    "girlfriends?|女朋友|女友",
-    "ex|exes|ex-?husband|ex-?wife|ex-?boyfriend|ex-?girlfriend|ex-?partner|前任|前男友|前女友|前夫|前妻",
-    "sons?|儿子", "daughters?|女儿", "kids?|child|children|baby|babies|孩子|小孩|娃|宝宝",
     "jobs?|work|working|office|workplace|career|boss|bosses|manager|colleagues?|coworkers?|工作|上班|公司|办公室|"
     "同事|老板|领导|上司|加班|单位",
     "school|class|classes|exams?|homework|university|college|studies|学校|上课|考试|作业|大学|学业|论文",
@@ -42,7 +30,8 @@ _SAME = (
 )  # fmt: skip
 _MATTER = re.compile(
     r"\b(?:about|mention(?:ing)?|bring(?:ing)? up|brought up|discuss(?:ing)?|refer(?:ring)? to|"
-    r"remind(?:ing)? me of|touch(?:ing)? on|"
+    r"remind(?:ing)? me of|touch(?:ing)? on|(?:steer|stay|keep) (?:well )?(?:clear of|away from|off)|"
+    r"(?:topics?|subjects?) of|"
     r"name|raise|talk(?:ing)? of|speak(?:ing)? of|joke about)\s+(?P<en>[^.,;!?\n]{2,80})|"
     r"(?:提起?|提到|问起?|问到|聊起?|谈起?|谈到|讨论|说起|讲起|说到|涉及|"
     r"开)(?:我)?(?:关于)?(?P<zh>[^，。；！？\n]{1,24}?)(?:的?(?:事情?|话题|玩笑|问题|名字))?(?:了|啦|吧|吗|好吗|$|"
@@ -78,16 +67,28 @@ def matter_of(wish: str) -> str:
     return (found["en"] or found["zh"] or "").strip() if found else ""
 
 
-def speaks_of(text: str, matter: str, names: Iterable[str] = ()) -> bool:
-    """Whether `text` speaks of `matter`, or of somebody who goes by one of `names`.
+def speaks_of(
+    text: str,
+    matter: str,
+    names: Iterable[str] = (),
+    relatives: Mapping[str, Collection[str]] | None = None,
+    owner: str = "",
+) -> bool:
+    """Whether `text` speaks of `matter`, or of somebody who goes by one of `names`. `relatives` and `owner` are as
+    `kinship.relatives_in` has them.
 
     >>> speaks_of("How is your dad?", "my father"), speaks_of("How is your cat?", "my father")
     (True, False)
+    >>> speaks_of("How is your mother's husband?", "my father"), speaks_of("Tom's father called", "my father")
+    (True, False)
     """
     plain, about = _plain(text), _plain(matter)
+    if share(relatives_in(about, relatives, owner, meant=True), relatives_in(plain, relatives, owner)):
+        return True
     groups = [group for group in _GROUPS if group.search(about)]
     if any(group.search(plain) for group in groups) or any(occurs(name, text) for name in names):
         return True
+    about = without_kin(about)
     for group in groups:
         about = group.sub(" ", about)
     words = _telling(_IDLE.sub(" ", about))

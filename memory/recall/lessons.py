@@ -7,8 +7,8 @@ model judges what fits only nearly; what is left out here it cannot judge, hence
 """
 
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -18,6 +18,7 @@ from chat.models import Message
 from echovessel.db.compiled_queries import Query
 from echovessel.embeddings import embedding
 from echovessel.language.feelings import are_alike, feelings_in
+from echovessel.language.kinship import relatives_in, share
 from echovessel.language.matters import matter_of, speaks_of
 from echovessel.language.requests import Condition
 from echovessel.language.requests.possible import condition_within
@@ -54,6 +55,7 @@ _asked_for: Query[Any] = Query(
         .values_list("node_id", "node__uuid", "quote", "message_id", "message__session_id")[:MAX_LESSONS]
     )
 )
+_FIRST = re.compile(r"[,.;，。；]")  # what a description begins with says what somebody is
 _LIKE_THIS = re.compile(r"\blike (?:this|that|now)\b|\bthis way\b|这样|这种|那样|像现在", re.IGNORECASE)
 
 
@@ -75,7 +77,8 @@ class LessonRow(NamedTuple):
     @property
     def matter(self) -> str:
         """What it is about, in words."""
-        return self.condition or matter_of(self.description)
+        named = self.description if self.is_boundary and relatives_in(self.description) else ""
+        return (matter_of(self.description) if self.is_boundary else "") or self.condition or named
 
 
 @dataclass(frozen=True)
@@ -191,23 +194,40 @@ def fitting_memories(request: ContextRequest) -> list[Fit]:
 # --- boundaries -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Boundary:
-    """What the owner wants left alone, and the names of whom it is about."""
+    """What the owner wants left alone, the names of whom it is about, and which relatives people are."""
 
     lesson: UUID
     text: str
     matter: str
     names: tuple[str, ...]
+    relatives: Mapping[str, Collection[str]] = field(default_factory=dict)
+    owner: str = ""
 
     def is_crossed_by(self, text: str) -> bool:
-        return speaks_of(text, self.matter, self.names)
+        return speaks_of(text, self.matter, self.names, self.relatives, self.owner)
 
 
 def boundaries_of(persona: Persona) -> list[Boundary]:
     """The persona's boundaries. They hold for whatever the persona does unasked: what it wonders about between
     sessions, what it asks, and the first word."""
     found = [lesson for lesson in active_lessons(persona) if lesson.is_boundary and lesson.matter]
+    if not found:
+        return []
+    related = _relatives(persona)
+    named = {
+        text.casefold(): related[entity]
+        for entity, text in Alias.objects.filter(entity__in=related).values_list("entity", "text")
+    }
     return [
-        Boundary(lesson.uuid, lesson.description, lesson.matter, _names(persona, lesson.matter)) for lesson in found
+        Boundary(
+            lesson.uuid,
+            lesson.description,
+            lesson.matter,
+            _names(persona, lesson.matter, related),
+            named,
+            persona.called,
+        )
+        for lesson in found
     ]
 
 
@@ -216,14 +236,20 @@ def crosses(boundaries: Sequence[Boundary], *texts: str) -> bool:
     return any(boundary.is_crossed_by(text) for boundary in boundaries for text in texts if text)
 
 
-def _names(persona: Persona, matter: str) -> tuple[str, ...]:
-    """The names of the people whom the matter names, or whose description says that they are it: "my father" is Robert,
-    once somebody has described Robert as Ana's father."""
-    named = set(entities_named(persona, [matter]))
-    described = Entity.objects.filter(persona=persona, kind=Entity.Kind.PERSON).exclude(description="")
-    named |= {
-        pk
-        for pk, description in described.values_list("pk", "description")[:MAX_LESSONS]
-        if speaks_of(" ".join(description.split()[:12]), matter)
+def _relatives(persona: Persona) -> dict[int, frozenset[str]]:
+    """The people who are relatives of the owner, by what the owner calls them or by the beginning of what describes
+    them: "Ana's father, a sailor"."""
+    people = Entity.objects.filter(persona=persona, kind=Entity.Kind.PERSON).exclude(description="", relation="")
+    told = people.values_list("pk", "relation", "description")[:MAX_LESSONS]
+    return {
+        pk: relatives
+        for pk, relation, description in told
+        if (relatives := relatives_in(relation or _FIRST.split(description)[0], owner=persona.called, meant=True))
     }
+
+
+def _names(persona: Persona, matter: str, related: Mapping[int, Collection[str]]) -> tuple[str, ...]:
+    """The names of the people whom the matter names, or who are the relatives that it means."""
+    meant = relatives_in(matter, owner=persona.called, meant=True)
+    named = set(entities_named(persona, [matter])) | {pk for pk, known in related.items() if share(meant, known)}
     return tuple(Alias.objects.filter(entity__in=named).order_by("id").values_list("text", flat=True))

@@ -128,6 +128,24 @@ def test_a_boundary_knows_the_people_it_is_about(mira: Persona) -> None:
         assert not crosses(boundaries, text), text
 
 
+def test_a_boundary_is_crossed_by_whoever_is_a_relative_through_others(mira: Persona) -> None:
+    add_lesson(mira, Wish("Steer clear of my father", is_boundary=True), NOW)
+    for name, relation, description in (
+        ("Ruth", "mother", ""),
+        ("Karl", "", "Ana's stepfather since 2010, loves boats"),
+        ("Ben", "", "Ana's colleague. Her father was a judge"),
+    ):
+        entity = Entity.objects.create(
+            persona=mira, canonical_name=name, kind="person", relation=relation, description=description
+        )
+        Alias.objects.create(entity=entity, persona=mira, text=name, normalized=name.lower())
+    boundaries = boundaries_of(mira)
+    for text in ("How is Ruth's husband?", "Does Karl still sail?", "你妈妈的老公还在开船吗"):
+        assert crosses(boundaries, text), text
+    for text in ("How is Ruth?", "Has Ben called?", "What did Ben's father say?"):
+        assert not crosses(boundaries, text), text
+
+
 def test_pinned_asked_for_health_and_identity_are_always_known(
     mira: Persona, remember: Callable[..., ConceptNode]
 ) -> None:

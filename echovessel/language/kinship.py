@@ -1,0 +1,144 @@
+"""Which relatives of the owner a text speaks of: "your dad", 「我爸」, "your mother's husband". Pure; both languages.
+
+A relative is named by a word, or by a chain of words that leads to them: the husband of the mother is the father. A
+chain that begins with somebody else ("Tom's father", "Tom and his father") leads to no relative, unless that person is
+known to be one: with Ruth the mother, "Ruth's husband" is the father. "His father" is the owner's where nobody else was
+named: what is wondered about the owner speaks of them so.
+"""
+
+import re
+from collections.abc import Collection, Mapping
+from functools import cache
+
+from echovessel.language.simplified import simplify
+
+MAX_LOOKED_AT = 4_000  # characters
+_WORDS = {
+    "father": r"fathers?|dads?|stepfathers?|stepdads?|daddy|papa|pops|old man|爸爸|爸|父亲|老爸|老爹|爹|爹地|家父|继父",
+    "mother": r"mothers?|mums?|moms?|stepmothers?|stepmums?|stepmoms?|mummy|mommy|mama|妈妈|妈|母亲|老妈|娘亲|家母|"
+    r"继母",
+    "father mother": r"parents?|folks|父母|爸妈|爹妈|双亲|爹娘|二老",
+    "brother": r"brothers?|half-?brothers?|stepbrothers?|bro|哥哥|弟弟|大哥|二哥|哥|弟|兄弟",
+    "sister": r"sisters?|half-?sisters?|stepsisters?|sis|姐姐|妹妹|姐|妹|姊",
+    "brother sister": r"siblings?|兄弟姐妹",
+    "grandmother": r"grandmas?|grandmothers?|granny|grannies|nan|nana|奶奶|外婆|姥姥|祖母|外祖母|阿嬷",
+    "grandfather": r"grandpas?|grandfathers?|grandad|granddad|gramps|爷爷|外公|姥爷|祖父|外祖父|阿公",
+    "grandmother grandfather": r"grandparents?|祖父母|外祖父母|爷爷奶奶",
+    "husband": r"husbands?|hubby|老公|丈夫|我先生|你先生",
+    "wife": r"wife|wives|missus|老婆|妻子|太太|媳妇",
+    "boyfriend": r"boyfriends?|男朋友|男友",
+    "girlfriend": r"girlfriends?|女朋友|女友",
+    "husband wife boyfriend girlfriend": r"partners?|spouse|爱人|伴侣|对象|另一半",
+    "ex": r"exe?s?|ex-?husband|ex-?wife|ex-?boyfriend|ex-?girlfriend|ex-?partner|前任|前男友|前女友|前夫|前妻",
+    "son": r"sons?|儿子",
+    "daughter": r"daughters?|女儿|闺女",
+    "son daughter": r"kids?|child|children|孩子们?|小孩|娃|宝宝|子女",
+    "father-in-law": r"fathers?-in-law|公公|岳父|老丈人",
+    "mother-in-law": r"mothers?-in-law|婆婆|岳母|丈母娘",
+    "uncle": r"uncles?|叔叔|舅舅|伯伯|伯父|姑父|姨父|叔|舅",
+    "aunt": r"aunts?|auntie|aunty|阿姨|姑姑|姨妈|姑妈|舅妈|婶婶|姨|姑",
+    "cousin": r"cousins?|表[哥弟姐妹]|堂[哥弟姐妹]",
+    "family": r"family|relatives|家人|家里人?|亲戚",
+}
+# Where a chain of two leads; what is not here leads to nobody who is named above.
+_CHAINS = {
+    ("mother", "husband"): "father", ("father", "wife"): "mother", ("mother", "boyfriend"): "father",
+    ("father", "girlfriend"): "mother", ("mother", "ex"): "father", ("father", "ex"): "mother",
+    ("brother", "father"): "father", ("sister", "father"): "father", ("brother", "mother"): "mother",
+    ("sister", "mother"): "mother", ("mother", "son"): "brother", ("father", "son"): "brother",
+    ("mother", "daughter"): "sister", ("father", "daughter"): "sister", ("brother", "sister"): "sister",
+    ("sister", "brother"): "brother", ("mother", "mother"): "grandmother", ("father", "mother"): "grandmother",
+    ("mother", "father"): "grandfather", ("father", "father"): "grandfather", ("mother", "brother"): "uncle",
+    ("father", "brother"): "uncle", ("mother", "sister"): "aunt", ("father", "sister"): "aunt",
+    ("husband", "mother"): "mother-in-law", ("wife", "mother"): "mother-in-law",
+    ("husband", "father"): "father-in-law", ("wife", "father"): "father-in-law",
+    ("grandmother", "son"): "father uncle", ("grandfather", "son"): "father uncle",
+    ("grandmother", "daughter"): "mother aunt", ("grandfather", "daughter"): "mother aunt",
+    ("grandmother", "husband"): "grandfather", ("grandfather", "wife"): "grandmother",
+    ("son", "father"): "husband ex", ("daughter", "father"): "husband ex", ("son", "mother"): "wife ex",
+    ("daughter", "mother"): "wife ex", ("son", "sister"): "daughter", ("daughter", "brother"): "son",
+    ("husband", "son"): "son", ("wife", "son"): "son", ("husband", "daughter"): "daughter",
+    ("wife", "daughter"): "daughter", ("uncle", "son"): "cousin", ("aunt", "son"): "cousin",
+    ("uncle", "daughter"): "cousin", ("aunt", "daughter"): "cousin", ("uncle", "wife"): "aunt",
+    ("aunt", "husband"): "uncle",
+}  # fmt: skip
+_BY_WORD = {
+    relation: re.compile(rf"(?:{'|'.join(sorted(words.split('|'), key=len, reverse=True))})", re.IGNORECASE)
+    for relation, words in _WORDS.items()
+}
+_LONGEST_FIRST = sorted((part for words in _WORDS.values() for part in words.split("|")), key=len, reverse=True)
+_EN = "|".join(part for part in _LONGEST_FIRST if part.isascii())
+_ZH = "|".join(part for part in _LONGEST_FIRST if not part.isascii())
+_OF = re.compile(rf"\b(?P<kin>{_EN}) of (?P<whose>(?:your|my|our|the) (?:{_EN}))\b", re.IGNORECASE)
+_CHAIN = re.compile(
+    rf"(?:\b(?P<whose>[^\W\d_][\w-]*)(?:['’]s?)?\s+(?:(?:own|late|dear|old|poor|younger|older|elder|little|big|step|"
+    rf"real|biological|"
+    rf"new)\s+){{0,2}})?\b(?P<kin>(?:{_EN})(?:['’]s?\s+(?:\w+\s+)?(?:{_EN}))*)\b(?!-)|"
+    rf"(?P<whose_zh>[他她它]们?|[你您我咱]们?|人家|别人|[\w]{{0,3}}?)(?:家|的)?(?P<kin_zh>(?:{_ZH})(?:的?(?:{_ZH}))*)",
+    re.IGNORECASE,
+)
+_SOMEBODY = re.compile(
+    r"(?:someone|somebody|everyone|nobody|people|a|an|whose|人家|别人|朋友|同学|同事|老板|邻居|老师|室友|闺蜜)$",
+    re.IGNORECASE,
+)
+_THEY = re.compile(r"(?:his|her|their|[他她它]们?)$", re.IGNORECASE)
+# Whom "his" may mean, other than the owner: somebody who was named before it.
+_NAMED = re.compile(
+    r"\b(?!(?:How|What|Did|Does|Is|Are|Has|Have|Was|Were|Who|Where|When|Why|Which|Do|Will|Would|Can|Could|Should|The|"
+    r"And|"
+    r"But|Your|My|Her|His|Their|Maybe|Perhaps|If|In|On|At|So)\b)[A-Z][a-z]+|friend|colleague|neighbou?r|boss|teacher|"
+    r"朋友|同学|同事|老板|邻居|老师|室友|闺蜜"
+)
+
+
+def relatives_in(
+    text: str, names: Mapping[str, Collection[str]] | None = None, owner: str = "", *, meant: bool = False
+) -> frozenset[str]:
+    """The relatives of the owner that `text` speaks of. `names`: by name, which relatives people are; `owner` is the
+    owner's own name, in the text about them. `meant`: only those that a chain leads to, not those on its way.
+
+    >>> sorted(relatives_in("How is your mother's husband?")), sorted(relatives_in("Tom's father called"))
+    (['father', 'mother'], [])
+    >>> sorted(relatives_in("你爸妈还好吗")), sorted(relatives_in("朋友的爸爸来了"))
+    (['father', 'mother'], [])
+    """
+    plain = simplify(text[:MAX_LOOKED_AT].replace("\u2019", "'"))
+    plain = _OF.sub(lambda found: f"{found['whose']}'s {found['kin']}", plain)
+    relatives: set[str] = set()
+    for found in _CHAIN.finditer(plain):
+        whose, kin = (found["whose"] or found["whose_zh"] or ""), found["kin"] or found["kin_zh"]
+        is_possessed = found["whose"] is not None and re.match(rf"{re.escape(whose)}['’]", found[0]) is not None
+        known = (names or {}).get(whose.casefold())
+        named = [name[0] for name in _NAMED.finditer(plain, 0, found.start()) if name[0] != owner]
+        if _SOMEBODY.match(whose) or (_THEY.match(whose) and named):
+            continue
+        if is_possessed and not known and whose.casefold() != owner.casefold():
+            continue
+        leads = set(known) if known and (is_possessed or found["whose_zh"]) else set[str]()
+        for step in _steps(kin):
+            leads = _led_to(leads, step) if leads else set(step.split())
+            relatives |= set() if meant else leads
+        relatives |= leads
+    return frozenset(relatives)
+
+
+def without_kin(text: str) -> str:
+    """The text without the words for relatives."""
+    return _CHAIN.sub(" ", _OF.sub(" ", text))
+
+
+def share(relatives: Collection[str], others: Collection[str]) -> bool:
+    """Whether some of them are the same; the family is all of them."""
+    return bool(relatives and others) and ("family" in relatives or not set(relatives).isdisjoint(others))
+
+
+@cache
+def _steps(chain: str) -> tuple[str, ...]:
+    """The relations that the words of a chain name, one after the other."""
+    pieces = re.findall(rf"{_EN}", chain, re.IGNORECASE) if chain.isascii() else re.findall(_ZH, chain)
+    named = [next((name for name, words in _BY_WORD.items() if words.fullmatch(piece)), "") for piece in pieces]
+    return tuple(filter(None, named))
+
+
+def _led_to(relatives: Collection[str], step: str) -> set[str]:
+    return {one for first in relatives for second in step.split() for one in _CHAINS.get((first, second), "").split()}
