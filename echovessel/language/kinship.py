@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from echovessel.language.simplified import simplify
+from echovessel.language.plain_text import simplify
 
 MAX_LOOKED_AT = 4_000  # characters
 _WORDS = {
@@ -74,7 +74,8 @@ _CHAIN = re.compile(
     rf"(?:\b(?P<whose>[^\W\d_][\w-]*)(?:['’]s?)?\s+(?:(?:own|late|dear|old|poor|younger|older|elder|little|big|step|"
     rf"real|biological|"
     rf"new)\s+){{0,2}})?\b(?P<kin>(?:{_EN})(?:['’]s?\s+(?:\w+\s+)?(?:{_EN}))*)\b(?!-)|"
-    rf"(?P<whose_zh>[他她它]们?|[你您我咱]们?|人家|别人|[\w]{{0,3}}?)(?:家|的)?(?P<kin_zh>(?:{_ZH})(?:的?(?:{_ZH}))*)",
+    rf"(?P<whose_zh>[他她它]们?|[你您我咱]们?|人家|别人|朋友|同学|同事|老板|邻居|老师|室友|闺蜜|"
+    rf"[^\W他她它]{{0,3}}?)(?:家|的)?(?P<kin_zh>(?:{_ZH})(?:的?(?:{_ZH}))*)",
     re.IGNORECASE,
 )
 _SOMEBODY = re.compile(
