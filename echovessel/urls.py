@@ -9,6 +9,7 @@ import chat.rendering.links
 import chat.socket.sse
 import chat.views
 import echovessel.api.tokens.views
+import echovessel.llm.connect_page
 import memory.web.views.chat_page
 import persona.credentials
 import persona.views
@@ -27,6 +28,7 @@ urlpatterns = [
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.web.views.chat_page.turn_xray, name="turn_xray"),
     path("account/tokens/<uuid:token>/revoke/", echovessel.api.tokens.views.revoke, name="revoke_token"),
+    path("account/model/", echovessel.llm.connect_page.connect, name="connect_model"),
     path("account/name/", persona.credentials.change_name, name="change_name"),
     path("account/password/", persona.credentials.change_password, name="change_password"),
     path("account/sign-out/", persona.credentials.sign_out_everywhere, name="sign_out_everywhere"),

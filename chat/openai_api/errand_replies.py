@@ -19,6 +19,7 @@ from chat.openai_api.reply import Usage, acquire_slot
 from chat.openai_api.requests import CompletionRequest
 from echovessel import llm
 from echovessel.llm.prompts import render_wording, shorten, tokens
+from echovessel.llm.providers import achosen_provider
 from echovessel.web.rate_limit import RateLimiter
 from persona.models import Persona
 
@@ -56,7 +57,7 @@ class ErrandReply:
 
     async def _by_model(self) -> str:
         """What the model answers; empty where none is connected, or it fails: a title is worth no error."""
-        if llm.provider_name() == "offline":
+        if (await achosen_provider()).name == "offline":
             return ""
         request = llm.Request(
             system=render_wording("client_task"),

@@ -14,7 +14,7 @@ from django.db.backends.base.base import BaseDatabaseWrapper
 
 from echovessel.db.sqlite.base import VECTOR_EXTENSION, Database, key_pragma
 
-MIGRATIONS = "django_migrations"
+MIGRATIONS, MODEL_CONNECTION = "django_migrations", "llm_modelconnection"
 
 
 class NotReadable(Exception):
@@ -65,6 +65,13 @@ def count_rows(connection: Any, tables: Sequence[str]) -> dict[str, int]:
         table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
         for table in sorted(there.intersection(tables))
     }
+
+
+def erase_model_key(connection: Any) -> None:
+    """Take the key of the connected model out of a copy, with its bytes. A copy of an older version has none."""
+    if MODEL_CONNECTION in {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}:
+        connection.execute("PRAGMA secure_delete = ON")
+        connection.execute(f"UPDATE {MODEL_CONNECTION} SET encrypted_key = '' WHERE encrypted_key <> ''")
 
 
 def migrations(connection: Any) -> Mapping[str, list[str]]:

@@ -39,9 +39,11 @@ def timestamped_name(folder: Path, now: datetime) -> Path:
     return folder / f"echovessel-{now.astimezone(UTC).strftime(STAMP)}.tar"
 
 
-def create_backup(file: Path, now: datetime, progress: package.Progress) -> Manifest:
+def create_backup(file: Path, now: datetime, progress: package.Progress, *, with_model_key: bool = False) -> Manifest:
     """Write a backup of the living installation; the file appears when it is whole. Raises CannotBackUp where another
-    file stands in its place, where there is no room, and where there is no database or a damaged one."""
+    file stands in its place, where there is no room, and where there is no database or a damaged one.
+
+    The key of the connected model is only in it `with_model_key`: whoever has the backup could use it."""
     if not _database().exists():
         raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
     if file.exists():  # a backup may take the place of a backup, and of nothing else
@@ -67,6 +69,8 @@ def create_backup(file: Path, now: datetime, progress: package.Progress) -> Mani
         with backup_copy.open_copy(members[DATABASE], key) as copy:
             if backup_copy.damage(copy):
                 raise CannotBackUp("the database is damaged: look with manage.py check_memory")
+            if not with_model_key:
+                backup_copy.erase_model_key(copy)
             counts, migrations = backup_copy.count_rows(copy, tables()), backup_copy.migrations(copy)
         manifest = Manifest(
             made_at=now,

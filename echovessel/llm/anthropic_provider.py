@@ -35,8 +35,8 @@ class AnthropicProvider(Provider):
         self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
-        url = settings.LLM_BASE_URL or OWN_URL
-        key = settings.LLM_API_KEY or settings.ANTHROPIC_API_KEY
+        url = self.connection.base_url or OWN_URL
+        key = self.connection.key
         if not key and url == OWN_URL:
             raise LLMError("No API key is set for Anthropic.", code="provider_unavailable", permanent=True)
         model = self.model(request.tier)
@@ -47,7 +47,7 @@ class AnthropicProvider(Provider):
             base_url=url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
-            http_client=anthropic.DefaultAsyncHttpxClient(verify=ssl_context()),
+            http_client=anthropic.DefaultAsyncHttpxClient(verify=ssl_context(), follow_redirects=False),
         )
 
         async def send(terms: Terms) -> AsyncStream[RawMessageStreamEvent]:

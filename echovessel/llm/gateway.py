@@ -23,7 +23,7 @@ from echovessel.llm.errors import AnswerUnreadable, LLMError
 from echovessel.llm.faults import unavailable_error
 from echovessel.llm.ledger import Meter
 from echovessel.llm.prompts import neutralize, render_wording, shorten
-from echovessel.llm.providers import chosen_provider
+from echovessel.llm.providers import achosen_provider, chosen_provider
 from echovessel.llm.reasoning import ReasoningFilter
 from echovessel.llm.request import Answer, Reply, ReplyStore, Request, ResponseSchema, Thought
 from echovessel.llm.structured_answers import MAX_CHARACTERS, Unreadable, as_answer, parse_answer, schema_of
@@ -47,7 +47,7 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
 
     Leave it early only through `contextlib.aclosing`, so that connection and ledger are settled at once.
     """
-    meter = Meter(request, chosen_provider())
+    meter = Meter(request, await achosen_provider())
     endpoint = providers.endpoint_of(meter.provider, request.tier)
     reply = VisibleReply(
         ReasoningFilter(holds_back=providers.opens_in_prompt(endpoint)), Limit(request.max_characters or MAX_CHARACTERS)
@@ -73,7 +73,7 @@ async def stream(request: Request) -> AsyncGenerator[Visible, None]:
 async def answer(request: Request, schema: type[Schema], *, doubt: Doubt[Schema] | None = None) -> Answer[Schema]:
     """A validated answer. Raises `LLMError`, or `AnswerUnreadable` when two attempts do not fit."""
     exchange = conversation(request, schema, doubt)
-    provider, shape, question = chosen_provider(), schema_of(schema), next(exchange)
+    provider, shape, question = await achosen_provider(), schema_of(schema), next(exchange)
     while True:
         meter = Meter(question, provider)
         try:

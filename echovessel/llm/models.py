@@ -1,4 +1,4 @@
-"""The ledger: one row for every call to a model, with what it cost and how it ended. No words of people."""
+"""The ledger, one row for every call to a model with what it cost and how it ended; and the connected model."""
 
 import uuid
 
@@ -9,6 +9,7 @@ from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.db.text_columns import NO_WORDS
+from echovessel.llm.addresses import MAX_ADDRESS
 
 
 class Purpose(models.TextChoices):
@@ -87,3 +88,31 @@ class LLMCall(models.Model):
 
     def __str__(self) -> str:
         return f"{self.purpose} · {self.model} · {self.outcome}"
+
+
+class ModelConnection(models.Model):
+    """The model that staff connected on the page: at most one row, see `connection.py`."""
+
+    class Provider(models.TextChoices):
+        OPENAI = "openai", _("OpenAI, or a server that speaks its protocol")
+        ANTHROPIC = "anthropic", "Anthropic"
+
+    provider = models.CharField(_("kind of server"), max_length=20, choices=Provider)
+    base_url = models.CharField(_("address"), max_length=MAX_ADDRESS, blank=True)
+    encrypted_key = models.TextField(_("key, encrypted"), blank=True, editable=False)
+    model_large = models.CharField(_("model for replies"), max_length=200, blank=True)
+    model_medium = models.CharField(_("model for reflection"), max_length=200, blank=True)
+    model_small = models.CharField(_("model for reading conversations"), max_length=200, blank=True)
+    saved_by = models.ForeignKey(settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+")
+    saved_at = models.DateTimeField(_("saved at"), default=timezone.now)
+    text_columns = dict.fromkeys(
+        ("provider", "base_url", "encrypted_key", "model_large", "model_medium", "model_small"), NO_WORDS
+    )
+
+    class Meta:
+        verbose_name = _("connected model")
+        verbose_name_plural = _("connected model")
+        constraints = [models.CheckConstraint(condition=Q(id=1), name="llm_one_connection")]
+
+    def __str__(self) -> str:
+        return self.base_url or self.provider

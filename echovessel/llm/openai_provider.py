@@ -42,8 +42,8 @@ class OpenAIProvider(Provider):
         self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
         """See `Provider.stream`."""
-        url = settings.LLM_BASE_URL or OWN_URL
-        key = settings.LLM_API_KEY or settings.OPENAI_API_KEY
+        url = self.connection.base_url or OWN_URL
+        key = self.connection.key
         if not key and url == OWN_URL:
             raise LLMError("No API key is set for OpenAI.", code="provider_unavailable", permanent=True)
         model, own = self.model(request.tier), is_own(url)
@@ -54,7 +54,7 @@ class OpenAIProvider(Provider):
             base_url=url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
-            http_client=openai.DefaultAsyncHttpxClient(verify=ssl_context()),
+            http_client=openai.DefaultAsyncHttpxClient(verify=ssl_context(), follow_redirects=False),
         )
 
         async def send(terms: Terms) -> AsyncStream[ChatCompletionChunk]:

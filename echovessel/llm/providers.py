@@ -15,12 +15,14 @@ import re
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from echovessel.llm import connection
+from echovessel.llm.connection import Connection
 from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, Tier
+from echovessel.process.threads import in_thread
 
 
 @dataclass(frozen=True)
@@ -38,26 +40,19 @@ OPENAI = Models(large="gpt-6.1-terra", medium="gpt-6.1-terra", small="gpt-6-luna
 OFFLINE = Models(large="offline", medium="offline", small="offline")
 
 
-def chosen_model(tier: Tier, defaults: Models) -> str:
-    """The model named for `tier` in the settings; else another one named there, since a local server often
-    has only one; else the provider's own."""
-    named = {
-        "large": settings.LLM_MODEL_LARGE,
-        "medium": settings.LLM_MODEL_MEDIUM,
-        "small": settings.LLM_MODEL_SMALL,
-    }
-    return named[tier] or next(filter(None, named.values()), "") or getattr(defaults, tier)
-
-
 class Provider:
-    """One way to reach a model. Subclasses give `name`, `defaults` and `stream`."""
+    """One way to reach a model, at the place that its connection names. Subclasses give `name`, `defaults` and
+    `stream`."""
 
     name: str
     defaults: Models
 
+    def __init__(self, chosen: Connection | None = None) -> None:
+        self.connection = chosen or connection.of_environment() or Connection(self.name)
+
     def model(self, tier: Tier) -> str:
-        """The model that serves `tier`."""
-        return chosen_model(tier, self.defaults)
+        """The model that serves `tier`: the one that was chosen, or the provider's own."""
+        return self.connection.model(tier) or str(getattr(self.defaults, tier))
 
     def price(self, model: str) -> Mapping[str, float] | None:
         """US dollars per million tokens as {"in", "cached", "out"}, or None where nobody told us."""
@@ -83,37 +78,24 @@ PROVIDERS = {
 
 def provider_name() -> str:
     """ "offline", "openai" or "anthropic" (or a dotted path, where the settings name a provider class)."""
-    if settings.LLM_PROVIDER != "auto":
-        return settings.LLM_PROVIDER
-    return automatic(
-        base_url=settings.LLM_BASE_URL,
-        key=settings.LLM_API_KEY,
-        anthropic_key=settings.ANTHROPIC_API_KEY,
-        openai_key=settings.OPENAI_API_KEY,
-    )
+    return connection.current().provider
 
 
-def automatic(*, base_url: str, key: str, anthropic_key: str, openai_key: str) -> str:
-    """The provider that fits what is set. An address wins over keys: it was written for this program,
-    while a provider's own key may lie in the environment for another.
-
-    >>> automatic(base_url="http://localhost:11434/v1", key="", anthropic_key="sk-ant-1", openai_key="")
-    'openai'
-    """
-    if base_url:
-        return "anthropic" if "anthropic" in (urlsplit(base_url).hostname or "") else "openai"
-    if key:
-        return "anthropic" if key.startswith("sk-ant-") else "openai"
-    if anthropic_key:
-        return "anthropic"
-    return "openai" if openai_key else "offline"
+def provider_of(chosen: Connection) -> Provider:
+    provider: Provider = import_string(PROVIDERS.get(chosen.provider, chosen.provider))(chosen)
+    return provider
 
 
 def chosen_provider() -> Provider:
-    """The provider of this moment, made anew: it holds nothing but settings."""
-    name = provider_name()
-    provider: Provider = import_string(PROVIDERS.get(name, name))()
-    return provider
+    """The provider of this moment, made anew: it holds nothing but its connection."""
+    return provider_of(connection.current())
+
+
+async def achosen_provider() -> Provider:
+    """`chosen_provider` for a thread in which an event loop runs. The database is only asked where the environment
+    chooses no model."""
+    chosen = connection.of_environment()
+    return provider_of(chosen) if chosen else await in_thread(chosen_provider)
 
 
 # --- what a server refuses ---
@@ -200,7 +182,7 @@ _opens_in_prompt: dict[Endpoint, bool] = {}
 
 def endpoint_of(provider: Provider, tier: Tier) -> Endpoint:
     """Who answers for this tier."""
-    return provider.name, settings.LLM_BASE_URL, provider.model(tier)
+    return provider.name, provider.connection.base_url, provider.model(tier)
 
 
 def thinks(endpoint: Endpoint) -> bool:

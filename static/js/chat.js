@@ -134,6 +134,7 @@ const handlers = {
   'chat.session.off_the_record': offTheRecord,
   'chat.session.erased': sessionErased,
   'chat.mood.update': moodUpdated,
+  'chat.settings.updated': settingsUpdated,
   'memory.node.forgotten': forgotten,
   'memory.forget.asked': (data) => asked.receive('memory.forget.asked', data),
   'memory.correction.asked': (data) => asked.receive('memory.correction.asked', data),
@@ -277,6 +278,16 @@ function forgotten(data) {
   lines.forget(data);
   asked.refresh();
   announce(word('forgotten'));
+}
+
+// Another model answers from now on: what says that there is none goes.
+function settingsUpdated({ offline }) {
+  if (offline) return;
+  document.getElementById('offline-banner')?.remove();
+  document.querySelector('[data-testid="memory-mode"]')?.remove();
+  for (const template of document.querySelectorAll('template')) {
+    template.content.querySelector('[data-note="memory-mode"]')?.remove();
+  }
 }
 
 function moodUpdated(data) {

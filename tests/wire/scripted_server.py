@@ -85,6 +85,8 @@ class ScriptedServer:
         self.headers: list[dict[str, str]] = []
         self.disconnects = 0
         self.queue: deque[Reply] = deque()
+        # The answer to a question for the models: names, or something else in their place.
+        self.models: list[str] | Reply = ["small-model", "large-model", "nomic-embed-text"]
         self.respond: Callable[[Body], Reply] = lambda body: Says("I hear you.", pieces=3)
         self._released = threading.Event()
         self._stopped = threading.Event()
@@ -166,6 +168,14 @@ def _handler(server: ScriptedServer) -> type[BaseHTTPRequestHandler]:
             except (BrokenPipeError, ConnectionResetError):
                 server.disconnects += 1
                 self.close_connection = True
+
+        def do_GET(self) -> None:
+            server.headers.append({name.lower(): value for name, value in self.headers.items()})
+            if not isinstance(server.models, list):
+                self._send(server.models, {})
+                return
+            rows = [{"id": name, "object": "model", "created": 1, "owned_by": "library"} for name in server.models]
+            self._whole(200, "application/json", json.dumps({"object": "list", "data": rows}).encode(), {})
 
         def _send(self, reply: Reply, body: Body) -> None:
             match reply:

@@ -33,6 +33,9 @@ class Command(BaseCommand):
             help="or a folder, or what ends in a slash; default: named by the moment, in backups of the data folder",
         )
         parser.add_argument("--keep", type=_at_least_one, metavar="N", help="of those in that folder keep the newest N")
+        parser.add_argument(
+            "--with-model-key", action="store_true", help="also the key of the connected model; else it is left out"
+        )
         parser.add_argument("--keep-days", type=_at_least_one, metavar="DAYS", help="delete those that are older")
 
     def handle(self, *args: Any, **options: Any) -> str:
@@ -41,7 +44,7 @@ class Command(BaseCommand):
         file = place.named(now) if place else create.default_place(now)
         try:
             with tqdm(unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
-                made = create.create_backup(file, now, bar.update)
+                made = create.create_backup(file, now, bar.update, with_model_key=options["with_model_key"])
             gone = create.rotate(file.parent, now, options["keep"], options["keep_days"])
         except OSError as error:
             raise CommandError(f"{error.filename or file} cannot be written: {error.strerror}") from error

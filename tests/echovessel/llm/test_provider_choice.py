@@ -4,8 +4,10 @@ from decimal import Decimal
 from typing import Any
 
 from echovessel import llm
+from echovessel.llm.connection import automatic
 from echovessel.llm.ledger import cost
-from echovessel.llm.providers import OPENAI, Provider, automatic, chosen_model, chosen_provider
+from echovessel.llm.openai_provider import OpenAIProvider
+from echovessel.llm.providers import OPENAI, Provider, chosen_provider
 from echovessel.llm.structured_answers import strict_schema
 from tests.table import each_row
 
@@ -43,12 +45,13 @@ def test_a_dotted_path_names_a_provider_of_ones_own(settings: Any) -> None:
 
 
 def test_a_tier_without_a_name_takes_the_model_that_is_named(settings: Any) -> None:
+    settings.LLM_BASE_URL = "http://127.0.0.1:11434/v1"
     settings.LLM_MODEL_LARGE = settings.LLM_MODEL_MEDIUM = settings.LLM_MODEL_SMALL = ""
-    assert chosen_model("small", OPENAI) == OPENAI.small
+    assert OpenAIProvider().model("small") == OPENAI.small
     settings.LLM_MODEL_LARGE = "llama3.3"
-    assert chosen_model("small", OPENAI) == "llama3.3"
+    assert OpenAIProvider().model("small") == "llama3.3"
     settings.LLM_MODEL_SMALL = "qwen3"
-    assert chosen_model("small", OPENAI) == "qwen3"
+    assert OpenAIProvider().model("small") == "qwen3"
 
 
 def test_cost_counts_cached_tokens_apart() -> None:

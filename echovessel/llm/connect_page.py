@@ -1,0 +1,218 @@
+"""The page on which staff connect a model: find one, test it, save it. Everybody else sees which one answers."""
+
+from typing import Any, cast
+from uuid import UUID
+
+from asgiref.sync import async_to_sync
+from django import forms
+from django.apps import apps
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.cache import cache
+from django.core.exceptions import PermissionDenied, ValidationError
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
+from django.views.decorators.http import require_http_methods
+
+from echovessel.llm import connection as connections
+from echovessel.llm import ledger, servers
+from echovessel.llm.addresses import MAX_ADDRESS, check_address
+from echovessel.llm.connection import OFFLINE, Connection
+from echovessel.llm.errors import LLMError
+from echovessel.llm.models import Purpose
+from echovessel.llm.providers import provider_of
+from echovessel.llm.request import Tier
+from echovessel.outbox import events
+
+SERVER = "server"
+KINDS = (
+    (SERVER, gettext_lazy("A server of my own (Ollama, LM Studio, llama.cpp, vLLM or another)")),
+    ("openai", "OpenAI"),
+    ("anthropic", "Anthropic"),
+)
+MAX_KEY = 500
+# A key that was typed stays in this process for so long, between a test and saving: it is not sent back to the browser.
+PENDING_SECONDS = 900
+TIERS: tuple[Tier, ...] = ("large", "medium", "small")
+TROUBLE = {
+    "timeout": gettext_lazy("no answer in time"),
+    "rate_limited": gettext_lazy("too many requests, or no credit"),
+    "content_refused": gettext_lazy("the model declined"),
+    "only_reasoning": gettext_lazy("the model thought, and said nothing"),
+}
+UNREACHED = gettext_lazy("no usable answer: check the address, the key and the name of the model")
+
+
+class ConnectionForm(forms.Form):
+    """Where the model is, its key, and which one serves what. An empty key means the one that is known already."""
+
+    kind = forms.ChoiceField(choices=KINDS, widget=forms.RadioSelect)
+    address = forms.CharField(max_length=MAX_ADDRESS, required=False)
+    key = forms.CharField(max_length=MAX_KEY, required=False, widget=forms.PasswordInput)
+    large = forms.CharField(max_length=servers.MAX_NAME, required=False)
+    medium = forms.CharField(max_length=servers.MAX_NAME, required=False)
+    small = forms.CharField(max_length=servers.MAX_NAME, required=False)
+
+    def clean_key(self) -> str:
+        key = str(self.cleaned_data["key"])
+        if not (key.isascii() and key.isprintable()) or " " in key:
+            raise ValidationError(_("A key has no spaces and no special characters: copy it again."))
+        return key
+
+    def clean(self) -> dict[str, Any]:
+        values = super().clean() or {}
+        if values.get("kind") == SERVER and "address" in values:
+            try:
+                values["address"] = check_address(values["address"]).url
+            except ValidationError as error:
+                self.add_error("address", error)
+        return values
+
+    def needs_model(self, action: str) -> bool:
+        """A server of one's own has no model that goes without saying."""
+        return action != "list" and self.cleaned_data["kind"] == SERVER and not self.cleaned_data["large"]
+
+
+@sensitive_variables("form", "chosen")
+@sensitive_post_parameters("key")
+@require_http_methods(["GET", "HEAD", "POST"])
+def connect(request: HttpRequest) -> HttpResponse:
+    """Show which model answers; staff may choose another one, unless the environment does."""
+    is_staff = bool(getattr(request.user, "is_staff", False))
+    if request.method != "POST":
+        return _render(request, is_staff, None)
+    if not is_staff:
+        raise PermissionDenied
+    if variables := connections.choosing_variables():
+        if request.POST.get("action") == "test":
+            return _render(request, is_staff, None, result=_run_test(connections.current()))
+        messages.error(request, _("The model is set by the environment: %(names)s.") % {"names": ", ".join(variables)})
+        return redirect("connect_model")
+    if request.POST.get("action") == "remove":
+        connections.remove()
+        cache.delete(_pending(request))
+        _announce()
+        messages.success(request, _("The model is disconnected, and its key is deleted."))
+        return redirect("connect_model")
+    return _act(request, ConnectionForm(request.POST))
+
+
+def _act(request: HttpRequest, form: ConnectionForm) -> HttpResponse:
+    action = request.POST.get("action", "")
+    if form.is_valid() and form.needs_model(action):
+        form.add_error("large", _("Choose a model: “List models” shows which there are."))
+    if not form.is_valid():
+        return _render(request, True, form, status=422)
+    chosen = _connection_of(request, form)
+    if action == "list":
+        try:
+            names = servers.usable_names(async_to_sync(servers.list_models)(chosen))
+        except LLMError as error:
+            form.add_error("address" if chosen.base_url else "key", _in_words(error.code))
+            return _render(request, True, form, status=422)
+        return _render(request, True, form, names=names)
+    result = _run_test(chosen)
+    if action == "test" or not (result.replies or request.POST.get("anyway")):
+        return _render(request, True, form, result=result, offers_anyway=action == "save")
+    connections.save(chosen, cast(User, request.user))
+    cache.delete(_pending(request))
+    _announce()
+    messages.success(request, _("Connected. Your companion answers with this model from the next message on."))
+    return redirect("connect_model")
+
+
+def _connection_of(request: HttpRequest, form: ConnectionForm) -> Connection:
+    """What the form says. A key that was typed before, for the same place, need not be typed again."""
+    values = form.cleaned_data
+    provider = "openai" if values["kind"] == SERVER else values["kind"]
+    address = values["address"] if values["kind"] == SERVER else ""
+    place, key = f"{provider} {address}", values["key"]
+    known = connections.saved()
+    if not key:
+        typed_for, typed = cache.get(_pending(request)) or ("", "")
+        is_known = known is not None and (known.provider, known.base_url) == (provider, address)
+        key = typed if typed_for == place else known.key if known and is_known else ""
+    else:
+        cache.set(_pending(request), (place, key), PENDING_SECONDS)
+    return Connection(provider, address, key, {tier: values[tier] for tier in TIERS}, "saved")
+
+
+def _pending(request: HttpRequest) -> str:
+    return f"model-key-{request.session.session_key}"
+
+
+def _run_test(chosen: Connection) -> servers.TestResult:
+    return async_to_sync(servers.test)(chosen)
+
+
+def _announce() -> None:
+    """Tell open pages that another model answers from now on."""
+    is_offline = connections.current().provider == OFFLINE
+    personas: list[UUID] = list(apps.get_model("persona", "Persona").objects.values_list("uuid", flat=True))
+    for uuid in personas:
+        events.publish(uuid, "chat.settings.updated", offline=is_offline)
+
+
+def _render(
+    request: HttpRequest,
+    is_staff: bool,
+    form: ConnectionForm | None,
+    *,
+    names: list[str] | None = None,
+    result: servers.TestResult | None = None,
+    offers_anyway: bool = False,
+    status: int = 200,
+) -> HttpResponse:
+    chosen = connections.current()
+    by_environment = chosen.source == "environment"
+    if form is None:
+        form = ConnectionForm(initial=_initial(connections.saved(), request.GET.get("address", "")))
+    found = []
+    if is_staff and not by_environment and request.method != "POST":
+        found = async_to_sync(servers.find_servers)()
+        picked = next((server for server in found if server.url == request.GET.get("address")), None)
+        names = servers.usable_names(picked.models) if picked else names
+        if picked and names:
+            form.initial["large"] = form.initial.get("large") or names[0]
+    context = {
+        "is_staff": is_staff,
+        "chosen": chosen,
+        "is_offline": chosen.provider == OFFLINE,
+        "answering": "" if chosen.provider == OFFLINE else provider_of(chosen).model("large"),
+        "variables": connections.choosing_variables(),
+        "form": form,
+        "found": found,
+        "names": names,
+        "has_key": bool(chosen.key) if chosen.source == "saved" else False,
+        "result": result and _describe(result),
+        "offers_anyway": offers_anyway,
+        "today": [
+            (Purpose(one.purpose).label, one.tokens, one.cost)
+            for one in ledger.usage_today(timezone.now(), owner_id=cast(User, request.user).pk)
+        ],
+    }
+    return render(request, "account/model.html", context, status=status)
+
+
+def _initial(known: Connection | None, address: str) -> dict[str, str]:
+    if known is None or address:
+        return {"kind": SERVER, "address": address}
+    kind = SERVER if known.base_url else known.provider
+    return {"kind": kind, "address": known.base_url} | {tier: known.models.get(tier, "") for tier in TIERS}
+
+
+def _describe(result: servers.TestResult) -> dict[str, Any]:
+    words = {"reply": _("Replies"), "stream": _("Word by word"), "structured": _("Structured answers, for memory")}
+    return {
+        "steps": [(words[step.name], step.works, "" if step.works else _in_words(step.code)) for step in result.steps],
+        "first_word": result.first_word_seconds,
+        "speed": result.tokens_per_second,
+    }
+
+
+def _in_words(code: str) -> str:
+    return str(TROUBLE.get(code, UNREACHED))
