@@ -1,0 +1,166 @@
+"""A process that dies at any statement of making, changing, undoing, accepting or forgetting a wish leaves all of it or
+nothing; done again it ends the same, and a forgotten wish leaves no byte."""
+
+from collections import Counter
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from chat.messages import receive_message
+from chat.models import Turn
+from chat.turns import turn as turns
+from echovessel.outbox.models import OutboxEvent
+from memory import afterwards, forgetting
+from memory.beforehand import before_prompt
+from memory.curation import actions
+from memory.curation.correct import Correction, correct, restore
+from memory.curation.lessons import Wish, add_lesson
+from memory.erasure import receipts
+from memory.forgetting import verify
+from memory.models import ConceptNode, Evidence, Lesson, NodeText, NodeVector, NodeVersion
+from memory.requests import offer, withhold
+from persona.models import Persona
+from tests.memory.deaths import dies_at, undone
+
+NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
+
+
+def said(persona: Persona, *messages: str) -> Turn:
+    """A turn with these messages, whose prompt was not made yet."""
+    for text in messages:
+        receive_message(persona, text, uuid4(), "web", NOW)
+    claimed = turns.claim(persona.pk, NOW)
+    assert claimed is not None
+    return Turn.objects.get(pk=claimed.pk)
+
+
+def ended(persona: Persona, *messages: str) -> Turn:
+    turn = said(persona, *messages)
+    turns.finish(turns.claim(persona.pk, NOW) or turn, "Yes.", stopped=False, first_token_at=NOW, xray={}, now=NOW)
+    afterwards.after_turn(turn.pk, NOW)
+    return turn
+
+
+def remains(persona: Persona) -> dict[str, Any]:
+    """Everything of a wish, to be compared."""
+    persona.refresh_from_db()
+    return {
+        "lessons": sorted(Lesson.objects.values_list("description", "scope", "condition", "status", "is_boundary")),
+        "versions": sorted(NodeVersion.objects.values_list("version", "description")),
+        "evidence": sorted(Evidence.objects.values_list("node__description", "quote", "start")),
+        "vectors": sorted(bytes(one.embedding) for one in NodeVector.objects.all()),
+        "words": sorted(NodeText.objects.values_list("body", flat=True)),
+        "called": (persona.called, persona.asked_name),
+        "withheld": sorted(persona.messages.filter(withheld=True).values_list("content", flat=True)),
+        "told": Counter(OutboxEvent.objects.values_list("name", flat=True)),
+        "open": [one["event"] for one in offer.open_offers(persona)],
+    }
+
+
+def learned(persona: Persona) -> Callable[[], Any]:
+    turn = said(persona, "Call me Sammy.", "When I'm sad, just listen.")
+    return lambda: before_prompt(turn.pk, NOW)
+
+
+def changed(persona: Persona) -> Callable[[], Any]:
+    lesson = add_lesson(persona, Wish("call me Sammy", "name", "Sammy"), NOW)
+    change = Correction(description="call me Sam", condition="Sam")
+    return lambda: Lesson.objects.get().description == change.description or correct(lesson, change, None, NOW)
+
+
+def undone_change(persona: Persona) -> Callable[[], Any]:
+    lesson = add_lesson(persona, Wish("call me Sammy", "name", "Sammy"), NOW)
+    correct(lesson, Correction(description="call me Sam", condition="Sam"), None, NOW)
+    version = NodeVersion.objects.get()
+    return lambda: NodeVersion.objects.count() > 1 or restore(lesson, version, None, NOW)
+
+
+def paused(persona: Persona) -> Callable[[], Any]:
+    lesson = add_lesson(persona, Wish("call me Sammy", "name", "Sammy"), NOW)
+    return lambda: actions.hide(lesson)
+
+
+def asked_about(persona: Persona) -> Callable[[], Any]:
+    turn = said(persona, "Steer clear of the topic of kids.")
+    return lambda: afterwards.after_turn(turn.pk, NOW)
+
+
+def accepted(persona: Persona) -> Callable[[], Any]:
+    turn = ended(persona, "Steer clear of the topic of kids.")
+    return lambda: offer.accept(persona, turn.uuid, NOW)
+
+
+def withheld(persona: Persona) -> Callable[[], Any]:
+    turn = said(persona, "I kissed Tom.", "Forget that.")
+    return lambda: afterwards.after_turn(turn.pk, NOW)
+
+
+def put_back(persona: Persona) -> Callable[[], Any]:
+    turn = ended(persona, "I kissed Tom.", "Forget that.")
+    return lambda: offer.open_offers(persona) and withhold.put_back(persona, turn.uuid)
+
+
+# What may stand after a death besides all and nothing: of two wishes the first, a wish whose question is still open.
+HALVES = {"learned": 1, "accepted": 1}
+
+
+DEEDS = [learned, changed, undone_change, paused, asked_about, accepted, withheld, put_back]
+stride = pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.campaign)])
+
+
+@pytest.mark.django_db
+@stride
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
+def test_a_death_at_any_statement_leaves_all_or_nothing_and_done_again_it_ends_the_same(
+    mira: Persona, deed: Callable[[Persona], Callable[[], Any]], stride: int
+) -> None:
+    prepared = deed(mira)
+    before = remains(mira)
+    with undone():
+        prepared()
+        after = remains(mira)
+    assert after != before
+    between: list[Any] = []
+    statement, died = 1, True
+    while died:
+        with undone():
+            died = dies_at(statement, prepared)
+            found = remains(mira)
+            if found not in (before, after) and found not in between:
+                between.append(found)
+            prepared()
+            assert remains(mira) == after, statement
+        statement += stride
+    assert statement > 5
+    assert len(between) <= HALVES.get(deed.__name__, 0), between
+
+
+@pytest.mark.django_db(transaction=True)
+@stride
+def test_killed_while_it_is_forgotten_a_wish_is_there_or_leaves_no_byte(mira: Persona, stride: int) -> None:
+    statement, died, rounds = 1, True, 0
+    while died:
+        word, rounds = f"Qolobish{rounds:02}", rounds + 1
+        for text in (f"Call me Zebra{word}.", f"When I'm sad, speak {word} with me."):
+            ended_turn = said(mira, text)
+            before_prompt(ended_turn.pk, NOW)
+            turns.finish(ended_turn, "Yes.", stopped=False, first_token_at=NOW, xray={}, now=NOW)
+        name = Lesson.objects.get(persona=mira, scope="name")
+        correct(name, Correction(description=f"Do call me Zebra{word}"), None, NOW)
+        targets = [forgetting.Target("node", node.pk) for node in Lesson.objects.filter(persona=mira)]
+        assert len(targets) == 2
+        planned, later = forgetting.plan(targets), NOW + timedelta(days=3)
+        died = dies_at(statement, lambda: forgetting.forget(planned, None, later))  # noqa: B023  (called at once)
+        assert Lesson.objects.filter(persona=mira).count() in (0, 2)
+        if left := [forgetting.Target("node", node.pk) for node in Lesson.objects.filter(persona=mira)]:
+            forgetting.forget(forgetting.plan(left), None, later)
+        receipts.finish_pending(later)  # the job of every minute
+        mira.refresh_from_db()
+        assert (mira.called, mira.asked_name) == ("Ana", "")
+        assert not ConceptNode.objects.filter(persona=mira, kind="lesson").exists()
+        assert verify.of_texts([f"Zebra{word}", word]) == []
+        statement += 13 * stride
+    assert rounds > 3
