@@ -1,6 +1,7 @@
 """A data folder of the version before opens after `migrate` with everything in it; an unfinished one is refused."""
 
 import io
+import shutil
 import tarfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -50,8 +51,7 @@ FORGOTTEN = "My bicycle was stolen in Porto."
 @pytest.fixture
 def unpacked(tmp_path: Path) -> Path:
     """The data folder of version 0.1.0."""
-    with tarfile.open(KEPT) as tar:
-        tar.extractall(tmp_path, filter="data")
+    _unpack(tmp_path)
     return tmp_path
 
 
@@ -62,8 +62,26 @@ def kept(unpacked: Path, django_db_setup: None, django_db_blocker: Any) -> Itera
         yield unpacked
 
 
-def test_an_installation_of_the_version_before_opens_with_everything_in_it(kept: Path) -> None:
-    call_command("migrate", verbosity=0)
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: Any) -> Path:
+    """It after `migrate`, which takes three seconds of a core."""
+    folder = tmp_path_factory.mktemp("opened")
+    _unpack(folder)
+    with django_db_blocker.unblock(), at(folder):
+        call_command("migrate", verbosity=0)
+    return folder
+
+
+@pytest.fixture
+def migrated(tmp_path: Path, opened: Path, django_db_blocker: Any) -> Iterator[None]:
+    """A copy of it, in use."""
+    shutil.copytree(opened, tmp_path / "data")
+    with django_db_blocker.unblock(), at(tmp_path / "data"):
+        yield
+
+
+@pytest.mark.usefixtures("migrated")
+def test_an_installation_of_the_version_before_opens_with_everything_in_it() -> None:
     assert {label: apps.get_model(label)._default_manager.count() for label in ROWS} == ROWS
     assert checks.broken_invariants(timezone.now()) == {}
     call_command("makemigrations", check=True, dry_run=True, verbosity=0)
@@ -91,8 +109,8 @@ def test_an_installation_of_the_version_before_opens_with_everything_in_it(kept:
     assert ConceptNode.objects.filter(kind="expectation", outcome="fulfilled").exists()
 
 
-def test_recall_and_forgetting_go_on_where_the_version_before_left_them(kept: Path) -> None:
-    call_command("migrate", verbosity=0)
+@pytest.mark.usefixtures("migrated")
+def test_recall_and_forgetting_go_on_where_the_version_before_left_them() -> None:
     mira = Persona.objects.get(name="Mira")
     recollections = recall(mira, ["How is my white cat Blackie?"], now=timezone.now(), budget_tokens=1_500)
     assert any("Ana adopted a white cat called Blackie last week." in item.text for item in recollections.items)
@@ -127,6 +145,11 @@ def test_only_a_part_of_the_squashed_migrations_is_refused() -> None:
     assert migration_history.fault(squashed) == ""
     for name in squashed:
         assert f"lacks {name[0]}.{name[1]}" in migration_history.fault([one for one in squashed if one != name])
+
+
+def _unpack(folder: Path) -> None:
+    with tarfile.open(KEPT) as tar:
+        tar.extractall(folder, filter="data")
 
 
 def _pending() -> list[Any]:
