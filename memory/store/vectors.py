@@ -415,8 +415,11 @@ def _exact(persona_id: int, node_ids: Sequence[int], dimension: int) -> Matrix:
 
 
 def model_in_use() -> str:
-    """The name of the embedding model by which all vectors are; empty before there is one."""
-    return in_use()[0]
+    """The name of the embedding model by which all vectors are; empty before there is one. Read by checks before an
+    upgrade, too, when the other columns may not be there yet."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM memory_embeddingmodel")
+        return next((str(name) for (name,) in cursor.fetchall()), "")
 
 
 def in_use() -> tuple[str, int, bytes]:
