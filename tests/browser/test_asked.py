@@ -5,7 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.test_main_job import SECONDS, begin, quiet, say
 from tests.installation import Installation
@@ -49,11 +49,12 @@ def picture(page: Page, name: str) -> None:
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_memory_is_corrected_and_undone_a_message_withheld_and_put_back_and_a_matter_found_and_forgotten(
-    page: Page, house: Installation, language: str
+    browser: Browser, house: Installation, language: str
 ) -> None:
-    story = STORIES[language]
+    page, story = browser.new_context(locale=language).new_page(), STORIES[language]
     complaints = quiet(page)
     begin(page, house, language)
+    picture(page, f"memory-mode-{language}")
     say(page, story["told"])
     expect(page.get_by_test_id("kept").first).to_contain_text(story["word"], timeout=SOON)
 

@@ -2,6 +2,7 @@
 must never be missed in every prompt. With the model that reads it, through the server's own turns."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
@@ -82,6 +83,8 @@ def test_the_page_and_the_reason_of_a_reply_name_what_is_always_known(
     mira: Persona, scripted: Script, client: Client
 ) -> None:
     say(mira, scripted, "Please remember that I'm allergic to nuts.")
+    while not mira.nodes.exists():  # what follows a reply is done a moment later
+        time.sleep(0.02)
     end_session(mira)
     say(mira, scripted, "hello")
     client.force_login(mira.owner)

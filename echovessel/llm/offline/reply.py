@@ -177,6 +177,7 @@ class Reply:
         self.questions = [one for one in asked if asked_for(one)] or asked
         beside = [one[start:end] for one in asking for start, end in told_in_question(one)]
         self.statements = [one for one in said if one not in asking] + beside
+        self.requests = [one for one in read_requests(self.burst) if one.kind != "answer"]
 
     def say(self, key: str, **words: str) -> str:
         """A phrase with its words filled in; the same for the same material, and not one that was just said."""
@@ -246,10 +247,10 @@ class Reply:
 
     def _request(self) -> str:
         """A short true word on what was asked of memory; the page itself shows what would go, or what changes."""
-        asked = [one for one in read_requests(self.burst) if one.sure and one.kind != "answer"]
-        if not asked:
+        sure = [one for one in self.requests if one.sure]
+        if not sure:
             return ""
-        request = asked[-1]
+        request = sure[-1]
         if request.kind == "remember":
             return self.say("off_the_record" if self.material.get("off_the_record") else "remembering")
         return self.say(request.kind)
@@ -328,7 +329,7 @@ class Reply:
             key = "long"
         lately = self.replies[-MESSAGES_WITHOUT_QUESTION:]
         wishes = "\n".join([self.burst, *self.material.get("lessons", ()), *self.material.get("boundaries", ())])
-        is_quiet = hurts or key == "long" or self.material.get("crisis") or NO_QUESTIONS.search(wishes)
+        is_quiet = hurts or self.requests or key == "long" or self.material.get("crisis") or NO_QUESTIONS.search(wishes)
         if is_quiet or not lately or any(mark in reply for mark in "?？" for reply in lately):
             return self.say(key)
         return self.join(self.say(key), self.say("asks"))
