@@ -74,7 +74,8 @@ def _extracted(material: Mapping[str, Any]) -> dict[str, Any]:
     return {
         "events": [_event(line) for line in told],
         "mentioned_entities": [_named(name, told) for name in NAMES if any(name in line["content"] for line in told)],
-        "intentions": [],
+        "facts": [_fact(line) for line in told],
+        "open_loops": [_loop(line) for line in told if "promise" in line["content"]],
         "entity_clarification": None,
         "session_mood_signal": {"mood": f"mood {len(told)}", "energy": len(told) % 10, "last_user_signal": "warm"},
         "session_summary": told[0]["content"][:80] if told else "",
@@ -101,6 +102,26 @@ def _event(line: Mapping[str, Any]) -> dict[str, Any]:
         "supersedes": [],
         "confidence": 0.8,
     }
+
+
+def _fact(line: Mapping[str, Any]) -> dict[str, Any]:
+    evidence = [{"message_id": line["id"], "quote": line["content"]}]
+    return {
+        "description": f"It holds that {line['content'].removesuffix(' Really.')}",
+        "whose": "owner",
+        "domain": "plans" if "Sunday" in line["content"] else "about",
+        "state": "planned" if "Sunday" in line["content"] else None,
+        "since": None,
+        "until": None,
+        "evidence": evidence,
+        "supersedes": [],
+        "confidence": 0.8,
+    }
+
+
+def _loop(line: Mapping[str, Any]) -> dict[str, Any]:
+    evidence = [{"message_id": line["id"], "quote": line["content"]}]
+    return {"description": f"Ana owes: {line['content']}", "owed_by": "owner", "due": None, "evidence": evidence}
 
 
 def _reflected(material: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,14 +1,20 @@
 """Facts beside events: what lasts is kept, item by item, with the words that bear it out."""
 
-from datetime import date
+from datetime import date, timedelta
 from typing import Any
 
+import pytest
+
+from echovessel.embeddings import embedding
+from memory import forgetting
 from memory.consolidation import runner
 from memory.consolidation.fact_checks import is_goodbye
 from memory.consolidation.known import known_memories
 from memory.consolidation.messages import messages_of
+from memory.forgetting import Target, plan, verify
 from memory.models import ConceptNode, Extraction
 from memory.recall import recall
+from memory.store.writing import Draft, write
 from persona.models import Persona
 from tests.memory.sessions import Clock, cite, event, extraction, talk
 from tests.memory.store.test_writing import put, toward
@@ -316,3 +322,50 @@ def test_facts_that_are_known_are_no_second_memory_however_long_ago_they_were_to
         runner.run(session.pk, clock)
     node = ConceptNode.objects.get(kind="fact")
     assert (node.mention_count, node.evidence.count()) == (2, 2)
+
+
+def test_a_forgotten_fact_and_what_is_owed_leave_no_word_and_do_not_come_back(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    session = talk(mira, "I have a glass eye since 2019.", "I'll tell you about the quilt.", "I like it.")
+    eye, quilt, _ = session.messages.order_by("id")
+    facts = [fact("Ana has a glass eye.", cite(eye), domain="health", since="2019")]
+    loops = [loop("Ana will tell about the quilt.", cite(quilt))]
+    model.answers(extraction(facts=facts, open_loops=loops))
+    runner.run(session.pk, clock)
+    for node, word in zip(ConceptNode.objects.order_by("id"), ("glass", "quilt"), strict=True):
+        forgetting.forget(plan([Target("node", node.pk)]), None, clock.now)
+        assert verify.of_texts([word]) == []
+    assert not ConceptNode.objects.exists()
+    again = [fact("Ana has a glass eye.", cite(eye), domain="health")]
+    draft = Draft(kind="fact", description=again[0]["description"], source="slow_cycle", domain="health")
+    assert write(mira, draft, toward(0), embedding.name(), clock.now).outcome == "refused"
+
+
+@pytest.mark.real_embeddings
+def test_five_facts_of_one_session_are_found_after_ten_days_and_a_hundred_others_in_other_words(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    asked = {
+        "Ana's sister lives in York.": "Do I have any family in the north of England?",
+        "Ana cannot eat shellfish.": "Which food makes me ill?",
+        "Ana works as a nurse at night.": "What's my job?",
+        "Ana plays the cello in an orchestra.": "Which instrument do I play?",
+        "Ana's cat is called Milo.": "What's the name of my pet?",
+    }
+    session = talk(mira, "My life, told at once.", "> Go on.", "That is all.")
+    said = session.messages.all()[0]
+    told = [fact(description, cite(said, "My life"), domain="about") for description in asked]
+    model.answers(extraction(facts=told))
+    runner.run(session.pk, clock)
+    things = ("weather", "traffic", "film", "recipe", "walk", "news", "book", "dream", "match", "bill")
+    texts = [f"Ana talked about the {thing} of day {day}." for day in range(10) for thing in things]
+    for number, (text, vector) in enumerate(zip(texts, embedding.embed(texts), strict=True)):
+        at = clock.now + timedelta(hours=2 * number)
+        put(mira, text, vector, now=at, created_at=at)
+    clock.forward(days=10)
+    found = {
+        description: [item.text for item in recall(mira, [question], now=clock.now, budget_tokens=1_500).items]
+        for description, question in asked.items()
+    }
+    assert [one for one, items in found.items() if not any(one in item for item in items)] == []

@@ -34,6 +34,7 @@ from memory.models import (
     ModelReply,
 )
 from persona.models import MoodChange, Persona
+from tests.memory.consolidation.test_facts import fact, loop
 from tests.memory.deaths import Killed, Trial, dies_at, remains, same_wherever_it_dies, undone
 from tests.memory.sessions import NOW, Clock, event, extraction, talk, thought, turn
 from tests.scripted import Script
@@ -58,6 +59,11 @@ def answer(request: Any) -> Any:
             {"canonical_name": "Milo", "aliases": [], "kind": "pet", "in_events": [0, 1]},
             {"canonical_name": "Noor", "aliases": [], "kind": "person", "in_events": [2]},
         ],
+        facts=[
+            fact(f"{CAT}.", cited[0], domain="belongings"),
+            fact("Noor was Ana's mother.", cited[2], domain="people", whose="Noor"),
+        ],
+        open_loops=[loop("Ana will tell of Milo.", cited[1])],
     )
 
 
@@ -85,7 +91,7 @@ def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
 
     undisturbed, _ = try_out(0)
     assert undisturbed["session"][0] == "closed"
-    assert len(undisturbed["nodes"]) == 3
+    assert len(undisturbed["nodes"]) == 6
     assert [call[0] for call in undisturbed["ledger"]] == ["extraction", "reflection"]
     assert same_wherever_it_dies(try_out, stride) > 60
 
