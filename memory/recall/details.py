@@ -55,6 +55,19 @@ def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
     )
 
 
+def facts_about(persona_id: int, domains: Sequence[str], of_persona: bool, limit: int) -> list[int]:
+    """The ids of facts of these domains that may be recalled, the persona's own or all others: of each domain the
+    `limit` mentioned last."""
+    whose = "=" if of_persona else "<>"
+    one = (
+        "SELECT * FROM (SELECT n.id FROM memory_conceptnode n WHERE n.persona_id = %s AND n.kind = 'fact' "
+        f"AND n.domain = %s AND n.subject {whose} 'persona' AND {RECALLABLE} "
+        "ORDER BY n.last_mentioned_at DESC, n.id DESC LIMIT %s)"
+    )
+    params = [value for domain in domains for value in (persona_id, domain, limit)]
+    return _column(" UNION ALL ".join([one] * len(domains)), params)
+
+
 def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, limit: int) -> list[int]:
     """The ids of nodes that may be recalled and happened in `days`, or, where that is not known, were noted between
     `since` and `until` (UTC, naive); the newest first."""

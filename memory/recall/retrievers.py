@@ -23,6 +23,7 @@ from itertools import accumulate
 import numpy as np
 
 from chat import search
+from echovessel.language.fact_domains import asks_of_listener, domains_asked
 from memory.recall import details, lexical, snapshot
 from memory.recall.dates import Window
 from memory.recall.passages import Sessions
@@ -49,6 +50,7 @@ MAX_ALIAS_CHARACTERS = 8
 MIN_ALIAS_CHARACTERS = 2
 MAX_CHARACTERS = 600
 MAX_MENTIONS = 200
+MAX_OF_A_DOMAIN = 8  # facts about what is asked, the last mentioned
 # The node nearest to the messages without the names is among these nearest to the whole query.
 MAX_CLOSE = 40
 # One step is made from the best of each retriever, and not by an entity that everything is about.
@@ -63,7 +65,8 @@ _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeRows):
     """The node candidates. `vectors` (n, d) and `distances` (n,), Euclidean, are NaN where a node has none;
-    `anchored` are those that mention an entity that is named, `in_window` those of the days that are asked about.
+    `anchored` are those that mention an entity that is named, and facts about what is asked; `in_window` those of the
+    days that are asked about.
     `joined` (edges, 3) holds the positions of two nodes and how many nodes share what joins them."""
 
     vectors: np.ndarray
@@ -142,6 +145,11 @@ def gather(
         named = entities_named(persona, query.turns)
         mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named]
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
+    with finds.timed("domain") as record:
+        asked = query.turns[-1] if query.turns else ""
+        domains = domains_asked(asked)
+        facts = details.facts_about(persona.pk, domains, asks_of_listener(asked), MAX_OF_A_DOMAIN) if domains else []
+        finds.add(facts, record)
     with finds.timed("time") as record:
         sessions_in_window: Sequence[int] = ()
         if window:
@@ -188,7 +196,7 @@ def _measure(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Find
         **vars(rows),
         vectors=vectors,
         distances=_distances(vectors, meaning.whole) if meaning else vectors[:, 0],
-        anchored=finds.of("entity", ids),
+        anchored=finds.of("entity", ids) | finds.of("domain", ids),
         in_window=finds.of("time", ids),
         joined=joined[(joined[:, :2] >= 0).all(axis=1)],  # both ends are candidates
     )

@@ -11,6 +11,7 @@ ARMS = {
     "dense": gettext_lazy("by meaning"),
     "lexical": gettext_lazy("by words"),
     "entity": gettext_lazy("by name"),
+    "domain": gettext_lazy("about what you asked"),
     "graph": gettext_lazy("as part of the same story"),
     "time": gettext_lazy("from the days you mentioned"),
     "lines": gettext_lazy("in messages"),

@@ -355,7 +355,11 @@ def test_five_facts_of_one_session_are_found_after_ten_days_and_a_hundred_others
     }
     session = talk(mira, "My life, told at once.", "> Go on.", "That is all.")
     said = session.messages.all()[0]
-    told = [fact(description, cite(said, "My life"), domain="about") for description in asked]
+    domains = ("people", "health", "work", "likes", "belongings")
+    told = [
+        fact(description, cite(said, "My life"), domain=domain)
+        for description, domain in zip(asked, domains, strict=True)
+    ]
     model.answers(extraction(facts=told))
     runner.run(session.pk, clock)
     things = ("weather", "traffic", "film", "recipe", "walk", "news", "book", "dream", "match", "bill")
