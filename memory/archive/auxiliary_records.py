@@ -74,8 +74,10 @@ def load_moods(known: Known, moods: list[MoodRecord], table: Table) -> int:
     new = known.new(MoodChange, moods)
     rows = zip(new, table.read(known, new), strict=True)
     # The mood of a session that was forgotten here is not known either.
-    made = [MoodChange(persona=known.persona, **row) for mood, row in rows if not mood.session or row["session_uuid"]]
-    return len(MoodChange.objects.bulk_create(made))
+    changes = [
+        MoodChange(persona=known.persona, **row) for mood, row in rows if not mood.session or row["session_uuid"]
+    ]
+    return len(MoodChange.objects.bulk_create(changes))
 
 
 # --- reflections ----------------------------------------------------------------------------------------------------
@@ -138,10 +140,10 @@ def versions_of(names: Names) -> QuerySet[NodeVersion]:
 def load_versions(known: Known, versions: list[NodeVersionRecord], table: Table) -> int:
     stored = NodeVersion.objects.filter(node__persona=known.persona)
     count = stored.count()
-    made = [NodeVersion(**row) for row in table.read(known, versions) if row["node_id"]]
-    texts = [TombstoneSource("text", version.description) for version in made]
+    rows = [NodeVersion(**row) for row in table.read(known, versions) if row["node_id"]]
+    texts = [TombstoneSource("text", version.description) for version in rows]
     refused = tombstones.refused_among(known.persona, texts)
-    allowed = [version for version, text in zip(made, texts, strict=True) if text not in refused]
+    allowed = [version for version, text in zip(rows, texts, strict=True) if text not in refused]
     NodeVersion.objects.bulk_create(allowed, ignore_conflicts=True)
     return stored.count() - count
 
@@ -294,8 +296,8 @@ def load_runs(known: Known, records: list[SlowCycleRunRecord], table: Table) -> 
     rows = table.read(known, [record for record in records if record.at not in here])
     runs = SlowCycleRun.objects.bulk_create(SlowCycleRun(persona=known.persona, **row) for row in rows)
     for run in runs:
-        asked = [item["id"] for item in run.made if item.get("kind") == "question" and "id" in item]
-        Question.objects.filter(pk__in=asked, run=None).update(run=run)
+        questions = [item["id"] for item in run.made if item.get("kind") == "question" and "id" in item]
+        Question.objects.filter(pk__in=questions, run=None).update(run=run)
     return len(runs)
 
 

@@ -168,10 +168,10 @@ def load_proposals(known: Known, records: list[ProposalRecord], table: Table) ->
                 continue
             if not Entity.objects.filter(pk=entities[merge.loser], status=Entity.Status.MERGED).exists():
                 continue
-        made = MergeProposal.objects.create(a_id=keys[0], b_id=keys[1], **row)
-        MergeProposal.objects.filter(pk=made.pk).update(created_at=record.created_at)
+        proposal = MergeProposal.objects.create(a_id=keys[0], b_id=keys[1], **row)
+        MergeProposal.objects.filter(pk=proposal.pk).update(created_at=record.created_at)
         if record.snapshot is not None:
-            snapshots[made.pk] = record.snapshot
+            snapshots[proposal.pk] = record.snapshot
         added += 1
     read = SnapshotReader(known, [was.merge for was in snapshots.values() if was.merge is not None])
     for key, was in snapshots.items():

@@ -489,11 +489,11 @@ class Loader:
             merged = [one.record for one in batch if one.record.merged_into is not None]
             rows = self.rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
             ready = [one for one in merged if one.id not in rows and one.merged_into in rows]
-            made = [one for one in ready if not tombstone_check.is_refused(self.persona, one, self.refused)]
-            for record in made:
+            accepted = [one for one in ready if not tombstone_check.is_refused(self.persona, one, self.refused)]
+            for record in accepted:
                 entity = self.new_entity(record, merged_into=rows.get(record.merged_into or ""))
                 self.add_aliases(entity, tombstone_check.names_left(self.persona, record.aliases, self.refused))
-        return bool(made)
+        return bool(accepted)
 
     def load_entity(self, number: int, record: EntityRecord) -> None:
         """An entity, its aliases, and the nodes that mention it. Of an entity that is known only nodes are added that

@@ -317,9 +317,9 @@ def _misquotes(survey: Survey, known: Known | None) -> Iterator[tuple[int, str]]
     for first in range(0, len(survey.quotes), QUOTES_AT_ONCE):
         quotes = survey.quotes[first : first + QUOTES_AT_ONCE]
         cited = {message for _, message, _ in quotes}
-        said = {one.record.id: one.record.content for one in survey.called("message", cited)}
-        if known is not None and (others := cited - said.keys()):
-            said |= {given: content for given, (_, content) in known.contents(others).items()}
+        contents = {one.record.id: one.record.content for one in survey.called("message", cited)}
+        if known is not None and (others := cited - contents.keys()):
+            contents |= {given: content for given, (_, content) in known.contents(others).items()}
         for number, message, quote in quotes:
-            if quote not in said.get(message, ""):
+            if quote not in contents.get(message, ""):
                 yield number, f"the quote does not occur in message {message!r}"

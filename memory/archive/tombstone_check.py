@@ -43,15 +43,15 @@ def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]
     """The records that were forgotten here. Nothing is read where nothing was ever forgotten."""
     refused = RefusedRecords(beside=beside)
     if persona.tombstones.exists():
-        kept: set[str] = set()
+        surviving: set[str] = set()
         for sessions in lines("session"):
             sources = {of_external("session", one.record.id): one.record.id for one in sessions}
             refused.sessions.update(sources[source] for source in refused.among(persona, sources))
         for batch in lines("message"):
             messages = [one.record for one in batch]
             note_messages(persona, messages, refused)
-            kept.update(message.session for message in messages if message.id not in refused.messages)
-        refused.sessions |= refused.cut - kept
+            surviving.update(message.session for message in messages if message.id not in refused.messages)
+        refused.sessions |= refused.cut - surviving
         # Nodes with sources, none of which may be left in the end.
         concluded: dict[str, NodeRecord] = {}
         for batch in lines("node"):

@@ -90,8 +90,8 @@ def _peak() -> float:
     so that it serves only where the system tells nothing better."""
     status = Path("/proc/self/status")
     lines = status.read_text().splitlines() if status.exists() else []
-    told = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
-    return round(next(told, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024, 1)
+    kilobytes = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    return round(next(kilobytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024, 1)
 
 
 # --- a file that is made up -----------------------------------------------------------------------------------------

@@ -42,30 +42,30 @@ def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
     persona = Persona.objects.first() or write_life(
         get_user_model().objects.create_user("bench", is_active=False), Size(nodes, messages)
     )
-    asked = questions(queries)
+    sample = questions(queries)
     held = {"nodes": ConceptNode.objects.of(persona).count(), "messages": persona.messages.count()}
-    return held | {"ms": time_recall(persona, asked)} | exactness(persona, asked)
+    return held | {"ms": time_recall(persona, sample)} | exactness(persona, sample)
 
 
 def questions(count: int, seed: int = 1) -> list[Question]:
     """Questions about the topics of the life that `seed` makes, the same ones each time."""
     asking = Life(seed + 1)
     asking.topics = Life(seed).topics
-    asked = []
+    sample = []
     for number in range(count):
         is_dated = number % DATED_IN == DATED_IN - 1
         turns = asking.question(dated=is_dated)
         kind = "with days" if is_dated else "several lines" if number % 2 else "one line"
-        asked.append(Question(kind, turns if kind == "several lines" else turns[-1:]))
-    return asked
+        sample.append(Question(kind, turns if kind == "several lines" else turns[-1:]))
+    return sample
 
 
-def time_recall(persona: Persona, asked: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
+def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
     """Median and 95th percentile of each step in milliseconds: of all questions, and of each kind of them."""
     prepare(persona.pk)
-    for question in asked[:warming]:
+    for question in sample[:warming]:
         answer(persona, question.turns)
-    rows = [(question.kind, _steps(persona, question)) for question in tqdm(asked, desc="questions", unit="")]
+    rows = [(question.kind, _steps(persona, question)) for question in tqdm(sample, desc="questions", unit="")]
     found = {"all": _spreads([row for _, row in rows])}
     for kind in dict.fromkeys(kind for kind, _ in rows):
         found[kind] = _spreads([row for other, row in rows if other == kind])
@@ -77,10 +77,10 @@ def answer(persona: Persona, turns: Sequence[str]) -> Recall:
     return recall(persona, turns, now=NOW, budget_tokens=knobs.recall_tokens())
 
 
-def exactness(persona: Persona, asked: Sequence[Question]) -> dict[str, float]:
+def exactness(persona: Persona, sample: Sequence[Question]) -> dict[str, float]:
     """The share of the truly nearest NEIGHBOURS that a search finds: as it is set up here, and in two passes through
     the database, as it is done where there is no room for the vectors in memory."""
-    rows = embedding.embed([question.turns[-1] for question in asked[:EXACT_FOR]])
+    rows = embedding.embed([question.turns[-1] for question in sample[:EXACT_FOR]])
     active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
     stored = list(active.values_list("node_id", "embedding"))
     ids = np.array([node for node, _ in stored])

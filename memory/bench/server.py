@@ -41,10 +41,10 @@ def rss_mb(path: Path, persona: Persona, line: str) -> float:
         wait_for(f"http://127.0.0.1:{port}/healthz")
         asyncio.run(take_turn(port, persona, cookie, line))
         time.sleep(RESTING_SECONDS)
-        told = subprocess.run(
+        output = subprocess.run(
             ["ps", "-o", "rss=", "-p", str(server.pid)], check=True, capture_output=True, text=True
         ).stdout
-        return round(int(told) * 1024 / 1e6, 1)
+        return round(int(output) * 1024 / 1e6, 1)
 
 
 def start_seconds(path: Path) -> float:

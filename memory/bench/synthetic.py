@@ -118,8 +118,8 @@ class Life:
         """Four lines of one topic, the last one a question; `dated` asks about certain days."""
         topic = self.dice.randrange(TOPICS)
         tongue = self.tongues[topic % 2]
-        asked = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(tongue.days) if dated else [])
-        return [*(self.line(topic) for _ in range(3)), tongue.question.format(tongue.joint.join(asked))]
+        words = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(tongue.days) if dated else [])
+        return [*(self.line(topic) for _ in range(3)), tongue.question.format(tongue.joint.join(words))]
 
     def name(self, number: int) -> str:
         """The name of an entity, different for each number."""
@@ -167,18 +167,18 @@ def write_life(
     with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
         for first in range(0, count, BATCH):
             sources = life.dice.choices(lines, k=min(BATCH, count - first))
-            made = [_node(persona, life, source) for source in sources]
+            nodes = [_node(persona, life, source) for source in sources]
             places = life.meanings.around([source.topic for source in sources])
             with transaction.atomic():
-                ConceptNode.objects.bulk_create(made)
-                vectors.index(made, places)
+                ConceptNode.objects.bulk_create(nodes)
+                vectors.index(nodes, places)
                 Evidence.objects.bulk_create(
                     Evidence(node=node, message_id=said.message, quote=said.quote, start=0, end=len(said.quote))
-                    for node, said in zip(made, sources, strict=True)
+                    for node, said in zip(nodes, sources, strict=True)
                 )
-                named = [node for node in made if life.dice.random() < MENTIONED]
+                named = [node for node in nodes if life.dice.random() < MENTIONED]
                 Mention.objects.bulk_create(Mention(node=node, entity=life.dice.choice(entities)) for node in named)
-            bar.update(len(made))
+            bar.update(len(nodes))
     return persona
 
 
@@ -196,18 +196,19 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
                     for number in numbers
                 )
                 topics = [life.dice.randrange(TOPICS) for _ in sessions]
-                made = [
+                messages = [
                     _message(life, session, topic, place)
                     for session, topic in zip(sessions, topics, strict=True)
                     for place in range(LINES_A_TALK)
                 ]
-                Message.objects.bulk_create(made)
-                search.index(made)
+                Message.objects.bulk_create(messages)
+                search.index(messages)
             topic_of = {session.pk: topic for session, topic in zip(sessions, topics, strict=True)}
             stored += [
-                SpokenLine(line.pk, line.session_id, topic_of[line.session_id], line.content[:QUOTED]) for line in made
+                SpokenLine(line.pk, line.session_id, topic_of[line.session_id], line.content[:QUOTED])
+                for line in messages
             ]
-            bar.update(len(made))
+            bar.update(len(messages))
     return stored
 
 
@@ -225,17 +226,17 @@ def _message(life: Life, session: Session, topic: int, place: int) -> Message:
     )
 
 
-def _node(persona: Persona, life: Life, said: SpokenLine) -> ConceptNode:
+def _node(persona: Persona, life: Life, source: SpokenLine) -> ConceptNode:
     """A memory of what was said; of every other one the day is known."""
     at = BEGINNING + (NOW - BEGINNING) * life.dice.random()
     day = at.date() if life.dice.random() < DATED else None
     return ConceptNode(
         persona=persona,
         kind=life.dice.choices(["event", "thought", "expectation"], [8, 2, 0.1])[0],
-        description=life.line(said.topic),
+        description=life.line(source.topic),
         emotional_impact=life.dice.randint(-6, 8),
         relational_tags=["unresolved"] if life.dice.random() < 0.1 else [],
-        session_id=said.session,
+        session_id=source.session,
         source=ConceptNode.Source.EXTRACTION,
         event_time_start=day,
         event_time_end=day,

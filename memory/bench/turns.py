@@ -93,8 +93,8 @@ def page(number: int, nodes: int, questions: int) -> Page:
     persona = Persona.objects.filter(owner=owner).first()
     persona = persona or write_life(owner, Size(nodes, nodes * LINES_A_NODE), seed=number + 1, progress=number == 0)
     asking = Life(number + 1)
-    asked = [asking.question()[-1] for _ in range(questions)]
-    return Page(str(persona.uuid), server.signed_in(owner), asked)
+    questions_asked = [asking.question()[-1] for _ in range(questions)]
+    return Page(str(persona.uuid), server.signed_in(owner), questions_asked)
 
 
 async def time_pages(

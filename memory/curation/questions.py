@@ -83,8 +83,8 @@ def settle_answered(session: Session, nodes: Sequence[ConceptNode], now: datetim
     """Settle the questions that replies of `session` asked and one of its new memories `nodes` answers; return how
     many. An answer is read in the owner's next messages (`RequestKind.ANSWER`) and rests on one of them."""
     settled = 0
-    asked = Question.objects.filter(persona=session.persona_id, hinted_at__gte=session.started_at).open()
-    for question in asked.filter(hinted_at__lte=session.last_message_at + HINT_SLACK):
+    open_questions = Question.objects.filter(persona=session.persona_id, hinted_at__gte=session.started_at).open()
+    for question in open_questions.filter(hinted_at__lte=session.last_message_at + HINT_SLACK):
         for node in nodes:
             messages = [row.message for row in node.evidence.filter(message__created_at__gt=question.hinted_at)]
             if any(

@@ -68,13 +68,13 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
 
     No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
     """
-    quote, said = _quoted(message, words, within)
+    quote, text = _quoted(message, words, within)
     if known := _known(quote):
         return known
     by_user = message.role == Role.USER
     draft = Draft(
         kind=ConceptNode.Kind.EVENT,
-        description=_describe(message, said.strip()),
+        description=_describe(message, text.strip()),
         source=ConceptNode.Source.PERSON,
         subject=ConceptNode.Subject.USER if by_user else ConceptNode.Subject.PERSONA,
         session=message.session,
@@ -98,7 +98,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         if written.node is None:
             raise NotRemembered("forgotten")
         actions.show(written.node)
-        note_named(written.node, said)
+        note_named(written.node, text)
     return written.node
 
 
@@ -146,8 +146,8 @@ def _line_before(line: Message) -> Message | None:
     theirs = Message.objects.filter(session=line.session_id, role=Role.USER, withheld=False).before(line)
     newest_first = theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")
     for earlier in newest_first[:MAX_MESSAGES_BACK]:
-        asked = _read_remember_request(earlier)
-        if asked is None or not asked.points_back:
+        request = _read_remember_request(earlier)
+        if request is None or not request.points_back:
             return earlier
     return None
 
@@ -161,13 +161,13 @@ def _quoted(message: Message, words: Place | None, within: Place | None) -> tupl
         raise NotRemembered("withheld")
     content = message.content
     start, end = (words.start, words.end) if words else (0, len(content))
-    said = content[start : min(end, start + MAX_DESCRIPTION - len(_describe(message, "")))]
-    if not said.strip():
+    text = content[start : min(end, start + MAX_DESCRIPTION - len(_describe(message, "")))]
+    if not text.strip():
         raise NotRemembered("empty")
-    whole = start + len(said) == end
+    whole = start + len(text) == end
     first = within.start if within else start
-    last = within.end if within and whole else start + len(said)
-    return Quote(message, content[first:last], first, last), said
+    last = within.end if within and whole else start + len(text)
+    return Quote(message, content[first:last], first, last), text
 
 
 def _describe(message: Message, words: str) -> str:

@@ -6,12 +6,12 @@ from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall.retrievers import entities_named
 
 
-def note_named(node: ConceptNode, said: str) -> None:
+def note_named(node: ConceptNode, text: str) -> None:
     """Note whom the words name, of those that the persona knows; a name that two bear tells nothing."""
-    aliases = Alias.objects.filter(entity__in=entities_named(node.persona, [said])).select_related("entity")
+    aliases = Alias.objects.filter(entity__in=entities_named(node.persona, [text])).select_related("entity")
     bearers: dict[str, set[Entity]] = {}
     for alias in aliases:
-        if occurs(alias.text, said):
+        if occurs(alias.text, text):
             bearers.setdefault(alias.normalized, set()).add(alias.entity)
     for named in bearers.values():
         if len(named) == 1:

@@ -208,8 +208,8 @@ def _move_proposals(decided: MergeProposal, loser: Entity, survivor: Entity) -> 
             moved.append([proposal.pk, partner.pk, proposal.status])
         elif proposal.status == Status.KEPT_APART and known.status in (Status.OPEN, Status.UNDONE):
             settled.append([known.pk, known.status, known.decided_by_id, _iso(known.decided_at)])
-            kept = {"decided_by": proposal.decided_by_id, "decided_at": proposal.decided_at}
-            MergeProposal.objects.filter(pk=known.pk).update(status=Status.KEPT_APART, **kept)
+            decision = {"decided_by": proposal.decided_by_id, "decided_at": proposal.decided_at}
+            MergeProposal.objects.filter(pk=known.pk).update(status=Status.KEPT_APART, **decision)
     return {"proposals": moved, "settled": settled, "partners": partners}
 
 
@@ -290,8 +290,8 @@ def _separate(proposal: MergeProposal) -> None:
             if not MergeProposal.objects.about([loser.pk]).about([partner]).exists():
                 _point(row, loser.pk, partner)
     for pk, status, decided_by, decided_at in was["settled"]:
-        kept = MergeProposal.objects.filter(pk=pk, status=Status.KEPT_APART)
-        kept.update(status=status, decided_by=decided_by, decided_at=decided_at and parse_datetime(decided_at))
+        kept_apart = MergeProposal.objects.filter(pk=pk, status=Status.KEPT_APART)
+        kept_apart.update(status=status, decided_by=decided_by, decided_at=decided_at and parse_datetime(decided_at))
     if survivor.kind == was["kind_after"]:
         survivor.kind = was["kind"]
     if was["description"] and was["description"] == mark_of(survivor):

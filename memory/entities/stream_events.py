@@ -44,10 +44,10 @@ def announce_changed(entity: Entity, change: Change) -> None:
     _tell_change(entity, change)
 
 
-def announce_split(entity: Entity, made: Entity) -> None:
+def announce_split(entity: Entity, split_off: Entity) -> None:
     """Say that another one was made of a part of what was known of the entity."""
     events.publish(
-        entity.persona.uuid, "memory.entity.split", entity_id=str(entity.uuid), made_entity_id=str(made.uuid)
+        entity.persona.uuid, "memory.entity.split", entity_id=str(entity.uuid), made_entity_id=str(split_off.uuid)
     )
 
 

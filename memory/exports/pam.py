@@ -31,31 +31,27 @@ def write_pam(persona: Persona, now: datetime) -> Iterator[bytes]:
     """The bytes of the zip."""
     export_id = str(uuid5(NAMESPACE_URL, f"{persona.uuid} {now.isoformat()}"))
     export = PamExport(owner=persona.owner.get_username(), now=now, export_id=export_id)
-    yield from write(_memories(persona), _talks(persona), export)
+    yield from write(_memories(persona), _sessions(persona), export)
 
 
-# --- talks ------------------------------------------------------------------------------------------------------------
-def _talks(persona: Persona) -> Iterator[Talk]:
-    for session in in_order(persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")):
-        said = in_order(session.messages.filter(withheld=False).order_by("created_at", "pk"))
-        lines = (line for message in said if (line := _line(persona, message)))
-        for some in in_batches(lines):
-            yield Talk(session.summary, str(session.uuid), tuple(some), "")
-
-
-def _line(persona: Persona, message: Message) -> Line | None:
-    """The line, with who said it; a notice of the system is none."""
-    names: Mapping[str, tuple[Role, str]] = {
+# --- sessions ---------------------------------------------------------------------------------------------------------
+def _sessions(persona: Persona) -> Iterator[Talk]:
+    """The sessions in batches of messages. A notice of the system has no speaker, and is left out."""
+    sides: Mapping[str, tuple[Role, str]] = {
         Message.Role.USER: ("user", persona.called),
         Message.Role.PERSONA: ("persona", persona.name),
     }
-    role, speaker = names.get(message.role, ("other", message.speaker))
-    if not speaker:
-        return None
-    if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
-        # Readers ask who is who by name.
-        speaker = f"{speaker} (other)"
-    return Line(speaker, message.content, message.created_at, str(message.uuid), "", role)
+    for session in in_order(persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")):
+        for batch in in_batches(in_order(session.messages.filter(withheld=False).order_by("created_at", "pk"))):
+            lines = []
+            for message in batch:
+                role, speaker = sides.get(message.role, ("other", message.speaker))
+                if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
+                    speaker = f"{speaker} (other)" if speaker else ""  # readers ask who is who by name
+                if speaker:
+                    lines.append(Line(speaker, message.content, message.created_at, str(message.uuid), "", role))
+            if lines:
+                yield Talk(session.summary, str(session.uuid), tuple(lines), "")
 
 
 # --- memories ---------------------------------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ turn, by ids; the yes forgets exactly that, once its own turn has ended, for not
 import logging
 import re
 import time
-from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from typing import Any, cast
 
@@ -19,8 +19,8 @@ from django.utils.translation import ngettext
 from chat.models import Message, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests
 from memory import forgetting
-from memory.forgetting import Busy, Kind, Target
-from memory.requests.find import Found, find_about
+from memory.forgetting import Busy, Kind
+from memory.requests.find import find_about
 from memory.requests.offer import meant_message, messages_before
 from memory.requests.withhold import ids_of
 
@@ -60,7 +60,11 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
     """Forget what a yes in this turn confirmed. What is gone already is passed over."""
     confirmed = turn.xray.get(CONFIRMED) or {}
     for _attempt in range(ATTEMPTS):
-        targets = _targets(turn, confirmed)
+        targets = []
+        for kind, ids in confirmed.items():
+            for uuid in ids:
+                with suppress(LookupError):
+                    targets.append(forgetting.target_of(turn.persona, cast(Kind, kind), uuid))
         if not targets:
             return
         try:
@@ -92,8 +96,11 @@ def _searched(message: Message, request: Request) -> tuple[str, dict[str, Any]]:
         return nothing % {"words": words}, {}
     texts = [node.description for node in found.nodes] + [one.content for one in found.messages]
     listed = "\n".join(f"- {Truncator(text).chars(SHOWN_CHARACTERS)}" for text in texts[:MAX_SHOWN])
-    counts = {"words": words} | _counts(found)
-    text = _("About “%(words)s” I found %(memories)s and %(messages)s:") % counts
+    counts = {
+        "memories": ngettext("%(n)s memory", "%(n)s memories", len(found.nodes)) % {"n": len(found.nodes)},
+        "messages": ngettext("%(n)s message", "%(n)s messages", len(found.messages)) % {"n": len(found.messages)},
+    }
+    text = _("About “%(words)s” I found %(memories)s and %(messages)s:") % ({"words": words} | counts)
     question = _(
         "To have all of it and your message forgotten for good, answer “yes”. Anything else leaves it as it is."
     )
@@ -102,22 +109,3 @@ def _searched(message: Message, request: Request) -> tuple[str, dict[str, Any]]:
         "message": ids_of([message.uuid, *(one.uuid for one in found.messages)]),
     }
     return f"{text}\n{listed}\n\n{question}", {FOUND: ids}
-
-
-def _counts(found: Found) -> dict[str, str]:
-    memories, messages = len(found.nodes), len(found.messages)
-    return {
-        "memories": ngettext("%(n)s memory", "%(n)s memories", memories) % {"n": memories},
-        "messages": ngettext("%(n)s message", "%(n)s messages", messages) % {"n": messages},
-    }
-
-
-def _targets(turn: Turn, confirmed: Mapping[str, Sequence[str]]) -> list[Target]:
-    targets = []
-    for kind, ids in confirmed.items():
-        for one in ids:
-            try:
-                targets.append(forgetting.target_of(turn.persona, cast(Kind, kind), one))
-            except LookupError:
-                continue
-    return targets

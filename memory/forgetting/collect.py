@@ -163,19 +163,19 @@ class ClosureReader:
         self.found.sessions.add(key)
         messages = set(Message.objects.filter(session=key).values_list("pk", flat=True))
         self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
-        made = set(ConceptNode.objects.filter(session=key).values_list("pk", flat=True))
+        nodes = set(ConceptNode.objects.filter(session=key).values_list("pk", flat=True))
         elsewhere = Evidence.objects.filter(node__session=key).exclude(message__session=key)
         concluded = Filling.objects.filter(parent__session=key, orphaned=False)
-        made -= set(elsewhere.values_list("node", flat=True)) | set(concluded.values_list("parent", flat=True))
-        self.memories |= dict.fromkeys(made, "in_chosen")
+        nodes -= set(elsewhere.values_list("node", flat=True)) | set(concluded.values_list("parent", flat=True))
+        self.memories |= dict.fromkeys(nodes, "in_chosen")
 
     def _take_import(self, key: int) -> None:
         """All that came in by it. A memory for which there are other words, too, is decided as for any message."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
             self.found.runs.add(key)
             ours = Q(persona=self.persona, import_uuid=uuid)
-            told = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
-            elsewhere = told.exclude(message__import_uuid=uuid).values("node")
+            evidence = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
+            elsewhere = evidence.exclude(message__import_uuid=uuid).values("node")
             nodes = ConceptNode.objects.filter(ours).exclude(pk__in=elsewhere).values_list("pk", flat=True)
             messages = Message.objects.filter(ours).values_list("pk", flat=True)
             self.memories |= dict.fromkeys(nodes, "in_chosen")
@@ -350,8 +350,8 @@ def _collect_entities(closure: Closure, found: Consequences) -> None:
     mentioned = Entity.objects.filter(touched).distinct()
     alive = Mention.objects.filter(entity__in=among(mentioned.values_list("pk", flat=True)))
     remembered = set(alive.exclude(node__in=among(closure.decision.memories)).values_list("entity_id", flat=True))
-    kept = Q(status=Entity.Status.MERGED) | Q(described_by=Entity.DescribedBy.PERSON)
-    forgotten = mentioned.exclude(kept).exclude(pk__in=among(remembered))
+    lasting = Q(status=Entity.Status.MERGED) | Q(described_by=Entity.DescribedBy.PERSON)
+    forgotten = mentioned.exclude(lasting).exclude(pk__in=among(remembered))
     found.entities = forgotten.in_bulk() | Entity.objects.filter(pk__in=among(found.chosen_entities)).in_bulk()
     found.entities |= _absorbed(found.entities)
     staying = {entity.pk: entity for entity in mentioned if entity.pk not in found.entities}

@@ -102,7 +102,7 @@ def _whole(target: Target) -> Whole | None:
 
 def _plan(whole: Whole, choice: Choice) -> Plan:
     counted = {name: rows.count() for name, rows in {**_going(whole), **_referring(whole)}.items()}
-    told = {"personas": sorted(persona.pk for persona in whole.personas)}
+    keys = {"personas": sorted(persona.pk for persona in whole.personas)}
     return Plan(
         persona=None if whole.is_owner else whole.personas[0],
         owner=whole.owner,
@@ -115,7 +115,7 @@ def _plan(whole: Whole, choice: Choice) -> Plan:
         elsewhere=(),
         mentioned=(),
         counts={name: count for name, count in sorted(counted.items()) if count},
-        digest=digest_of([whole.target], choice, told),
+        digest=digest_of([whole.target], choice, keys),
     )
 
 
@@ -155,8 +155,8 @@ def _referring(whole: Whole) -> dict[str, Rows]:
     for rows in _going(whole).values():
         ids = rows.order_by().annotate(as_text=Cast("pk", TextField())).values("as_text")
         about |= Q(content_type__in=registry.content_types(rows.model._meta.db_table), object_id__in=ids)
-    kept = LogEntry.objects.exclude(user=whole.owner) if whole.is_owner else LogEntry.objects.all()
-    return found | {"django_admin_log.object_repr": kept.filter(about).exclude(object_repr="", change_message="")}
+    entries = LogEntry.objects.exclude(user=whole.owner) if whole.is_owner else LogEntry.objects.all()
+    return found | {"django_admin_log.object_repr": entries.filter(about).exclude(object_repr="", change_message="")}
 
 
 _FORGOTTEN: Mapping[str, Mapping[str, Any]] = {

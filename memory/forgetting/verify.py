@@ -227,8 +227,8 @@ class _Search:
             yield Hit(value.name, value.key, "digest")
         if value.sealed:
             yield Hit(value.name, value.key, "sealed")
-        said = [deduplication.normalize_text(text) for text in value.texts()]
-        if any(plain in text for plain in self.plain for text in said):
+        contents = [deduplication.normalize_text(text) for text in value.texts()]
+        if any(plain in text for plain in self.plain for text in contents):
             yield Hit(value.name, value.key, "text")
 
     def unaccounted(self) -> list[Hit]:
@@ -296,20 +296,20 @@ def _gone(table: str, key: str, rows: set[int]) -> list[int]:
         return [row for (row,) in cursor.fetchall()]
 
 
-def _with_vectors(texts: Sequence[str], made: np.ndarray) -> list[Hit]:
+def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
     """Memories with the vector of a text that they do not contain."""
-    if not len(made):
+    if not len(embedded):
         return []
     plain = [deduplication.normalize_text(text) for text in texts]
     hits: list[Hit] = []
     for model, name, _column in of_form("vector"):
         rows = model._default_manager.values_list("node_id", "node__description", name)
         for key, description, stored in rows.iterator(chunk_size=READ_AT_ONCE):
-            if len(stored) != made.shape[1] * 4:
+            if len(stored) != embedded.shape[1] * 4:
                 continue
-            near = np.flatnonzero(made @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
-            said = deduplication.normalize_text(description or "")
-            if any(plain[place] not in said for place in near):
+            near = np.flatnonzero(embedded @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
+            content = deduplication.normalize_text(description or "")
+            if any(plain[place] not in content for place in near):
                 hits.append(Hit(f"{model._meta.db_table}.{name}", key, "vector"))
     return hits
 

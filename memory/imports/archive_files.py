@@ -53,8 +53,8 @@ class ArchiveImport:
     def counts(self, found: Mapping[str, int]) -> dict[str, int]:
         """As an import counts, of what was found in the file: what was added, and how many lines, memories and people
         were refused or known."""
-        brought = {name: count for name, count in found.items() if name in ("lines", "remembered", "entities")}
-        known = sum(count - self.refused[name] - self.added[name] for name, count in brought.items())
+        in_file = {name: count for name, count in found.items() if name in ("lines", "remembered", "entities")}
+        known = sum(count - self.refused[name] - self.added[name] for name, count in in_file.items())
         return dict(self.added) | {"refused": self.refused.total(), "known": max(0, known)}
 
 

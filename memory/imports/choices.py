@@ -37,7 +37,7 @@ class NotAwaitingConfirmation(WrongChoice):
 
 
 def follow_choices(
-    likely: Mapping[str, str], said: Mapping[str, str], *, between_people: bool = False
+    likely: Mapping[str, str], chosen: Mapping[str, str], *, between_people: bool = False
 ) -> dict[str, str]:
     """Who is likely who, with what is said of some: of two people one is what the other one is not, also where that was
     guessed the other way round. `between_people` what one of them is not is somebody else.
@@ -47,20 +47,20 @@ def follow_choices(
     >>> follow_choices({"Ana": "user", "Ben": "other"}, {"Ben": "user"}, between_people=True)
     {'Ana': 'other', 'Ben': 'user'}
     """
-    roles = {**likely, **said}
+    roles = {**likely, **chosen}
     if between_people:
         # Everybody else is somebody else once it is said who the user is; and the user is who alone is left.
-        left = [name for name in roles if name not in said]
-        if "user" in said.values():
-            return {name: role if name in said or role == "skip" else "other" for name, role in roles.items()}
-        if len(left) == 1 and said:
+        left = [name for name in roles if name not in chosen]
+        if "user" in chosen.values():
+            return {name: role if name in chosen or role == "skip" else "other" for name, role in roles.items()}
+        if len(left) == 1 and chosen:
             return {**roles, left[0]: "user"}
         return dict(roles)
     two = [name for name, role in roles.items() if role not in ("other", "skip")]
     if len(two) == 2:
         for name, other in (two, reversed(two)):
-            turned = other in said and roles[other] not in ("", likely.get(other))
-            if not roles[name] or (name not in said and turned and roles[name] == roles[other]):
+            turned = other in chosen and roles[other] not in ("", likely.get(other))
+            if not roles[name] or (name not in chosen and turned and roles[name] == roles[other]):
                 roles[name] = _OPPOSITE.get(roles[other], "")
     return roles
 
@@ -90,6 +90,6 @@ class Choices:
 
 def parse_choices(stored: Mapping[str, Any]) -> Choices:
     """What `Choices.as_stored` gave; what else stands beside it is left out."""
-    given = {name: stored[name] for name in Choices.__dataclass_fields__ if name in stored}
-    day = given.get("undated")
-    return Choices(**given | {"undated": date.fromisoformat(day) if day else None})
+    values = {name: stored[name] for name in Choices.__dataclass_fields__ if name in stored}
+    day = values.get("undated")
+    return Choices(**values | {"undated": date.fromisoformat(day) if day else None})

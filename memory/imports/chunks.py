@@ -178,8 +178,8 @@ class _Chunking:
             lines = chain.from_iterable(self._timed(pieces))
             if self._takes_one_more():
                 gathered, last = _Gathering(), None
-                for line, told in lines:
-                    at = told or self.undated.next()
+                for line, own_time in lines:
+                    at = own_time or self.undated.next()
                     if last is not None:
                         passed = last - at if self.cuts.newest_first else at - last
                         is_apart = passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
@@ -191,7 +191,9 @@ class _Chunking:
                     role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
                     speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
                     gathered.add(
-                        self._parts(line.text, line.source_id, last, role, speaker), told, dated=told is not None
+                        self._parts(line.text, line.source_id, last, role, speaker),
+                        own_time,
+                        dated=own_time is not None,
                     )
                 if gathered.lines:
                     yield self._talk_of(gathered)
@@ -233,12 +235,12 @@ class _Chunking:
         # An id stands as it is unless it looks like one that is made here of another.
         is_plain = len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
         external_id = f"{self.format}:{source_id if is_plain else digest(source_id)}"
-        told = [part for part in parts(text) if part.strip()]
+        pieces = [part for part in parts(text) if part.strip()]
         return [
             ImportedMessage(
                 external_id if number == 1 else f"{external_id}{PART}{number}", role, speaker, part, at, tokens(part)
             )
-            for number, part in enumerate(told, start=1)
+            for number, part in enumerate(pieces, start=1)
         ]
 
     # --- prose ------------------------------------------------------------------------------------------------------
@@ -249,27 +251,27 @@ class _Chunking:
                 continue
             # When it was written; of a day without an hour its noon, which is the same day wherever one lives.
             if entry.at is None and entry.day is not None:
-                told = self._moment(datetime.combine(entry.day, _NOON))
+                own_time = self._moment(datetime.combine(entry.day, _NOON))
             else:
-                told = self._moment(entry.at)
-            at = told or self.undated.next()
+                own_time = self._moment(entry.at)
+            at = own_time or self.undated.next()
             title = entry.title.strip()
             has_title = not title or entry.text.lstrip("# \n").startswith(title)
             text = entry.text if has_title else f"{title}\n\n{entry.text}"
-            lines, is_dated = self._parts(text, entry.source_id, at, "user"), told is not None
+            lines, is_dated = self._parts(text, entry.source_id, at, "user"), own_time is not None
             if first is not None:
                 full = gathered.tokens + _cost(lines) > self.cuts.entry_tokens
                 if full or is_dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN:
                     yield self._prose_of(gathered)
                     gathered, first = _Gathering(), None
             first = first or at
-            gathered.add(lines, told, dated=is_dated)
+            gathered.add(lines, own_time, dated=is_dated)
         if gathered.lines:
             yield self._prose_of(gathered)
 
     def _prose_of(self, gathered: _Gathering) -> Chunk:
-        told = self._turned(gathered) if self.cuts.newest_first else gathered.lines
-        lines = sorted(told, key=lambda line: line[0].at)
+        in_order = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+        lines = sorted(in_order, key=lambda line: line[0].at)
         return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(lines)))
 
     # --- notes ------------------------------------------------------------------------------------------------------

@@ -127,8 +127,15 @@ def sample(job: ImportJob) -> list[PromptMessage]:
     """Lines of both that the import brought, as many as the knob allows, in the order of their times."""
     room = knobs.import_sample_tokens()
     weighty = _fitting(_resting_on(job), room // 2)
-    begun = _fitting(_beginnings(job, room - sum(map(_cost, weighty))), room - sum(map(_cost, weighty)))
-    once = {line.id: line for line in (*weighty, *begun)}
+    room -= sum(map(_cost, weighty))
+    # The first messages of sessions that lie evenly over the whole time, with the same room for each.
+    started = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
+    chosen = spread(list(started.values_list("pk", flat=True)), knobs.import_sample_talks())
+    messages = (_brought(job).filter(session=key).order_by("created_at", "pk") for key in chosen)
+    beginnings = (
+        line for rows in messages for line in _fitting(map(_line, rows.iterator(chunk_size=50)), room // len(chosen))
+    )
+    once = {line.id: line for line in (*weighty, *_fitting(beginnings, room))}
     # The lines with those to whom they were said, where the persona took no part.
     lines = sorted(once.values(), key=lambda line: (line.at, line.id))
     talks = Message.objects.select_related("session").in_bulk([line.id for line in lines])
@@ -149,15 +156,6 @@ def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
     best = nlargest(WEIGHTIEST, weights, key=lambda key: (*weights[key], -key))
     found = Message.objects.in_bulk(best)
     yield from (_line(found[key]) for key in best if key in found)
-
-
-def _beginnings(job: ImportJob, room: int) -> Iterator[PromptMessage]:
-    """The first lines of talks that lie evenly over the whole time, with the same room for each."""
-    talks = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
-    chosen = spread(list(talks.values_list("pk", flat=True)), knobs.import_sample_talks())
-    for key in chosen:
-        said = _brought(job).filter(session=key).order_by("created_at", "pk")
-        yield from _fitting((_line(message) for message in said.iterator(chunk_size=50)), room // len(chosen))
 
 
 def spread(items: Sequence[Item], most: int) -> list[Item]:
@@ -183,13 +181,13 @@ def _line(message: Message) -> PromptMessage:
 
 def _fitting(lines: Iterable[PromptMessage], room: int) -> list[PromptMessage]:
     """The first of the lines that fit into `room` tokens."""
-    kept: list[PromptMessage] = []
+    fitting: list[PromptMessage] = []
     for line in lines:
         room -= _cost(line)
         if room < 0:
             break
-        kept.append(line)
-    return kept
+        fitting.append(line)
+    return fitting
 
 
 def _cost(line: PromptMessage) -> int:
@@ -219,8 +217,8 @@ def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock,
 
 def _propose(lease: Lease[ImportJob], persona: Persona, one: DraftedBlock, quotes: Sequence[Quote]) -> bool:
     """Whether it is new; what was forgotten is not proposed."""
-    said = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
-    lines = {TombstoneSource(kind, text, day) for text, day in said for kind in ("text", "line")}
+    texts = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
+    lines = {TombstoneSource(kind, text, day) for text, day in texts for kind in ("text", "line")}
     if tombstones.refused_among(persona, {of_draft(one.label, one.text), TombstoneSource("text", one.text), *lines}):
         return False
     words = [drafts.Words(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]

@@ -147,16 +147,16 @@ class _Storing:
             self.counts["known"] += 1
             return
         # Whether they were forgotten here by name, or what is told of them.
-        brought = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
-        brought += [TombstoneSource("name", name) for name in list(names)[:1]]
-        if bool(tombstones.refused_among(self.persona, brought)):
+        sources = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
+        sources += [TombstoneSource("name", name) for name in list(names)[:1]]
+        if bool(tombstones.refused_among(self.persona, sources)):
             self.counts["refused"] += 1
             return
         aliases = Alias.objects.filter(persona=self.persona, normalized__in=[normalize_name(name) for name in names])
         if not names or aliases.exists():
             self._remember_all(somebody)
             return
-        made = Entity.objects.create(
+        entity = Entity.objects.create(
             persona=self.persona,
             external_id=_id(somebody.external_id),
             canonical_name=names[0],
@@ -165,15 +165,15 @@ class _Storing:
             import_uuid=self.import_uuid,
         )
         buried = tombstones.refused_among(self.persona, [TombstoneSource("name", name) for name in names])
-        learn_aliases(made, [name for name in names if TombstoneSource("name", name) not in buried][:MOST_NAMES])
+        learn_aliases(entity, [name for name in names if TombstoneSource("name", name) not in buried][:MOST_NAMES])
         self.counts["entities"] += 1
         if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
             link(
-                made,
+                entity,
                 [
                     node
                     for node in self._remember_all(somebody)
-                    if any(occurs(alias.text, node.description) for alias in made.aliases.all())
+                    if any(occurs(alias.text, node.description) for alias in entity.aliases.all())
                 ],
             )
 

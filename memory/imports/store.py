@@ -137,7 +137,7 @@ class _Sifting:
         if not self.persona.tombstones.exists():
             refused = set()
         else:
-            brought = {
+            imported = {
                 line: {
                     tombstones.of_external("session", _id_of(chunk)),
                     *tombstones.of_line(line.external_id, line.content, self._day_of(line)),
@@ -147,9 +147,9 @@ class _Sifting:
                 for line in chunk.lines
             }
             buried = tombstones.refused_among(
-                self.persona, {burial for burials in brought.values() for burial in burials}
+                self.persona, {burial for burials in imported.values() for burial in burials}
             )
-            refused = {line for line, burials in brought.items() if not buried.isdisjoint(burials)}
+            refused = {line for line, burials in imported.items() if not buried.isdisjoint(burials)}
         # The words that the persona has under the ids of the lines; also of those that are her own and come back.
         ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
         own = notes.uuids_in(ids)

@@ -65,6 +65,6 @@ def _owner_among(likely: Mapping[str, str], job: ImportJob) -> str:
     for known in filter(None, (*known_as, account.get_full_name(), account.first_name, account.get_username())):
         if same := [name for name in possible if name.casefold().strip() == known.casefold().strip()]:
             return same[0] if len(same) == 1 else ""
-    given = {known.casefold().strip() for known in (*known_as, account.first_name) if known}
-    first = [name for name in possible if (words := name.casefold().split()) and words[0] in given]
+    first_names = {known.casefold().strip() for known in (*known_as, account.first_name) if known}
+    first = [name for name in possible if (words := name.casefold().split()) and words[0] in first_names]
     return first[0] if len(first) == 1 else ""

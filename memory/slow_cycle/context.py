@@ -73,8 +73,8 @@ def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     known = _read_known(persona, left // 2, now)
     left -= sum(map(_cost, known.words))
     fresh = fresh_events(cycle, now)
-    asked = list(fresh.filter(pk__lte=replies.thought_through(persona))[:MAX_EVENTS_READ])
-    unread = asked or list(fresh[:MAX_EVENTS_READ])
+    prompted = list(fresh.filter(pk__lte=replies.thought_through(persona))[:MAX_EVENTS_READ])
+    unread = prompted or list(fresh[:MAX_EVENTS_READ])
     events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
     return RunInputs(events, known.awaited, known.questions, known.thoughts, boundaries)
 
@@ -139,25 +139,25 @@ def _read_known(persona: Persona, room: int, now: datetime) -> RunInputs:
     in_order = still_open.recallable().order_by(F("event_time_end").asc(nulls_last=True), "pk")
     awaited = _fitting(in_order[: knobs.slow_cycle_awaited()], format_open_item, room)
     room -= sum(_cost(item.line) for item in awaited)
-    asked = _fitting(questions.open_questions(persona, now), lambda row: f"[q{row.pk}] {one_line(row.text)}", room)
-    room -= sum(_cost(item.line) for item in asked)
+    unanswered = _fitting(questions.open_questions(persona, now), lambda row: f"[q{row.pk}] {one_line(row.text)}", room)
+    room -= sum(_cost(item.line) for item in unanswered)
     newest = ConceptNode.objects.filter(persona=persona, kind=Kind.THOUGHT).recallable().newest_first()
     thoughts = _fitting(
         newest[: knobs.slow_cycle_thoughts()], lambda node: prompt.format_memories(persona, [node]), room
     )
-    return RunInputs((), awaited, asked, thoughts)
+    return RunInputs((), awaited, unanswered, thoughts)
 
 
 def _fitting(rows: Iterable[Any], format_row: Callable[[Any], str], room: int) -> list[PromptItem]:
     """The first rows whose lines fit into `room` tokens together."""
-    kept: list[PromptItem] = []
+    items: list[PromptItem] = []
     for row in rows:
         line = format_row(row)
         room -= _cost(line)
         if room < 0:
             break
-        kept.append(PromptItem(row, line))
-    return kept
+        items.append(PromptItem(row, line))
+    return items
 
 
 def _cost(line: str) -> int:

@@ -78,20 +78,20 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
 def due_subjects(persona: Persona) -> list[Subject]:
     """The entities to describe: those of a run that was not finished, in its order, then those with the newest
     events."""
-    asked = replies.described_through(persona)
-    told = Q(mentions__node__kind__in=L3, mentions__node__status=ConceptNode.Status.ACTIVE)
+    described_through = replies.described_through(persona)
+    by_active_events = Q(mentions__node__kind__in=L3, mentions__node__status=ConceptNode.Status.ACTIVE)
     counted = describable(persona).annotate(
-        events=Count("mentions", filter=told), newest=Max("mentions__node", filter=told)
+        events=Count("mentions", filter=by_active_events), newest=Max("mentions__node", filter=by_active_events)
     )
     wanted = counted.filter(events__gte=knobs.slow_cycle_entity_least_events(), newest__gt=F("described_through"))
     limit = knobs.slow_cycle_entities()
-    others = wanted.exclude(pk__in=asked).order_by("-newest", "pk")[:limit]
-    again = wanted.in_bulk(list(asked))
+    others = wanted.exclude(pk__in=described_through).order_by("-newest", "pk")[:limit]
+    again = wanted.in_bulk(list(described_through))
     subjects = []
-    for entity in [*(again[pk] for pk in asked if pk in again), *others][:limit]:
+    for entity in [*(again[pk] for pk in described_through if pk in again), *others][:limit]:
         events = ConceptNode.objects.filter(mentions__entity=entity, kind__in=L3).recallable()
-        if entity.pk in asked:
-            events = events.filter(pk__lte=asked[entity.pk])
+        if entity.pk in described_through:
+            events = events.filter(pk__lte=described_through[entity.pk])
         if newest := list(events.order_by("-pk")[: knobs.slow_cycle_entity_events()]):
             subjects.append(Subject(entity, newest[::-1]))
     return subjects

@@ -19,12 +19,12 @@ _WORD = re.compile(rf"(?:(?!{LETTERS_OF_UNSPACED})[\w'’\-])+")
 _UNSPACED = re.compile(f"{LETTERS_OF_UNSPACED}+")
 
 
-def brings_back(persona: Persona, said: str, given: Iterable[str]) -> bool:
+def brings_back(persona: Persona, text: str, inputs: Iterable[str]) -> bool:
     """Whether a forgotten name stands in what is said and nowhere in what was given."""
     if not Tombstone.objects.filter(persona=persona, kind=Tombstone.Kind.NAME).exists():
         return False
-    known = "\n".join(given).casefold()
-    anew = {name for name in perhaps_names(said) if name.casefold() not in known and is_name(name)}
+    known = "\n".join(inputs).casefold()
+    anew = {name for name in perhaps_names(text) if name.casefold() not in known and is_name(name)}
     return bool(tombstones.refused_among(persona, [TombstoneSource("name", name) for name in sorted(anew)]))
 
 

@@ -63,8 +63,8 @@ class _Change:
 
     def is_repeated_in(self, words: Set[str]) -> bool:
         """Whether they do, with most of those that were not replaced."""
-        kept = self.before & self.now
-        return bool(kept) and self.is_told_in(words) and len(words & kept) >= REPEATED * len(kept)
+        shared = self.before & self.now
+        return bool(shared) and self.is_told_in(words) and len(words & shared) >= REPEATED * len(shared)
 
 
 def outdated_message_ids(

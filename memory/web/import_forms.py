@@ -88,8 +88,16 @@ class Answers(forms.Form):
                 initial=likely.roles.get(speaker["name"]) or ("other" if self.between_people else None),
                 error_messages={"required": _("Please say who that is.")},
             )
+        known = list(self.found.get("fields", []))
         for part in PARTS if self.found.get("mapping") is not None else ():
-            self.fields[f"map_{part}"] = self._part(part, (likely.mapping or self.found["mapping"]).get(part, ""))
+            # A choice among the fields of the file, where they are known.
+            value = (likely.mapping or self.found["mapping"]).get(part, "")
+            choices = [("", "–"), *((path, path) for path in dict.fromkeys([*known, *filter(None, [value])]))]
+            self.fields[f"map_{part}"] = (
+                forms.ChoiceField(required=part == "text", choices=choices, initial=value)
+                if known
+                else forms.CharField(required=part == "text", max_length=_LONGEST_PATH, initial=value)
+            )
         if "map_speaker" in self.fields:
             self._ask_who_speaks(is_notes=likely.kind == "notes")
 
@@ -176,14 +184,6 @@ class Answers(forms.Form):
         field.initial = field.initial or (MINE if is_notes else "")
         del self.fields["kind"]
 
-    def _part(self, part: str, value: str) -> forms.Field:
-        """A choice among the fields of the file, where they are known."""
-        known = list(self.found.get("fields", []))
-        if not known:
-            return forms.CharField(required=part == "text", max_length=_LONGEST_PATH, initial=value)
-        choices = [("", "–"), *((path, path) for path in dict.fromkeys([*known, *([value] if value else [])]))]
-        return forms.ChoiceField(required=part == "text", choices=choices, initial=value)
-
     def _choose_from(self, name: str, choices: Any) -> None:
         field = self.fields[name]
         assert isinstance(field, forms.ChoiceField)
@@ -208,6 +208,6 @@ class Names(forms.Form):
 
 def names_in(form: Answers) -> Iterator[tuple[str, str]]:
     """The names by which the file itself calls the two sides; labels like "assistant" are none."""
-    for asked in form.speakers:
-        if asked.field.initial in ("user", "persona") and asked.is_named:
-            yield asked.field.initial, asked.name
+    for question in form.speakers:
+        if question.field.initial in ("user", "persona") and question.is_named:
+            yield question.field.initial, question.name

@@ -1,4 +1,4 @@
-"""Tell for each message of a file whether help would be shown beside it."""
+"""Check messages against the rules of crisis detection, without storing anything."""
 
 import json
 import re
@@ -17,12 +17,14 @@ _BYTE_ORDER_MARKS = {b"\xef\xbb\xbf": "utf-8-sig", b"\xff\xfe": "utf-16", b"\xfe
 
 
 class Command(BaseCommand):
-    help = "Tells for each line of FILE, one message a line, whether help would be shown beside it."
+    help = "Print for each message in FILE, one per line, whether the chat would show crisis help beside it."
     requires_system_checks: list[str] = []  # it needs no database
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("file", metavar="FILE", help="one message a line; - reads from standard input")
-        parser.add_argument("--json", action="store_true", help='one object a line: {"line": 1, "help": true}')
+        parser.add_argument("file", metavar="FILE", help="a file with one message per line; - reads standard input")
+        parser.add_argument(
+            "--json", action="store_true", help='print one object per message: {"line": 1, "help": true}'
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

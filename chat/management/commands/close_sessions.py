@@ -1,4 +1,4 @@
-"""Close talks by hand: what rests, or everything that is open. Memory takes over from there."""
+"""Close sessions by hand: idle ones, or all that are open. The job worker then consolidates them."""
 
 from typing import Any
 
@@ -10,15 +10,15 @@ from persona.lookup import NoSuchPersona, persona_by
 
 
 class Command(BaseCommand):
-    help = "Closes the sessions that have rested long enough (or, with --all, every open one) and prints how many."
+    help = "Close idle sessions, or with --all every open one, so that they are consolidated; print how many."
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group()
         which.add_argument(
-            "--idle", action="store_true", help="those that have rested for the knob's minutes (default)"
+            "--idle", action="store_true", help="sessions without a message for chat.idle_minutes (default)"
         )
         which.add_argument("--all", action="store_true", help="every open session")
-        parser.add_argument("--persona", metavar="ID", help="only of this persona: its id or external id")
+        parser.add_argument("--persona", metavar="ID", help="only those of this persona, by id or external id")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:

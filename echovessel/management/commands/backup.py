@@ -19,9 +19,9 @@ from echovessel.backup.copy import NotReadable
 
 class Command(BaseCommand):
     help = (
-        "Write one file that holds the whole installation as it is at this moment: database, keys, knobs, help texts "
-        "and media; not what comes from the environment. Prints its path. It holds what people said: keep it as safe "
-        "as the installation. With DATABASE_KEY it is encrypted by that key."
+        "Write one file with the whole installation as it is now: database, keys, knobs, help texts and media, but no "
+        "environment variables. Prints the path. The file contains everything people said: keep it as safe as the "
+        "installation. If DATABASE_KEY is set, it is encrypted with that key."
     )
     requires_system_checks = []
 
@@ -30,13 +30,13 @@ class Command(BaseCommand):
             "file",
             nargs="?",
             type=_place,
-            help="or a folder, or what ends in a slash; default: named by the moment, in backups of the data folder",
+            help="a file, or a folder (default: backups in the data folder); there it is named by the time",
         )
-        parser.add_argument("--keep", type=_at_least_one, metavar="N", help="of those in that folder keep the newest N")
+        parser.add_argument("--keep", type=_at_least_one, metavar="N", help="keep only the newest N in that folder")
+        parser.add_argument("--keep-days", type=_at_least_one, metavar="DAYS", help="delete older ones in that folder")
         parser.add_argument(
-            "--with-model-key", action="store_true", help="also the key of the connected model; else it is left out"
+            "--with-model-key", action="store_true", help="include the key of the connected model (default: left out)"
         )
-        parser.add_argument("--keep-days", type=_at_least_one, metavar="DAYS", help="delete those that are older")
 
     def handle(self, *args: Any, **options: Any) -> str:
         now = timezone.now()

@@ -1,4 +1,4 @@
-"""Restore a backup: the installation in it takes the place of this one."""
+"""Restore a backup: replace this installation by the one in the file."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -18,16 +18,18 @@ from echovessel.backup.restore import RestoreResult
 
 class Command(BaseCommand):
     help = (
-        "Put the installation that a backup holds into the place of this one, which is kept aside. Stop EchoVessel "
-        "first. An older backup is brought to this version; what was forgotten since it was made is forgotten in it, "
-        "too. Everything is checked before anything is touched; prints what check_memory counts, all 0."
+        "Replace this installation by the one in a backup; the replaced one is kept beside it. Stop EchoVessel first. "
+        "An older backup is migrated to this version, and everything forgotten since it was made is forgotten in it, "
+        "too. Everything is checked before anything is changed. Prints the counts of check_memory, which are all 0."
     )
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--force", action="store_true", help="replace an installation that people have accounts in")
-        parser.add_argument("--as-it-is", action="store_true", help="take a memory that is not in order")
+        parser.add_argument("file", type=Path, help="a file that backup wrote")
+        parser.add_argument("--force", action="store_true", help="also replace an installation that has accounts")
+        parser.add_argument(
+            "--as-it-is", action="store_true", help="accept a backup in which check_memory finds faults"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         file: Path = options["file"]

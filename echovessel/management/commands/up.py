@@ -1,4 +1,4 @@
-"""Everything with one command: migrate, prepare static files, run web server and job worker until Ctrl-C."""
+"""Run everything: migrate the database, collect static files, and run web server and job worker until Ctrl-C."""
 
 import contextlib
 import os
@@ -69,8 +69,8 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("--host", default="127.0.0.1")
-        parser.add_argument("--port", type=int, default=8000)
+        parser.add_argument("--host", default="127.0.0.1", help="address to listen on (default: %(default)s)")
+        parser.add_argument("--port", type=int, default=8000, help="port to listen on (default: %(default)s)")
 
     def handle(self, *args: Any, **options: Any) -> None:
         host, port = options["host"], options["port"]

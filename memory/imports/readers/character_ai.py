@@ -29,8 +29,8 @@ class CharacterAI:
 
     def resembles(self, sample: Sample) -> float:
         marks = {"candidates.item.raw_content", "author"}
-        told = any({f"{turns}.item.{mark}" for mark in marks} <= sample.paths for turns in _TURNS)
-        return 0.95 if told else 0.0
+        is_export = any({f"{turns}.item.{mark}" for mark in marks} <= sample.paths for turns in _TURNS)
+        return 0.95 if is_export else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         places = ContentIds()

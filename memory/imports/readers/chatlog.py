@@ -243,12 +243,12 @@ class Chatlog:
         if options.day_first is not None:
             day_first = options.day_first
         else:
-            told = day_order.day_first(_open_dates(source, style))
-            if told is None:
-                told = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
-            if told is None:
+            order = day_order.day_first(_open_dates(source, style))
+            if order is None:
+                order = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+            if order is None:
                 raise ImportRejected("ask_day_first", source.name)
-            day_first = told
+            day_first = order
         title = PurePath(source.name).stem
         known = frozenset(_names(style, beginning))
         known |= frozenset(name for line in beginning for name in invited_in(line, known))

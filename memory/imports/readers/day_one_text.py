@@ -66,10 +66,10 @@ class DayOneText:
             written = filter(None, (_date_in(line.text) for line in lines))
             moments = (moment for date in written if (moment := moment_in(date)))
             dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-            told = day_order.day_first(dates) if dates else False
-            if told is None:
+            order = day_order.day_first(dates) if dates else False
+            if order is None:
                 raise ImportRejected("ask_day_first", source.name)
-            day_first = told
+            day_first = order
         places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):

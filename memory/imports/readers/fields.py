@@ -258,13 +258,13 @@ def _rank_of_speaker(path: str) -> int | None:
 def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, bool]:
     """What speaks against a field, the heaviest first. Beside one that says what is one's `own`, it may have gaps."""
     bare = _bare(path)
-    told = [value for value in values if value not in (None, "")]
+    filled = [value for value in values if value not in (None, "")]
     flag = bare in _FLAGS or bare in _WAYS
     ids = not flag and _are(
         values, lambda value: not isinstance(value, str) or _ID.fullmatch(value.strip()) is not None
     )
     # Where the own lines have no name, another field says whose they are.
-    gaps = sum(value in (None, "") for value in values) > 0.2 * len(values) and not (own and told)
+    gaps = sum(value in (None, "") for value in values) > 0.2 * len(values) and not (own and filled)
     return gaps, len({str(value) for value in values}) < 2, flag, ids
 
 
@@ -287,9 +287,9 @@ def _few_and_often(left: AnyMapping[str, list[Any]], chosen: AnyMapping[str, str
             or any(_bare(path) in NAMES[role] for role in ("title", "at"))
         ):
             continue
-        told = [value.strip() for value in values if isinstance(value, str) and value.strip()]
-        names = set(told)
-        often = len(told) >= _AT_LEAST_OFTEN * len(names) and len(told) >= 0.8 * len(values)
+        texts = [value.strip() for value in values if isinstance(value, str) and value.strip()]
+        names = set(texts)
+        often = len(texts) >= _AT_LEAST_OFTEN * len(names) and len(texts) >= 0.8 * len(values)
         if 2 <= len(names) <= _MAX_UNNAMED and often and all(map(_could_be_a_name, names)):
             return path
     return ""

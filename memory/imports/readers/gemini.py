@@ -164,8 +164,8 @@ def _lines(
         if isinstance(activity, dict):
             title, at = word(activity.get("title")), moment(activity.get("time"))
             answer = _answer(activity)
-            asked = title.startswith(PROMPTED) or wrapping.is_around(title)
-            if not _is_of_gemini(activity) or (not asked and (not answer or title.startswith(USED))):
+            is_prompt = title.startswith(PROMPTED) or wrapping.is_around(title)
+            if not _is_of_gemini(activity) or (not is_prompt and (not answer or title.startswith(USED))):
                 yield Skipped(where, "notice")
                 continue
             for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):

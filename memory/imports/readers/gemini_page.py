@@ -80,10 +80,10 @@ class GeminiPage:
                     one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity)
                 )
                 dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-                told = day_order.day_first(dates) if dates else False
-                if told is None:
+                order = day_order.day_first(dates) if dates else False
+                if order is None:
                     raise ImportRejected("ask_day_first", file or source.name)
-                day_first = told
+                day_first = order
             wrapping = _wrapping(_activities(source, file, options.limits))
             activities = oldest_first(
                 _activities(source, file, options.limits),
@@ -184,8 +184,8 @@ def _lines(
             continue
         at = activity.moment.at(day_first)
         title = activity.title if wrapping.is_around(activity.title) else activity.title.replace(_HARD_SPACE, " ")
-        asked = title.startswith(PROMPTED) or wrapping.is_around(title)
-        if not asked and (not activity.answer or title.startswith(USED)):
+        is_prompt = title.startswith(PROMPTED) or wrapping.is_around(title)
+        if not is_prompt and (not activity.answer or title.startswith(USED)):
             yield Skipped(where, "notice")
             continue
         sides: tuple[tuple[str, str, Role], ...] = (

@@ -21,8 +21,8 @@ def words_of(html: str) -> str:
     reading = _Reading()
     # `html` without comments and the like, over which the parser takes long where they never end.
     first, *rest = html.split("<!--")
-    said = first + "".join(part.partition("-->")[2] for part in rest)
-    reading.feed(_DECLARATION.sub("", said).replace("<!", "&lt;!").replace("<?", "&lt;?"))
+    visible = first + "".join(part.partition("-->")[2] for part in rest)
+    reading.feed(_DECLARATION.sub("", visible).replace("<!", "&lt;!").replace("<?", "&lt;?"))
     reading.close()
     lines = (line.strip() for line in "".join(reading.pieces).split("\n"))
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()

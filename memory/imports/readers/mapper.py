@@ -138,9 +138,9 @@ def _best(seen: _Seen) -> Mapping | None:
     """The likeliest place of records: one where the names leave no doubt, and of those the one with the most."""
     guesses = [(guess_mapping(fields, records), fields) for records, fields in seen.fields.items()]
     # At the top there are records only where each line is one.
-    told = [(found, len(fields[found.text])) for found, fields in guesses if found]
-    told = [(found, count) for found, count in told if found.records or count > 1]
-    weighed = sorted(told, key=lambda each: (each[0].sure, bool(each[0].speaker), each[1]), reverse=True)
+    counted = [(found, len(fields[found.text])) for found, fields in guesses if found]
+    counted = [(found, count) for found, count in counted if found.records or count > 1]
+    weighed = sorted(counted, key=lambda each: (each[0].sure, bool(each[0].speaker), each[1]), reverse=True)
     return weighed[0][0] if weighed else None
 
 
@@ -165,7 +165,10 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
         if isinstance(value, Unread):
             yield "", where, iter([(where, Skipped(where, value.reason))]), ""
         else:
-            yield _title(value), where, _numbered(array(value_at(value, inner)), where), _partner(value)
+            above = table_of(value)
+            fields = {key: [item] for key, item in above.items()}
+            fields |= {f"{key}.{name}": [one] for key, item in above.items() for name, one in table_of(item).items()}
+            yield _title(value), where, _numbered(array(value_at(value, inner)), where), partner_in(fields)
 
 
 def _values_of_lines(source: Source) -> Iterator[Any]:
@@ -183,12 +186,6 @@ def _title(conversation: Any) -> str:
     return next(
         (word(conversation[key]) for key in _TITLES if isinstance(conversation, dict) and key in conversation), ""
     )
-
-
-def _partner(conversation: Any) -> str:
-    above = table_of(conversation)
-    inside = {f"{key}.{name}": [one] for key, value in above.items() for name, one in table_of(value).items()}
-    return partner_in({key: [value] for key, value in above.items()} | inside)
 
 
 def _numbered(values: Iterable[Any], around: str = "") -> Iterator[Record]:

@@ -63,27 +63,23 @@ def read_members(source: Source, chosen: Format, judge: Judge, options: Options)
         # Sessions that have the same id in two files are two.
         own: set[str] = set()
         with within(name):
-            for item in _read(source, name, known, options):
-                if isinstance(item, Talk):
-                    own.add(item.source_id)
-                    is_known = item.source_id in known_sessions
-                    yield replace(item, source_id=digest(name, item.source_id)) if is_known else item
-                else:
-                    is_elsewhere = isinstance(item, Skipped) and item.where != name
-                    yield replace(item, where=f"{name}, {item.where}") if is_elsewhere else item
+            try:
+                for item in known.read(Member(source, name), options):
+                    if isinstance(item, Talk):
+                        own.add(item.source_id)
+                        is_known = item.source_id in known_sessions
+                        yield replace(item, source_id=digest(name, item.source_id)) if is_known else item
+                    else:
+                        is_elsewhere = isinstance(item, Skipped) and item.where != name
+                        yield replace(item, where=f"{name}, {item.where}") if is_elsewhere else item
+            except ImportRejected as rejected:
+                if rejected.code != "nothing_found":
+                    raise
+                # An empty file leaves the others as they are.
+                yield Skipped(name, "empty")
         known_sessions |= own
     if not begun:
         raise ImportRejected("member_missing")
-
-
-def _read(source: Source, name: str, known: Format, options: Options) -> Iterator[Found]:
-    """A file in which nothing is leaves the others as they are."""
-    try:
-        yield from known.read(Member(source, name), options)
-    except ImportRejected as rejected:
-        if rejected.code != "nothing_found":
-            raise
-        yield Skipped(name, "empty")
 
 
 def _format_of(sample: Sample, chosen: Format, judge: Judge) -> Format | None:

@@ -87,8 +87,8 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     relations: dict[str, list[Any]] = defaultdict(list)
     for _place, relation in values(source, ("relations.item",), member):
         relations[word(table(relation).get("from"))].append(relation)
-    told = dict(values(source, ("integrity.total_memories", "integrity.checksum"), member))
-    checksum = Checksum(limits.item_bytes if told else 0)
+    integrity = dict(values(source, ("integrity.total_memories", "integrity.checksum"), member))
+    checksum = Checksum(limits.item_bytes if integrity else 0)
     number = 0
     for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
         where = _("memory %d") % number
@@ -98,10 +98,10 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         if isinstance(content, str) and isinstance(known_hash, str) and not fits(content, known_hash):
             yield Skipped(where, "altered")
         checksum.take(value)
-    counted = told.get("integrity.total_memories", number)
+    counted = integrity.get("integrity.total_memories", number)
     if counted != number:
         yield Skipped(_("memories in the file: %s") % word(counted), "broken")
-    if not checksum.fits(told.get("integrity.checksum")):
+    if not checksum.fits(integrity.get("integrity.checksum")):
         yield Skipped(_("all memories of the file"), "altered")
     # Conversations that the store speaks of and does not bring along.
     folder = PurePosixPath(member).parent

@@ -18,10 +18,10 @@ def content_hash(text: str) -> str:
     return _of_words(re.sub(r" {2,}", " ", _folded(text)))
 
 
-def fits(text: str, told: str) -> bool:
+def fits(text: str, claimed: str) -> bool:
     """Whether `told` is the hash of `text`: by the words of the specification, which make one space of several, or by
     its authors' program, which makes one of any whitespace."""
-    return told in (content_hash(text), _of_words(re.sub(r"\s+", " ", _folded(text))))
+    return claimed in (content_hash(text), _of_words(re.sub(r"\s+", " ", _folded(text))))
 
 
 def _folded(text: str) -> str:
@@ -57,9 +57,9 @@ class Checksum:
         if self.left < 0:
             self.held = None
 
-    def fits(self, told: Any) -> bool:
+    def fits(self, claimed: Any) -> bool:
         """Whether it is the one that is told; what says nothing is believed."""
-        if self.held is None or not isinstance(told, str):
+        if self.held is None or not isinstance(claimed, str):
             return True
         in_order = (written for _id, written in sorted(self.held, key=lambda pair: pair[0]))
-        return told == sha256(hashlib.sha256(b"[" + b",".join(in_order) + b"]"))
+        return claimed == sha256(hashlib.sha256(b"[" + b",".join(in_order) + b"]"))

@@ -46,12 +46,12 @@ def speakers(found: Iterable[Found], *, between_people: bool = False) -> tuple[S
     return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
 
 
-def role_after(before: Role | None, told: Role) -> Role:
+def role_after(before: Role | None, role: Role) -> Role:
     """What the lines of one name say together: somebody else is only who speaks nowhere else in the file, as those do
     not whose words others forward."""
     if before is None or before == "other":
-        return told
-    return told if told not in ("", "other") else before
+        return role
+    return role if role not in ("", "other") else before
 
 
 def among_people(guesses: Mapping[str, Role], titles: Collection[str]) -> dict[str, Role]:

@@ -91,9 +91,9 @@ def _shape(source: Source) -> Shape:
 def shape_of(text: str) -> Shape | None:
     """How a table that begins with `text` is written; None where it is no table."""
     beginning = text[: text.rfind("\n") + 1] or text
-    said = _said_in(beginning.partition("\n")[0])
-    beginning = beginning.partition("\n")[2] if said else beginning
-    shapes = [(delimiter, quoted) for delimiter in said or _DELIMITERS for quoted in (True, False)]
+    stated = _said_in(beginning.partition("\n")[0])
+    beginning = beginning.partition("\n")[2] if stated else beginning
+    shapes = [(delimiter, quoted) for delimiter in stated or _DELIMITERS for quoted in (True, False)]
     best = max(shapes, key=lambda shape: _evenness(beginning, *shape))
     if _evenness(beginning, *best) == 0:
         return None

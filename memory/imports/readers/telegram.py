@@ -190,10 +190,10 @@ def _message(
         return
     # Plain, or in pieces of which some are links, bold and the like; or what a list says.
     text = _joined(message.get("text") or message.get("text_entities"))
-    for kind, (asked, answers) in _ASKED.items():
+    for kind, (question, answers) in _ASKED.items():
         asking = table(message.get(kind))
         choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
-        text = "\n".join(filter(None, (text, _joined(asking.get(asked)), *choices)))
+        text = "\n".join(filter(None, (text, _joined(asking.get(question)), *choices)))
     with_media = any(message.get(key) for key in _MEDIA)
     if with_media:
         yield Skipped(where, "media")

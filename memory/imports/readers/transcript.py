@@ -115,7 +115,7 @@ class Transcript:
             raise ImportRejected("ask_chat_or_notes", source.name)
         # How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks.
         if alone := _names_alone(beginning):
-            begins: Callable[[str], tuple[_Beginning, str] | None] | None = partial(_begins_below, alone)
+            begins: Callable[[str], tuple[_Beginning, str] | None] | None = partial(_begins, alone, True, False)
         else:
             names = _speaking(line.text for line in source.lines())
             if _are_mails(beginning):
@@ -131,7 +131,7 @@ class Transcript:
                         spoken += 1
                         clocks += _clock_in(before) is not None
                     before = line.strip() or before
-                begins = partial(_begins, names, clocks > 1 and 2 * clocks > spoken)
+                begins = partial(_begins, names, False, clocks > 1 and 2 * clocks > spoken)
         if begins is None:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
@@ -239,14 +239,6 @@ def _may_stand_alone(line: str) -> bool:
     )
 
 
-def _begins_below(names: Container[str], line: str) -> tuple[_Beginning, str] | None:
-    name = _bare(line)
-    if name in names:
-        return _Beginning(name, None, ""), ""
-    day = _day_in(line)
-    return (_Beginning("", day, ""), "") if day else None
-
-
 def _speaking(lines: Iterable[str]) -> frozenset[str]:
     """Who of the names that begin lines are people that speak."""
     counts: Counter[str] = Counter()
@@ -283,8 +275,10 @@ def _begins_mail(line: str) -> tuple[_Beginning, str] | None:
     return (_Beginning(name, None, "", is_mail=True), "") if name else None
 
 
-def _begins(names: Container[str], clocks: bool, line: str) -> tuple[_Beginning, str] | None:
-    begun = _beginning(line)
+def _begins(names: Container[str], alone: bool, clocks: bool, line: str) -> tuple[_Beginning, str] | None:
+    """How a line begins a message: with a name before its words, or a name `alone` above them. A date in a line of its
+    own, or with `clocks` a time of day, holds for the messages below."""
+    begun = _Beginning(_bare(line), None, "") if alone else _beginning(line)
     if begun and begun.name in names:
         return begun, begun.words
     if clocks and (clock := _clock_in(line.strip())):

@@ -49,7 +49,7 @@ def order_by_weekdays(lines: Iterable[str]) -> bool | None:
     >>> order_by_weekdays(["Sat, 5/4/2024"]), order_by_weekdays(["เสาร์, 04/05/2024"]), order_by_weekdays(["5/4/2024"])
     (False, True, None)
     """
-    told: set[bool] = set()
+    orders: set[bool] = set()
     for line in lines:
         found = _DATED.search(line[:_LONGEST])
         days = _days(found["before"]) or _days(found["after"]) if found else None
@@ -64,8 +64,8 @@ def order_by_weekdays(lines: Iterable[str]) -> bool | None:
         for day_first, (day, month) in ((True, (first, second)), (False, (second, first))):
             with suppress(ValueError):
                 fits += [day_first] if date(year, month, day).weekday() in days else []
-        told |= set(fits) if len(fits) == 1 else set()
-    return told.pop() if len(told) == 1 else None
+        orders |= set(fits) if len(fits) == 1 else set()
+    return orders.pop() if len(orders) == 1 else None
 
 
 def _days(word: str | None) -> set[int]:

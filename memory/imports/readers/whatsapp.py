@@ -171,11 +171,11 @@ def _day_first(source: Source, file: str, stamp: re.Pattern[str], chosen: bool |
     first = next(stamps, None)
     if first is None or first["mark"].startswith("."):
         return True
-    told = day_order.day_first((int(one["a"]), int(one["b"]), _year(one["c"])) for one in chain([first], stamps))
-    if chosen is None and told is None:
+    order = day_order.day_first((int(one["a"]), int(one["b"]), _year(one["c"])) for one in chain([first], stamps))
+    if chosen is None and order is None:
         raise ImportRejected("ask_day_first", file or source.name)
-    if chosen is None or told in (None, chosen):
-        return bool(told if chosen is None else chosen)
+    if chosen is None or order in (None, chosen):
+        return bool(order if chosen is None else chosen)
     if all(_moment(one, chosen) for one in _open_stamps(source, file, stamp)):
         return chosen
     raise ImportRejected("other_day_first", file or source.name)
@@ -191,23 +191,23 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
     """Names that are a group's: what stands under them begins with that the chat is encrypted or who made the group,
     and all of it tells of the group. Nobody speaks under them. And the one name under which stands that "you" deleted
     a message, "" where that is none or several."""
-    told: dict[str, bool] = {}
+    is_group_of: dict[str, bool] = {}
     owners: set[str] = set()
     for line in source.lines(file):
         begun = stamp.match(line.text)
         found = _SPEAKER.match(line.text, begun.end()) if begun else None
-        if found is None or (found["name"] not in told and len(told) >= _MAX_NAMES):
+        if found is None or (found["name"] not in is_group_of and len(is_group_of) >= _MAX_NAMES):
             continue
         words = line.text[found.end() :].strip(_INVISIBLE)
         if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
             owners.add(found["name"])
         begins = _is_about_encryption(words) or MADE_GROUP.search(words) is not None
         goes_on = begins or UNDER_ITS_NAME.search(words) is not None
-        fits = len(words) <= _LONGEST_NOTICE and (goes_on if found["name"] in told else begins)
-        told[found["name"]] = fits and told.get(found["name"], True)
-    groups = (name for name, is_group in told.items() if is_group)
+        fits = len(words) <= _LONGEST_NOTICE and (goes_on if found["name"] in is_group_of else begins)
+        is_group_of[found["name"]] = fits and is_group_of.get(found["name"], True)
+    groups = (name for name, is_group in is_group_of.items() if is_group)
     owner = owners.pop() if len(owners) == 1 else ""
-    return frozenset(groups) if len(told) > 2 else frozenset(), owner
+    return frozenset(groups) if len(is_group_of) > 2 else frozenset(), owner
 
 
 def _is_about_encryption(words: str) -> bool:

@@ -1,6 +1,6 @@
-"""Measure how fast memory is, on made-up lives in throw-away databases; your own is not touched.
+"""Measure how fast memory is, with generated data in temporary databases; your own is not touched.
 
-Without a WHAT the whole is measured: recall, isolation, sizes, restoring, the server, the first word of a reply.
+Without WHAT everything is measured: recall, isolation, sizes, restoring, the server, the first word of a reply.
 """
 
 import json
@@ -36,22 +36,23 @@ class Measurement:
 
     name: str
     help: str
-    arguments: tuple[tuple[str, Callable[[str], Any], Any, str | None], ...]
+    arguments: tuple[tuple[str, Callable[[str], Any], Any, str], ...]
     measure: Callable[[Path, dict[str, Any]], Any]
     format: Callable[[Any, Path], Iterable[str]]
     has_json: bool = True
 
 
-KEEP = ("keep", Path, None, "make the database in this file, which stays; use what it holds")
-MEGABYTES = ("megabytes", int, 188, "size of the file (ChatGPT's export)")
+KEEP = ("keep", Path, None, "keep the database in this file, and use it if it exists")
+NODES, MESSAGES, QUERIES = "number of memories", "number of messages", "number of queries"
+MEGABYTES = ("megabytes", int, 188, "size of the imported file, a ChatGPT export, in megabytes")
 MEASUREMENTS = (
     Measurement(
         "consolidation",
-        "how fast talks become memory, and whether it stays so",
+        "how fast sessions are consolidated, and whether that slows down",
         (
-            ("sessions", some, 1000, None),
-            ("messages", some, 20, "in each talk"),
-            ("seed", int, 1, "another one makes another life"),
+            ("sessions", some, 1000, "number of sessions"),
+            ("messages", some, 20, "messages in each session"),
+            ("seed", int, 1, "seed of the generated data"),
         ),
         time_consolidation,
         lambda figures, path: consolidation.format_table(figures),
@@ -60,7 +61,7 @@ MEASUREMENTS = (
     Measurement(
         "recall",
         "how long recall takes, step by step, and how exact its search is",
-        (("nodes", int, 10_000, None), ("messages", int, 30_000, None), ("queries", int, 200, None), KEEP),
+        (("nodes", int, 10_000, NODES), ("messages", int, 30_000, MESSAGES), ("queries", int, 200, QUERIES), KEEP),
         lambda path, options: recall.measure(options["nodes"], options["messages"], options["queries"]),
         recall.format_table,
         has_json=False,
@@ -69,9 +70,9 @@ MEASUREMENTS = (
         "turns",
         "how long a page waits for the first word of a reply",
         (
-            ("owners", int, 20, None),
-            ("nodes", int, 10_000, f"of the first owner; the others have {turns.OTHERS_NODES}"),
-            ("turns", int, 20, "of each, alone and together"),
+            ("owners", int, 20, "owners who talk at the same time"),
+            ("nodes", int, 10_000, f"memories of the first owner's persona; the others have {turns.OTHERS_NODES}"),
+            ("turns", int, 20, "turns of each owner, alone and together"),
             KEEP,
         ),
         lambda path, options: turns.time_turns(path, options["owners"], options["nodes"], options["turns"]),
@@ -80,25 +81,25 @@ MEASUREMENTS = (
     ),
     Measurement(
         "desk",
-        "how long the pages of the desk take",
-        (("nodes", int, 100_000, None), ("messages", int, 300_000, None), KEEP),
+        "how long the pages of the admin take",
+        (("nodes", int, 100_000, NODES), ("messages", int, 300_000, MESSAGES), KEEP),
         lambda path, options: desk.measure(options["nodes"], options["messages"]),
         lambda figures, path: desk.format_table(figures),
     ),
     Measurement(
         "import",
-        "how long a large file takes on its way in, and how much memory",
+        "how long the import of a large file takes, and how much RAM",
         (MEGABYTES,),
         lambda path, options: imports.measure(path, options["megabytes"]),
         lambda figures, path: imports.format_table(figures),
     ),
     Measurement(
         "beside",
-        "how long a page waits while a large file comes in",
+        "how long a page waits for the first word while a large file is imported",
         (
             MEGABYTES,
-            ("nodes", int, 10_000, "memories of the persona into which it goes"),
-            ("turns", int, 100, "of each page: before, while it is remembered, after"),
+            ("nodes", int, 10_000, "memories of the persona that gets the file"),
+            ("turns", int, 100, "turns of each page: before, while it is consolidated, after"),
         ),
         lambda path, options: during_import.measure(path, options["megabytes"], options["nodes"], options["turns"]),
         lambda figures, path: during_import.format_table(figures),
@@ -111,18 +112,23 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         usual = whole.Scale()
-        parser.add_argument("--nodes", type=some, default=usual.nodes, help="memories of the large persona")
-        parser.add_argument("--messages", type=some, default=usual.messages, help="lines of the large persona")
-        parser.add_argument("--personas", type=some, default=usual.personas, help="how many small ones are made")
-        parser.add_argument("--queries", type=some, default=usual.queries, help="questions asked of the large persona")
-        parser.add_argument("--owners", type=some, default=usual.owners, help="who talk at once")
-        parser.add_argument("--turns", type=some, default=usual.turns, help="of each of them")
-        parser.add_argument("--json", action="store_true", dest="as_json")
-        kinds = parser.add_subparsers(dest="kind", metavar="WHAT", help="measure this alone:")
+        for name, meaning in (
+            ("nodes", "memories of the large persona"),
+            ("messages", "messages of the large persona"),
+            ("personas", "number of small personas"),
+            ("queries", "recall queries to the large persona"),
+            ("owners", "owners who talk at the same time"),
+            ("turns", "turns of each owner"),
+        ):
+            default = getattr(usual, name)
+            parser.add_argument(f"--{name}", type=some, default=default, help=f"{meaning} (default: {default})")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print the figures as one JSON object")
+        kinds = parser.add_subparsers(dest="kind", metavar="WHAT", help="measure only this:")
         for measurement in MEASUREMENTS:
             alone = kinds.add_parser(measurement.name, help=measurement.help)
             for name, kind, default, meaning in measurement.arguments:
-                alone.add_argument(f"--{name}", type=kind, default=default, help=meaning)
+                shown = meaning if default is None else f"{meaning} (default: {default})"
+                alone.add_argument(f"--{name}", type=kind, default=default, help=shown)
             alone.set_defaults(measurement=measurement)
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Count what does not hold in memory: all must be 0."""
+"""Check the integrity of memory: every count must be 0."""
 
 import json
 from typing import Any
@@ -11,12 +11,12 @@ from memory.store import checks
 
 class Command(BaseCommand):
     help = (
-        "Count orphans, missing vectors, mixed embedding models, dangling edges and whatever else must not be: every "
-        "number must be 0, else this ends with 1."
+        "Count the faults in memory: orphaned rows, missing vectors, mixed embedding models, dangling references and "
+        "the like. Every count must be 0, else the exit code is 1."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--json", action="store_true", help="print a JSON object")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         found = checks.check(timezone.now())

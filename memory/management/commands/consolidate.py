@@ -1,4 +1,4 @@
-"""Consolidate by hand: hand waiting sessions to the job worker, or do the work here and wait for its end."""
+"""Consolidate by hand: enqueue waiting sessions for the job worker, or do the work in this process."""
 
 import math
 from typing import Any
@@ -19,20 +19,22 @@ Status = Session.Status
 
 class Command(BaseCommand):
     help = (
-        "Consolidates closed sessions that wait for it. Exits with an error when one of them has failed. With --again "
-        "it reads sessions that were closed before there were facts once more: it says the price, and --yes begins."
+        "Consolidate closed sessions that are waiting. The exit code is 1 if one of them has failed. With --again, "
+        "sessions that were consolidated before there were facts are read again: prints the price, and --yes begins."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group()
-        which.add_argument("--session", metavar="ID", help="this one, by id or external id; a failed one is tried anew")
-        which.add_argument("--all", action="store_true", help="all that wait (default)")
-        parser.add_argument("--again", action="store_true", help="read closed sessions again for facts; priced first")
-        parser.add_argument("--persona", metavar="ID", help="with --again: the sessions of this persona alone")
-        parser.add_argument(
-            "--yes", action="store_true", help="with --again: begin; a stopped run goes on where it was"
+        which.add_argument(
+            "--session", metavar="ID", help="only this session, by id or external id, even if it failed before"
         )
-        parser.add_argument("--wait", action="store_true", help="do it here, and return when nothing waits")
+        which.add_argument("--all", action="store_true", help="all sessions that are waiting (default)")
+        parser.add_argument("--again", action="store_true", help="read consolidated sessions again for facts")
+        parser.add_argument("--persona", metavar="ID", help="with --again: only sessions of this persona")
+        parser.add_argument("--yes", action="store_true", help="with --again: begin, or go on after an interruption")
+        parser.add_argument(
+            "--wait", action="store_true", help="do the work in this process, and return when nothing is waiting"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         sessions = Session.objects.all()

@@ -1,7 +1,7 @@
-"""Measure recall on data sets: each is loaded into a throw-away persona, asked its queries, and removed again.
+"""Measure recall on data sets: each is loaded into a temporary persona, asked its queries, and removed again.
 
 Without a folder the two sets of memory/evaluation are measured. Queries without evidence measure over-recall. Before
-the first `migrate` it is done in a throw-away database.
+the first `migrate` a temporary database is used.
 """
 
 import json
@@ -71,15 +71,25 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("dirs", nargs="*", type=Path, metavar="DIR", help="holds archive.jsonl and queries.jsonl")
-        parser.add_argument("--budget", type=int, default=None, help="tokens; default memory.recall_tokens")
         parser.add_argument(
-            "--scoring", choices=SCORINGS, default="bounded", help="classic: the plain sum of the seeds, for comparison"
+            "dirs", nargs="*", type=Path, metavar="DIR", help="a folder with archive.jsonl and queries.jsonl"
         )
-        parser.add_argument("--json", action="store_true", dest="as_json")
-        parser.add_argument("--save", type=Path, metavar="FILE", help="keep the figures, to compare with later")
         parser.add_argument(
-            "--compare", type=Path, metavar="FILE", help="fail where a figure fell by more than 0.01 since this run"
+            "--budget", type=int, default=None, help="budget in tokens (default: the knob memory.recall_tokens)"
+        )
+        parser.add_argument(
+            "--scoring",
+            choices=SCORINGS,
+            default="bounded",
+            help="classic is the plain sum of the first design, for comparison (default: %(default)s)",
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print the figures as one JSON object")
+        parser.add_argument("--save", type=Path, metavar="FILE", help="write the figures to this file, for --compare")
+        parser.add_argument(
+            "--compare",
+            type=Path,
+            metavar="FILE",
+            help="compare with figures that --save wrote; the exit code is 1 if one fell by more than 0.01",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,5 +1,5 @@
-"""Save a persona, or all of an owner's, as an archive, to a file or to stdout; import_archive restores it. Or save a
-persona in a format that others read."""
+"""Export a persona, or all personas of an owner, as an archive that import_archive restores; or a persona in a format
+of other programs."""
 
 import os
 import sys
@@ -23,15 +23,19 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         # Else what may be missing is taken for missing at the first option: PERSONA --format pam FILE.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
-        parser.add_argument("persona", nargs="?", help="id, or external id where it is unique")
-        parser.add_argument("file", nargs="?", type=Path, help="default: stdout")
-        parser.add_argument("--owner", metavar="USERNAME", help="all of this owner's, as a zip of archives: then FILE")
+        parser.add_argument("persona", nargs="?", help="its id, or its external id if that is unique")
+        parser.add_argument("file", nargs="?", type=Path, help="the file to write (default: stdout)")
+        parser.add_argument(
+            "--owner",
+            metavar="USERNAME",
+            help="export all personas of this owner as a zip of archives; give FILE alone",
+        )
         parser.add_argument(
             "--format",
             choices=("archive", "pam", "card"),
             default="archive",
-            help="archive: everything; pam: talks and memories, as a zip of Portable AI Memory 1.0; "
-            "card: who she is, as a character card, a picture where FILE ends in .png",
+            help="archive: everything; pam: sessions and memories, as a zip of Portable AI Memory 1.0; "
+            "card: the persona as a character card, a picture if FILE ends in .png (default: %(default)s)",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

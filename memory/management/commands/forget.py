@@ -1,4 +1,4 @@
-"""Forget for good: shows what would go, or does it and prints the receipt."""
+"""Forget for good: print the plan, or carry it out and print the receipt."""
 
 import json
 import time
@@ -34,55 +34,61 @@ TRIES = 3
 
 class Command(BaseCommand):
     help = (
-        "Forgets what is named, with everything that was made of it. --plan only says what would go. What came in from "
-        "a file can be taken back instead, so that the same file may come again."
+        "Forget what is named, with everything derived from it. --plan only prints what would be deleted; --yes does "
+        "it. An import can also be reverted with --take-back, so that the same file can be imported again."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--persona", metavar="ID", required=True, help="whose, by id or external id")
+        parser.add_argument("--persona", metavar="ID", required=True, help="the persona, by id or external id")
         for kind in KINDS:
             parser.add_argument(
-                f"--{kind}", metavar="ID", action="append", default=[], help=f"this {kind} (repeatable)"
+                f"--{kind}", metavar="ID", action="append", default=[], help=f"forget this {kind}; repeatable"
             )
         what_rests_on_it = parser.add_mutually_exclusive_group()
-        what_rests_on_it.add_argument("--cascade", action="store_true", help="what rests on it goes, too (default)")
         what_rests_on_it.add_argument(
-            "--orphan", action="store_true", help="it stays as far as it rests on other things"
+            "--cascade", action="store_true", help="delete memories that rest on it, too (default)"
+        )
+        what_rests_on_it.add_argument(
+            "--orphan", action="store_true", help="keep memories that also rest on something else"
         )
         what_rests_on_it.add_argument(
             "--take-back",
             action="store_true",
-            help="with --import: only what came in goes, and the same file may be brought again",
+            help="with --import: delete only what was imported; the same file can be imported again",
         )
         messages = parser.add_mutually_exclusive_group()
         messages.add_argument(
-            "--with-messages", action="store_true", help="the messages that it came from go, too (default)"
+            "--with-messages", action="store_true", help="delete the messages it came from, too (default)"
         )
         messages.add_argument(
             "--keep-messages",
             action="store_true",
-            help="the messages that it came from are withheld: they stay in the history, and reach no model any more",
+            help="withhold the messages it came from: they stay in the history, and no model reads them",
         )
         parser.add_argument(
-            "--staying", metavar="ID", action="append", default=[], help="this node stays, where it may (repeatable)"
+            "--staying",
+            metavar="ID",
+            action="append",
+            default=[],
+            help="keep this memory, if the plan allows it; repeatable",
         )
         parser.add_argument(
             "--mentions",
             choices=MENTIONS,
             default="suggested",
-            help="what becomes of messages in which it is also mentioned (default: as --plan proposes for each)",
+            help="what happens to other messages that mention it (default: what --plan proposes for each)",
         )
-        for mode, meaning in (("forget", "goes too"), ("withhold", "reaches no model any more"), ("leave", "stays")):
+        for mode, meaning in (("forget", "delete"), ("withhold", "withhold"), ("leave", "keep")):
             parser.add_argument(
                 f"--{mode}-mention",
                 metavar="ID",
                 action="append",
                 default=[],
-                help=f"this message, in which it is also mentioned, {meaning} (repeatable)",
+                help=f"{meaning} this message, which also mentions it; repeatable",
             )
         what_to_do = parser.add_mutually_exclusive_group()
-        what_to_do.add_argument("--plan", action="store_true", help="say what would go, and do nothing")
-        what_to_do.add_argument("--yes", action="store_true", help="do it")
+        what_to_do.add_argument("--plan", action="store_true", help="print what would be deleted, and change nothing")
+        what_to_do.add_argument("--yes", action="store_true", help="carry the plan out")
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Restore an archive: prints the persona's id alone on stdout; progress and what was rejected on stderr."""
+"""Restore an archive as a persona. Prints the persona's id on stdout; progress and rejected lines on stderr."""
 
 from argparse import ArgumentParser
 from pathlib import Path
@@ -17,10 +17,14 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("file", type=Path)
-        parser.add_argument("--owner", required=True, metavar="USERNAME")
-        parser.add_argument("--name", default="", help="what to call a persona that is new")
-        parser.add_argument("--skip-bad", action="store_true", help="report broken lines and take the rest")
+        parser.add_argument("file", type=Path, help="a file that export_archive wrote")
+        parser.add_argument("--owner", required=True, metavar="USERNAME", help="the account that gets the persona")
+        parser.add_argument("--name", default="", help="name of a new persona (default: its name in the archive)")
+        parser.add_argument(
+            "--skip-bad",
+            action="store_true",
+            help="report broken lines and import the rest (default: stop at the first)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> str:
         owner = get_user_model().objects.filter(username=options["owner"]).first()

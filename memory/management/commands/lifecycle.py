@@ -1,4 +1,4 @@
-"""Let memories that were never sure, that are settled, or that are old and slight leave recall."""
+"""Archive memories that were never confirmed, that are settled, or that are old and of little impact."""
 
 from typing import Any
 
@@ -17,12 +17,14 @@ REASONS = {
 
 class Command(BaseCommand):
     help = (
-        "Archives what was never sure, what is settled and, with memory.archive_old, what is old and slight. It leaves "
-        "recall, is listed still, and can be brought back. A job does the same once a day."
+        "Archive memories that were never confirmed, that are settled and, with the knob memory.archive_old, that are "
+        "old and of little impact. They are not recalled, stay listed, and can be restored. A job does this daily."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--dry-run", action="store_true", help="only say how many there are")
+        parser.add_argument(
+            "--dry-run", action="store_true", help="print how many would be archived, and change nothing"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         counts = lifecycle.run(timezone.now(), dry_run=options["dry_run"])

@@ -1,4 +1,4 @@
-"""Show what lines bring to mind: as a table for people, or one JSON line per query for programs."""
+"""Show what recall finds for a message: as a table, or as one JSON line per query."""
 
 import json
 from argparse import ArgumentParser
@@ -64,14 +64,28 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         # Else what may be missing is taken for missing at the first option: PERSONA --turn LINE TEXT.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
-        parser.add_argument("persona", help="id, or external id where it is unique")
-        parser.add_argument("text", nargs="?", help="the user's current line")
-        parser.add_argument("--turn", action="append", default=[], help="an earlier line; the oldest first")
-        parser.add_argument("--queries", type=Path, metavar="Q.jsonl")
-        parser.add_argument("--json", action="store_true", dest="as_json")
-        parser.add_argument("--xray", action="store_true", help="every candidate, its parts, and what became of it")
-        parser.add_argument("--budget", type=int, default=None, help="tokens; default memory.recall_tokens")
-        parser.add_argument("--now", type=datetime.fromisoformat, default=None, metavar="ISO")
+        parser.add_argument("persona", help="its id, or its external id if that is unique")
+        parser.add_argument("text", nargs="?", help="the owner's message")
+        parser.add_argument(
+            "--turn", action="append", default=[], help="an earlier message of the owner, oldest first; repeatable"
+        )
+        parser.add_argument(
+            "--queries", type=Path, metavar="Q.jsonl", help="a file with one query per line, instead of TEXT"
+        )
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object per query")
+        parser.add_argument(
+            "--xray", action="store_true", help="also print every candidate, the parts of its score, and the verdict"
+        )
+        parser.add_argument(
+            "--budget", type=int, default=None, help="budget in tokens (default: the knob memory.recall_tokens)"
+        )
+        parser.add_argument(
+            "--now",
+            type=datetime.fromisoformat,
+            default=None,
+            metavar="ISO",
+            help="recall as of this time (default: now)",
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         budget = knobs.recall_tokens() if options["budget"] is None else options["budget"]

@@ -1,4 +1,4 @@
-"""Make the vectors of all memories anew: by another embedding model, or where they are missing or damaged."""
+"""Re-embed memories: with another embedding model, or where vectors are missing or damaged."""
 
 import time
 from datetime import timedelta
@@ -22,9 +22,9 @@ INTERRUPTED = 130
 
 class Command(BaseCommand):
     help = (
-        "Without --model mends: memories whose vector is missing, damaged or of another model than the one in use are "
-        "embedded anew. With --model changes the embedding model: all vectors are made beside those in use, which "
-        "serve meanwhile, and then take their place at once. May be stopped and run again at any time."
+        "Without --model, re-embed memories whose vector is missing, damaged or of another model than the one in use. "
+        "With --model, change the embedding model: new vectors are computed beside the old ones, which stay in use, "
+        "and replace them in one step. Can be stopped and run again at any time."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -32,7 +32,9 @@ class Command(BaseCommand):
             "--model", help="a local model by name or folder, or a name that the server at EMBEDDING_BASE_URL knows"
         )
         parser.add_argument(
-            "--plan", action="store_true", help="only say what there is to do, and how long it may take"
+            "--plan",
+            action="store_true",
+            help="print what would be done and how long it would take, and change nothing",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -1,4 +1,4 @@
-"""Let talks that could not be remembered wait anew: for the job worker, or done here."""
+"""Consolidate failed sessions again: through the job worker, or in this process."""
 
 from typing import Any
 
@@ -12,13 +12,19 @@ Status = Session.Status
 
 
 class Command(BaseCommand):
-    help = "Remembers again what failed. With --wait it exits with an error when one of the talks fails anew."
+    help = "Consolidate failed sessions again. With --wait, the exit code is 1 if one of them fails again."
 
     def add_arguments(self, parser: CommandParser) -> None:
         which = parser.add_mutually_exclusive_group()
-        which.add_argument("--session", metavar="ID", help="this one, by id or external id")
-        which.add_argument("--persona", metavar="ID", help="those of this persona, by id or external id (default: all)")
-        parser.add_argument("--wait", action="store_true", help="do it here, and return when it is done")
+        which.add_argument("--session", metavar="ID", help="only this session, by id or external id")
+        which.add_argument(
+            "--persona",
+            metavar="ID",
+            help="only sessions of this persona, by id or external id (default: all personas)",
+        )
+        parser.add_argument(
+            "--wait", action="store_true", help="do the work in this process, and return when it is done"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         failed = Session.objects.filter(status=Status.FAILED)

@@ -1,4 +1,4 @@
-"""Let personas think now about what is new since they last did, as the job does between talks."""
+"""Run the slow cycle now, as the job does between sessions."""
 
 from typing import Any
 
@@ -23,12 +23,14 @@ OUTCOMES = {
 
 class Command(BaseCommand):
     help = (
-        "Lets a persona, or all of them, think about what is new. Her rest, the daily cap and the token walls hold as "
-        "they do for the job. Exits with an error when a run has failed."
+        "Let a persona, or all of them, think about what is new. Its rest, the daily cap and the token budgets hold as "
+        "they do for the job. The exit code is 1 if a run failed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("persona", nargs="?", help="id, or external id where it is unique; default: all")
+        parser.add_argument(
+            "persona", nargs="?", help="its id, or its external id if that is unique (default: all personas)"
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         reference, failed = options["persona"], 0

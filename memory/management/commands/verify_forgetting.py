@@ -1,4 +1,4 @@
-"""Prove that something is forgotten: look through every table, index and file for it."""
+"""Verify that something is forgotten: search every table, index and file for it."""
 
 import json
 import sys
@@ -18,18 +18,20 @@ FOUND, PENDING = 1, 2
 
 class Command(BaseCommand):
     help = (
-        "Look through every table, index, vector and file for what was forgotten. Ends with 1 where something of it "
-        "stands, with 2 where bytes are still to be erased, else with 0. By --text everything that says so counts, "
-        "also what was said elsewhere; by --receipt the ids of what went, and eight words in a row of it, but for "
-        "messages that were not chosen: those are counted."
+        "Search every table, index, vector and file for what was forgotten. The exit code is 1 if something is left, 2 "
+        "if bytes are still to be erased, else 0. --text searches for these words wherever they stand. --receipt "
+        "searches for deleted ids, and for any eight words in a row of deleted text; kept messages with the same words "
+        "are only counted."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         what = parser.add_mutually_exclusive_group(required=True)
-        what.add_argument("--text", nargs="+", metavar="TEXT", help="words; - reads them from stdin, a text a line")
-        what.add_argument("--receipt", nargs="+", type=UUID, metavar="ID")
+        what.add_argument(
+            "--text", nargs="+", metavar="TEXT", help="texts to search for; - reads them from stdin, one per line"
+        )
+        what.add_argument("--receipt", nargs="+", type=UUID, metavar="ID", help="ids of receipts")
         what.add_argument("--all", action="store_true", help="all receipts")
-        parser.add_argument("--json", action="store_true", help="print a JSON object")
+        parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
         wanted = options["receipt"]

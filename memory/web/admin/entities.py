@@ -275,8 +275,8 @@ UNDECIDED = (MergeProposal.Status.OPEN, MergeProposal.Status.UNDONE)
 DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
 
 
-def _to_review(**asked: int) -> HttpResponseRedirect:
-    return HttpResponseRedirect(f"{reverse('admin:memory_mergeproposal_review')}?{urlencode(asked)}")
+def _to_review(**params: int) -> HttpResponseRedirect:
+    return HttpResponseRedirect(f"{reverse('admin:memory_mergeproposal_review')}?{urlencode(params)}")
 
 
 def _memories_of(entity: Entity) -> str:

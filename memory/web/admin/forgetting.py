@@ -63,52 +63,52 @@ class ForgetRequest:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
-    meant = _read_request(request)
-    if meant is None:
+    wanted = _read_request(request)
+    if wanted is None:
         messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
     # Whether it is a superuser who is to go, and another one has to decide that.
-    if not may_forget(request.user, meant.owner_id, meant.kind) or (
-        meant.kind == "owner" and meant.rows[0].is_superuser and not request.user.is_superuser
+    if not may_forget(request.user, wanted.owner_id, wanted.kind) or (
+        wanted.kind == "owner" and wanted.rows[0].is_superuser and not request.user.is_superuser
     ):
         raise PermissionDenied
-    if meant.kind == "owner" and meant.owner_id == request.user.pk:
+    if wanted.kind == "owner" and wanted.owner_id == request.user.pk:
         return redirect("delete_account")  # which asks for the password
     try:
-        plan = forgetting.plan(meant.targets, read_choice(request.POST if request.method == "POST" else request.GET))
+        plan = forgetting.plan(wanted.targets, read_choice(request.POST if request.method == "POST" else request.GET))
     except InvalidChoice:
-        return _preview(request, meant, forgetting.plan(meant.targets), UNCLEAR, 422)
+        return _preview(request, wanted, forgetting.plan(wanted.targets), UNCLEAR, 422)
     if "confirm" not in request.POST:
-        return _preview(request, meant, plan)
-    if request.POST.get("typed", "").strip() != meant.to_type:
-        return _preview(request, meant, plan, WRONG_NAME, 400)
+        return _preview(request, wanted, plan)
+    if request.POST.get("typed", "").strip() != wanted.to_type:
+        return _preview(request, wanted, plan, WRONG_NAME, 400)
     try:
         done = confirm_plan(request, plan)
     except LastSuperuser:
-        return _preview(request, meant, plan, NOBODY_LEFT, 409)
+        return _preview(request, wanted, plan, NOBODY_LEFT, 409)
     if isinstance(done, NotDone):
-        return _preview(request, meant, done.plan, done.trouble, 409)
+        return _preview(request, wanted, done.plan, done.trouble, 409)
     # Note who did it, by ids, and show the receipt.
     by = cast(int, request.user.pk)
-    content_type = ContentType.objects.get_for_model(MODELS[meant.kind])
+    content_type = ContentType.objects.get_for_model(MODELS[wanted.kind])
     LogEntry.objects.bulk_create(
         LogEntry(
             user_id=by,
             content_type=content_type,
             object_id=str(row.pk),
-            object_repr=f"{meant.kind} {row.pk}",
+            object_repr=f"{wanted.kind} {row.pk}",
             action_flag=DELETION,
             change_message=f"forgotten, receipt {done.uuid}",
         )
-        for row in meant.rows
+        for row in wanted.rows
     )
     return redirect("admin:memory_receipt_change", done.pk)
 
 
 def _read_request(request: HttpRequest) -> ForgetRequest | None:
     """What the address or the form names, as far as it is there; None where nothing is, or it is not of one persona."""
-    asked = request.POST if request.method == "POST" else request.GET
-    kind, keys = asked.get("kind", ""), asked.getlist("key")
+    params = request.POST if request.method == "POST" else request.GET
+    kind, keys = params.get("kind", ""), params.getlist("key")
     if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(read_key, keys)):
         raise Http404
     rows = list(MODELS[kind].objects.filter(pk__in=list(map(read_key, keys))).order_by("pk"))
@@ -124,15 +124,15 @@ def _persona_id(row: Any) -> int:
 
 
 def _preview(
-    request: HttpRequest, meant: ForgetRequest, plan: Plan, trouble: Any = "", status: int = 200
+    request: HttpRequest, wanted: ForgetRequest, plan: Plan, trouble: Any = "", status: int = 200
 ) -> HttpResponse:
-    reads = may_read(request.user, meant.owner_id)
-    if reads and meant.owner_id != request.user.pk and plan.persona is not None:
+    reads = may_read(request.user, wanted.owner_id)
+    if reads and wanted.owner_id != request.user.pk and plan.persona is not None:
         looks.record(request.user, "forgetting", {plan.persona.uuid}, [one.key for one in plan.going if one.text])
     context = {
         **admin.site.each_context(request),
         "title": _("Forget this?"),
-        "meant": meant,
+        "meant": wanted,
         "preview": plan_context(plan, show_words=reads),
         "reads": reads,
         "trouble": trouble,

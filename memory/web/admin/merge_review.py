@@ -48,63 +48,49 @@ class Pair:
 
 def pair_of(proposal: MergeProposal) -> Pair:
     """The pair of a question, in a number of statements that does not depend on how much is remembered."""
-    # The newest memories of each.
-    entities = [proposal.a_id, proposal.b_id]
+    both = proposal.a_id, proposal.b_id
     newest = {
         entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MOST_MEMORIES])
-        for entity in entities
+        for entity in both
     }
     quotes: dict[int, list[str]] = {}
     keys = {node.pk for nodes in newest.values() for node in nodes}
     for node, quote in Evidence.objects.filter(node__in=keys).order_by("pk").values_list("node_id", "quote"):
         quotes.setdefault(node, []).append(excerpt(quote, LONGEST))
-    memories = {
-        entity: [
+    sides = []
+    for entity in (proposal.a, proposal.b):
+        memories = [
             Memory(
                 excerpt(node.description, LONGEST),
                 node_address(node),
                 node.created_at,
                 quotes.get(node.pk, [])[:MOST_QUOTES],
             )
-            for node in nodes
+            for node in newest[entity.pk]
         ]
-        for entity, nodes in newest.items()
-    }
+        aliases = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+        sides.append(Side(entity, aliases, memories, entity.mentions.count()))
+    # Those who are mentioned together with the one, and elsewhere with the other.
+    company = Entity.objects.filter(mentions__node__mentions__entity=proposal.a_id)
+    company = company.filter(mentions__node__mentions__entity=proposal.b_id).exclude(pk__in=both).distinct()
     return Pair(
         proposal,
-        [
-            Side(
-                entity,
-                [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name],
-                memories[entity.pk],
-                entity.mentions.count(),
-            )
-            for entity in (proposal.a, proposal.b)
-        ],
+        sides,
         [REASONS.get(reason, reason) for reason in proposal.reasons],
-        _company(proposal),
+        list(company.order_by("canonical_name").values_list("canonical_name", flat=True)[:MOST_COMPANY]),
         Mention.objects.filter(entity=proposal.a_id, node__mentions__entity=proposal.b_id).count(),
     )
 
 
-def proposal_to_review(proposals: MergeProposalQuerySet, asked: Mapping[str, str]) -> MergeProposal | None:
+def proposal_to_review(proposals: MergeProposalQuerySet, params: Mapping[str, str]) -> MergeProposal | None:
     """The one to be shown: the one that is asked for, or the next open one, the newest first."""
     whole = proposals.select_related("a__persona", "b__persona", "decided_by")
     both = whole.prefetch_related("a__aliases", "b__aliases")
-    if pair := read_key(asked.get("pair", "")):
+    if pair := read_key(params.get("pair", "")):
         return both.filter(pk=pair).first()
     waiting = both.open()
-    if before := read_key(asked.get("before", "")):
+    if before := read_key(params.get("before", "")):
         return waiting.filter(pk__gt=before).order_by("pk").first()
-    if after := read_key(asked.get("after", "")):
+    if after := read_key(params.get("after", "")):
         waiting = waiting.filter(pk__lt=after)
     return waiting.order_by("-pk").first()
-
-
-def _company(proposal: MergeProposal) -> list[str]:
-    """Who is mentioned together with the one, and elsewhere with the other."""
-    beside = Entity.objects.filter(mentions__node__mentions__entity=proposal.a_id).filter(
-        mentions__node__mentions__entity=proposal.b_id
-    )
-    others = beside.exclude(pk__in=[proposal.a_id, proposal.b_id]).distinct().order_by("canonical_name")
-    return list(others.values_list("canonical_name", flat=True)[:MOST_COMPANY])

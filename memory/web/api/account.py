@@ -17,9 +17,9 @@ router = Router()
 
 
 @router.get("/receipts", response=Page[ReceiptOut], summary="Personas that were forgotten wholly")
-def list_account_receipts(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
+def list_account_receipts(request: HttpRequest, params: Query[pagination.PageParams]) -> Any:
     """What was forgotten with each, in counts; the newest first."""
-    return pagination.page(_receipts(request), asked, serialize_receipt)
+    return pagination.page(_receipts(request), params, serialize_receipt)
 
 
 @router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a persona that was forgotten")

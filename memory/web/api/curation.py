@@ -182,8 +182,8 @@ def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Co
 def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version: int) -> dict[str, Any]:
     """As one of its versions says; what it says now becomes a version. 409 `forgotten` as for a correction."""
     node = own_node(request, persona_id, node_id)
-    kept = get_object_or_404(node.versions, version=min(version, MAX_VERSIONS))
-    return serialize_node_detail(_corrected(lambda: curation_correct.restore(node, kept, request.user, timezone.now())))  # type: ignore[arg-type]
+    past = get_object_or_404(node.versions, version=min(version, MAX_VERSIONS))
+    return serialize_node_detail(_corrected(lambda: curation_correct.restore(node, past, request.user, timezone.now())))  # type: ignore[arg-type]
 
 
 def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:

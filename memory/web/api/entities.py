@@ -71,12 +71,12 @@ class ProposalOut(Schema):
 def list_proposals(
     request: HttpRequest,
     persona_id: UUID,
-    asked: Query[pagination.PageParams],
+    params: Query[pagination.PageParams],
     status: MergeProposal.Status | None = None,
 ) -> Any:
     """Two names that may be of one, the newest first; or those with one answer."""
     found = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
-    return pagination.page(found.filter(status=status) if status else found, asked, serialize_proposal)
+    return pagination.page(found.filter(status=status) if status else found, params, serialize_proposal)
 
 
 @router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")

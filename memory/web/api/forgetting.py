@@ -229,9 +229,9 @@ def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> d
 
 
 @router.get("/{uuid:persona_id}/receipts", response=Page[ReceiptOut], summary="What was forgotten, newest first")
-def list_receipts(request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams]) -> Any:
+def list_receipts(request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams]) -> Any:
     """Receipts hold ids and counts, no words."""
-    return pagination.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), asked, serialize_receipt)
+    return pagination.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), params, serialize_receipt)
 
 
 @router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="One receipt")

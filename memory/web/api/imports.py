@@ -137,10 +137,10 @@ def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> 
 
 
 @router.get("/{uuid:persona_id}/imports", response=Page[ImportOut], summary="What was brought, newest first")
-def list_imports(request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams]) -> Any:
+def list_imports(request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams]) -> Any:
     """The files that were brought to her."""
     jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("persona")
-    return pagination.page(jobs, asked, imports.summarize)
+    return pagination.page(jobs, params, imports.summarize)
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}", response=ImportOut, summary="One import")
@@ -181,9 +181,9 @@ def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
 
 
 @account.get("/imports", response=Page[ImportOut], summary="All that you brought, newest first")
-def list_all_imports(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
+def list_all_imports(request: HttpRequest, params: Query[pagination.PageParams]) -> Any:
     """Those of every persona, and those for which there is none yet."""
-    return pagination.page(_of_the_caller(request), asked, imports.summarize)
+    return pagination.page(_of_the_caller(request), params, imports.summarize)
 
 
 @account.get("/imports/{uuid:import_id}", response=ImportOut, summary="One of your imports")
@@ -262,11 +262,11 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
         between_people = bool(job.found.get("between_people"))
         # What is likely, but for what the person says.
         likely = imports.suggest_choices(job)
-        said = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
+        answers = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
         roles = follow_choices(likely.roles, body.roles, between_people=between_people)
         if between_people and body.without_owner:
             roles = {name: role or "other" for name, role in roles.items()}
-        choices = replace(likely, **said | {"roles": roles})
+        choices = replace(likely, **answers | {"roles": roles})
         imports.confirm(job, choices, timezone.now())
     except NotAwaitingConfirmation as error:
         job.refresh_from_db(fields=["status"])

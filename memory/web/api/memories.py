@@ -147,26 +147,26 @@ class LinesIn(Body):
 
 @router.get("/{uuid:persona_id}/nodes", response=Page[NodeOut], summary="What remains, newest first")
 def list_nodes(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], wanted: Query[NodeFilters]
+    request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], wanted: Query[NodeFilters]
 ) -> dict[str, Any]:
     """Events (L3) and what was made of them (L4), whatever their state; hidden ones too."""
-    return nodes_page(own_persona(request, persona_id), asked, wanted)
+    return nodes_page(own_persona(request, persona_id), params, wanted)
 
 
 @router.post("/{uuid:persona_id}/nodes/search", response=Page[NodeOut], summary="Search what remains")
 def search_nodes(
     request: HttpRequest,
     persona_id: UUID,
-    asked: Query[pagination.PageParams],
+    params: Query[pagination.PageParams],
     wanted: Query[NodeFilters],
     body: SearchIn,
 ) -> dict[str, Any]:
     """By words or by meaning, among those that fit the filters. 503 where nothing can be embedded."""
     persona = own_persona(request, persona_id)
     if body.how == "words":
-        return nodes_page(persona, asked, wanted, body.text)
+        return nodes_page(persona, params, wanted, body.text)
     try:
-        found = search.search_by_meaning(persona, body.text, _filters(persona, wanted), asked.limit)
+        found = search.search_by_meaning(persona, body.text, _filters(persona, wanted), params.limit)
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
     return pagination.cut_page(found, False, serialize_node)
@@ -174,10 +174,10 @@ def search_nodes(
 
 @router.post("/{uuid:persona_id}/messages/search", response=Page[MessageOut], summary="Search what was said")
 def search_messages(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], body: LinesIn
+    request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], body: LinesIn
 ) -> dict[str, Any]:
     """The lines in which the words stand, anywhere and in any case, newest first; withheld ones too."""
-    return lines_page(own_persona(request, persona_id), asked, body.text)
+    return lines_page(own_persona(request, persona_id), params, body.text)
 
 
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
@@ -192,18 +192,18 @@ def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNo
     return get_object_or_404(nodes, uuid=node_id)
 
 
-def nodes_page(persona: Persona, asked: pagination.PageParams, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
+def nodes_page(persona: Persona, params: pagination.PageParams, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
     """A page of a persona's memories that fit, and in which `text` stands."""
     nodes = ConceptNode.objects.of(persona)
-    last = get_object_or_404(nodes, uuid=asked.before) if asked.before else None
-    found = search.search_by_words(persona, text, _filters(persona, wanted), last, asked.limit)
+    last = get_object_or_404(nodes, uuid=params.before) if params.before else None
+    found = search.search_by_words(persona, text, _filters(persona, wanted), last, params.limit)
     return pagination.cut_page(found.rows, found.has_more, serialize_node)
 
 
-def lines_page(persona: Persona, asked: pagination.PageParams, text: str) -> dict[str, Any]:
+def lines_page(persona: Persona, params: pagination.PageParams, text: str) -> dict[str, Any]:
     """A page of the lines in which `text` stands."""
-    last = get_object_or_404(Message, persona=persona, uuid=asked.before) if asked.before else None
-    found = search.search_messages(persona, text, last, asked.limit)
+    last = get_object_or_404(Message, persona=persona, uuid=params.before) if params.before else None
+    found = search.search_messages(persona, text, last, params.limit)
     return pagination.cut_page(found.rows, found.has_more, serialize_message)
 
 
@@ -213,11 +213,11 @@ def lines_page(persona: Persona, asked: pagination.PageParams, text: str) -> dic
     summary="The people, places and animals that memories are about",
 )
 def list_entities(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], kind: Entity.Kind | None = None
+    request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], kind: Entity.Kind | None = None
 ) -> Any:
     """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
     found = own_entities(own_persona(request, persona_id))
-    return pagination.page(found.filter(kind=kind) if kind else found, asked, serialize_entity)
+    return pagination.page(found.filter(kind=kind) if kind else found, params, serialize_entity)
 
 
 @router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")

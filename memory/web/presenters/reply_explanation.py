@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
-from django.utils.translation import get_language
+from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
 
 from chat.models import Message, Turn
@@ -20,6 +20,18 @@ from persona.models import Persona
 
 MAX_QUOTES = 3
 MAX_FROM_WINDOW = 5
+# Why there is nothing to show, as the persona says it.
+EMPTY_REASONS = {
+    "gone": gettext_lazy("What I remembered then has been forgotten or hidden since."),
+    "nothing_stored": gettext_lazy("I had no memories yet, so I answered from this conversation alone."),
+    "everything_filtered": gettext_lazy(
+        "I searched my memory, but nothing was close enough to what you said. I answered from this conversation alone."
+    ),
+    "nothing_asked": gettext_lazy(
+        "Your message had no words to search for, so I answered from this conversation alone."
+    ),
+    "": gettext_lazy("There is no record of what I remembered here."),
+}
 # The sections of a prompt that list memories whatever is said, in the order in which they are shown.
 LISTED_SECTIONS = ("always_known", "about_them", "about_yourself", "promises", "expectations")
 
@@ -75,34 +87,26 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     always = [source for source in listed if source.is_always_known]
     others = [source for source in (*recalled, *always) if source not in used]
     wishes = [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))]
+    # The expectations that the message may have been about, as far as they are still there: words, day and cosine.
+    matched = turn.xray.get("expectations", {}).get("matched", [])
+    cosines = {str(UUID(entry["id"])): entry["cosine"] for entry in matched}
+    why_empty = "gone" if chosen else seen.get("empty_reason", "")
     return {
         "items": [*used, *others],
         "used": used,
         "others": others,
         "wishes": wishes,
-        "expected": list(_expected(persona, turn.xray.get("expectations", {}).get("matched", []))),
+        "expected": [
+            (node.description, _humanize(persona, day) if (day := node.event_time_end) else "", cosines[str(node.uuid)])
+            for node in _nodes(persona, matched)
+        ],
         "gone": len(chosen) - len(recalled),
-        "empty": "" if used or others or wishes else _explain_empty(seen),
+        "empty": "" if used or others or wishes else EMPTY_REASONS.get(why_empty, EMPTY_REASONS[""]),
         "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in seen.get("arms", [])],
         "left_aside": describe_left_out(seen),
         "tokens": seen.get("tokens", 0),
         "budget": seen.get("budget", 0),
     }
-
-
-def _explain_empty(seen: Mapping[str, Any]) -> str:
-    """Why there is nothing to show, as the persona says it."""
-    if seen.get("chosen"):
-        return _("What I remembered then has been forgotten or hidden since.")
-    reasons = {
-        "nothing_stored": _("I had no memories yet, so I answered from this conversation alone."),
-        "everything_filtered": _(
-            "I searched my memory, but nothing was close enough to what you said. I answered from this "
-            "conversation alone."
-        ),
-        "nothing_asked": _("Your message had no words to search for, so I answered from this conversation alone."),
-    }
-    return reasons.get(seen.get("empty_reason", ""), _("There is no record of what I remembered here."))
 
 
 def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
@@ -163,14 +167,6 @@ def _nodes(persona: Persona, entries: Sequence[Mapping[str, Any]]) -> list[Conce
     order = {UUID(entry["id"]): place for place, entry in enumerate(entries)}
     nodes = ConceptNode.objects.of(persona).filter(uuid__in=order, status=ConceptNode.Status.ACTIVE)
     return sorted(nodes, key=lambda node: order[node.uuid])
-
-
-def _expected(persona: Persona, matched: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, str, float]]:
-    """The expectations that the message may have been about: words, day and cosine, as far as they are still there."""
-    cosines = {UUID(entry["id"]): entry["cosine"] for entry in matched}
-    for node in _nodes(persona, matched):
-        day = node.event_time_end
-        yield node.description, _humanize(persona, day) if day else "", cosines[node.uuid]
 
 
 def _of_node(persona: Persona, node: ConceptNode, label: str, quotes: Sequence[Quote]) -> Source:

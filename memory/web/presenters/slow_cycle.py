@@ -81,9 +81,9 @@ Rows = Mapping[str, Mapping[int, Any]]  # by table and key
 
 def run_context(run: SlowCycleRun) -> dict[str, Any]:
     """What the page of a run shows, in a constant number of statements."""
-    given = {name: run.given.get(name, []) for name in GIVEN}
+    inputs = {name: run.given.get(name, []) for name in GIVEN}
     keys: dict[str, set[int]] = {"node": {key for item in run.made for key in item.get("by", ())}}
-    for name, of_table in given.items():
+    for name, of_table in inputs.items():
         keys.setdefault(TABLES.get(name, "node"), set()).update(of_table)
     for item in run.made:
         if "id" in item:
@@ -95,9 +95,9 @@ def run_context(run: SlowCycleRun) -> dict[str, Any]:
     }
     return {
         "given": [
-            (label, [_show_row(rows, TABLES.get(name, "node"), key) for key in given[name]])
+            (label, [_show_row(rows, TABLES.get(name, "node"), key) for key in inputs[name]])
             for name, label in GIVEN.items()
-            if given[name]
+            if inputs[name]
         ],
         "made": [
             MadeRow(

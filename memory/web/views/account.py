@@ -140,8 +140,8 @@ def make_token(request: HttpRequest) -> HttpResponse:
     if request.method == "POST" and form.is_valid():
         now, days = timezone.now(), form.cleaned_data["days"]
         until = now + timedelta(days=days) if days else None
-        token, told = secret.create(_user(request), form.cleaned_data["name"], now, until)
-        return render(request, "account/token_made.html", {"token": token, "secret": told}, status=201)
+        token, plaintext = secret.create(_user(request), form.cleaned_data["name"], now, until)
+        return render(request, "account/token_made.html", {"token": token, "secret": plaintext}, status=201)
     return render(request, "account/token.html", {"form": form}, status=422 if form.is_bound and form.errors else 200)
 
 

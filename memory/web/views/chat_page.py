@@ -30,9 +30,9 @@ def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
 def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
     """What was recalled for a reply, in plain words."""
     found = own_persona(request, persona)
-    asked = get_object_or_404(Turn, persona=found, uuid=turn)
+    shown = get_object_or_404(Turn, persona=found, uuid=turn)
     with timezone.override(found.zone):
-        return render(request, "memory/_xray.html", reply_explanation.explain_reply(asked))
+        return render(request, "memory/_xray.html", reply_explanation.explain_reply(shown))
 
 
 @require_GET

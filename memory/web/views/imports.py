@@ -78,9 +78,9 @@ def begun(request: HttpRequest, form: UploadForm, persona: Persona | None) -> Im
         form.errors["file"] = form.error_class([_("The file is larger than %(most)d MB.") % {"most": most}])
     if not form.is_valid():
         return None
-    given = form.cleaned_data["file"]
+    upload = form.cleaned_data["file"]
     try:
-        source = Source(given.file, given.name)
+        source = Source(upload.file, upload.name)
         job = memory_imports.begin(cast(User, request.user), persona, source, now := timezone.now(), keep=True)
     except ImportRejected as error:
         form.add_error("file", error.reason)

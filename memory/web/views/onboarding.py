@@ -86,12 +86,12 @@ def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Nam
 def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
     """A companion for the file. Of who she is nothing is written: the file is read first, and what it says of her is
     for her owner to accept."""
-    said = names.cleaned_data
+    cleaned = names.cleaned_data
     persona = create_persona(
         owner,
-        said["name"],
-        user_name=said["user_name"],
-        language=said["language"],
+        cleaned["name"],
+        user_name=cleaned["user_name"],
+        language=cleaned["language"],
         timezone=form.cleaned_data["zone"],
     )
     imports.assign_persona(job, persona)

@@ -1,4 +1,4 @@
-"""Make a persona; prints her id alone on stdout."""
+"""Create a persona, and print its id on stdout."""
 
 import json
 from argparse import ArgumentParser
@@ -29,10 +29,13 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("name")
-        parser.add_argument("--owner", required=True, metavar="USERNAME")
+        parser.add_argument("name", help="the persona's name")
+        parser.add_argument("--owner", required=True, metavar="USERNAME", help="the account that gets the persona")
         parser.add_argument(
-            "--card", type=Path, metavar="FILE", help="JSON with user_name, timezone, language, blocks, facts"
+            "--card",
+            type=Path,
+            metavar="FILE",
+            help="a JSON file with any of user_name, timezone, language, blocks, facts",
         )
 
     def handle(self, *args: Any, **options: Any) -> str:

@@ -1,4 +1,4 @@
-"""Look at whether a persona would speak first now, and what holds her back. Changes nothing."""
+"""Show whether a persona would reach out now, and what holds it back. Changes nothing."""
 
 import json
 from datetime import datetime
@@ -18,9 +18,9 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("persona", help="id, or external id where it is unique")
-        parser.add_argument("--at", metavar="ISO", help="at this time instead of now, with its zone")
-        parser.add_argument("--json", action="store_true", dest="as_json", help="with all facts, for programs")
+        parser.add_argument("persona", help="its id, or its external id if that is unique")
+        parser.add_argument("--at", metavar="ISO", help="as of this time, with its zone (default: now)")
+        parser.add_argument("--json", action="store_true", dest="as_json", help="print one JSON object with all facts")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
