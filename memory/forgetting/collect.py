@@ -88,7 +88,7 @@ class ClosureReader:
 
     def __init__(self, persona: Persona, targets: Sequence[Target], choice: Choice) -> None:
         self.persona, self.choice = persona, choice
-        self.found = Closure(persona, choice)
+        self.closure = Closure(persona, choice)
         self.names = names_of(persona)
         self.memories: dict[int, str] = {}
         self.chosen_messages: dict[int, str] = {}
@@ -118,8 +118,8 @@ class ClosureReader:
     def advance(self) -> bool:
         """Decide on the rows read so far, and read what depends on that; return whether anything was new."""
         known = self._size()
-        self.found.request = ForgetRequest(self.memories, self.chosen_messages, self.wanted, self.mentions, self.left)
-        self.found.decision = decision = decide(self.found.graph(), self.found.request, self.choice)
+        self.closure.request = ForgetRequest(self.memories, self.chosen_messages, self.wanted, self.mentions, self.left)
+        self.closure.decision = decision = decide(self.closure.graph(), self.closure.request, self.choice)
         self._read_messages([*decision.messages, *decision.withheld])
         if going := self._unseen("memories", decision.memories):
             # Memories that were concluded from these, and those that they replaced.
@@ -129,7 +129,7 @@ class ClosureReader:
         if messages := self._unseen("messages", [*decision.messages, *decision.withheld]):
             # Memories that rest on these, and replies to them.
             self._read_nodes(Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True))
-            rows = (self.found.messages[pk] for pk in messages if pk in self.found.messages)
+            rows = (self.closure.messages[pk] for pk in messages if pk in self.closure.messages)
             turns = {row.turn_id for row in rows if row.turn_id is not None}
             replies = Message.objects.filter(turn__in=among(turns), role=Message.Role.PERSONA)
             self._read_messages(replies.values_list("pk", flat=True))
@@ -141,7 +141,7 @@ class ClosureReader:
 
     def _size(self) -> tuple[int, ...]:
         followed = sum(map(len, self.followed.values()))
-        return len(self.found.nodes), len(self.found.messages), len(self.wanted), len(self.memories), followed
+        return len(self.closure.nodes), len(self.closure.messages), len(self.wanted), len(self.memories), followed
 
     def _unseen(self, what: str, keys: Iterable[int]) -> list[int]:
         fresh = [key for key in keys if key not in self.followed[what]]
@@ -160,7 +160,7 @@ class ClosureReader:
         """All its messages, and what was made of them alone. What else rests on them is decided as for any message."""
         if not Session.objects.filter(pk=key, persona=self.persona).exists():
             return
-        self.found.sessions.add(key)
+        self.closure.sessions.add(key)
         messages = set(Message.objects.filter(session=key).values_list("pk", flat=True))
         self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
         nodes = set(ConceptNode.objects.filter(session=key).values_list("pk", flat=True))
@@ -172,7 +172,7 @@ class ClosureReader:
     def _take_import(self, key: int) -> None:
         """All that came in by it. A memory for which there are other words, too, is decided as for any message."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
-            self.found.runs.add(key)
+            self.closure.runs.add(key)
             ours = Q(persona=self.persona, import_uuid=uuid)
             evidence = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
             elsewhere = evidence.exclude(message__import_uuid=uuid).values("node")
@@ -180,8 +180,8 @@ class ClosureReader:
             messages = Message.objects.filter(ours).values_list("pk", flat=True)
             self.memories |= dict.fromkeys(nodes, "in_chosen")
             self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
-            self.found.imported.update(Session.objects.filter(ours).values_list("pk", flat=True))
-            self.found.imported_entities.update(Entity.objects.filter(ours).values_list("pk", flat=True))
+            self.closure.imported.update(Session.objects.filter(ours).values_list("pk", flat=True))
+            self.closure.imported_entities.update(Entity.objects.filter(ours).values_list("pk", flat=True))
 
     def _take_entity(self, key: int) -> None:
         """Who is meant, with all whom they absorbed, what is remembered of them, and the messages that name them."""
@@ -190,7 +190,7 @@ class ClosureReader:
             entity = entity.merged_into
         if entity is None:
             return
-        self.found.entities.add(entity.pk)
+        self.closure.entities.add(entity.pk)
         about = Mention.objects.filter(entity=entity).values_list("node_id", flat=True)
         self.memories |= dict.fromkeys(about, "mentions")
         names = Alias.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).values_list("text", flat=True)
@@ -207,39 +207,39 @@ class ClosureReader:
     # --- reading ----------------------------------------------------------------------------------------------------
     def _read_nodes(self, keys: Iterable[int]) -> None:
         """Memories with all that they rest on."""
-        fresh = [key for key in keys if key not in self.found.nodes]
+        fresh = [key for key in keys if key not in self.closure.nodes]
         if not fresh:
             return
         nodes = ConceptNode.objects.filter(persona=self.persona, pk__in=among(fresh)).only("pk", *NODE_FIELDS)
-        self.found.nodes |= {node.pk: node for node in nodes}
+        self.closure.nodes |= {node.pk: node for node in nodes}
         quoted = Evidence.objects.filter(node__in=among(fresh)).only("pk", "node_id", "message_id", "quote")
-        self.found.evidence |= {row.pk: row for row in quoted}
-        self.found.fillings |= {edge.pk: edge for edge in Filling.objects.filter(parent__in=among(fresh))}
+        self.closure.evidence |= {row.pk: row for row in quoted}
+        self.closure.fillings |= {edge.pk: edge for edge in Filling.objects.filter(parent__in=among(fresh))}
         for version in NodeVersion.objects.filter(node__in=among(fresh)):
-            self.found.versions[version.node_id].append(version)
+            self.closure.versions[version.node_id].append(version)
 
     def _read_messages(self, keys: Iterable[int]) -> None:
-        fresh = [key for key in keys if key not in self.found.messages]
+        fresh = [key for key in keys if key not in self.closure.messages]
         if fresh:
-            self.found.messages |= Message.objects.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
+            self.closure.messages |= Message.objects.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
 
     # --- restatements -------------------------------------------------------------------------------------------------
     def _find_restatements(self, content_matches: Sequence[int]) -> None:
         """Find messages that restate these memories."""
         if not content_matches:
             return
-        statements = self.found.statements_of(content_matches, self.names)
-        touched = {self.found.nodes[pk].session_id for pk in content_matches}
+        statements = self.closure.statements_of(content_matches, self.names)
+        touched = {self.closure.nodes[pk].session_id for pk in content_matches}
         quoted = Evidence.objects.filter(node__in=among(content_matches)).values_list("message__session_id", flat=True)
         source_sessions = {pk for pk in (*touched, *quoted) if pk is not None}
-        self.found.source_sessions |= source_sessions
-        since = min(self.found.nodes[pk].created_at for pk in content_matches)
-        uuids = [str(self.found.nodes[pk].uuid) for pk in content_matches]
+        self.closure.source_sessions |= source_sessions
+        since = min(self.closure.nodes[pk].created_at for pk in content_matches)
+        uuids = [str(self.closure.nodes[pk].uuid) for pk in content_matches]
         recalled = turns_that_name(self.persona, uuids).filter(created_at__gte=since)
         turns = among(recalled.values_list("pk", flat=True))
         replies = Message.objects.filter(role=Message.Role.PERSONA, turn__in=turns)
         candidates = self._replies_in(source_sessions) | set(replies.values_list("pk", flat=True))
-        self.found.possible_restatements |= candidates
+        self.closure.possible_restatements |= candidates
         for pk, content in self._contents(candidates):
             if any(statement.is_repeated_by(content) for statement in statements):
                 self.wanted.setdefault(pk, "echo")
@@ -253,24 +253,24 @@ class ClosureReader:
         """Find memories of the same content that refer to none of these: a claim in quarantine, say. Memories of the
         same text on days that differ are two memories."""
         first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
-        by_hash = {content_hash(version.description): pk for pk in first for version in self.found.versions[pk]}
-        by_hash |= {self.found.nodes[pk].content_hash: pk for pk in first}
+        by_hash = {content_hash(version.description): pk for pk in first for version in self.closure.versions[pk]}
+        by_hash |= {self.closure.nodes[pk].content_hash: pk for pk in first}
         same = ConceptNode.objects.filter(persona=self.persona, content_hash__in=among(by_hash))
-        for node in same.exclude(pk__in=among(self.found.decision.memories)).only("pk", *NODE_FIELDS):
-            if not dates_conflict(event_time_of(node), event_time_of(self.found.nodes[by_hash[node.content_hash]])):
+        for node in same.exclude(pk__in=among(self.closure.decision.memories)).only("pk", *NODE_FIELDS):
+            if not dates_conflict(event_time_of(node), event_time_of(self.closure.nodes[by_hash[node.content_hash]])):
                 self._read_nodes([node.pk])
                 self.memories[node.pk] = "echo"
 
     def _find_restatements_of_chosen(self, messages: Sequence[int]) -> None:
         """Find what the persona said in the sessions of the chosen messages, and where it quotes one of the owner's
         that tells something. Who forgets a whole import means what came in by it, and nothing that was said beside."""
-        chosen = [self.found.messages[pk] for pk in messages if pk in self.found.messages]
+        chosen = [self.closure.messages[pk] for pk in messages if pk in self.closure.messages]
         source_sessions = {message.session_id for message in chosen}
-        self.found.source_sessions |= source_sessions
-        self.found.possible_restatements |= self._replies_in(source_sessions)
+        self.closure.source_sessions |= source_sessions
+        self.closure.possible_restatements |= self._replies_in(source_sessions)
         if not self.choice.block_reimport:
             return
-        uuids = set(self.persona.import_runs.filter(pk__in=among(self.found.runs)).values_list("uuid", flat=True))
+        uuids = set(self.persona.import_runs.filter(pk__in=among(self.closure.runs)).values_list("uuid", flat=True))
         owners = [one for one in chosen if one.role != Message.Role.PERSONA and one.import_uuid not in uuids]
         statements = [Statement([message.content], self.names) for message in owners]
         self._find_verbatim([statement for statement in statements if len(statement.telling) > MIN_SHARED])
@@ -320,7 +320,7 @@ class Consequences:
 
 def consequences_of(closure: Closure) -> Consequences:
     """The consequences of the decision."""
-    found, decision = Consequences(chosen_entities=set(closure.entities)), closure.decision
+    consequences, decision = Consequences(chosen_entities=set(closure.entities)), closure.decision
     messages = [closure.messages[pk] for pk in (*decision.messages, *decision.withheld) if pk in closure.messages]
     touched = {message.session_id for message in messages}
     made_in = (closure.nodes[pk].session_id for pk in decision.memories)
@@ -328,23 +328,25 @@ def consequences_of(closure: Closure) -> Consequences:
     quoted = Message.objects.filter(evidence_for__node__in=among(decision.memories))
     touched |= set(quoted.values_list("session_id", flat=True))
     touched |= closure.sessions | closure.imported
-    found.touched = Session.objects.filter(pk__in=among(touched)).in_bulk()
+    consequences.touched = Session.objects.filter(pk__in=among(touched)).in_bulk()
     emptied = {closure.messages[pk].session_id for pk in decision.messages if pk in closure.messages} | closure.imported
     remaining = Message.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.messages))
     emptied -= set(remaining.values_list("session_id", flat=True))
     named = ConceptNode.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.memories))
     emptied -= set(named.values_list("session_id", flat=True)) - closure.imported
-    found.sessions = dict.fromkeys(emptied, "empty") | dict.fromkeys(closure.sessions, "chosen")
-    found.replied = {message.turn_id for message in messages if message.turn_id is not None}
-    remaining = Message.objects.filter(turn__in=among(found.replied)).exclude(pk__in=among(decision.messages))
-    found.turns = found.replied - set(remaining.values_list("turn_id", flat=True))
-    found.turns |= set(Turn.objects.filter(session__in=among(found.sessions)).values_list("pk", flat=True))
-    _collect_entities(closure, found)
-    _collect_names(closure, found, [message.content for message in messages])
-    return found
+    consequences.sessions = dict.fromkeys(emptied, "empty") | dict.fromkeys(closure.sessions, "chosen")
+    consequences.replied = {message.turn_id for message in messages if message.turn_id is not None}
+    remaining = Message.objects.filter(turn__in=among(consequences.replied)).exclude(pk__in=among(decision.messages))
+    consequences.turns = consequences.replied - set(remaining.values_list("turn_id", flat=True))
+    consequences.turns |= set(
+        Turn.objects.filter(session__in=among(consequences.sessions)).values_list("pk", flat=True)
+    )
+    _collect_entities(closure, consequences)
+    _collect_names(closure, consequences, [message.content for message in messages])
+    return consequences
 
 
-def _collect_entities(closure: Closure, found: Consequences) -> None:
+def _collect_entities(closure: Closure, consequences: Consequences) -> None:
     """Entities that nothing mentions any longer, and those merged into them."""
     touched = Q(mentions__node__in=among(closure.decision.memories)) | Q(pk__in=among(closure.imported_entities))
     mentioned = Entity.objects.filter(touched).distinct()
@@ -352,17 +354,19 @@ def _collect_entities(closure: Closure, found: Consequences) -> None:
     remembered = set(alive.exclude(node__in=among(closure.decision.memories)).values_list("entity_id", flat=True))
     lasting = Q(status=Entity.Status.MERGED) | Q(described_by=Entity.DescribedBy.PERSON)
     forgotten = mentioned.exclude(lasting).exclude(pk__in=among(remembered))
-    found.entities = forgotten.in_bulk() | Entity.objects.filter(pk__in=among(found.chosen_entities)).in_bulk()
-    found.entities |= _absorbed(found.entities)
-    staying = {entity.pk: entity for entity in mentioned if entity.pk not in found.entities}
+    consequences.entities = (
+        forgotten.in_bulk() | Entity.objects.filter(pk__in=among(consequences.chosen_entities)).in_bulk()
+    )
+    consequences.entities |= _absorbed(consequences.entities)
+    staying = {entity.pk: entity for entity in mentioned if entity.pk not in consequences.entities}
     for pk, entity in (staying | _absorbed(staying)).items():
         if entity.relation:
             telling = ConceptNode.objects.filter(mentions__entity=pk, description__icontains=entity.relation)
             if not telling.exclude(pk__in=among(closure.decision.memories)).exists():
-                found.related.add(pk)
+                consequences.related.add(pk)
         if entity.description:
             by_person = entity.described_by == Entity.DescribedBy.PERSON
-            (found.by_people if by_person else found.described)[pk] = entity
+            (consequences.by_people if by_person else consequences.described)[pk] = entity
 
 
 def _absorbed(entities: Collection[int]) -> dict[int, Entity]:
@@ -376,12 +380,14 @@ def _absorbed(entities: Collection[int]) -> dict[int, Entity]:
     return absorbed
 
 
-def _collect_names(closure: Closure, found: Consequences, messages: Sequence[str]) -> None:
+def _collect_names(closure: Closure, consequences: Consequences, messages: Sequence[str]) -> None:
     """Aliases to delete: all aliases of deleted entities, and aliases of surviving entities that occur only in deleted
     text. An entity without any memory left keeps its aliases."""
-    found.aliases = Alias.objects.filter(entity__in=among(found.entities)).in_bulk()
+    consequences.aliases = Alias.objects.filter(entity__in=among(consequences.entities)).in_bulk()
     decision = closure.decision
-    mentions = Mention.objects.filter(node__in=among(decision.memories)).exclude(entity__in=among(found.entities))
+    mentions = Mention.objects.filter(node__in=among(decision.memories)).exclude(
+        entity__in=among(consequences.entities)
+    )
     staying = Entity.objects.filter(pk__in=among(mentions.values_list("entity_id", flat=True))).in_bulk()
     if not staying:
         return
@@ -399,8 +405,8 @@ def _collect_names(closure: Closure, found: Consequences, messages: Sequence[str
     kept = {text for text, keys in zip(texts, hits, strict=True) if is_in_messages(text, set(keys) - hidden)}
     for alias in mentioned:
         if alias.text not in kept and not any(occurs(alias.text, text) for text in memories[alias.entity_id]):
-            found.aliases[alias.pk] = alias
-    _rename(staying, aliases, found)
+            consequences.aliases[alias.pk] = alias
+    _rename(staying, aliases, consequences)
 
 
 def is_in_messages(name: str, messages: Collection[int]) -> bool:
@@ -409,22 +415,22 @@ def is_in_messages(name: str, messages: Collection[int]) -> bool:
     return any(occurs(name, content) for content in shown.values_list("content", flat=True).iterator(chunk_size=100))
 
 
-def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], found: Consequences) -> None:
+def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequences: Consequences) -> None:
     """Rename entities whose canonical name is deleted; none loses its last alias. Entities merged into them lose the
     same aliases and get the same name."""
     left: dict[int, list[Alias]] = defaultdict(list)
     deleted: dict[int, set[str]] = defaultdict(set)
     for alias in aliases:
-        if alias.pk in found.aliases:
+        if alias.pk in consequences.aliases:
             deleted[alias.entity_id].add(alias.normalized)
         else:
             left[alias.entity_id].append(alias)
     for pk, forms in list(deleted.items()):
         if not left[pk]:
-            found.aliases = {key: alias for key, alias in found.aliases.items() if alias.entity_id != pk}
+            consequences.aliases = {key: alias for key, alias in consequences.aliases.items() if alias.entity_id != pk}
             del deleted[pk]
         elif normalize_name(staying[pk].canonical_name) in forms:
-            found.renamed[pk] = left[pk][0].text
+            consequences.renamed[pk] = left[pk][0].text
     absorbed = _absorbed(deleted)
     survivors: dict[int, int] = {}
     for pk in absorbed:
@@ -434,8 +440,8 @@ def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], found: Cons
         survivors[pk] = key
     for alias in Alias.objects.filter(entity__in=among(absorbed)):
         if alias.normalized in deleted[survivors[alias.entity_id]]:
-            found.aliases[alias.pk] = alias
+            consequences.aliases[alias.pk] = alias
     for pk, entity in absorbed.items():
         survivor = survivors[pk]
         if normalize_name(entity.canonical_name) in deleted[survivor]:
-            found.renamed[pk] = found.renamed.get(survivor, staying[survivor].canonical_name)
+            consequences.renamed[pk] = consequences.renamed.get(survivor, staying[survivor].canonical_name)

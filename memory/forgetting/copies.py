@@ -74,13 +74,13 @@ def texts(closure: Closure) -> list[str]:
     return list(dict.fromkeys([*memories, *quotes, *messages]))
 
 
-def work_of(closure: Closure, found: Consequences) -> Work:
+def work_of(closure: Closure, consequences: Consequences) -> Work:
     """The work after which no word of what goes is left."""
-    copies = Copies(closure, found)
+    copies = Copies(closure, consequences)
     copies.collect_drafts()
     copies.collect_imports()
     decision = closure.decision
-    if decision.memories or decision.messages or decision.withheld or found.entities or found.sessions:
+    if decision.memories or decision.messages or decision.withheld or consequences.entities or consequences.sessions:
         for collect in (copies.collect_memories, copies.collect_entities, copies.collect_messages):
             collect()
         # Rows that hold the text, then their dependents; then values in rows that stay.
@@ -103,8 +103,8 @@ class Copies:
     """The work while it is collected. `collect_drafts` to `collect_messages` add rows to delete; the others write
     values in rows that stay, and need to know those that do not."""
 
-    def __init__(self, closure: Closure, found: Consequences) -> None:
-        self.closure, self.found, self.work = closure, found, Work()
+    def __init__(self, closure: Closure, consequences: Consequences) -> None:
+        self.closure, self.consequences, self.work = closure, consequences, Work()
 
     # --- the words --------------------------------------------------------------------------------------------------
     @cached_property
@@ -113,7 +113,7 @@ class Copies:
         if not self.closure.choice.block_reimport:
             return Words((), ())
         telling = [comparable_form(text) for text in texts(self.closure) if is_telling(text)]
-        return Words(telling, names_that_go(self.closure, self.found))
+        return Words(telling, names_that_go(self.closure, self.consequences))
 
     @cached_property
     def restated(self) -> list[Statement]:
@@ -158,7 +158,7 @@ class Copies:
             self.work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
 
     def collect_entities(self) -> None:
-        found = self.found
+        found = self.consequences
         self.work.delete("memory_entity", found.entities)
         self.work.delete("memory_alias", found.aliases)
         self.work.overwrite("memory_entity.canonical_name", found.renamed)
@@ -192,7 +192,7 @@ class Copies:
         jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
         work.delete("memory_importjob", jobs)
         chunks = ImportChunk.objects.filter(persona=closure.persona)
-        deleted = Q(job__in=among(jobs)) | Q(session__in=among(self.found.sessions))
+        deleted = Q(job__in=among(jobs)) | Q(session__in=among(self.consequences.sessions))
         work.delete("memory_importchunk", keys_of(chunks.filter(deleted)))
         shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
         cut = chunks.filter(session__in=among(shortened)).exclude(deleted).order_by().values_list("pk", "session")
@@ -211,27 +211,27 @@ class Copies:
         and asked again."""
         closure = self.closure
         self.work.delete("chat_message", [pk for pk in closure.decision.messages if pk in closure.messages])
-        self.work.delete("chat_turn", self.found.turns)
-        self.work.delete("chat_session", self.found.sessions)
+        self.work.delete("chat_turn", self.consequences.turns)
+        self.work.delete("chat_session", self.consequences.sessions)
         withheld = [
             pk for pk in closure.decision.withheld if pk in closure.messages and not closure.messages[pk].withheld
         ]
         self.work.overwrite("chat_message.withheld", dict.fromkeys(withheld, True))
-        touched = among(self.found.touched)
+        touched = among(self.consequences.touched)
         unfinished = Q(session__persona=self.closure.persona, session__status__in=UNFINISHED)
         between_sessions = Q(persona=self.closure.persona, session=None)
         kept = ModelReply.objects.filter(unfinished | between_sessions | Q(session__in=touched))
         self.work.delete("memory_modelreply", keys_of(kept))
         waiting = Extraction.objects.filter(unfinished | Q(session__in=touched), applied_at=None)
-        of_deleted = Extraction.objects.filter(session__in=among(self.found.sessions))
+        of_deleted = Extraction.objects.filter(session__in=among(self.consequences.sessions))
         self.work.delete("memory_extraction", [*keys_of(waiting), *keys_of(of_deleted)])
         applied = Extraction.objects.exclude(applied_at=None).exclude(answer=NOTHING_READ)
         read = keys_of(applied.filter(session__in=touched, session__persona=self.closure.persona))
         self.clear("memory_extraction.answer", read)
-        begun = Turn.objects.filter(pk__in=among(self.found.replied)).exclude(partial="")
+        begun = Turn.objects.filter(pk__in=among(self.consequences.replied)).exclude(partial="")
         self.clear("chat_turn.partial", keys_of(begun))
         uuids = self.forgotten_uuids
-        traced = turns_that_name(self.closure.persona, uuids).exclude(pk__in=among(self.found.turns))
+        traced = turns_that_name(self.closure.persona, uuids).exclude(pk__in=among(self.consequences.turns))
         self.work.overwrite(
             "chat_turn.xray", {pk: without(xray, uuids) for pk, xray in traced.values_list("pk", "xray")}
         )
@@ -239,12 +239,14 @@ class Copies:
     def collect_sessions(self) -> None:
         """Summaries and reasons of failure; and the time of the last message, for a trigger counts only how many are
         left."""
-        staying = {pk: session for pk, session in self.found.touched.items() if pk not in self.found.sessions}
+        staying = {
+            pk: session for pk, session in self.consequences.touched.items() if pk not in self.consequences.sessions
+        }
         self.clear("chat_session.summary", {pk for pk, session in staying.items() if session.summary})
         all_failed = Session.objects.filter(persona=self.closure.persona, status=Session.Status.FAILED).in_bulk()
         failed = staying | all_failed
         # The step that failed, without what an answer said.
-        parts = {pk: row.failure.partition(": ") for pk, row in failed.items() if pk not in self.found.sessions}
+        parts = {pk: row.failure.partition(": ") for pk, row in failed.items() if pk not in self.consequences.sessions}
         failures = {pk: f"{step}: …" for pk, (step, colon, _) in parts.items() if colon}
         changed = {pk: failure for pk, failure in failures.items() if failure != failed[pk].failure}
         self.work.overwrite("chat_session.failure", changed)
@@ -262,7 +264,7 @@ class Copies:
     def collect_moods(self) -> None:
         """Moods of touched sessions; the mood of now becomes the newest one that is left."""
         persona = self.closure.persona
-        uuids = among(session.uuid for session in self.found.touched.values())
+        uuids = among(session.uuid for session in self.consequences.touched.values())
         changes = MoodChange.objects.filter(persona=persona)
         matched = among(self.work.deletes.get("persona_moodchange", ()))
         gone = dict(changes.filter(Q(session_uuid__in=uuids) | Q(pk__in=matched)).values_list("pk", "at"))
@@ -284,7 +286,7 @@ class Copies:
 
     def collect_events(self) -> None:
         """Events with the text or the ids of what goes. A page that has to resume from one of them loads afresh."""
-        closure, found = self.closure, self.found
+        closure, found = self.closure, self.consequences
         withheld = [str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages]
         turns = Turn.objects.filter(pk__in=among(found.replied)).values_list("uuid", flat=True)
         renamed = Entity.objects.filter(pk__in=among(found.renamed)).values_list("uuid", flat=True)
@@ -309,7 +311,7 @@ class Copies:
     def collect_logs(self) -> None:
         """The sessions and turns that calls of a model were for, while their cost stays; and what the admin noted of
         the deleted rows."""
-        found = self.found
+        found = self.consequences
         calls = LLMCall.objects.filter(persona_uuid=self.closure.persona.uuid)
         sessions = among(found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
         turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
@@ -333,7 +335,7 @@ class Copies:
 
     @cached_property
     def forgotten_uuids(self) -> set[str]:
-        closure, found = self.closure, self.found
+        closure, found = self.closure, self.consequences
         nodes = (closure.nodes[pk].uuid for pk in closure.decision.memories)
         messages = (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages)
         sessions = (found.touched[pk].uuid for pk in found.sessions if pk in found.touched)

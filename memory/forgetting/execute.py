@@ -41,8 +41,8 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         receipt.refresh_from_db()
         return receipt
     with transaction.atomic():
-        found = _confirmed(plan)
-        persona = found.closure.persona
+        current = _confirmed(plan)
+        persona = current.closure.persona
         # Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text
         # derived from what is being forgotten. What was read of a file is read again.
         SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
@@ -54,14 +54,14 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         mine.update(holder="", lease_until=None, waiting_for="")
         for session in held:
             close.enqueue_consolidation(session)
-        sources = _tombstone_sources(found) if plan.choice.block_reimport else ()
-        receipt = _receipt(found, by, now, tombstones.add_tombstones(persona, sources, now))
-        indexed = [found.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
+        sources = _tombstone_sources(current) if plan.choice.block_reimport else ()
+        receipt = _receipt(current, by, now, tombstones.add_tombstones(persona, sources, now))
+        indexed = [current.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
         with registry.bulk_deletion(sum(map(len, indexed))):
-            registry.do(found.work)
+            registry.do(current.work)
         # Pages drop deleted rows, and mark withheld messages. Ids alone.
-        erased = _erased(found)
-        closure = found.closure
+        erased = _erased(current)
+        closure = current.closure
         events.publish(
             closure.persona.uuid,
             "memory.node.forgotten",
@@ -81,18 +81,18 @@ def _confirmed(plan: Plan) -> Survey:
     if plan.persona is not None:
         hold([plan.persona])
     try:
-        found = survey(plan.targets, plan.choice)
+        current = survey(plan.targets, plan.choice)
     except NothingThere:
         raise PlanChanged(empty_plan(plan.targets, plan.choice)) from None
-    if found.plan.digest != plan.digest:
-        raise PlanChanged(found.plan)
-    return found
+    if current.plan.digest != plan.digest:
+        raise PlanChanged(current.plan)
+    return current
 
 
 # --- tombstones -----------------------------------------------------------------------------------------------------
-def _tombstone_sources(found: Survey) -> Iterator[TombstoneSource]:
+def _tombstone_sources(current: Survey) -> Iterator[TombstoneSource]:
     """The texts that each model declares, of every deleted row; and the ids by which an archive would restore it."""
-    closure, consequences = found.closure, found.consequences
+    closure, consequences = current.closure, current.consequences
     for pk in closure.decision.memories:
         yield from of_ids("node", closure.nodes[pk])
         for row in (closure.nodes[pk], *closure.versions[pk]):
@@ -115,23 +115,23 @@ def _tombstone_sources(found: Survey) -> Iterator[TombstoneSource]:
     for entity in consequences.entities.values():
         yield from of_ids("entity", entity)
         yield from of_row(entity)
-    drafts = CoreDraft.objects.filter(pk__in=registry.among(found.work.deletes.get("persona_coredraft", ())))
+    drafts = CoreDraft.objects.filter(pk__in=registry.among(current.work.deletes.get("persona_coredraft", ())))
     for row in (*consequences.aliases.values(), *drafts):
         yield from of_row(row)
 
 
 # --- the receipt ----------------------------------------------------------------------------------------------------
-def _receipt(found: Survey, by: AbstractBaseUser | None, now: datetime, stones: list[int]) -> Receipt:
-    closure = found.closure
+def _receipt(current: Survey, by: AbstractBaseUser | None, now: datetime, stones: list[int]) -> Receipt:
+    closure = current.closure
     withheld = [closure.messages[pk].content for pk in closure.decision.withheld if pk in closure.messages]
     return Receipt.objects.create(
         persona=closure.persona,
         persona_uuid=closure.persona.uuid,
         owner_id=closure.persona.owner_id,
-        targets=[[target.kind, uuid_of(target)] for target in found.plan.targets],
-        choice=choice_as_json(found.plan),
-        counts=dict(found.plan.counts),
-        erased=_erased(found),
+        targets=[[target.kind, uuid_of(target)] for target in current.plan.targets],
+        choice=choice_as_json(current.plan),
+        counts=dict(current.plan.counts),
+        erased=_erased(current),
         # A reverted import leaves none, for it may come again.
         prints=fingerprints.of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
         stones=stones,
@@ -155,9 +155,9 @@ def choice_as_json(plan: Plan) -> dict[str, Any]:
     }
 
 
-def _erased(found: Survey) -> dict[str, list[str]]:
+def _erased(current: Survey) -> dict[str, list[str]]:
     """The ids of deleted rows, by kind."""
-    closure, consequences = found.closure, found.consequences
+    closure, consequences = current.closure, current.consequences
     deleted: Mapping[str, Iterable[Any]] = {
         "node": (closure.nodes[pk] for pk in closure.decision.memories),
         "message": (closure.messages[pk] for pk in closure.decision.messages if pk in closure.messages),

@@ -39,13 +39,13 @@ class Mention:
     suggested: MentionMode
 
 
-def also_mentioned(closure: Closure, found: Consequences) -> dict[int, Mention]:
+def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Mention]:
     """Messages that stay and mention what goes, by key."""
     if not closure.choice.block_reimport:
         return {}  # an import is reverted: only its own rows go
     suggested: MentionMode = closure.choice.messages
     mentions: dict[int, Mention] = {}
-    names = names_that_go(closure, found)
+    names = names_that_go(closure, consequences)
     hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(name) for name in names])
     contents = _contents({pk for keys in hits for pk in keys})
     named = list(_others(closure, {pk for pk, content in contents if any(is_named(name, content) for name in names)}))
@@ -63,12 +63,14 @@ def also_mentioned(closure: Closure, found: Consequences) -> dict[int, Mention]:
     return mentions
 
 
-def names_that_go(closure: Closure, found: Consequences) -> list[str]:
+def names_that_go(closure: Closure, consequences: Consequences) -> list[str]:
     """The names of deleted entities, and the deleted names of entities that stay; never those of the owner and the
     persona."""
     if not closure.choice.block_reimport:
         return []
-    names = {alias.text for alias in found.aliases.values()} | {one.canonical_name for one in found.entities.values()}
+    names = {alias.text for alias in consequences.aliases.values()} | {
+        one.canonical_name for one in consequences.entities.values()
+    }
     theirs = names_of(closure.persona)
     return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))
 

@@ -61,9 +61,9 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
         if whole is None:
             raise PlanChanged(empty_plan([target], confirmed.choice))
         hold(whole.personas)
-        found = _plan(whole, confirmed.choice)
-        if found.digest != confirmed.digest:
-            raise PlanChanged(found)
+        current = _plan(whole, confirmed.choice)
+        if current.digest != confirmed.digest:
+            raise PlanChanged(current)
         if whole.is_owner and is_last_superuser(whole.owner):
             raise LastSuperuser
         # All of it; raises RuntimeError where something is left.
@@ -76,7 +76,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
         for table, rows in going.items():
             if rows.exists():
                 raise RuntimeError(f"something of {table} was left")
-        receipt = _receipt(whole, found, by, now)
+        receipt = _receipt(whole, current, by, now)
         for persona in whole.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])
         access_revocation.publish_change(whole.owner.pk)
@@ -165,14 +165,14 @@ _FORGOTTEN: Mapping[str, Mapping[str, Any]] = {
 }
 
 
-def _receipt(whole: Whole, found: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
+def _receipt(whole: Whole, plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
     uuids = [str(persona.uuid) for persona in whole.personas]
     is_gone = by is None or (whole.is_owner and by.pk == whole.owner.pk)
     return Receipt.objects.create(
         persona_uuid=None if whole.is_owner else whole.personas[0].uuid,
         owner_id=whole.target.key if whole.is_owner else whole.owner.pk,
         targets=[[whole.target.kind, str(whole.target.key) if whole.is_owner else uuids[0]]],
-        counts=dict(found.counts),
+        counts=dict(plan.counts),
         erased={"persona": uuids} if uuids else {},
         by_id=None if is_gone or by is None else by.pk,
         at=now,

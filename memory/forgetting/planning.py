@@ -58,20 +58,20 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     """The plan for what one persona has, with the rows behind it."""
     persona = whose(targets)
     reading = ClosureReader(persona, targets, choice)
-    found, mentions = reading.found, dict[int, Mention]()
-    consequences = consequences_of(found)
+    closure, mentions = reading.closure, dict[int, Mention]()
+    consequences = consequences_of(closure)
     for _round in range(MAX_ROUNDS):
-        mentions = also_mentioned(found, consequences) | mentions
+        mentions = also_mentioned(closure, consequences) | mentions
         if not reading.set_mention_modes({pk: choice.mode_of(pk, one.suggested) for pk, one in mentions.items()}):
             break
-        consequences = consequences_of(found)
-    work = work_of(found, consequences)
-    decision = found.decision
-    withheld = (found.messages[pk] for pk in decision.withheld if pk in found.messages)
+        consequences = consequences_of(closure)
+    work = work_of(closure, consequences)
+    decision = closure.decision
+    withheld = (closure.messages[pk] for pk in decision.withheld if pk in closure.messages)
     sections = {
-        "going": tuple(_going(found, consequences)),
+        "going": tuple(_going(closure, consequences)),
         "staying": tuple(
-            _memory(found.nodes[pk], why, may_stay=pk in choice.staying) for pk, why in decision.staying.items()
+            _memory(closure.nodes[pk], why, may_stay=pk in choice.staying) for pk, why in decision.staying.items()
         ),
         "withheld": tuple(
             Affected("message", message.pk, message.uuid, message.content, decision.withheld[message.pk])
@@ -87,29 +87,29 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
         targets=tuple(targets),
         choice=choice,
         **sections,
-        erased=tuple(_erased(found, consequences, work)),
-        elsewhere=tuple(_elsewhere(found, consequences, work)),
-        mentioned=tuple(_mentioned(found, mentions.values())),
+        erased=tuple(_erased(closure, consequences, work)),
+        elsewhere=tuple(_elsewhere(closure, consequences, work)),
+        mentioned=tuple(_mentioned(closure, mentions.values())),
         counts=work.counts(),
         digest=digest_of(targets, choice, keys),
     )
-    return Survey(plan, found, consequences, work)
+    return Survey(plan, closure, consequences, work)
 
 
 # --- the sections of a plan -----------------------------------------------------------------------------------------
-def _going(found: Closure, consequences: Consequences) -> Iterable[Affected]:
+def _going(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
     # Memories that would stay with "orphan".
-    spared = Choice("orphan", found.choice.messages, block_reimport=found.choice.block_reimport)
-    would_go = decide(found.graph(), found.request, spared).memories
-    may_stay = {pk for pk in found.decision.memories if pk not in would_go}
-    for pk, why in found.decision.memories.items():
-        yield _memory(found.nodes[pk], why, may_stay=pk in may_stay)
-    for pk, why in found.decision.messages.items():
-        if pk in found.messages:
-            yield Affected("message", pk, found.messages[pk].uuid, found.messages[pk].content, why)
+    spared = Choice("orphan", closure.choice.messages, block_reimport=closure.choice.block_reimport)
+    would_go = decide(closure.graph(), closure.request, spared).memories
+    may_stay = {pk for pk in closure.decision.memories if pk not in would_go}
+    for pk, why in closure.decision.memories.items():
+        yield _memory(closure.nodes[pk], why, may_stay=pk in may_stay)
+    for pk, why in closure.decision.messages.items():
+        if pk in closure.messages:
+            yield Affected("message", pk, closure.messages[pk].uuid, closure.messages[pk].content, why)
     for pk, why in consequences.sessions.items():
         session = consequences.touched[pk]
-        began = session.started_at.astimezone(found.persona.zone)
+        began = session.started_at.astimezone(closure.persona.zone)
         yield Affected("session", pk, session.uuid, f"{began:%Y-%m-%d %H:%M} {session.summary}".strip(), why)
     for pk, entity in consequences.entities.items():
         why = "chosen" if pk in consequences.chosen_entities else "unmentioned"
@@ -123,8 +123,8 @@ def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
     return Affected(node.kind, node.pk, node.uuid, node.description, why, may_stay)
 
 
-def _erased(found: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
-    source_sessions = found.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
+def _erased(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
+    source_sessions = closure.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
     for session in source_sessions:
         if session.summary:
             yield Affected("summary", session.pk, session.uuid, session.summary, "written_from")
@@ -135,39 +135,41 @@ def _erased(found: Closure, consequences: Consequences, work: Work) -> Iterable[
         yield Affected("mood", change.pk, change.uuid, text, "felt_in")
 
 
-def _mentioned(found: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:
+def _mentioned(closure: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:
     """The mentions with what becomes of each; a message that a memory needs is withheld in place of deleted."""
     for one in mentions:
         message = one.message
-        mode: MentionMode = "withhold" if message.pk in found.decision.withheld else "leave"
-        mode = "forget" if message.pk in found.decision.messages else mode
+        mode: MentionMode = "withhold" if message.pk in closure.decision.withheld else "leave"
+        mode = "forget" if message.pk in closure.decision.messages else mode
         yield Affected(
             "message", message.pk, message.uuid, message.content, one.why, False, mode, one.suggested, message.role
         )
 
 
-def _elsewhere(found: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
+def _elsewhere(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
     """Texts of people about it, later memories of it, and files that are still to be read: not touched, only listed."""
-    newer = {found.nodes[pk].superseded_by_id for pk in found.decision.memories} - found.decision.memories.keys()
+    newer = {closure.nodes[pk].superseded_by_id for pk in closure.decision.memories} - closure.decision.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
         yield _memory(node, "later")
     for pk, entity in consequences.by_people.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_by_people")
-    statements = found.statements_of(
-        found.decision.content_matches if found.choice.block_reimport else found.decision.memories,
-        names_of(found.persona),
+    statements = closure.statements_of(
+        closure.decision.content_matches if closure.choice.block_reimport else closure.decision.memories,
+        names_of(closure.persona),
     )
-    names = names_that_go(found, consequences)
-    written = Entity.objects.filter(persona=found.persona, described_by=Entity.DescribedBy.PERSON)
+    names = names_that_go(closure, consequences)
+    written = Entity.objects.filter(persona=closure.persona, described_by=Entity.DescribedBy.PERSON)
     for entity in written.exclude(pk__in=among([*consequences.by_people, *consequences.entities])) if names else ():
         if any(is_named(one, entity.description) for one in names):
             yield Affected("description", entity.pk, entity.uuid, entity.description, "written_by_people")
-    for block in CoreBlock.objects.filter(persona=found.persona):
+    for block in CoreBlock.objects.filter(persona=closure.persona):
         is_restated = any(statement.is_repeated_by(block.content) for statement in statements)
         if is_restated or any(is_named(name, block.content) for name in names):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
-    if not found.choice.block_reimport:
+    if not closure.choice.block_reimport:
         return  # an import is reverted: other files still come in
-    on_their_way = ImportJob.objects.filter(persona=found.persona, file_is_here=True).exclude(status__in=ImportJob.OVER)
+    on_their_way = ImportJob.objects.filter(persona=closure.persona, file_is_here=True).exclude(
+        status__in=ImportJob.OVER
+    )
     for job in on_their_way.exclude(pk__in=among(work.deletes.get("memory_importjob", ()))):
         yield Affected("import", job.pk, job.uuid, job.file_name, "on_its_way")

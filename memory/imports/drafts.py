@@ -131,7 +131,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
     # The first messages of sessions that lie evenly over the whole time, with the same room for each.
     started = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
     chosen = spread(list(started.values_list("pk", flat=True)), knobs.import_sample_talks())
-    messages = (_brought(job).filter(session=key).order_by("created_at", "pk") for key in chosen)
+    messages = (_imported(job).filter(session=key).order_by("created_at", "pk") for key in chosen)
     beginnings = (
         line for rows in messages for line in _fitting(map(_line, rows.iterator(chunk_size=50)), room // len(chosen))
     )
@@ -147,7 +147,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
 def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
     """The user's lines on which the weightiest memories rest, those first that say who they are."""
     cited = EvidenceRow.objects.filter(
-        message__in=_brought(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
+        message__in=_imported(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
     )
     rows = cited.values_list("message_id", "node__relational_tags", "node__emotional_impact").order_by("pk")
     weights: dict[int, tuple[bool, int]] = defaultdict(lambda: (False, 0))
@@ -169,7 +169,7 @@ def spread(items: Sequence[Item], most: int) -> list[Item]:
     return [items[number * len(items) // most] for number in range(most)]
 
 
-def _brought(job: ImportJob) -> MessageQuerySet:
+def _imported(job: ImportJob) -> MessageQuerySet:
     """What either of the two said, as far as models may read it."""
     return Message.objects.filter(import_uuid=job.uuid, role__in=SPOKEN, persona=job.persona).shown_to_models()
 
@@ -198,7 +198,7 @@ def _cost(line: PromptMessage) -> int:
 def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
     """The drafts that rest on words that stand where they are said to stand, as many as a block takes."""
     cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
-    messages = _brought(job).in_bulk([key for key in cited if key is not None])
+    messages = _imported(job).in_bulk([key for key in cited if key is not None])
     count: dict[str, int] = defaultdict(int)
     size: dict[str, int] = defaultdict(int)
     for one in answer.drafts:

@@ -5,7 +5,7 @@ from itertools import groupby, islice
 from typing import Any
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.day_order import Numbers, day_first
+from memory.imports.readers.day_order import Numbers, choose_order
 from memory.imports.readers.fields import Mapping, is_of_a_chat, is_of_program, speaker_of, value_at
 from memory.imports.readers.lines import message_of, sessions_of, storable, word
 from memory.imports.readers.quotes import without_quote
@@ -36,10 +36,7 @@ def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, opt
     """
     if options.day_first is not None or not any(_open_dates(islice(records(), _SAMPLE), mapping)):
         return options.day_first
-    order = day_first(_open_dates(records(), mapping))
-    if order is None:
-        raise ImportRejected("ask_day_first")
-    return order
+    return choose_order(None, _open_dates(records(), mapping))
 
 
 def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers]:
@@ -61,14 +58,14 @@ class ChoiceReader:
         self.places = ContentIds()
         self.talks = 0
 
-    def found(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
+    def read(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
         """What the records say, in their order. Records of one conversation have to stand together. `partner` is who
         speaks in it where only one's own lines are marked."""
         if not self.mapping.speaker:
             yield from (self._entry(*record) for record in records)
             return
         for talk, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
-            begun = self.places.begun(
+            begun = self.places.begin_with(
                 talk, title or self.name, group, lambda record: word(value_at(record[1], self.mapping.text))
             )
             lines = (self._line(*record, partner) for record in begun)

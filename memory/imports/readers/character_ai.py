@@ -46,7 +46,7 @@ class CharacterAI:
             people = [table(table(turn).get("author")) for turn in turns]
             character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
             chat_id = word(key.get("chat_id"))
-            begun = places.begun(chat_id, digest(source.name, character), turns, _words)
+            begun = places.begin_with(chat_id, digest(source.name, character), turns, _words)
             source_id = chat_id or digest("character_ai", number, character)
             found = _lines(begun, places, where, options.limits)
             yield from sessions_of(character, source_id, where, found, options.limits)

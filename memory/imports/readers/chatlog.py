@@ -39,7 +39,6 @@ from memory.imports.readers.lines import (
 from memory.imports.readers.localized_times import WEEKDAY, moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
-from memory.imports.readers.weekday_order import order_by_weekdays
 from memory.imports.readers.when import as_date
 
 _GAP = r"[ \u00a0\u202f]"
@@ -239,22 +238,14 @@ class Chatlog:
         style = style or _style(beginning, sure=False)
         if style is None:
             raise ImportRejected("not_this", format=str(self.label))
-        # Raises ImportRejected where dates can be read in two ways.
-        if options.day_first is not None:
-            day_first = options.day_first
-        else:
-            order = day_order.day_first(_open_dates(source, style))
-            if order is None:
-                order = order_by_weekdays(line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
-            if order is None:
-                raise ImportRejected("ask_day_first", source.name)
-            day_first = order
+        short = (line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
+        day_first = day_order.choose_order(options.day_first, _open_dates(source, style), source.name, short)
         title = PurePath(source.name).stem
         known = frozenset(_names(style, beginning))
         known |= frozenset(name for line in beginning for name in invited_in(line, known))
         messages = gather_sample(source.lines(), _Beginnings(style).of, options.limits)
         places = ContentIds()
-        messages = places.begun("", title, messages, lambda message: message.text.strip())
+        messages = places.begin_with("", title, messages, lambda message: message.text.strip())
         found = _lines(messages, style, known, day_first, places, options.limits)
         yield from something(
             sessions_of(title, digest("chatlog", title), title or _("the chat"), found, options.limits)

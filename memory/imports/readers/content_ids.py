@@ -44,7 +44,7 @@ class ContentIds:
         self._talk = digest(talk, self._talks[key])
         self._number = 0
 
-    def begun(self, talk_id: str, name: str, things: Iterable[T], words: Callable[[T], str]) -> Iterator[T]:
+    def begin_with(self, talk_id: str, name: str, things: Iterable[T], words: Callable[[T], str]) -> Iterator[T]:
         """The things of another talk; without an id it is known by its `name` and by the words that it begins with."""
         rest = iter(things)
         first = [] if talk_id else list(islice(rest, _BEGINNING))

@@ -18,8 +18,8 @@ from itertools import chain
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
+from memory.imports.readers.day_order import choose_order
 from memory.imports.readers.headings import heading_in
 from memory.imports.readers.lines import storable
 from memory.imports.readers.localized_times import moment_in
@@ -58,18 +58,10 @@ class DayOneText:
         if not members:
             raise ImportRejected("member_missing")
         yield from (Skipped(member, "media") for member in source.members if member not in members)
-        # Raises ImportRejected where dates can be read in two ways.
-        if options.day_first is not None:
-            day_first = options.day_first
-        else:
-            lines = chain.from_iterable(source.lines(member) for member in members)
-            written = filter(None, (_date_in(line.text) for line in lines))
-            moments = (moment for date in written if (moment := moment_in(date)))
-            dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-            order = day_order.day_first(dates) if dates else False
-            if order is None:
-                raise ImportRejected("ask_day_first", source.name)
-            day_first = order
+        lines = chain.from_iterable(source.lines(member) for member in members)
+        moments = filter(None, (moment_in(_date_in(line.text)) for line in lines))
+        dates = ((moment.month, moment.day, moment.year) for moment in moments if moment.open_order)
+        day_first = choose_order(options.day_first, dates, source.name)
         places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):

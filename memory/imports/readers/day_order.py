@@ -3,6 +3,9 @@
 from collections.abc import Iterable
 from datetime import date
 
+from memory.imports.readers.types import ImportRejected
+from memory.imports.readers.weekday_order import order_by_weekdays
+
 Numbers = tuple[int, int, int]
 
 
@@ -26,6 +29,16 @@ def day_first(written: Iterable[Numbers]) -> bool | None:
         if len(passed) == 1:
             return passed[0]
     return None if telling else True
+
+
+def choose_order(chosen: bool | None, written: Iterable[Numbers], where: str = "", lines: Iterable[str] = ()) -> bool:
+    """Whether the day is first: as a person has `chosen`, else as the `written` dates say, or the weekdays beside them
+    in `lines`. Raises ImportRejected where nothing tells."""
+    order = chosen if chosen is not None else day_first(written)
+    order = order_by_weekdays(lines) if order is None else order
+    if order is None:
+        raise ImportRejected("ask_day_first", where)
+    return order
 
 
 class _Reading:

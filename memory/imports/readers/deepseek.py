@@ -71,15 +71,15 @@ def _lines(
             if word(fragment.get("type")) not in _SIDES:
                 yield Skipped(place, "thinking" if fragment.get("type") == _THOUGHT else "tool")
         at = moment(message.get("inserted_at"))
-        for kind, text in _spoken(message):
+        for kind, text in _texts_by_side(message):
             speaker, role = _SIDES[kind]
             yield message_of(speaker, text, at, place, limits, places, source_id, role)
         yield from (Skipped(place, "media") for _file in array(message.get("files")))
     for key in nodes.keys() - set(branch):
-        yield from (Skipped(where, "not_chosen") for _said in _spoken(table(nodes[key].get("message"))))
+        yield from (Skipped(where, "not_chosen") for _text in _texts_by_side(table(nodes[key].get("message"))))
 
 
-def _spoken(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
+def _texts_by_side(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """The side and the words of a message; nothing where it has none."""
     fragments = [table(fragment) for fragment in array(message.get("fragments"))]
     words = {

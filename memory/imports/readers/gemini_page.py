@@ -17,8 +17,8 @@ from itertools import islice
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
+from memory.imports.readers.day_order import choose_order
 from memory.imports.readers.gemini import PRODUCT, PROMPTED, USED, Wrapping, wrapping_of
 from memory.imports.readers.html_text import words_of
 from memory.imports.readers.lines import message_of, sessions_of
@@ -72,27 +72,19 @@ class GeminiPage:
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
         places = ContentIds()
         for file in files or [""]:
-            # Raises ImportRejected where dates can be read in two ways.
-            if options.day_first is not None:
-                day_first = options.day_first
-            else:
-                moments = (
-                    one.moment for one in _activities(source, file, options.limits) if isinstance(one, _Activity)
-                )
-                dates = [(one.month, one.day, one.year) for one in moments if one.open_order]
-                order = day_order.day_first(dates) if dates else False
-                if order is None:
-                    raise ImportRejected("ask_day_first", file or source.name)
-                day_first = order
+            activities = _activities(source, file, options.limits)
+            moments = (activity.moment for activity in activities if isinstance(activity, _Activity))
+            dates = ((moment.month, moment.day, moment.year) for moment in moments if moment.open_order)
+            day_first = choose_order(options.day_first, dates, file or source.name)
             wrapping = _wrapping(_activities(source, file, options.limits))
-            activities = oldest_first(
+            ordered = oldest_first(
                 _activities(source, file, options.limits),
                 lambda one: one.moment.at(day_first) if isinstance(one, _Activity) else None,  # noqa: B023
                 lambda one: len(one.title) + len(one.answer) if isinstance(one, _Activity) else 0,
                 options.limits,
                 newest_first=True,
             )
-            found = _lines(activities, wrapping, day_first, places, options.limits)
+            found = _lines(ordered, wrapping, day_first, places, options.limits)
             yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
 
 

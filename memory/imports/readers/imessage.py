@@ -27,12 +27,12 @@ from pathlib import PurePosixPath
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
+from memory.imports.readers.day_order import Numbers, choose_order
 from memory.imports.readers.imessage_words import is_announcement, is_edit, words_in
 from memory.imports.readers.journal import Journal
 from memory.imports.readers.lines import message_of, role_named, sessions_of
-from memory.imports.readers.localized_times import Moment, moment_in
+from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 
@@ -131,11 +131,7 @@ class IMessage:
             if options.kind is None and _likeness(beginning, shape) < 0.8:
                 raise ImportRejected("ask_chat_or_notes", file or source.name)
             survey = _Survey(source.lines(file), shape)
-            # Raises ImportRejected where dates can be read in two ways.
-            where = file or source.name
-            day_first = survey.day_first() if options.day_first is None else options.day_first
-            if day_first is None:
-                raise ImportRejected("ask_day_first", where)
+            day_first = choose_order(options.day_first, survey.dates, file or source.name)
             title = PurePosixPath(file or source.name).stem
             reading = _Reading(shape, options.limits.message_bytes)
             messages = _in_order(reading.messages(source.lines(file)), shape, day_first)
@@ -216,7 +212,7 @@ class _Survey:
 
     def __init__(self, lines: Iterable[TextLine], shape: _Shape) -> None:
         self.owners: set[str] = set()
-        self._order = _Order()
+        self.dates: list[Numbers] = []
         mine = False
         for line in lines:
             if mine:
@@ -225,32 +221,17 @@ class _Survey:
             begun = shape.begins(line.text)
             if begun is None:
                 continue
-            self._order.take(moment_in(begun[1]))
+            moment = moment_in(begun[1])
+            if moment and moment.open_order:
+                numbers = moment.month, moment.day, moment.year
+                # Without those that repeat the one before: a long chat has few of them.
+                self.dates += [numbers] if numbers not in self.dates[-1:] else []
             read = _READ_BY.search(begun[2])
             if read and read["who"] == "them":
                 mine = True
             elif read and read["who"] != "you":
                 self.owners.add(read["who"])
         self.owners.discard("")
-
-    def day_first(self) -> bool | None:
-        return self._order.day_first()
-
-
-class _Order:
-    """Open dates without those that repeat the one before: a long chat has few of them."""
-
-    def __init__(self) -> None:
-        self.dates: list[day_order.Numbers] = []
-
-    def take(self, moment: Moment | None) -> None:
-        if moment and moment.open_order:
-            numbers = moment.month, moment.day, moment.year
-            if not self.dates or self.dates[-1] != numbers:
-                self.dates.append(numbers)
-
-    def day_first(self) -> bool | None:
-        return day_order.day_first(self.dates) if self.dates else False
 
 
 # --- messages ---------------------------------------------------------------------------------------------------------
@@ -344,10 +325,10 @@ def _in_order(
         if message.is_nested and at:
             heapq.heappush(held, _Timed(at.replace(tzinfo=None), place, message, words.text, words.left_out))
             if len(held) > _MAX_HELD:
-                yield _as_told(heapq.heappop(held))
+                yield _as_row(heapq.heappop(held))
             continue
         while held and at and held[0].at < at.replace(tzinfo=None):
-            yield _as_told(heapq.heappop(held))
+            yield _as_row(heapq.heappop(held))
         if at:
             # Older versions of the exporter lose lines of an answer in what it answers: then its beginning counts.
             said_then = [timed for timed in held if timed.at == at.replace(tzinfo=None)]
@@ -366,10 +347,10 @@ def _in_order(
                 yield same.message, None, "", ["duplicate"]
         yield message, at, words.text, words.left_out
     while held:
-        yield _as_told(heapq.heappop(held))
+        yield _as_row(heapq.heappop(held))
 
 
-def _as_told(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
+def _as_row(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
     return timed.message, timed.at, timed.text, timed.left_out
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.day_order import day_first
+from memory.imports.readers.day_order import choose_order
 from memory.imports.readers.headings import (
     Heading,
     WrittenDate,
@@ -30,7 +30,6 @@ from memory.imports.readers.headings import (
 )
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
-from memory.imports.readers.weekday_order import order_by_weekdays
 
 _MARKDOWN = (".md", ".markdown")
 _PROSE = (*_MARKDOWN, ".txt")
@@ -133,8 +132,6 @@ def _is_hidden(member: str) -> bool:
 
 def _order(source: Source, members: Iterable[str], options: Options) -> bool:
     """Whether the day is first where a date is two numbers. Raises ImportRejected where nobody can tell."""
-    if options.day_first is not None:
-        return options.day_first
     split = [member for member in members if not day_in_name(PurePosixPath(member or source.name).name)]
 
     def open_headings() -> Iterator[tuple[TextLine, WrittenDate]]:
@@ -143,12 +140,8 @@ def _order(source: Source, members: Iterable[str], options: Options) -> bool:
                 if heading and heading.written.order_open:
                     yield line, heading.written
 
-    order = day_first((date.month, date.day, date.year or 0) for _line, date in open_headings())
-    if order is None:
-        order = order_by_weekdays(line.text for line, _date in open_headings())
-    if order is None:
-        raise ImportRejected("ask_day_first")
-    return order
+    dates = ((date.month, date.day, date.year or 0) for _line, date in open_headings())
+    return choose_order(options.day_first, dates, lines=(line.text for line, _date in open_headings()))
 
 
 def _is_markdown(name: str) -> bool:

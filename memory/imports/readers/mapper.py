@@ -66,7 +66,7 @@ class MappedFile:
         applying = ChoiceReader(mapping, order, options.limits, source.name)
         above = partner_in(_beginning_of(_first_megabyte(source)).fields.get("", {})) if mapping.records else ""
         for title, where, records, partner in _conversations(source, mapping):
-            yield from applying.found(records, title, where, partner or above)
+            yield from applying.read(records, title, where, partner or above)
 
 
 def guess(source: Source) -> Mapping | None:

@@ -148,7 +148,7 @@ class _Outline:
     parents: dict[str, str] = field(default_factory=dict)
     last: str = ""
 
-    def spoken(self) -> frozenset[str] | None:
+    def chosen_branch(self) -> frozenset[str] | None:
         """The ids of the messages that led to the last one; None where there are no branches."""
         parents = [parent for parent in self.parents.values() if parent]
         if len(parents) == len(set(parents)):
@@ -183,7 +183,7 @@ def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found
 def _lines(
     source: Source, member: str, outline: _Outline, places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
-    spoken = outline.spoken()
+    branch = outline.chosen_branch()
     for number, (_place, value) in enumerate(values(source, ("messages.item",), member), 1):
         where = _("message %d") % number
         where = f"{member}, {where}" if member else where
@@ -196,7 +196,7 @@ def _lines(
         texts = [table(part).get("text") for part in array(content.get("parts"))]
         text = content.get("text")
         text = text if isinstance(text, str) else "\n\n".join(part for part in texts if isinstance(part, str))
-        if spoken is not None and source_id not in spoken:
+        if branch is not None and source_id not in branch:
             yield Skipped(where, "not_chosen")
         elif value.get("is_thought") is True:
             yield Skipped(where, "thinking")

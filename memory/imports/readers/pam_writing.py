@@ -67,7 +67,7 @@ def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export:
             yield from _member(archive, drain, entry.ref, _conversation(pieces, entry, export), export)
             index.append(entry.as_json(export))
         yield from _member(archive, drain, STORE_NAME, store(held, index, export), export)
-    yield drain.taken()
+    yield drain.take()
 
 
 class _Drain(io.RawIOBase):
@@ -83,7 +83,7 @@ class _Drain(io.RawIOBase):
         self._held.append(bytes(data))
         return len(data)
 
-    def taken(self) -> bytes:
+    def take(self) -> bytes:
         held, self._held = b"".join(self._held), []
         return held
 
@@ -96,7 +96,7 @@ def _member(
     with archive.open(info, "w", force_zip64=True) as member:
         for piece in pieces:
             member.write(piece.encode())
-            if written := drain.taken():
+            if written := drain.take():
                 yield written
 
 

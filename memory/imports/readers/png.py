@@ -140,10 +140,10 @@ def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[s
                 left -= len(block)
                 yield block
         if chunk.kind == b"IHDR":
-            yield from (made(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items())
+            yield from (make_chunk(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items())
 
 
-def made(kind: bytes, data: bytes) -> bytes:
+def make_chunk(kind: bytes, data: bytes) -> bytes:
     """One chunk with its length and checksum."""
     checksum = zlib.crc32(data, zlib.crc32(kind))
     return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", checksum)
@@ -154,4 +154,4 @@ def plain(width: int, height: int, colour: tuple[int, int, int]) -> bytes:
     row = b"\0" + bytes(colour) * width
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     pixels = zlib.compress(row * height, 9)
-    return SIGNATURE + made(b"IHDR", header) + made(b"IDAT", pixels) + made(b"IEND", b"")
+    return SIGNATURE + make_chunk(b"IHDR", header) + make_chunk(b"IDAT", pixels) + make_chunk(b"IEND", b"")

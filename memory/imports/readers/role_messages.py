@@ -68,7 +68,7 @@ class RoleMessages:
                     continue
                 title = word(_first(table(one), _TITLES))
                 known = word(table(one).get("id"))
-                begun = places.begun(
+                begun = places.begin_with(
                     known, title or source.name, messages, lambda message: _words(_first(table(message), _TEXT))[0]
                 )
                 source_id = known or digest("role_messages", number, title)

@@ -75,7 +75,7 @@ class Roleplay:
             where = _("conversation %d") % number
             source_id = chat.source_id or digest(self.name, number, chat.title)
             name = digest(source.name, chat.title)
-            turns = places.begun(chat.source_id, name, chat.turns, lambda turn: turn.text)
+            turns = places.begin_with(chat.source_id, name, chat.turns, lambda turn: turn.text)
             messages: list[Line | Skipped] = []
             for place, turn in place_messages(turns, where):
                 if turn.reason:

@@ -22,7 +22,7 @@ from memory.imports.readers.when import read_when
 
 _DELIMITERS = (",", "\t", ";", "|")
 # Excel's way of saying the delimiter, in a line of its own above the table.
-_SAID = re.compile(r"\ufeff?\"?sep=(?P<delimiter>[,;\t|])\"?\s*")
+_STATED = re.compile(r"\ufeff?\"?sep=(?P<delimiter>[,;\t|])\"?\s*")
 _RULE = re.compile(r"\s*:?-+:?\s*")
 _SAMPLE_ROWS = 200
 _KNOWN = {name for names in NAMES.values() for name in names}
@@ -51,7 +51,7 @@ class Table:
         by_name = sample.name.casefold().endswith((".csv", ".tsv"))
         if not shape.headed:
             return 0.5 if by_name else 0.0
-        above = bool(_said_in(sample.text.partition("\n")[0]))
+        above = bool(_stated_delimiter(sample.text.partition("\n")[0]))
         rows = _first_rows(sample.text, shape.delimiter, shape.quoted)[above + shape.headed :]
         mapping = guess_mapping(sample_rows((("", _as_record(row, shape)) for row in rows), shape))
         return 0.9 if mapping and mapping.sure else 0.6 if by_name else 0.3
@@ -65,7 +65,7 @@ class Table:
         ask_whose(mapping, likely, shape.columns, options)
         order = order_of_days(lambda: records(source, shape), mapping, options)
         applying = ChoiceReader(mapping, order, options.limits, source.name)
-        yield from applying.found(records(source, shape), "", "")
+        yield from applying.read(records(source, shape), "", "")
 
 
 def guess(source: Source) -> Mapping | None:
@@ -91,7 +91,7 @@ def _shape(source: Source) -> Shape:
 def shape_of(text: str) -> Shape | None:
     """How a table that begins with `text` is written; None where it is no table."""
     beginning = text[: text.rfind("\n") + 1] or text
-    stated = _said_in(beginning.partition("\n")[0])
+    stated = _stated_delimiter(beginning.partition("\n")[0])
     beginning = beginning.partition("\n")[2] if stated else beginning
     shapes = [(delimiter, quoted) for delimiter in stated or _DELIMITERS for quoted in (True, False)]
     best = max(shapes, key=lambda shape: _evenness(beginning, *shape))
@@ -107,9 +107,9 @@ def shape_of(text: str) -> Shape | None:
     return Shape(*best, tuple(name.strip() for name in names), headed)
 
 
-def _said_in(line: str) -> str:
+def _stated_delimiter(line: str) -> str:
     """The delimiter that a line above the table says; "" where it is a line of the table."""
-    match = _SAID.fullmatch(line)
+    match = _STATED.fullmatch(line)
     return match["delimiter"] if match else ""
 
 
@@ -150,7 +150,7 @@ def records(source: Source, shape: Shape) -> Iterator[Record]:
     """Each row with its place, as what stands under each column. Raises ImportRejected where a row never ends."""
     lines = source.lines()
     first = next(lines, None)
-    above = int(first is not None and bool(_said_in(first.text)))
+    above = int(first is not None and bool(_stated_delimiter(first.text)))
     lines = lines if first is None or above else chain([first], lines)
     reader = _reader((f"{line.text}\n" for line in lines), shape.delimiter, shape.quoted)
     before, place = above, _("line %d")

@@ -302,7 +302,7 @@ def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Li
     line, places = _("line %d"), ContentIds()
     day: datetime | None = None
     clock: time | None = None
-    for message in places.begun("", title, messages, lambda message: message.text.strip()):
+    for message in places.begin_with("", title, messages, lambda message: message.text.strip()):
         where, begun, text = line % message.number, message.head, message.text.strip("\n")
         if begun is not None and not begun.name:
             clock, day = begun.clock, day if begun.clock else begun.at

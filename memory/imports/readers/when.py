@@ -31,16 +31,16 @@ def read_when(value: Any, day_first: bool | None = None) -> When | None:
     (datetime.datetime(2024, 1, 5, 21, 5), datetime.date(2024, 1, 5), None)
     """
     if isinstance(value, int | float) and not isinstance(value, bool):
-        return _told(moment(value)) if abs(value) >= _LEAST_SECONDS else None
+        return _when_of(moment(value)) if abs(value) >= _LEAST_SECONDS else None
     text = value.strip() if isinstance(value, str) else ""
     if text.replace(".", "", 1).isdecimal():
         if float(text) >= _LEAST_SECONDS:
-            return _told(moment(text))
+            return _when_of(moment(text))
         # 20240105
         compact = day_in_name(text) if len(text) == 8 else None
         return When(compact, None) if compact else None
     # A stamp of the usual kind is read fast; a date alone says nothing of the time of day.
-    if len(text) > 10 and (when := _told(moment(text))):
+    if len(text) > 10 and (when := _when_of(moment(text))):
         return when
     heading = as_date(text)
     if heading is None or (heading.written.order_open and day_first is None):
@@ -49,7 +49,7 @@ def read_when(value: Any, day_first: bool | None = None) -> When | None:
     return When(day, at_clock(day, heading.clock)) if day else None
 
 
-def _told(at: datetime | None) -> When | None:
+def _when_of(at: datetime | None) -> When | None:
     return When(at.date(), at) if at else None
 
 

@@ -133,7 +133,7 @@ class BeginningIn(ChoicesIn):
 def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> Any:
     """The file is looked through first (`looking`), then waits for your word (`asking`): nothing of it is remembered
     before that. 413 where it is larger than what is taken."""
-    return Status(202, imports.summarize(_begun(request, own_persona(request, persona_id), file)))
+    return Status(202, imports.summarize(_begin_import(request, own_persona(request, persona_id), file)))
 
 
 @router.get("/{uuid:persona_id}/imports", response=Page[ImportOut], summary="What was brought, newest first")
@@ -177,7 +177,7 @@ def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> di
 @account.post("/imports", response={202: ImportOut}, summary="Bring a file to begin with")
 def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
     """As `/api/personas/{id}/imports`, but that there is no persona for it yet: she begins with it."""
-    return Status(202, imports.summarize(_begun(request, None, file)))
+    return Status(202, imports.summarize(_begin_import(request, None, file)))
 
 
 @account.get("/imports", response=Page[ImportOut], summary="All that you brought, newest first")
@@ -237,7 +237,7 @@ def _of_the_caller(request: HttpRequest) -> Any:
     return jobs.select_related("owner", "persona__owner")
 
 
-def _begun(request: HttpRequest, persona: Persona | None, file: UploadedFile | None) -> ImportJob:
+def _begin_import(request: HttpRequest, persona: Persona | None, file: UploadedFile | None) -> ImportJob:
     if uploads.is_too_big(request):
         raise ApiError(413, "too_big", "The file is larger than what is taken.", most_bytes=uploads.most_bytes())
     if file is None:

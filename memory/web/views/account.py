@@ -158,7 +158,7 @@ def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
         if isinstance(done, Receipt):
             return redirect("receipt", done.uuid)
         plan, trouble = done.plan, done.trouble
-    return _asked(request, plan, form, trouble, {"persona": found, "expected": found.name})
+    return _confirmation_page(request, plan, form, trouble, {"persona": found, "expected": found.name})
 
 
 @sensitive_post_parameters()
@@ -174,7 +174,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         try:
             done = confirm_plan(request, plan)
         except LastSuperuser:
-            return _asked(request, plan, form, NOBODY_LEFT, more)
+            return _confirmation_page(request, plan, form, NOBODY_LEFT, more)
         if isinstance(done, Receipt):
             # To the door, signed out of an account that is no more.
             logout(request)
@@ -183,10 +183,12 @@ def delete_account(request: HttpRequest) -> HttpResponse:
             response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
             return response
         plan, trouble = done.plan, done.trouble
-    return _asked(request, plan, form, trouble, more)
+    return _confirmation_page(request, plan, form, trouble, more)
 
 
-def _asked(request: HttpRequest, plan: Plan, form: DeletionForm, trouble: Any, more: dict[str, Any]) -> HttpResponse:
+def _confirmation_page(
+    request: HttpRequest, plan: Plan, form: DeletionForm, trouble: Any, more: dict[str, Any]
+) -> HttpResponse:
     status = 409 if trouble else 422 if form.is_bound and form.errors else 200
     context = {"preview": plan_context(plan), "form": form, "trouble": trouble} | more
     return render(request, "account/delete.html", context, status=status)

@@ -87,7 +87,7 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
 
 @persona_page
 @require_POST
-def put_back(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
+def restore(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
     """Take back what "don't remember that" withheld."""
     if not withhold.put_back(persona, turn):
         raise Http404

@@ -34,7 +34,7 @@ MOST_LISTED = 30
 def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
     """What was brought so far, and a place for more."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
-    if request.method == "POST" and (job := begun(request, form, persona)):
+    if request.method == "POST" and (job := begin_import(request, form, persona)):
         return sent_on(request, reverse("import_job", args=[persona.uuid, job.uuid]))
     status = status_of(request, form)
     if status != 200 and is_fragment(request):
@@ -71,7 +71,7 @@ def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResp
 
 
 # --- what it has in common with beginning from material --------------------------------------------------------------
-def begun(request: HttpRequest, form: UploadForm, persona: Persona | None) -> ImportJob | None:
+def begin_import(request: HttpRequest, form: UploadForm, persona: Persona | None) -> ImportJob | None:
     """The import of the file that was handed over; None where there is none, and the form says why."""
     if uploads.is_too_big(request):
         most = uploads.most_bytes() // 1024**2

@@ -16,7 +16,7 @@ from memory.models import ImportJob
 from memory.web.import_forms import Answers, Names, UploadForm
 from memory.web.presenters.imports import import_context, question_context, upload_context
 from memory.web.views.base import is_fragment
-from memory.web.views.imports import answers, begun, cancel, confirm_import, refuse_upload, sent_on, status_of
+from memory.web.views.imports import answers, begin_import, cancel, confirm_import, refuse_upload, sent_on, status_of
 from persona.onboarding.creation import create_persona
 
 MOST_LISTED = 10
@@ -26,39 +26,41 @@ MOST_LISTED = 10
 def material(request: HttpRequest) -> HttpResponse:
     """The place for a file; and what was begun and not finished."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
-    if request.method == "POST" and (job := begun(request, form, None)):
+    if request.method == "POST" and (job := begin_import(request, form, None)):
         return sent_on(request, reverse("material_job", args=[job.uuid]))
     status = status_of(request, form)
     if status != 200 and is_fragment(request):
         return refuse_upload(form, status)
-    begun_before = [import_context(job) for job in _begun(request).exclude(status__in=ImportJob.OVER)[:MOST_LISTED]]
-    return render(request, "material.html", {"form": form, "jobs": begun_before, **upload_context()}, status=status)
+    unfinished = [
+        import_context(job) for job in _without_persona(request).exclude(status__in=ImportJob.OVER)[:MOST_LISTED]
+    ]
+    return render(request, "material.html", {"form": form, "jobs": unfinished, **upload_context()}, status=status)
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
     """One of them: looked through, then asked about. Once there is a companion it goes on at hers."""
-    found = get_object_or_404(_of(request), uuid=job)
-    if found.persona is not None:
-        return redirect("import_job", found.persona.uuid, found.uuid)
-    context = {**import_context(found), "cancel_url": reverse("cancel_material", args=[found.uuid])}
+    row = get_object_or_404(_of(request), uuid=job)
+    if row.persona is not None:
+        return redirect("import_job", row.persona.uuid, row.uuid)
+    context = {**import_context(row), "cancel_url": reverse("cancel_material", args=[row.uuid])}
     if is_fragment(request):
         return render(request, "memory/_import.html", context)
-    if found.status != ImportJob.Status.ASKING:
+    if row.status != ImportJob.Status.ASKING:
         return render(request, "material_job.html", context)
-    form = answers(request, found)
+    form = answers(request, row)
     names = None if form.questions else Names(request.POST or None, form)
-    if request.method == "POST" and _is_answered(request, found, form, names):
-        return redirect("material_job", found.uuid)
-    context |= {"form": form, "names": names, **question_context(found)}
+    if request.method == "POST" and _is_answered(request, row, form, names):
+        return redirect("material_job", row.uuid)
+    context |= {"form": form, "names": names, **question_context(row)}
     return render(request, "material_job.html", context, status=422 if form.is_bound else 200)
 
 
 @require_POST
 def cancel_material(request: HttpRequest, job: UUID) -> HttpResponse:
     """Leave it: the file goes."""
-    found = get_object_or_404(_begun(request), uuid=job)
-    cancel(request, found)
+    row = get_object_or_404(_without_persona(request), uuid=job)
+    cancel(request, row)
     return redirect("onboarding_material")
 
 
@@ -66,7 +68,7 @@ def _of(request: HttpRequest) -> QuerySet[ImportJob]:
     return ImportJob.objects.filter(owner_id=cast(int, request.user.pk)).select_related("persona")
 
 
-def _begun(request: HttpRequest) -> QuerySet[ImportJob]:
+def _without_persona(request: HttpRequest) -> QuerySet[ImportJob]:
     """Those that nobody is known for yet."""
     return _of(request).filter(persona=None)
 

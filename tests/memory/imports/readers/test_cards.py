@@ -330,9 +330,9 @@ WRAPPINGS = {
     "charx": zip_of({"card.json": json.dumps(V3)}),
     "zTXt": b"".join(
         [
-            png.plain(1, 1, (0, 0, 0)).removesuffix(png.made(b"IEND", b"")),
-            png.made(b"zTXt", b"chara\0\0" + zlib.compress(encoded(V2))),
-            png.made(b"IEND", b""),
+            png.plain(1, 1, (0, 0, 0)).removesuffix(png.make_chunk(b"IEND", b"")),
+            png.make_chunk(b"zTXt", b"chara\0\0" + zlib.compress(encoded(V2))),
+            png.make_chunk(b"IEND", b""),
         ]
     ),
 }

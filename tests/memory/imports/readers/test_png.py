@@ -10,7 +10,7 @@ from memory.imports.readers import png
 from tests.table import each_row
 
 PICTURE = png.plain(2, 3, (1, 2, 3))
-END = png.made(b"IEND", b"")
+END = png.make_chunk(b"IEND", b"")
 
 
 def with_chunks(*chunks: bytes) -> io.BytesIO:
@@ -26,10 +26,10 @@ def code_of(data: bytes) -> str:
 @each_row(
     "chunk",
     [
-        png.made(b"tEXt", b"chara\0words"),
-        png.made(b"zTXt", b"chara\0\0" + zlib.compress(b"words")),
-        png.made(b"iTXt", b"chara\0\0\0en\0translated\0words"),
-        png.made(b"iTXt", b"chara\0\x01\0\0\0" + zlib.compress(b"words")),
+        png.make_chunk(b"tEXt", b"chara\0words"),
+        png.make_chunk(b"zTXt", b"chara\0\0" + zlib.compress(b"words")),
+        png.make_chunk(b"iTXt", b"chara\0\0\0en\0translated\0words"),
+        png.make_chunk(b"iTXt", b"chara\0\x01\0\0\0" + zlib.compress(b"words")),
     ],
 )
 def test_text_is_found_in_every_kind_of_text_chunk(chunk: bytes) -> None:
@@ -37,32 +37,33 @@ def test_text_is_found_in_every_kind_of_text_chunk(chunk: bytes) -> None:
 
 
 def test_the_first_of_two_texts_counts_and_what_is_not_wanted_is_left() -> None:
-    chunks = [png.made(b"tEXt", text) for text in (b"Comment\0no", b"chara\0first", b"chara\0second")]
+    chunks = [png.make_chunk(b"tEXt", text) for text in (b"Comment\0no", b"chara\0first", b"chara\0second")]
     assert png.texts_of(with_chunks(*chunks), ("chara", "ccv3")) == {"chara": b"first"}
 
 
 def test_text_that_inflates_without_end_is_refused() -> None:
-    bomb = png.made(b"zTXt", b"chara\0\0" + zlib.compress(bytes(png.LONGEST_TEXT + 1), 9))
+    bomb = png.make_chunk(b"zTXt", b"chara\0\0" + zlib.compress(bytes(png.LONGEST_TEXT + 1), 9))
     assert len(bomb) < 100_000
     assert code_of(with_chunks(bomb).getvalue()) == "too_long"
 
 
 def test_deflated_text_that_is_cut_off_is_refused() -> None:
     assert (
-        code_of(with_chunks(png.made(b"zTXt", b"chara\0\0" + zlib.compress(b"words")[:-3])).getvalue()) == "truncated"
+        code_of(with_chunks(png.make_chunk(b"zTXt", b"chara\0\0" + zlib.compress(b"words")[:-3])).getvalue())
+        == "truncated"
     )
-    assert code_of(with_chunks(png.made(b"zTXt", b"chara\0\0nothing deflated")).getvalue()) == "broken"
+    assert code_of(with_chunks(png.make_chunk(b"zTXt", b"chara\0\0nothing deflated")).getvalue()) == "broken"
 
 
 def test_a_picture_of_too_many_pixels_is_refused() -> None:
-    header = png.made(b"IHDR", struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0))
+    header = png.make_chunk(b"IHDR", struct.pack(">IIBBBBB", 60_000, 60_000, 8, 2, 0, 0, 0))
     assert code_of(png.SIGNATURE + header + END) == "too_big"
 
 
 def test_pixels_are_never_inflated() -> None:
     """A picture whose pixels are no deflate stream at all still gives its text."""
-    header = png.made(b"IHDR", struct.pack(">IIBBBBB", 9_000, 9_000, 8, 2, 0, 0, 0))
-    picture = png.SIGNATURE + header + png.made(b"IDAT", b"bomb") + png.made(b"tEXt", b"chara\0words") + END
+    header = png.make_chunk(b"IHDR", struct.pack(">IIBBBBB", 9_000, 9_000, 8, 2, 0, 0, 0))
+    picture = png.SIGNATURE + header + png.make_chunk(b"IDAT", b"bomb") + png.make_chunk(b"tEXt", b"chara\0words") + END
     assert png.texts_of(io.BytesIO(picture), ("chara",)) == {"chara": b"words"}
 
 
@@ -83,18 +84,18 @@ def test_what_is_no_whole_picture_is_refused(data: bytes, code: str) -> None:
 
 
 def test_text_with_a_wrong_checksum_is_refused() -> None:
-    chunk = png.made(b"tEXt", b"chara\0words")
+    chunk = png.make_chunk(b"tEXt", b"chara\0words")
     assert code_of(with_chunks(chunk[:-1] + b"\0").getvalue()) == "broken"
 
 
 def test_a_picture_of_endless_chunks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(png, "MOST_CHUNKS", 50)
-    assert code_of(with_chunks(*[png.made(b"tEXt", b"a\0b")] * 60).getvalue()) == "too_many"
+    assert code_of(with_chunks(*[png.make_chunk(b"tEXt", b"a\0b")] * 60).getvalue()) == "too_many"
 
 
 def test_new_text_replaces_old_text_and_every_other_chunk_stays() -> None:
-    other = [png.made(b"tEXt", b"Comment\0mine"), png.made(b"acTL", bytes(8))]
-    picture = with_chunks(*other, png.made(b"tEXt", b"chara\0old"), png.made(b"iTXt", b"ccv3\0\0\0\0\0old"))
+    other = [png.make_chunk(b"tEXt", b"Comment\0mine"), png.make_chunk(b"acTL", bytes(8))]
+    picture = with_chunks(*other, png.make_chunk(b"tEXt", b"chara\0old"), png.make_chunk(b"iTXt", b"ccv3\0\0\0\0\0old"))
     written = b"".join(png.with_texts(picture, {"chara": b"new"}, ("chara", "ccv3")))
     assert png.texts_of(io.BytesIO(written), ("chara", "ccv3")) == {"chara": b"new"}
-    assert written.replace(png.made(b"tEXt", b"chara\0new"), b"") == with_chunks(*other).getvalue()
+    assert written.replace(png.make_chunk(b"tEXt", b"chara\0new"), b"") == with_chunks(*other).getvalue()
