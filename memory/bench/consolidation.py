@@ -13,10 +13,9 @@ from django.test.utils import override_settings
 from chat.messages import add_message
 from chat.models import Message, Session
 from echovessel.embeddings import embedding
-from memory.bench.talks import Talk, talks
+from memory.bench.talks import talks
 from memory.consolidation import runner
 from memory.models import ConceptNode, Entity
-from persona.models import Persona
 from persona.onboarding.creation import create_persona
 
 FIRST_DAY = datetime(2024, 1, 1, 8, tzinfo=UTC)
@@ -69,7 +68,15 @@ def measure(sessions: int, messages: int, seed: int, progress: Callable[[int], o
     spent = []
     with override_settings(LLM_PROVIDER="offline"):
         for number, talk in enumerate(talks(sessions, messages, seed)):
-            session = _add_session(persona, talk, FIRST_DAY + number * BETWEEN_TALKS)
+            at, closing = FIRST_DAY + number * BETWEEN_TALKS, Session.Status.CLOSING
+            with transaction.atomic():
+                session = Session.objects.create(
+                    persona=persona, status=closing, started_at=at, last_message_at=at, closed_at=at + RESTED
+                )
+                for place, line in enumerate(talk.lines):
+                    role = Message.Role.PERSONA if place % 2 else Message.Role.USER
+                    add_message(session, role, line, at + place * BETWEEN_LINES)
+            session.refresh_from_db()
             now = session.last_message_at + RESTED
             wall, cpu = time.perf_counter(), time.process_time()
             outcome = runner.run(session.pk, lambda now=now: now)  # type: ignore[misc]
@@ -91,15 +98,3 @@ def format_table(figures: Figures) -> Iterator[str]:
         f"{figures.sessions_per_minute:.0f} sessions per minute; "
         f"{figures.nodes} nodes and {figures.entities} entities in the end"
     )
-
-
-def _add_session(persona: Persona, talk: Talk, at: datetime) -> Session:
-    with transaction.atomic():
-        session = Session.objects.create(
-            persona=persona, status=Session.Status.CLOSING, started_at=at, last_message_at=at, closed_at=at + RESTED
-        )
-        for number, line in enumerate(talk.lines):
-            role = Message.Role.PERSONA if number % 2 else Message.Role.USER
-            add_message(session, role, line, at + number * BETWEEN_LINES)
-    session.refresh_from_db()
-    return session

@@ -65,7 +65,18 @@ def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = 
     prepare(persona.pk)
     for question in sample[:warming]:
         answer(persona, question.turns)
-    rows = [(question.kind, _steps(persona, question)) for question in tqdm(sample, desc="questions", unit="")]
+    rows: list[tuple[str, dict[str, float]]] = []
+    for question in tqdm(sample, desc="questions", unit=""):
+        # The processor time is that of this thread, to which embedding does not belong.
+        started = time.thread_time()
+        xray = answer(persona, question.turns).xray
+        used = (time.thread_time() - started) * 1000
+        laps = dict(xray.elapsed_ms)
+        embed, rank = laps.pop("embed"), laps.pop("rank")
+        search = sum(laps.values())
+        arms = {f"  {arm.name}": arm.ms for arm in xray.arms}
+        together = {"without_embed": search + rank, "without_embed_cpu": used}
+        rows.append((question.kind, {"embed": embed, "search": search, **arms, "rank": rank, **together}))
     found = {"all": _spreads([row for _, row in rows])}
     for kind in dict.fromkeys(kind for kind, _ in rows):
         found[kind] = _spreads([row for other, row in rows if other == kind])
@@ -100,19 +111,6 @@ def format_table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
             yield f"{step:28}{value['p50']:10.2f}{value['p95']:10.2f}"
     yield f"recall@{NEIGHBOURS} of the vector search against exact: {figures['exactness']:.4f}"
     yield f"the same in two passes through the database: {figures['exactness_in_two_passes']:.4f}"
-
-
-def _steps(persona: Persona, question: Question) -> dict[str, float]:
-    """Milliseconds by step. The processor time is that of the asking thread, to which embedding does not belong."""
-    started = time.thread_time()
-    seen = answer(persona, question.turns).xray
-    used = (time.thread_time() - started) * 1000
-    laps = dict(seen.elapsed_ms)
-    embed, rank = laps.pop("embed"), laps.pop("rank")
-    search = sum(laps.values())
-    arms = {f"  {arm.name}": arm.ms for arm in seen.arms}
-    together = {"without_embed": search + rank, "without_embed_cpu": used}
-    return {"embed": embed, "search": search, **arms, "rank": rank, **together}
 
 
 def _spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:

@@ -53,7 +53,15 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
             return _("Yes. It is being forgotten for good, from every place where it was kept."), {
                 CONFIRMED: earlier.xray[FOUND]
             }
-        return _describe_matches(messages[-1])
+        message = messages[-1]
+        previous = next((one.content for one in messages_before(message) if one.role == Message.Role.USER), "")
+        for request in read_requests(message.content, previous=previous):
+            if request.kind is RequestKind.FORGET and request.sure:
+                return _describe_matches(message, request)
+            if request.kind is RequestKind.FORGET_THIS and request.sure and (meant := meant_message(message, request)):
+                text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
+                return text, {FOUND: {"message": ids_of([meant.uuid])}}
+    return "", {}
 
 
 def forget_confirmed(turn: Turn, now: datetime) -> None:
@@ -77,18 +85,7 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
 
 
-def _describe_matches(message: Message) -> tuple[str, dict[str, Any]]:
-    previous = next((one.content for one in messages_before(message) if one.role == Message.Role.USER), "")
-    for request in read_requests(message.content, previous=previous):
-        if request.kind is RequestKind.FORGET and request.sure:
-            return _searched(message, request)
-        if request.kind is RequestKind.FORGET_THIS and request.sure and (meant := meant_message(message, request)):
-            text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
-            return text, {FOUND: {"message": ids_of([meant.uuid])}}
-    return "", {}
-
-
-def _searched(message: Message, request: Request) -> tuple[str, dict[str, Any]]:
+def _describe_matches(message: Message, request: Request) -> tuple[str, dict[str, Any]]:
     found = find_about(message.persona, request.subject, message)
     words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
     if not (found.nodes or found.messages):

@@ -204,9 +204,25 @@ class _Storing(_Sifting):
         sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
         bulk.insert(sessions)
         placed = list(zip(sessions, stored, strict=True))
-        lines = [self._message(session, *one) for session, (_number, _chunk, fresh) in placed for one in fresh]
-        if lines:
-            search.store(lines, worded)
+        messages = [
+            bulk.row(
+                Message,
+                session_id=session.pk,
+                persona_id=self.persona.pk,
+                role=line.role,
+                speaker=line.speaker,
+                content=line.content,
+                token_count=line.tokens,
+                day=self._day_of(line),
+                created_at=line.at,
+                external_id=external_id,
+                import_uuid=self.lease.row.uuid,
+            )
+            for session, (_number, _chunk, fresh) in placed
+            for external_id, line in fresh
+        ]
+        if messages:
+            search.store(messages, worded)
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
 
     def _session(self, chunk: Chunk, lines: Sequence[ImportedMessage], taken: Collection[str]) -> Session:
@@ -222,21 +238,6 @@ class _Storing(_Sifting):
             message_count=len(lines),
             token_count=sum(line.tokens for line in lines),
             external_id=None if _id_of(chunk) in taken else _id_of(chunk),
-            import_uuid=self.lease.row.uuid,
-        )
-
-    def _message(self, session: Session, external_id: str, line: ImportedMessage) -> Message:
-        return bulk.row(
-            Message,
-            session_id=session.pk,
-            persona_id=self.persona.pk,
-            role=line.role,
-            speaker=line.speaker,
-            content=line.content,
-            token_count=line.tokens,
-            day=self._day_of(line),
-            created_at=line.at,
-            external_id=external_id,
             import_uuid=self.lease.row.uuid,
         )
 

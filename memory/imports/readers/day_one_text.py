@@ -12,7 +12,7 @@ Lines above an entry tell of it, each behind a tab: its date first, whatever the
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from datetime import date, datetime
+from datetime import date
 from itertools import chain
 
 from django.utils.translation import gettext as _
@@ -65,7 +65,18 @@ class DayOneText:
         places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):
-                yield from _read(entry, member, day_first, places, options.limits)
+                line = _("line %d") % entry.number
+                where = f"{member}, {line}" if member else line
+                text = storable(_PLACE_OF_PHOTO.sub("", "\n".join(entry.lines)).strip())
+                if max(entry.size, len(text.encode())) > options.limits.message_bytes:
+                    yield Skipped(where, "too_long")
+                elif not text:
+                    yield Skipped(where, "media" if entry.pictures else "empty")
+                else:
+                    moment = moment_in(entry.written)
+                    at = moment.at(day_first) if moment else None
+                    day = at.date() if at else _day_in(entry.written)
+                    yield Entry(entry.title, text, day, at, places.id_of_entry(entry.title, text, day), where)
 
 
 def _texts(sample: Sample) -> list[str]:
@@ -114,22 +125,6 @@ def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:
                 entry.lines.append(line.text)
     if entry:
         yield entry
-
-
-def _read(entry: _Entry, member: str, day_first: bool, places: ContentIds, limits: Limits) -> Iterator[Entry | Skipped]:
-    line = _("line %d") % entry.number
-    where = f"{member}, {line}" if member else line
-    text = storable(_PLACE_OF_PHOTO.sub("", "\n".join(entry.lines)).strip())
-    if entry.size > limits.message_bytes or len(text.encode()) > limits.message_bytes:
-        yield Skipped(where, "too_long")
-        return
-    if not text:
-        yield Skipped(where, "media" if entry.pictures else "empty")
-        return
-    moment = moment_in(entry.written)
-    at: datetime | None = moment.at(day_first) if moment else None
-    day = at.date() if at else _day_in(entry.written)
-    yield Entry(entry.title, text, day, at, places.id_of_entry(entry.title, text, day), where)
 
 
 FORMATS = (DayOneText(),)

@@ -76,7 +76,16 @@ class GeminiPage:
             moments = (activity.moment for activity in activities if isinstance(activity, _Activity))
             dates = ((moment.month, moment.day, moment.year) for moment in moments if moment.open_order)
             day_first = choose_order(options.day_first, dates, file or source.name)
-            wrapping = _wrapping(_activities(source, file, options.limits))
+            # The words in front of all questions: those before a hard blank, else as in the other form of the export.
+            activities = _activities(source, file, options.limits)
+            answered = (one.title for one in activities if isinstance(one, _Activity) and one.answer)
+            titles = list(islice(answered, _MAX_TITLES))
+            begins = (title.partition(_HARD_SPACE)[0] for title in titles if _HARD_SPACE in title[:_LONGEST_PREFIX])
+            [(before, count)] = Counter(begins).most_common(1) or [("", 0)]
+            if before and count >= _MOSTLY * len(titles):
+                wrapping = Wrapping(before=before + _HARD_SPACE)
+            else:
+                wrapping = wrapping_of([title.replace(_HARD_SPACE, " ") for title in titles])
             ordered = oldest_first(
                 _activities(source, file, options.limits),
                 lambda one: one.moment.at(day_first) if isinstance(one, _Activity) else None,  # noqa: B023
@@ -155,17 +164,6 @@ def _plain(html: str) -> str:
 
 
 # --- what was asked ---------------------------------------------------------------------------------------------------
-def _wrapping(activities: Iterable[_Activity | str]) -> Wrapping:
-    """The words in front of all questions: those before a hard blank, else as in the other form of the export."""
-    answered = (one.title for one in activities if isinstance(one, _Activity) and one.answer)
-    titles = list(islice(answered, _MAX_TITLES))
-    counts = Counter(title.partition(_HARD_SPACE)[0] for title in titles if _HARD_SPACE in title[:_LONGEST_PREFIX])
-    before, count = counts.most_common(1)[0] if counts else ("", 0)
-    if before and count >= _MOSTLY * len(titles):
-        return Wrapping(before=before + _HARD_SPACE)
-    return wrapping_of([title.replace(_HARD_SPACE, " ") for title in titles])
-
-
 def _lines(
     activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:

@@ -120,18 +120,15 @@ def moment_in(text: str) -> Moment | None:
         rest = between, inside[clocked.end() :]
     else:
         rest = between, inside[zone_at.end() if zone_at else clocked.end() :]
-    others = [*rest, ahead if inside is behind else behind]
-    if not all(_is_filling(part) for part in others):
+    # Around dates stand weekdays, prepositions and the letters of a zone.
+    others = (*rest, ahead if inside is behind else behind)
+    words = [word for part in others for word in _MARKS.split(part) if word]
+    known = (_ZONE_LETTERS.fullmatch(word) or word.casefold() in _PREPOSITIONS or is_weekday(word) for word in words)
+    if not all(known):
         return None
     clock = _clock(clocked, zone_at)
     numbers = _numbers(dated)
     return Moment(*numbers[:3], clock, numbers[3]) if numbers and clock else None
-
-
-def _is_filling(text: str) -> bool:
-    """Whether `text` is what stands around dates: a weekday, a preposition, the letters of a zone."""
-    words = [word for word in _MARKS.split(text) if word]
-    return all(_ZONE_LETTERS.fullmatch(word) or word.casefold() in _PREPOSITIONS or is_weekday(word) for word in words)
 
 
 _WEEKDAYS = frozenset(
