@@ -49,10 +49,23 @@ def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: fl
     >>> reasons(["Yiyang"], ["黄逸扬"], "person", 0.94), reasons(["Scott Huang"], ["Scott Miller"], "person", 0.94)
     ({'transliteration'}, set())
     """
-    firsts, seconds = list(one), list(other)
-    pairs = [(first, second) for first in firsts for second in seconds]
-    found = {reason for pair in pairs for reason in _reasons_of(*pair, kind, least_alike)}
-    return found - {"shared_name", "familiar_name"} if any(_exclude(*pair) for pair in pairs) else found
+    grounds: set[str] = set()
+    pairs = list(product(one, other))
+    for first, second in pairs:
+        if _is_short_for(first, second, kind) or _is_short_for(second, first, kind):
+            grounds.add("shared_name")
+        elif _is_familiar(first, second) or _is_familiar(second, first):
+            grounds.add("familiar_name")
+        if _spells(first, second) or _spells(second, first):
+            grounds.add("transliteration")
+        # Word by word: of "Paul Schmidt" and "Paula Schmidt" the likeness of the surname says nothing.
+        words, others = _words(first), _words(second)
+        is_latin = len(words) == len(others) and min(map(len, [*words, *others]), default=0) >= MIN_LETTERS
+        if normalize_name(first) != normalize_name(second) and is_latin:
+            sounds = zip(map(phonetic_form, words), map(phonetic_form, others), strict=True)
+            if all(Indel.normalized_similarity(*pair) >= least_alike for pair in sounds):
+                grounds.add("similar_spelling")
+    return grounds - {"shared_name", "familiar_name"} if any(_exclude(*pair) for pair in pairs) else grounds
 
 
 def in_other_scripts(one: Iterable[str], other: Iterable[str]) -> bool:
@@ -94,24 +107,6 @@ def phonetic_form(word: str) -> str:
     for spelling, sound in _SOUNDS:
         word = re.sub(spelling, sound, word)
     return _DOUBLED.sub(r"\1", word)
-
-
-def _reasons_of(one: str, other: str, kind: str, least_alike: float) -> set[str]:
-    reasons: set[str] = set()
-    if _is_short_for(one, other, kind) or _is_short_for(other, one, kind):
-        reasons.add("shared_name")
-    elif _is_familiar(one, other) or _is_familiar(other, one):
-        reasons.add("familiar_name")
-    if _spells(one, other) or _spells(other, one):
-        reasons.add("transliteration")
-    # Word by word: of "Paul Schmidt" and "Paula Schmidt" the likeness of the surname says nothing.
-    words, others = _words(one), _words(other)
-    is_latin = len(words) == len(others) and min(map(len, [*words, *others]), default=0) >= MIN_LETTERS
-    if normalize_name(one) != normalize_name(other) and is_latin:
-        sounds = ((phonetic_form(word), phonetic_form(other)) for word, other in zip(words, others, strict=True))
-        if all(Indel.normalized_similarity(*pair) >= least_alike for pair in sounds):
-            reasons.add("similar_spelling")
-    return reasons
 
 
 def _is_short_for(short: str, full: str, kind: str) -> bool:

@@ -69,9 +69,25 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
     for subject in due_subjects(lease.row.persona):
         request = _request(lease.row.persona, subject)
         room -= cost(request)
-        if room < 0 or (descriptions and not descriptions[-1].was_answered):
+        if room < 0:
             break
-        descriptions.append(_ask(lease, subject, request))
+        try:
+            answer = llm.answer_now(
+                request, EntityAnswer, replies=replies.of_describing(lease, subject.entity.pk, subject.through)
+            )
+        except AnswerUnreadable:
+            descriptions.append(Description(subject, dropped="unreadable"))
+            continue
+        except LLMError as error:
+            logger.warning("entity %s is not described: %s", subject.entity.pk, error.code)
+            descriptions.append(Description(subject, dropped=error.code, was_answered=False))
+            break
+        events = {event.pk for event in subject.events}
+        keys = dict.fromkeys(prompt.node_id(each) for each in answer.value.filling)
+        cited = [key for key in keys if key in events]
+        text = shorten_description(in_one_line(answer.value.description))
+        dropped = "" if cited else "no_ground"
+        descriptions.append(Description(subject, text, cited, dropped, usage=answer.usage))
     return descriptions
 
 
@@ -157,22 +173,6 @@ def _request(persona: Persona, subject: Subject) -> llm.Request:
             ],
         },
     )
-
-
-def _ask(lease: Lease[SlowCycle], subject: Subject, request: llm.Request) -> Description:
-    stored = replies.of_describing(lease, subject.entity.pk, subject.through)
-    try:
-        answer = llm.answer_now(request, EntityAnswer, replies=stored)
-    except AnswerUnreadable:
-        return Description(subject, dropped="unreadable")
-    except LLMError as error:
-        logger.warning("entity %s is not described: %s", subject.entity.pk, error.code)
-        return Description(subject, dropped=error.code, was_answered=False)
-    events = {event.pk for event in subject.events}
-    keys = dict.fromkeys(prompt.node_id(each) for each in answer.value.filling)
-    cited = [key for key in keys if key in events]
-    text = shorten_description(in_one_line(answer.value.description))
-    return Description(subject, text, cited, "" if cited else "no_ground", usage=answer.usage)
 
 
 def shorten_description(text: str) -> str:

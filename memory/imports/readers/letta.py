@@ -120,10 +120,15 @@ def _lines(
                 continue
             yield message_of(_USER, text, at, where, limits, places, known, "user")
         elif role == _AGENT:
-            spoken, left_out = _from_agent(message)
-            yield from (Skipped(where, reason) for reason in left_out)
-            for text in spoken:
-                yield message_of(name, text, at, where, limits, places, known if len(spoken) == 1 else "", "persona")
+            # What the agent says to the owner are calls of one tool; beside them its text is a thought.
+            calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
+            said = [word(call.get("arguments")) for call in calls if call.get("name") == _SPEAKS]
+            texts = [word(_event(arguments).get("message")) for arguments in said] if calls else [_text(message)]
+            if calls and _text(message).strip():
+                yield Skipped(where, "thinking")
+            yield from (Skipped(where, "tool") for call in calls if call.get("name") != _SPEAKS)
+            for text in texts:
+                yield message_of(name, text, at, where, limits, places, known if len(texts) == 1 else "", "persona")
         else:
             yield Skipped(where, "unknown")
 
@@ -145,16 +150,6 @@ def _event(text: str) -> dict[str, Any]:
         return table(json.loads(text))
     except (ValueError, RecursionError):
         return {}
-
-
-def _from_agent(message: Mapping[str, Any]) -> tuple[list[str], list[str]]:
-    """What the agent said, and why other parts of its message are left out."""
-    calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
-    if not calls:
-        return [_text(message)], []
-    spoken = [word(_event(word(call.get("arguments"))).get("message")) for call in calls if call.get("name") == _SPEAKS]
-    left_out = ["thinking"] if _text(message).strip() else []
-    return spoken, left_out + ["tool" for call in calls if call.get("name") != _SPEAKS]
 
 
 FORMATS = (Letta(),)

@@ -156,21 +156,17 @@ def is_notice(text: str, people: frozenset[str]) -> bool:
     bare = text.strip(_MARKS)
     if _NOBODYS.fullmatch(bare):
         return True
-    deed = _without_subject(bare, people)
-    return deed is not None and _DEED.fullmatch(deed.strip(_MARKS)) is not None
-
-
-def _without_subject(text: str, people: frozenset[str]) -> str | None:
-    """What is said of "you" or of a participant, by whole or first name; a verb may have its subject in itself."""
-    folded = text.casefold()
+    # What is said of "you" or of a participant, by whole or first name; a verb may have its subject in itself.
+    folded = bare.casefold()
     names = {name.casefold() for name in people} | {name.split()[0].casefold() for name in people if name.split()}
     for name in sorted((*filter(None, names), *_YOU), key=len, reverse=True):
-        if folded.startswith(name) and len(name) < len(folded):
-            rest = text[len(name) :]
-            if rest[0].isspace() or not name[-1].isascii() or not rest[0].isalnum() or not rest[0].isascii():
-                return rest.strip()
-    first = folded.split(" ")[0]
-    return text if first in _ALONE else None
+        rest = bare[len(name) :]
+        is_whole = rest and (
+            rest[0].isspace() or not name[-1].isascii() or not rest[0].isalnum() or not rest[0].isascii()
+        )
+        if folded.startswith(name) and is_whole:
+            return _DEED.fullmatch(rest.strip().strip(_MARKS)) is not None
+    return folded.split(" ")[0] in _ALONE and _DEED.fullmatch(bare) is not None
 
 
 _ALONE = (
