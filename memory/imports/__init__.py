@@ -1,9 +1,9 @@
-"""Importing: what somebody brought from elsewhere, on its way into memory.
+"""Importing a file from elsewhere into memory.
 
-An import begins with a file (`runs`), which is read once (`analysis`) and waits for a person to say who is who
+An import begins with a file (`runs`), which is analyzed once (`analysis`) and waits for a person to confirm who is who
 (`choices`). Then it is cut into chunks (`chunks`) that become messages of the persona (`store`) or notes (`notes`), its
-sessions are remembered one by one (`consolidate`), and at last drafts for the core blocks are drawn from it (`drafts`).
-`runner` takes it from step to step; `summary` says how far it is.
+sessions are consolidated one by one (`consolidate`), and finally drafts for the core blocks are written (`drafts`).
+`runner` runs these steps; `summary` reports the progress.
 """
 
 from memory.imports.analysis import analyze_now

@@ -1,8 +1,8 @@
-"""Archives of EchoVessel among the files that people bring: what another persona remembers, taken in as it stands.
+"""Archives of EchoVessel as imported files: the memories of another persona, stored as they are.
 
-It is no talk that would have to be read: memories come with their evidence, and no model is asked. Of the persona who
-takes it in nothing changes, but that it learns how its owner is called where it did not know; what the archive says in
-core blocks becomes drafts, word for word.
+An archive needs no consolidation: its memories come with their evidence, and no model is called. The importing persona
+itself does not change, except that it learns the owner's name if it had none; the core blocks of the archive become
+drafts, word for word.
 """
 
 import io
@@ -44,14 +44,14 @@ _COUNTED = {"session": "talks", "message": "lines", "node": "remembered", "entit
 
 @dataclass
 class ArchiveImport:
-    """What came of it, by "talks", "lines", "remembered", "entities" and "drafts": how much is here through this
-    import, and how much was left out because it was forgotten here."""
+    """The result, counted by "talks", "lines", "remembered", "entities" and "drafts": how much is stored from this
+    import, and how much was refused because it was forgotten here."""
 
     added: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
     def counts(self, found: Mapping[str, int]) -> dict[str, int]:
-        """As an import counts, of what was found in the file: what was added, and how many lines, memories and people
+        """The counts of an import: what was added, and of what the file contains how many messages, memories and people
         were refused or known."""
         in_file = {name: count for name, count in found.items() if name in ("lines", "remembered", "entities")}
         known = sum(count - self.refused[name] - self.added[name] for name, count in in_file.items())
@@ -66,8 +66,8 @@ def is_archive(source: Source) -> bool:
 
 
 def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """What is found in it, every line checked; `alive` is called with each. Raises ImportRejected for the
-    first that is broken."""
+    """What the archive contains, every line checked; `alive` is called with each. Raises ImportRejected for the first
+    broken line."""
     seen = _Seen()
     with _opened(source) as file:
         schema.header(file)
@@ -83,10 +83,10 @@ def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str
 def import_file(
     persona: Persona, run: ImportRun, source: Source, now: datetime, alive: Callable[[float], None] = lambda part: None
 ) -> ArchiveImport:
-    """Store what the persona does not have yet; what comes in bears the uuid of `run`.
+    """Store what the persona does not have yet; stored rows bear the uuid of `run`.
 
-    Once more after a kill, it goes on. `alive` is told now and then how much is done (0…1); what it raises ends it.
-    Raises ImportRejected and embedding.EmbeddingUnavailable. No transaction may be open.
+    After a kill, a second call goes on. `alive` is called now and then with the part that is done (0…1); its errors end
+    the import. Raises ImportRejected and embedding.EmbeddingUnavailable. No transaction may be open.
     """
     with _opened(source) as file:
         reading = _Reading(file.seek(0, io.SEEK_END) * PASSES, alive)
@@ -128,7 +128,7 @@ def _members(source: Source) -> list[str]:
 
 @contextmanager
 def _opened(source: Source) -> Iterator[BinaryIO]:
-    """The archive's bytes; what is wrong with them is told in the words of an import."""
+    """The archive's bytes; errors of the archive become ImportRejected."""
     members = _members(source)
     if len(members) > 1:
         raise ImportRejected("several_archives")
@@ -183,7 +183,7 @@ class _Seen:
 # --- what comes of it -------------------------------------------------------------------------------------------------
 @dataclass
 class _Reading:
-    """How far it was read, told now and then."""
+    """How far the archive was read, reported now and then."""
 
     whole: int
     alive: Callable[[float], None]
@@ -198,7 +198,7 @@ class _Reading:
 
 
 def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:
-    """How much bears the uuid of the import: the same after any number of tries."""
+    """How many rows bear the uuid of the import: the same after any number of tries."""
     rows = {
         "talks": persona.sessions.filter(import_uuid=uuid),
         "lines": persona.messages.filter(import_uuid=uuid),

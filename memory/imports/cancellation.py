@@ -1,5 +1,5 @@
-"""Cancelling an import: what was remembered of it stays, and can be forgotten as a whole; of what was not read yet
-nothing is left, and the same file brought again goes on with that."""
+"""Cancelling an import: what was consolidated of it stays, and can be forgotten as a whole; the rest is erased.
+Importing the same file again goes on with the rest."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -55,8 +55,8 @@ def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int
 
 
 def erase_bytes(job: ImportJob) -> None:
-    """What was read of its file and not taken in is gone, in the write-ahead log, too: where something was forgotten
-    before, or the file was turned down. The sample of its lines has to be emptied by then."""
+    """Erase the bytes of what was read of the file and not stored, in the write-ahead log, too: if something was
+    forgotten before, or the file was refused. The sample of its messages has to be emptied by then."""
     was_refused = bool(job.counts.get("refused"))
     turned_down = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
     if was_refused or turned_down or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
@@ -64,13 +64,13 @@ def erase_bytes(job: ImportJob) -> None:
 
 
 def is_something_left(job: ImportJob) -> bool:
-    """Whether there are talks of it that are still to be erased."""
+    """Whether sessions of the import are still to be erased."""
     return _not_remembered(job).exists()
 
 
 def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
-    """The counts of the import, with as many talks and lines as are left of it; those of an archive are told at its
-    end alone, and else by what is here."""
+    """The counts of the import, with the sessions and messages that are left of it. Archives are counted only at their
+    end, or else by what is stored."""
     if job.format == archive_files.NAME and job.persona is not None:
         return dict(archive_files.imported_through(job.persona, job.uuid))
     whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)

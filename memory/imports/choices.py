@@ -1,5 +1,4 @@
-"""What a person says about a file before anything of it is stored: who is who, and how to read what can be read in two
-ways."""
+"""What a person chooses about a file before it is stored: who is who, and how to read what is ambiguous."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -30,7 +29,7 @@ class WrongChoice(Exception):
 
 
 class NotAwaitingConfirmation(WrongChoice):
-    """Nobody is asked any more: it was answered before, perhaps in another tab, or is over."""
+    """The import is not waiting for an answer: it was answered before, perhaps in another tab, or is over."""
 
     def __init__(self) -> None:
         super().__init__("not_asking", _("This import is no longer waiting for an answer."))
@@ -39,8 +38,8 @@ class NotAwaitingConfirmation(WrongChoice):
 def follow_choices(
     likely: Mapping[str, str], chosen: Mapping[str, str], *, between_people: bool = False
 ) -> dict[str, str]:
-    """Who is likely who, with what is said of some: of two people one is what the other one is not, also where that was
-    guessed the other way round. `between_people` what one of them is not is somebody else.
+    """The likely roles, adjusted to those that were chosen: of two people one is what the other one is not, even if
+    that was guessed the other way round. With `between_people`, everybody except the owner is somebody else.
 
     >>> follow_choices({"Ana": "user", "Mira": "persona"}, {"Mira": "user"})
     {'Ana': 'persona', 'Mira': 'user'}
@@ -67,10 +66,10 @@ def follow_choices(
 
 @dataclass(frozen=True)
 class Choices:
-    """`roles` says of every speaker in the file which side that is: one of SIDES. `zone` is where times without a zone
-    were told, `undated` the day of lines without a date, `limit` how many talks and entries are taken at most. `kind`
-    says whether the file is a "chat" or the owner's own "notes", where it does not tell. `called` is the owner's name,
-    for a persona that knows none. `without_owner` says that none of the speakers is the owner."""
+    """`roles` maps every speaker in the file to one of SIDES. `zone` is the zone of times without one, `undated` the
+    day of messages without a date, `limit` the largest number of sessions and entries to import. `kind` says whether
+    the file is a "chat" or the owner's own "notes", if it does not tell. `called` is the owner's name, for a persona
+    that knows none. `without_owner` says that the owner is none of the speakers."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     day_first: bool | None = None
@@ -84,12 +83,12 @@ class Choices:
     without_owner: bool = False
 
     def as_stored(self) -> dict[str, Any]:
-        """As JSON holds it; `chosen` makes it again."""
+        """As JSON; `parse_choices` is the other direction."""
         return asdict(self) | {"undated": self.undated.isoformat() if self.undated else None}
 
 
 def parse_choices(stored: Mapping[str, Any]) -> Choices:
-    """What `Choices.as_stored` gave; what else stands beside it is left out."""
+    """The choices that `Choices.as_stored` returned; other keys are ignored."""
     values = {name: stored[name] for name in Choices.__dataclass_fields__ if name in stored}
     day = values.get("undated")
     return Choices(**values | {"undated": date.fromisoformat(day) if day else None})

@@ -1,7 +1,8 @@
-"""Chunking: what is found in a file, cut into what is stored at once. Pure, and the same for the same file and choices.
+"""Chunking: the content of a file, cut into what is stored in one transaction. Pure, and the same for the same file and
+choices.
 
-A talk is cut where nobody spoke for long and where it grows too long; entries of a diary that lie near each other are
-read together; what is no line that somebody said comes in notes. Lines keep their order, and every line its words.
+A session is cut at long pauses and where it grows too long; entries of a diary that lie near each other are read
+together; everything that is no message comes in notes. Messages keep their order and every line of text.
 """
 
 import hashlib
@@ -40,8 +41,8 @@ _ROLES: dict[str, Role] = {"user": "user", "persona": "persona"}
 
 @dataclass(frozen=True)
 class ImportedMessage:
-    """A line as it will be stored: whole, or a part of one that is too long. `speaker` is named where it is neither of
-    the two; `other_id` is for a line whose id in the file another one bears."""
+    """A message as it will be stored: whole, or a part of one that is too long. `speaker` is set if it is neither the
+    owner nor the persona; `other_id` is used if another message of the file has the same id."""
 
     external_id: str
     role: Role
@@ -52,7 +53,7 @@ class ImportedMessage:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it counts: of one in several parts the first does."""
+        """Whether it counts as a message: of one in several parts only the first does."""
         return PART not in self.external_id
 
     @property
@@ -62,8 +63,8 @@ class ImportedMessage:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is stored at once. `left_out` are lines before its end whose speakers are to be left out; behind the last
-    such chunk one may come that has nothing else."""
+    """What is stored in one transaction. `left_out` counts the messages before its end whose speakers are skipped; a
+    last chunk may hold nothing else."""
 
     format: str
     kind: Kind
@@ -74,7 +75,7 @@ class Chunk:
 
     @cached_property
     def digest(self) -> str:
-        """The same for the same words in whatever file they come, whoever is said to have spoken them."""
+        """The same for the same words in any file, whoever is chosen as their speaker."""
         hashed = hashlib.sha256(f"{self.format} {self.kind}".encode())
         for line in self.lines:
             hashed.update(f"\x1e{line.external_id}\x1f{line.content}".encode())
@@ -89,10 +90,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Where to cut: fixed when somebody confirms, so that a repeat cuts as the first run did. A talk of `tokens` is
-    read in one piece. `newest_first` says that the file has what was said last at its top, `keeps_at_once` that even
-    then lines with one time stand in their order; `undated` are the lines without a time, which fit into their day
-    `until`."""
+    """Where to cut: fixed at confirmation, so that a repeat cuts as the first run did. A session of `tokens` is
+    consolidated in one piece. `newest_first`: the file begins with the newest message; `keeps_at_once`: even then
+    messages with the same time stand in their order. `undated` counts the messages without a time, which are placed on
+    one day before `until`."""
 
     hours: int
     lines: int
@@ -105,12 +106,12 @@ class Cuts:
 
 
 def name_of(line: Line) -> str:
-    """Who speaks, as people are asked about them."""
+    """The speaker, as people are asked about them."""
     return line.speaker[:NAME_CHARACTERS]
 
 
 def chunk_file(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
-    """The chunks of a file, in its order; what was skipped is not among them."""
+    """The chunks of a file, in its order, without what was skipped."""
     chunking = _Chunking(format_name, choices, cuts)
     for kind, group in groupby(found, lambda thing: _KINDS.get(type(thing), "")):
         if kind:
@@ -119,22 +120,22 @@ def chunk_file(found: Iterable[Found], format_name: str, choices: Choices, cuts:
         yield Chunk(format_name, "talk", left_out=chunking.left_out)
 
 
-def parts(text: str, most: int = MAX_CHARACTERS) -> list[str]:
-    """`text` in parts of at most `most` characters, cut behind the end of a paragraph where there is one, else of a
+def parts(text: str, limit: int = MAX_CHARACTERS) -> list[str]:
+    """`text` in parts of at most `limit` characters, cut behind the end of a paragraph where there is one, else of a
     line, a sentence or a word. Nothing is lost: joined they are the text.
 
     >>> parts("One. Two.\\n\\nThree.", 12), parts("abcdef", 4)
     (['One. Two.\\n\\n', 'Three.'], ['abcd', 'ef'])
     """
     found = []
-    while len(text) > most:
+    while len(text) > limit:
         # Behind the last end of something in the second half.
         for ends in (("\n\n",), ("\n",), ("。", "！", "？", ". ", "! ", "? "), (" ",)):
-            cut = max(place + len(end) if (place := text.rfind(end, 0, most)) >= 0 else 0 for end in ends)
-            if cut > most // 2:
+            cut = max(place + len(end) if (place := text.rfind(end, 0, limit)) >= 0 else 0 for end in ends)
+            if cut > limit // 2:
                 break
         else:
-            cut = most
+            cut = limit
         found.append(text[:cut])
         text = text[cut:]
     return [*found, text]
@@ -145,7 +146,7 @@ _KINDS = {Talk: "talk", Entry: "prose", Card: "notes", Lore: "notes", Remembered
 
 @dataclass
 class _Gathering:
-    """What will be a chunk: lines, each in its parts."""
+    """The messages of the next chunk, each in its parts."""
 
     lines: list[Sequence[ImportedMessage]] = field(default_factory=list)
     times: list[datetime | None] = field(default_factory=list)
@@ -199,13 +200,13 @@ class _Chunking:
                     yield self._talk_of(gathered)
 
     def _takes_one_more(self) -> bool:
-        """Whether the limit allows another talk or entry, which is then taken."""
+        """Whether the limit allows another session or entry; counts it."""
         self.taken += 1
         return self.choices.limit is None or self.taken <= self.choices.limit
 
     def _timed(self, pieces: Iterable[Talk]) -> Iterator[list[tuple[Line, datetime | None]]]:
-        """The lines of a talk that are wanted, with their times. One without its own has that of the line before it;
-        at the beginning that of the line behind it."""
+        """The messages of a session that are wanted, with their times. A message without a time has that of the message
+        before it, or at the beginning of the one after it."""
         last: datetime | None = None
         for piece in pieces:
             times = [self._moment(line.at) for line in piece.lines]
@@ -225,7 +226,7 @@ class _Chunking:
         return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)), left_out=left_out)
 
     def _turned(self, gathered: _Gathering) -> list[Sequence[ImportedMessage]]:
-        """The lines of a file that begins with the newest, in the order in which they were said."""
+        """The messages of a file that begins with the newest, in the order in which they were said."""
         if not self.cuts.keeps_at_once:
             return gathered.lines[::-1]
         at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
@@ -281,8 +282,8 @@ class _Chunking:
             yield Chunk(self.format, "notes", things=some)
 
     def _moment(self, at: datetime | None) -> datetime | None:
-        """In UTC; a time without a zone is that of the person who brought the file. What is dated ahead was written
-        by then: a line of times to come would stand as the newest in every prompt till then."""
+        """The time in UTC; without a zone it is in that of the owner. Times in the future are moved back to the
+        confirmation: else the message would stand as the newest in every prompt until then."""
         if at is None or not datetime.min.year < at.year < datetime.max.year:
             return None  # no clock was right then, and it cannot be told in other zones
         return min((at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC), self.latest)
@@ -293,7 +294,7 @@ def _cost(lines: Iterable[ImportedMessage]) -> int:
 
 
 class _Undated:
-    """Times for what has none: one after the other on the day that a person named."""
+    """Times for messages without one: one after the other on the day that a person named."""
 
     def __init__(self, day: date | None, zone: ZoneInfo, cuts: Cuts) -> None:
         self.at = datetime.combine(day or date(1970, 1, 1), time.min, zone).astimezone(UTC)

@@ -1,4 +1,4 @@
-"""Estimating: what an import will cost, before anybody agrees to it."""
+"""Estimating what an import will cost, before anybody confirms it."""
 
 from dataclasses import dataclass
 
@@ -23,9 +23,9 @@ _LATELY = 50
 
 @dataclass(frozen=True)
 class Estimate:
-    """`dollars` is None where the prices of the model are not known; `days` how many further days it takes because a
-    day's budget does not hold all of it. Without a model, `is_connected` is False: nobody is called and nothing is
-    paid, and what is kept is read by rule."""
+    """`dollars` is None if the prices of the model are unknown; `days` counts the further days that are needed because
+    the daily budget does not suffice. Without a model, `is_connected` is False: nothing is paid, and memories are
+    extracted by rules."""
 
     calls: int
     tokens_in: int
@@ -37,7 +37,7 @@ class Estimate:
 
 
 def estimate(job: ImportJob) -> Estimate:
-    """What remembering it will take, of what was found in the file."""
+    """The estimate for consolidating what the file contains."""
     # The part of the talks and entries that a limit leaves.
     choices: Choices | None = parse_choices(job.choices) if job.choices else None
     counts = job.found.get("counts", {})
@@ -47,7 +47,7 @@ def estimate(job: ImportJob) -> Estimate:
 
 
 def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
-    """The same of so many calls over so many tokens, of which a part only is wanted."""
+    """The same for this number of calls and tokens, of which the part `limit` is wanted."""
     calls, tokens = round(calls * limit), round(tokens * limit)
     provider = chosen_provider()
     if provider.name == FREE:

@@ -1,9 +1,9 @@
-"""Drafting: what the lines that an import brought say of the three core blocks, asked of a model once, for people to
-accept or not.
+"""Drafting: what the imported messages say of the three core blocks. A model is asked once, and people accept the
+drafts or not.
 
-One request, whatever was brought: a sample of the lines, half of it those on which the weightiest memories rest, half
-the beginnings of talks from all the time. The answer is kept until the import is over, so that a repeat asks nobody; a
-draft that was proposed is not proposed again.
+There is one request per import: half of the sample are the messages on which the memories of most impact rest, half the
+beginnings of sessions from the whole time. The answer is kept until the import is over, so that a repeat calls no
+model; a draft that was proposed is not proposed again.
 """
 
 from collections import defaultdict
@@ -48,7 +48,7 @@ Item = TypeVar("Item")
 
 
 class DraftedBlock(BaseModel):
-    """A sentence or two for one of the three texts, and the words that it rests on."""
+    """One or two sentences for one of the three core blocks, with their evidence."""
 
     label: Annotated[
         Literal["persona", "user", "style"],
@@ -59,7 +59,7 @@ class DraftedBlock(BaseModel):
 
 
 class DraftsAnswer(LenientAnswer):
-    """What the lines say of who the two are, and of how they speak."""
+    """What the messages say of the owner and the persona, and of how they speak."""
 
     lists: ClassVar = {"drafts": DraftedBlock}
     essential: ClassVar = "drafts"
@@ -68,7 +68,7 @@ class DraftsAnswer(LenientAnswer):
 
 
 def draft(lease: Lease[ImportJob]) -> int:
-    """Ask, and store the drafts that rest on words that were said; returns how many are new.
+    """Ask the model, and store the drafts that rest on words of the messages; returns how many are new.
 
     No transaction may be open. Raises LLMError, AnswerUnreadable and LeaseLost; a repeat pays for no answer twice.
     """
@@ -115,7 +115,7 @@ def draft(lease: Lease[ImportJob]) -> int:
 
 
 def delete_replies(job: ImportJob) -> None:
-    """Delete what the model said. Call in the transaction that ends the import."""
+    """Delete the stored replies of the model. Call in the transaction that ends the import."""
     ModelReply.objects.filter(persona=job.persona, session=None, step=_step(job)).delete()
 
 
@@ -124,7 +124,7 @@ def _step(job: ImportJob) -> str:
 
 
 def sample(job: ImportJob) -> list[PromptMessage]:
-    """Lines of both that the import brought, as many as the knob allows, in the order of their times."""
+    """Imported messages of both sides, as many as the knob allows, in the order of their times."""
     room = knobs.import_sample_tokens()
     weighty = _fitting(_resting_on(job), room // 2)
     room -= sum(map(_cost, weighty))
@@ -145,7 +145,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
 
 
 def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
-    """The user's lines on which the weightiest memories rest, those first that say who they are."""
+    """The owner's messages that are evidence of the memories of most impact, those that say who they are first."""
     cited = EvidenceRow.objects.filter(
         message__in=_imported(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
     )
@@ -158,19 +158,19 @@ def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
     yield from (_line(found[key]) for key in best if key in found)
 
 
-def spread(items: Sequence[Item], most: int) -> list[Item]:
+def spread(items: Sequence[Item], limit: int) -> list[Item]:
     """At most so many of the items, evenly over all of them.
 
     >>> spread([0, 1, 2, 3, 4, 5, 6], 3), spread([0, 1], 3)
     ([0, 2, 4], [0, 1])
     """
-    if len(items) <= most:
+    if len(items) <= limit:
         return list(items)
-    return [items[number * len(items) // most] for number in range(most)]
+    return [items[number * len(items) // limit] for number in range(limit)]
 
 
 def _imported(job: ImportJob) -> MessageQuerySet:
-    """What either of the two said, as far as models may read it."""
+    """The imported messages of both sides that models may read."""
     return Message.objects.filter(import_uuid=job.uuid, role__in=SPOKEN, persona=job.persona).shown_to_models()
 
 
@@ -180,7 +180,7 @@ def _line(message: Message) -> PromptMessage:
 
 
 def _fitting(lines: Iterable[PromptMessage], room: int) -> list[PromptMessage]:
-    """The first of the lines that fit into `room` tokens."""
+    """The first of the messages that fit into `room` tokens."""
     fitting: list[PromptMessage] = []
     for line in lines:
         room -= _cost(line)
@@ -196,7 +196,7 @@ def _cost(line: PromptMessage) -> int:
 
 # --- what is made of the answer -----------------------------------------------------------------------------------
 def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
-    """The drafts that rest on words that stand where they are said to stand, as many as a block takes."""
+    """The drafts whose quotes stand in the messages they cite, as many as fit into their block."""
     cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
     messages = _imported(job).in_bulk([key for key in cited if key is not None])
     count: dict[str, int] = defaultdict(int)
@@ -216,7 +216,7 @@ def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock,
 
 
 def _propose(lease: Lease[ImportJob], persona: Persona, one: DraftedBlock, quotes: Sequence[Quote]) -> bool:
-    """Whether it is new; what was forgotten is not proposed."""
+    """Propose the draft, and return whether it is new; what was forgotten is not proposed."""
     texts = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
     lines = {TombstoneSource(kind, text, day) for text, day in texts for kind in ("text", "line")}
     if tombstones.refused_among(persona, {of_draft(one.label, one.text), TombstoneSource("text", one.text), *lines}):

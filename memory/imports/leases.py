@@ -31,16 +31,16 @@ class ImportLease(Lease[ImportJob]):
 
 
 def acquire(job_id: int, clock: Clock, *, has_file: bool = False) -> ImportLease | None:
-    """A lease on the import; None if it waits for a person, is over, another worker holds it or it is in a pause. A
-    caller that `has_file` may also acquire one whose file is not stored."""
+    """A lease on the import; None if it waits for a person, is over, paused, or held by another worker. A caller that
+    `has_file` may also acquire one whose file is not stored."""
     now, rows = clock(), ImportJob.objects.filter(pk=job_id).select_related("owner", "persona__owner")
     free = rows.at_work().filter(available(now) | Q(holder=QUEUED))
     return ImportLease.acquire(rows, free if has_file else free.with_their_file(), clock)
 
 
 def enqueue(job: ImportJob, now: datetime) -> None:
-    """Have the worker go on with the import, if nobody holds it or the lease has run out: whether a holder of another
-    host is dead nobody knows."""
+    """Enqueue the import for the worker, if nobody holds it or the lease has expired: whether the holder on another
+    host is dead cannot be known."""
     with transaction.atomic():
         free = Q(holder="") | Q(holder=QUEUED) | Q(lease_until__lt=now)
         if (

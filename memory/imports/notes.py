@@ -1,5 +1,5 @@
-"""Notes: what a file brings that nobody said in a talk: character cards, lorebooks, memories of other systems. What of
-them is for a core block is proposed to people; the rest comes in unverified, and all of it with the import's mark."""
+"""Notes: what a file contains beside messages, as character cards, lorebooks and memories of other systems. Texts for a
+core block are proposed as drafts; the rest is stored unverified, all of it with the uuid of the import."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -49,7 +49,7 @@ class PreparedNotes:
 
 
 def prepare_notes(persona: Persona, notes: Sequence[Note], import_uuid: UUID, now: datetime) -> PreparedNotes:
-    """What the notes may become. Embeds: no transaction may be open. Raises EmbeddingUnavailable."""
+    """Sort and embed the notes. No transaction may be open. Raises EmbeddingUnavailable."""
     model, found = follow(), sort_notes(notes, Names(persona.name, persona.called))
     memories = found.all_memories()
     vectors = embedding.embed([tidy_description(memory.text) for memory in memories])
@@ -58,9 +58,9 @@ def prepare_notes(persona: Persona, notes: Sequence[Note], import_uuid: UUID, no
 
 
 def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: datetime) -> Mapping[str, int]:
-    """Write all of it, once, in the caller's transaction; how much of what: "drafts", "nodes", "entities", "known",
-    "refused", and what was left out, by why. Raises ModelChanged where another embedding model came into use since it
-    was prepared."""
+    """Write all of it, once, in the caller's transaction; returns counts of "drafts", "nodes", "entities", "known",
+    "refused", and of what was left out, by reason. Raises ModelChanged if another embedding model came into use
+    since."""
     storing = _Storing(persona, ready, import_uuid, now)
     for passage in ready.sorted_out.passages:
         storing.propose(passage)
@@ -95,8 +95,8 @@ class _Storing:
 
     # --- L3 ---------------------------------------------------------------------------------------------------------
     def remember(self, memory: Memory) -> ConceptNode | None:
-        """Through the gate; None where it was forgotten before. One that came before, or is her own and comes back, is
-        left as it is by now."""
+        """Write the memory through the gate; None if it was forgotten before. One that is already stored is not
+        changed."""
         own = list(uuids_in([memory.external_id]))
         if (
             self.persona.nodes.filter(Q(external_id=_id(memory.external_id)) | Q(uuid__in=own)).exists()
@@ -141,7 +141,7 @@ class _Storing:
 
     # --- L5 ---------------------------------------------------------------------------------------------------------
     def introduce(self, somebody: DescribedPerson) -> None:
-        """Somebody new and uncertain; of who is known, or has no name, the words are a memory."""
+        """Create a new, uncertain entity; if it is known or has no name, its text becomes a memory."""
         names = usable_names(self.persona, somebody.names)
         if self.persona.entities.filter(external_id=_id(somebody.external_id)).exists():
             self.counts["known"] += 1
@@ -182,12 +182,12 @@ class _Storing:
 
 
 def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:
-    """Those of the ids that end with a uuid, as of what was taken away from here and comes back, by that."""
+    """The uuids at the end of these ids, by id: those of memories that were exported here and come back."""
     ends = {name.partition(":")[2]: name for name in ids}
     return {uuid: ends[str(uuid)] for uuid in uuids_among(ends)}
 
 
 def _id(external_id: str) -> str:
-    """The id under which it is stored: as it is, else a digest of it."""
+    """The id under which it is stored: unchanged, or its digest if it is too long."""
     longest = ConceptNode._meta.get_field("external_id").max_length or 0
     return external_id if len(external_id) <= longest else digest(external_id)

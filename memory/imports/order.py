@@ -1,9 +1,9 @@
-"""Order: whether a file has what was said last at its top, by the times of the whole file. Pure.
+"""Order: whether a file begins with the newest message, by the times of the whole file. Pure.
 
-In a file that begins with the newest, the time goes back in nearly every pair of lines next to each other. A line or
-two that came late, or a clock that was set, turn no file around. Where no two times differ, or few pairs go back, the
-file's own numbers tell. Of lines that have one time, a file that is turned around is turned around as well, unless its
-numbers rise or its questions stand above their answers, as in lists of what was asked and answered at one moment.
+In a file that begins with the newest, time goes back in nearly every pair of adjacent messages. A few late messages, or
+a clock that was set, do not change the result. If all times are equal, or few pairs go back, the numbers of the
+messages decide. Messages with the same time are reversed with the file, unless their numbers rise or questions stand
+above their answers, as in lists of prompts and answers of the same moment.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _LONGEST_NUMBER = 30
 
 @dataclass
 class _Pairs:
-    """Pairs of lines next to each other: how many go forth, and how many back."""
+    """Pairs of adjacent messages: how many go forward, and how many back."""
 
     forth: int = 0
     back: int = 0
@@ -38,7 +38,7 @@ class _Pairs:
 
 @dataclass
 class Order:
-    """What the talks of a file say of its order, piece by piece."""
+    """What the sessions of a file say of its order, piece by piece."""
 
     times: _Pairs = field(default_factory=_Pairs)
     numbers: _Pairs = field(default_factory=_Pairs)
@@ -49,7 +49,7 @@ class Order:
     at_once: int = 0
 
     def note(self, lines: Sequence[Line]) -> None:
-        """Take what the lines say, which follow each other in the file."""
+        """Count the pairs of these messages, which follow each other in the file."""
         for upper, lower in pairwise(lines):
             self.numbers.note(_counted(upper, lower))
         for upper, lower in pairwise(line for line in lines if line.at):
@@ -73,7 +73,7 @@ class Order:
 
     @property
     def keeps_what_was_said_at_once(self) -> bool:
-        """Whether lines with one time stand in their own order, also in a file that begins with the newest."""
+        """Whether messages with the same time stand in their own order, even if the file begins with the newest."""
         for pairs in (self.numbers_at_once, self.answers_at_once):
             if pairs.forth != pairs.back:
                 return pairs.forth > pairs.back
@@ -84,7 +84,7 @@ _ANSWERS = {("user", "persona"): 1, ("persona", "user"): -1}
 
 
 def seconds_between(upper: datetime | None, lower: datetime | None) -> float | None:
-    """From the upper to the lower one; None where that cannot be told."""
+    """From the upper to the lower one; None if that is unknown."""
     if upper is None or lower is None:
         return None
     if (upper.tzinfo is None) != (lower.tzinfo is None):
@@ -93,7 +93,7 @@ def seconds_between(upper: datetime | None, lower: datetime | None) -> float | N
 
 
 def _counted(upper: Line, lower: Line) -> int:
-    """By how much the number of the lower one is higher; 0 where either has none."""
+    """By how much the number of the lower message is higher; 0 if either has none."""
     return _number(lower) - _number(upper) if _is_numbered(upper) and _is_numbered(lower) else 0
 
 

@@ -1,8 +1,8 @@
-"""The job that takes in one file, from step to step.
+"""The job that imports one file, step by step.
 
-    look, then wait for a person; write -> remember -> draft
+    analyze, then wait for a person; write -> remember -> draft
 
-After a slice of time the import goes to the end of the queue, so that nobody waits for it.
+After its slice of time the import goes to the end of the queue, so that other jobs need not wait for it.
 """
 
 import logging
@@ -53,7 +53,7 @@ MAX_SLICE = timedelta(days=3_650)
 
 
 class Outcome(StrEnum):
-    """What one run made of an import."""
+    """The result of one run of an import."""
 
     ASKS = "asks"
     GOES_ON = "goes_on"
@@ -73,7 +73,7 @@ def run(
     source: Source | None = None,
     through: str = Status.DRAFTING,
 ) -> Outcome:
-    """Take the import as far as it goes, within the slice if there is one. `source` is the file, if it is not stored;
+    """Run the import as far as it goes, within the slice if there is one. `source` is the file, if it is not stored;
     after the step `through` the import is enqueued for the worker. A failure is stored with the row."""
     lease = leases.acquire(job_id, clock, has_file=source is not None)
     if lease is None:
@@ -83,7 +83,8 @@ def run(
 
 
 def requeue_stale(now: datetime) -> int:
-    """Enqueue the imports that wait; returns how many. Delete what was cancelled, or given up during its upload."""
+    """Enqueue the imports that are waiting; returns how many. Erase those that were cancelled or abandoned during their
+    upload."""
     waiting = ImportJob.objects.waiting(now).order_by("id")
     enqueued = runner.requeue_stale(ImportJob.objects.at_work(), waiting, enqueue=lambda job: leases.enqueue(job, now))
     # Last, so that nothing that cannot be deleted holds up the queue.
@@ -148,7 +149,7 @@ class FileImport(runner.Job[ImportLease]):
         return Outcome.REFUSED
 
     def write(self) -> bool:
-        """Store what was not stored yet; returns whether that is all. The slice begins with the first chunk that is
+        """Store the remaining chunks; returns whether all are stored. The slice begins with the first chunk that is
         stored: those before it have to be read again."""
         with self.file() as source:
             if self.row.format == archive_files.NAME:
@@ -177,7 +178,7 @@ class FileImport(runner.Job[ImportLease]):
         return True
 
     def take_in_archive(self, source: Source) -> None:
-        """An archive brings memories: there is nothing to remember in it."""
+        """Import an archive: it brings memories, so that nothing is consolidated."""
 
         def report(part: float) -> None:
             self.lease.renew()  # each time: whoever cancels it does not wait until half a lease is over
@@ -197,7 +198,7 @@ class FileImport(runner.Job[ImportLease]):
 
     # --- how a run ends -------------------------------------------------------------------------------------------
     def enqueue_rest(self) -> Outcome:
-        """Others come first, then it goes on; if all of it is in a pause, when the first pause is over."""
+        """Go on after other jobs; if everything is paused, when the first pause is over."""
         now = self.lease.clock()
         until = unread.waits_until(self.row, now) if self.row.status == Status.REMEMBERING else None
         with transaction.atomic():
@@ -221,8 +222,8 @@ class FileImport(runner.Job[ImportLease]):
         return "embedding" if isinstance(error, EmbeddingUnavailable) else error_code(error)
 
     def fail(self, failure: str) -> Outcome:
-        """What is stored stays; its sessions that are not remembered yet are, like any others. Drafts are an extra:
-        without them it is done."""
+        """What is stored stays, and its sessions are consolidated like any others. Drafts are an extra: without them
+        the import is done."""
         logger.error("%s failed: %s", self.row, failure)
         if self.row.status == Status.DRAFTING:
             return self.finish(f"drafting: {failure}")
@@ -230,7 +231,7 @@ class FileImport(runner.Job[ImportLease]):
         return Outcome.FAILED
 
     def _end(self, status: str, failure: str, counts: dict[str, int]) -> None:
-        """Of an import that added nothing, nothing is kept but its counts."""
+        """End the import; of one that added nothing only its counts are kept."""
         with transaction.atomic():
             self.lease.release(
                 status=status,

@@ -1,4 +1,4 @@
-"""Imports: begun with a file, confirmed by a person, cancelled by one."""
+"""Imports: begun with a file, confirmed or cancelled by a person."""
 
 from dataclasses import asdict, fields, replace
 from datetime import datetime
@@ -27,11 +27,11 @@ ERASED_AT_ONCE = 200
 
 
 def begin(owner: "User", persona: Persona | None, source: Source, now: datetime, *, keep: bool) -> ImportJob:
-    """An import of the file, to be looked through. With `keep` the file is stored, and `leases.enqueue` sets the
-    worker to it; else whoever begins it reads it. Raises ImportRejected for an empty file.
+    """Create an import of the file, to be analyzed. With `keep` the file is stored, and `leases.enqueue` hands it to
+    the worker; else the caller reads it. Raises ImportRejected for an empty file.
 
-    Of one whose file could not be stored nothing stays. One that is not stored has its digest from the first moment:
-    whoever has none was broken off while its file was stored.
+    If the file cannot be stored, nothing is kept. An import whose file is not stored has its digest from the start: one
+    without a digest was interrupted while its file was stored.
     """
     if not source.size:
         raise ImportRejected("empty")
@@ -55,8 +55,8 @@ def begin(owner: "User", persona: Persona | None, source: Source, now: datetime,
 
 
 def assign_persona(job: ImportJob, persona: Persona) -> None:
-    """Say of whom the file tells, where it was brought before there was anybody. Raises WrongChoice, where it was said
-    before NotAsking."""
+    """Set the persona of an import that was begun without one. Raises WrongChoice, and NotAwaitingConfirmation if it
+    has one."""
     if persona.owner_id != job.owner_id:
         raise WrongChoice("no_persona", _("Please choose the companion who should remember it."))
     if not ImportJob.objects.filter(pk=job.pk, persona=None).update(persona=persona):
@@ -65,8 +65,8 @@ def assign_persona(job: ImportJob, persona: Persona) -> None:
 
 
 def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = False) -> None:
-    """Have what was found stored as a person says; where the file has to be read in another way than it was, or that
-    is what was asked for, have it looked through once more (`again`) first. Raises WrongChoice."""
+    """Store what was found, as the person chose; if the file has to be read in another way than before, or `again` is
+    set, analyze it once more first. Raises WrongChoice."""
     if job.status != Status.ASKING:
         raise NotAwaitingConfirmation
     again = again or is_read_anew(job, choices)
@@ -102,7 +102,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
 
 
 def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
-    """What comes in bears the uuid of the run, so that it can be forgotten as a whole."""
+    """Begin to store; all rows bear the uuid of the run, so that they can be forgotten as a whole."""
     found = {name: value for name, value in job.found.items() if name != "sample"}
     cuts = analysis.cuts_of(found, now)
     stored = choices.as_stored() | {"cuts": asdict(cuts)}
@@ -130,8 +130,8 @@ def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
 
 
 def cancel(job: ImportJob, now: datetime) -> bool:
-    """Stop it; what is remembered already stays. False where it was over. `finished_at` is set once nothing of the rest
-    is left, too: of years of talk the job of the minute erases it."""
+    """Stop the import; what was consolidated stays. False if it was over. `finished_at` is set once the rest is erased;
+    for years of messages a job does that, minute by minute."""
     with transaction.atomic():
         going_on = ImportJob.objects.filter(pk=job.pk).exclude(status__in=ImportJob.OVER)
         stopped = going_on.update(status=Status.CANCELLED, holder="", lease_until=None)
@@ -145,11 +145,11 @@ def cancel(job: ImportJob, now: datetime) -> bool:
     return bool(stopped)
 
 
-def finish_cancelled(job: ImportJob, now: datetime, most: int) -> None:
-    """Take away the file, and of what nobody has read yet some `most` talks. Once more, also after a kill, it goes
+def finish_cancelled(job: ImportJob, now: datetime, limit: int) -> None:
+    """Delete the file, and erase about `limit` sessions that were not consolidated. After a kill, the next call goes
     on."""
     stored_file.drop_file(job)
-    cancellation.erase_unread(job, now, most)
+    cancellation.erase_unread(job, now, limit)
     if cancellation.is_something_left(job):
         return
     counts = cancellation.counts_of_what_stayed(job)
@@ -160,7 +160,7 @@ def finish_cancelled(job: ImportJob, now: datetime, most: int) -> None:
 
 # --- what may be chosen -------------------------------------------------------------------------------------------
 def _as_read(job: ImportJob, choices: Choices) -> Choices:
-    """The choices with what was said before of how to read the file, where nothing else is said now."""
+    """The choices, completed by the earlier ones of how to read the file."""
     before = parse_choices(job.choices) if job.choices else Choices()
     day_first = before.day_first if choices.day_first is None else choices.day_first
     return replace(
@@ -173,7 +173,7 @@ def _as_read(job: ImportJob, choices: Choices) -> Choices:
 
 
 def is_read_anew(job: ImportJob, choices: Choices) -> bool:
-    """Whether the file has to be looked through once more before it can be taken in with these choices."""
+    """Whether the file has to be analyzed again before it can be imported with these choices."""
     choices = _as_read(job, choices)
     before = parse_choices(job.choices) if job.choices else Choices()
     # What somebody confirms as it was found is read in no other way.

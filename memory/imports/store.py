@@ -1,8 +1,7 @@
-"""Storing: chunks become lines of the persona, or notes. Several at once, all of them or none, while the import is in
-our hands.
+"""Storing chunks as messages of the persona or as notes, several in one transaction, while we hold the lease.
 
-A line that the persona has already is left out, whatever file it comes from, and so is one that was forgotten, and one
-whose speaker a person leaves out; all are counted.
+Messages that the persona already has, from whatever file, are left out, as are those that were forgotten, and those of
+speakers that a person left out; all are counted.
 """
 
 from collections import Counter
@@ -32,7 +31,7 @@ Fresh = list[tuple[str, ImportedMessage]]
 
 @dataclass
 class SortedMessages:
-    """What becomes of a chunk's lines: those that are new, with the ids under which they are stored."""
+    """What becomes of a chunk's messages: the new ones, with the ids under which they are stored."""
 
     fresh: Fresh = field(default_factory=list)
     known: int = 0
@@ -43,7 +42,7 @@ class SortedMessages:
 def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     """Store chunks as the next ones of the import. Raises LeaseLost, EmbeddingUnavailable.
 
-    No transaction may be open: notes are embedded and lines are cut in here, before anything is written.
+    No transaction may be open: notes are embedded and messages tokenized here, before anything is written.
     """
     known = _known_among(lease.persona, chunks)
     wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
@@ -75,7 +74,7 @@ def _known_among(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
 def sort_messages(
     lines: Sequence[ImportedMessage], held: dict[str, str], is_refused: Collection[ImportedMessage]
 ) -> SortedMessages:
-    """What becomes of each line, given the words that are `held` under ids, to which those that are new are added. One
+    """What becomes of each message, given the texts that are `held` under ids; new ones are added to these. A message
     in several parts counts once. Pure."""
     found = SortedMessages()
     for line in lines:
@@ -92,8 +91,8 @@ def sort_messages(
 
 
 def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
-    """What storing the chunks would count of talks, lines and entries. Nothing is stored; all
-    lines are held meanwhile."""
+    """How many sessions, messages and entries storing the chunks would count. Nothing is stored; all messages are kept
+    in memory meanwhile."""
     counts: Counter[str] = Counter()
     held: dict[str, str] = {}
     known: set[str] = set()
@@ -107,7 +106,7 @@ def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
 
 
 def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """Chunks that are stored at once. Notes are embedded first, and stand alone."""
+    """The chunks that are stored together. Notes are embedded first, and stand alone."""
     gathered: list[Chunk] = []
     for chunk in chunks:
         gathered.append(chunk)
@@ -128,8 +127,8 @@ class _Sifting:
         self.counts: Counter[str] = Counter()
 
     def sift(self, held: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
-        """The chunks that have lines to be stored, with these; `held` are words under their ids that are known beside
-        those of the persona, to which those that are new are added. All are counted."""
+        """The chunks that have messages to store, with these; `held` are known texts by id beside those of the persona,
+        to which new ones are added. All are counted."""
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
             self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
@@ -167,8 +166,8 @@ class _Sifting:
         return wanted
 
     def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
-        """The lines of the chunk that are stored; the others are counted. Of one that is known nothing is: what of it
-        is not there any more was taken away."""
+        """The messages of the chunk that are stored; the others are counted. Of a known chunk none are: what is missing
+        of it was deleted."""
         found = sort_messages(chunk.lines, held, refused)
         self.counts["refused"] += found.refused
         if chunk.lines and chunk.digest in self.known:
@@ -192,7 +191,7 @@ class _Storing(_Sifting):
 
     # --- lines ------------------------------------------------------------------------------------------------------
     def store_lines(self, worded: Mapping[str, str]) -> None:
-        """Store what is new of them; `worded` is what the index keeps of their texts."""
+        """Store the new messages; `worded` is the index text of each."""
         stored = self.sift({})
         # Ids of talks that an archive brought, of which lines are missing here.
         chunks = (chunk for _number, chunk, _fresh in stored)
@@ -226,7 +225,7 @@ class _Storing(_Sifting):
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
 
     def _session(self, chunk: Chunk, lines: Sequence[ImportedMessage], taken: Collection[str]) -> Session:
-        """A talk that has ended, and waits to be remembered: the import itself sees to that."""
+        """A session that has ended and waits to be consolidated, which the import itself does."""
         return Session(
             persona=self.persona,
             channel=JOURNAL if chunk.kind == "prose" else chunk.format[:40],

@@ -1,5 +1,5 @@
-"""A file that somebody handed over, kept in pieces in the database: as secret, as safe and as easily forgotten as
-everything else there, and read as any file is."""
+"""An uploaded file, kept in pieces in the database: as secret, as safe and as easily forgotten as everything else
+there, and read like any file."""
 
 import hashlib
 import io
@@ -17,8 +17,8 @@ _PIECES_HELD = 4
 
 
 def keep_file(job: ImportJob, source: Source) -> str:
-    """Store the file piece by piece, each in a transaction of its own; returns its digest. Whoever keeps it says at
-    the end that it is here: of one that was begun only, nothing is ever read."""
+    """Store the file piece by piece, each in its own transaction; returns its digest. The caller marks it as complete
+    at the end: an incomplete one is never read."""
     hashed = hashlib.sha256()
     with source.open() as file:
         for number, content in enumerate(iter(lambda: file.read(PIECE_BYTES), b"")):
@@ -36,19 +36,19 @@ def digest_of(source: Source) -> str:
 
 
 def open_file(job: ImportJob) -> Source:
-    """The file that was kept, under its name."""
+    """The stored file, under its name."""
     return Source(io.BufferedReader(_StoredFile(job), PIECE_BYTES), job.file_name)
 
 
 def drop_file(job: ImportJob) -> int:
-    """Delete the pieces, one by one, so that nobody waits for long; returns how many there were."""
+    """Delete the pieces one by one, so that nobody waits for long; returns how many there were."""
     last = job.pieces.aggregate(last=Max("number"))["last"]
     numbers = range(0 if last is None else last + 1)
     return sum(job.pieces.filter(number=number).delete()[0] for number in numbers)
 
 
 class _StoredFile(Placed):
-    """The pieces as one seekable file; a few are held at a time."""
+    """The pieces as one seekable file; a few are kept in memory at a time."""
 
     def __init__(self, job: ImportJob) -> None:
         super().__init__(job.file_size)

@@ -1,4 +1,4 @@
-"""Suggesting: what a person would likely answer about a file, by what it says and by what is known of the owner."""
+"""Suggesting the likely choices about a file, by what it says and what is known of the owner."""
 
 import re
 from collections.abc import Mapping
@@ -15,8 +15,8 @@ _LABELS = ("owner", "admin", "system", "unknown", "null", "none")
 
 
 def suggest_choices(job: ImportJob) -> Choices:
-    """What a person would likely choose: what she chose before, where the file was read anew. The role of somebody of
-    whom nothing is known is ""."""
+    """The choices that a person would likely make: the earlier ones, if the file was analyzed again. The role of a
+    speaker of whom nothing is known is ""."""
     before = parse_choices(job.choices) if job.choices else Choices()
     zone = job.persona.timezone if job.persona else before.zone
     guesses = {speaker["name"]: speaker["guess"] for speaker in job.found.get("speakers", [])}
@@ -39,8 +39,8 @@ def suggest_choices(job: ImportJob) -> Choices:
 
 
 def owner_called(job: ImportJob, choices: Choices) -> str:
-    """How the owner is called, as far as anybody knows: as the persona knows it, as it was said, or else by the name
-    under which they speak in the file; "" where all that is known is the name of an account, which is nobody's."""
+    """The owner's name: as the persona knows it, as chosen, or the name under which they speak in the file; "" if only
+    the name of an account is known, which is nobody's."""
     known = job.persona.user_name if job.persona else ""
     spoken = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
     in_file = spoken[0].strip() if len(spoken) == 1 else job.found.get("called", "")
@@ -48,7 +48,7 @@ def owner_called(job: ImportJob, choices: Choices) -> str:
 
 
 def is_a_name(speaker: str) -> bool:
-    """Whether somebody may be called so: not a label, a number or an address.
+    """Whether somebody may be called this: not a label, a number or an address.
 
     >>> [is_a_name(speaker) for speaker in ("Ana", "me", "+49 170 1234567", "ana@example.org", "@ana")]
     [True, False, False, False, False]
@@ -58,7 +58,7 @@ def is_a_name(speaker: str) -> bool:
 
 
 def _owner_among(likely: Mapping[str, str], job: ImportJob) -> str:
-    """The speaker who has the owner's name, of those who may be the owner; "" where that is nobody, or several."""
+    """The speaker with the owner's name, among those who may be the owner; "" if there is none, or several."""
     possible = [name for name, role in likely.items() if not role]
     account = job.owner
     known_as = [job.persona.user_name] if job.persona else []

@@ -1,4 +1,4 @@
-"""Telling: the one shape in which the page, the API and the command show an import, and what the stream tells of it."""
+"""The one shape in which page, API and command show an import, and its events on the stream."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -26,7 +26,7 @@ NOT_ADDED = ("known", "refused", "left_out")
 
 
 def summarize(job: ImportJob) -> dict[str, Any]:
-    """The import as plain things; sentences are in the language of the moment."""
+    """The import as plain values; sentences are in the current language."""
     # What it will take; of one that is over nobody asks.
     found: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
     # How memories will name the owner, as far as that is known; after the end as the persona knows it.
@@ -61,12 +61,12 @@ def summarize(job: ImportJob) -> dict[str, Any]:
 
 
 def choices_of(job: ImportJob) -> dict[str, Any]:
-    """What the person said, as JSON holds it; {} before."""
+    """The person's choices as JSON; {} before."""
     return {name: value for name, value in job.choices.items() if name in Choices.__dataclass_fields__}
 
 
 def counts(job: ImportJob) -> dict[str, int]:
-    """What came of it so far; of talks that have to be read also how many are, could not be, and still wait."""
+    """What was imported so far; of sessions also how many are consolidated, failed, and waiting."""
     if job.confirmed_at is None:
         return {}
     drafts = CoreDraft.objects.filter(import_uuid=job.uuid).count()
@@ -94,12 +94,12 @@ def progress(job: ImportJob) -> float:
 
 
 def label(job: ImportJob) -> str:
-    """What kind of file it is, for people."""
+    """The name of the format, for people."""
     return label_of(job.format)
 
 
 def label_of(name: str) -> str:
-    """What a format is called by people; "" for none."""
+    """The name of a format for people; "" for none."""
     if name == archive_files.NAME:
         return str(archive_files.LABEL)
     try:
@@ -109,7 +109,7 @@ def label_of(name: str) -> str:
 
 
 def publish(job: ImportJob) -> None:
-    """Tell the persona's stream how it stands. Call in the transaction that changes it."""
+    """Publish the state on the persona's stream. Call in the transaction that changes it."""
     if job.persona is not None:
         events.publish(
             job.persona.uuid,
@@ -122,7 +122,7 @@ def publish(job: ImportJob) -> None:
 
 
 def publish_progress(lease: ImportLease) -> None:
-    """The same while it goes on, not more often than anybody looks."""
+    """Publish the progress, at most once a second."""
     now: datetime = lease.clock()
     if lease.published_at is None or now - lease.published_at >= _SELDOM:
         lease.published_at = now
@@ -130,7 +130,7 @@ def publish_progress(lease: ImportLease) -> None:
 
 
 def note_part(lease: ImportLease, part: float) -> None:
-    """Note how much of an archive is gone through (0…1); after a kill it does not go back."""
+    """Store how much of an archive is read (0…1); after a kill it does not go back."""
     job = lease.row
     job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
     lease.leased_row().update(gone_through=job.gone_through)

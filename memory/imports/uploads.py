@@ -1,7 +1,7 @@
-"""Files that people hand over in a form: kept where nothing is left of them, and no more than is taken.
+"""Uploaded files: stored without a name, and no more than the limit.
 
-Django's own handler gives a large one a name in the temporary folder, where it outlives a process that is killed. Here
-it has no name, so that it is gone with whoever reads it.
+Django's own handler gives a large file a name in the temporary folder, where it outlives a killed process. Here it has
+no name, so that it is gone with the process that reads it.
 """
 
 from tempfile import SpooledTemporaryFile
@@ -16,8 +16,8 @@ from memory import knobs
 
 
 class Unnamed(FileUploadHandler):
-    """All files of a request together are as large as the knob says, at most. One that is larger is left out, while the
-    fields of the form are read: its page can say what is wrong."""
+    """All files of a request together may be as large as the knob says. A larger one is dropped while the fields of the
+    form are read, so that the page can say what is wrong."""
 
     taken = 0
     file: Any
@@ -44,7 +44,7 @@ class Unnamed(FileUploadHandler):
 
 
 def is_too_big(request: HttpRequest) -> bool:
-    """Whether a file was left out because it is larger than what is taken."""
+    """Whether a file was dropped because it is larger than the limit."""
     return len(request.FILES) == 0 and getattr(request, "upload_is_too_big", False)
 
 

@@ -1,11 +1,11 @@
-"""Reading what people bring from elsewhere: their files to plain things, and nothing is written.
+"""Readers of files from elsewhere: they turn a file into plain values, and store nothing.
 
     with Source(path) as source:
         for found in read(source):
             …
 
-`recognised` says which format a file is of; a person may say otherwise. What a reader gives is in `types`, why it
-leaves something out in `reasons`.
+`recognize` says which format a file has; a person may choose another. The values that readers yield are in `types`, the
+reasons for leaving something out in `reasons`.
 """
 
 from collections.abc import Iterator
@@ -99,8 +99,8 @@ _SURE_OF_ZIP = 0.75
 
 
 def recognize(source: Source) -> Format:
-    """The format that the beginning of the file resembles most. Raises ImportRejected where it resembles none, or is
-    empty, damaged or no text."""
+    """The format that the beginning of the file resembles most. Raises ImportRejected if it resembles none, or is
+    empty, damaged or not text."""
     if not source.size:
         raise ImportRejected("empty")
     likeness, best = _likeliest(source.sample)
@@ -137,8 +137,8 @@ def format_named(name: str) -> Format:
 
 
 def read(source: Source, chosen: Format | None = None, options: Options | None = None) -> Iterator[Found]:
-    """All that is found in the file, in its order. Raises ImportRejected while it is gone through: before anything if
-    the file is not recognised or holds nothing, and also after some of it."""
+    """Everything in the file, in its order. Raises ImportRejected while it is read: before the first value if the file
+    is not recognized or empty, and also after some."""
     known, options = chosen or recognize(source), options or Options(limits=source.limits)
     in_members = bool(source.members) and known.resembles(source.sample) < _LEAST_LIKENESS
     found = read_members(source, known, _likeliest, options) if in_members else known.read(source, options)

@@ -1,4 +1,5 @@
-"""Records and a mapping of their fields make lines of talks, or entries of a diary where nobody is said to speak."""
+"""Reading records by a mapping of their fields: as messages of sessions, or as diary entries if no field names a
+speaker."""
 
 from collections.abc import Callable, Iterable, Iterator
 from itertools import groupby, islice
@@ -18,8 +19,8 @@ _SAMPLE = 200
 
 
 def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], options: Options) -> None:
-    """Raises ImportRejected where nobody is said to speak and the records look like several people's: these words are
-    the owner's only if they say so."""
+    """Raises ImportRejected if no field names a speaker and the records look like those of several people: these words
+    are the owner's only if a person says so."""
     if mapping.speaker or options.kind == "notes":
         return
     if options.kind == "chat":
@@ -29,10 +30,10 @@ def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], o
 
 
 def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, options: Options) -> bool | None:
-    """Whether the day is first in dates like 3/4/2024; None where no date is written so.
+    """Whether the day is first in dates like 3/4/2024; None if no date is written like that.
 
-    Raises ImportRejected where they are and nothing tells. `records` is read once more only where the first ones have
-    such dates.
+    Raises ImportRejected if some are and nothing tells. `records` is read once more only if the first ones have such
+    dates.
     """
     if options.day_first is not None or not any(_open_dates(islice(records(), _SAMPLE), mapping)):
         return options.day_first
@@ -47,7 +48,7 @@ def _open_dates(records: Iterable[Record], mapping: Mapping) -> Iterator[Numbers
 
 
 class ChoiceReader:
-    """A mapping in use on one file; talks without a title are known by its `name`."""
+    """Reads one file by a mapping; sessions without a title are identified by its `name`."""
 
     def __init__(self, mapping: Mapping, order: bool | None, limits: Limits, name: str) -> None:
         self.mapping = mapping
@@ -59,8 +60,8 @@ class ChoiceReader:
         self.talks = 0
 
     def read(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
-        """What the records say, in their order. Records of one conversation have to stand together. `partner` is who
-        speaks in it where only one's own lines are marked."""
+        """The messages or entries, in the order of the records. Records of one session must be adjacent. `partner` is
+        the other speaker, if only the owner's messages are marked."""
         if not self.mapping.speaker:
             yield from (self._entry(*record) for record in records)
             return
@@ -88,7 +89,7 @@ class ChoiceReader:
         )
 
     def _entry(self, where: str, record: Any) -> Entry | Skipped:
-        """Some diaries keep what fits into one line as a title alone."""
+        """Some diaries keep an entry of one line as a title alone."""
         if isinstance(record, Skipped):
             return record
         title, text = (storable(word(value_at(record, path))) for path in (self.mapping.title, self.mapping.text))

@@ -1,13 +1,13 @@
-"""Conversations that fork where somebody said something anew: which messages led to the last one. Pure.
+"""Conversations that fork where a message was edited or regenerated: which messages led to the last one. Pure.
 
-Of each message it is known which one it answers; ids that are no message's stand above the first.
+Each message names its parent; ids that are no message's stand above the first.
 """
 
 from collections.abc import Mapping
 
 
 def way_to(last: str, parents: Mapping[str, str]) -> list[str]:
-    """The messages from the first to `last`, each the parent of the next; a circle is gone through once.
+    """The messages from the first to `last`, each the parent of the next; a cycle is followed once.
 
     >>> way_to("c", {"a": "", "b": "a", "c": "a"})
     ['a', 'c']
@@ -20,8 +20,8 @@ def way_to(last: str, parents: Mapping[str, str]) -> list[str]:
 
 
 def beside(way: list[str], parents: Mapping[str, str]) -> set[str]:
-    """The messages on branches that leave the way, each with what follows it. What nothing connects with the way is
-    none of them: a part of a conversation that lost its beginning is still said.
+    """The messages on branches that leave the way, with their descendants. Messages without a connection to the way are
+    not among them: a part of a conversation that lost its beginning still counts.
 
     >>> beside(["a", "c"], {"a": "", "b": "a", "c": "a", "lost": "gone"})
     {'b'}

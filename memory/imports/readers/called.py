@@ -1,6 +1,5 @@
-"""Whether somebody may be called so: what stands before a colon or below a time is no speaker if it is a half of the
-day, a date, a receipt, or a label of a form. Pure.
-"""
+"""Whether a text can be the name of a speaker: what stands before a colon or below a time may also be a half of the
+day, a date, a receipt, or a label of a form. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -79,7 +78,7 @@ def may_be_name(name: str) -> bool:
 
 
 def is_label(name: str) -> bool:
-    """Whether `name` is what forms call a field: it may be a person's, and rarely is.
+    """Whether forms use `name` as the label of a field; a person with this name is rare.
 
     >>> is_label("Mood"), is_label("天气"), is_label("Mira")
     (True, True, False)
@@ -88,8 +87,8 @@ def is_label(name: str) -> bool:
 
 
 def is_form(names: Sequence[str]) -> bool:
-    """Whether names follow each other as the fields of a form that is filled in again and again: three or more, always
-    in the same order. Two who take turns are people.
+    """Whether the names follow each other like the fields of a form that is filled in repeatedly: three or more, always
+    in the same order. Two that alternate are people.
 
     >>> is_form(["Breakfast", "Lunch", "Dinner"] * 3), is_form(["Ana", "Mira"] * 5), is_form(["a", "b", "c", "a", "c"])
     (True, False, False)

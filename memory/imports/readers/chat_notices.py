@@ -1,6 +1,5 @@
-"""What messengers write between messages, without a time of its own: who was invited, came and left; and in place of
-messages that are gone. Pure.
-"""
+"""Notices that messengers write between messages, without a time of their own: who was invited, joined and left; and
+placeholders of deleted messages. Pure."""
 
 import re
 from collections.abc import Container
@@ -77,7 +76,7 @@ _LONGEST = 300
 
 
 def is_notice(line: str, known: Container[str]) -> bool:
-    """Whether a line that nobody's name stands before is the program's. In English somebody `known` is what tells it
+    """Whether a line without a speaker is a notice of the program. In English it must name somebody `known`, to tell it
     from a sentence.
 
     >>> is_notice("민수님이 지수님을 초대했습니다.", ())
@@ -119,8 +118,8 @@ _GLUED = re.compile(r"(?P<who>[^\s\n]{1,40}?)님이 [^\n]{1,120}님[을를] 초�
 
 
 def without_notices(text: str, known: Container[str]) -> tuple[str, int]:
-    """`text` without what the program wrote below its first line, and how often it did. An invitation by somebody
-    `known` may be glued to the end of a line.
+    """`text` without the notices below its first line, and their number. An invitation by somebody `known` may be
+    attached to the end of a line.
 
     >>> without_notices("좋아민수님이 지수님을 초대했습니다.", {"민수"})
     ('좋아', 1)
@@ -141,12 +140,12 @@ def without_notices(text: str, known: Container[str]) -> tuple[str, int]:
 
 
 def invited_in(line: str, known: Container[str]) -> list[str]:
-    """Who was invited by somebody `known`: people who may never speak, and leave."""
+    """Those invited by somebody `known`: people who may never write, and leave."""
     invited = _INVITED.fullmatch(line.strip()) if len(line) <= _LONGEST else None
     is_one = invited and _is_one(invited["who"], known) and _are_people(invited["whom"], known)
     return _AND.split(invited["whom"]) if invited and is_one else []
 
 
 def is_deleted(text: str) -> bool:
-    """Whether a message says nothing but that it is gone."""
+    """Whether the message is only a placeholder of a deleted one."""
     return len(text) <= _LONGEST and _DELETED.fullmatch(text) is not None

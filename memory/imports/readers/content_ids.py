@@ -1,7 +1,7 @@
-"""By what lines and entries are known that have no ids in their file. Pure.
+"""Ids for messages and entries that have none in their file. Pure.
 
-The same words have the same id at every reading, also of a later export that begins or ends elsewhere or goes back in
-time. So nothing that another export changes is in an id: no line number, no number of a conversation, no translation.
+The same words have the same id at every reading, also in a later export that begins or ends elsewhere. So an id
+contains nothing that another export changes: no line number, no number of a conversation, no translation.
 """
 
 from collections import Counter
@@ -21,8 +21,8 @@ T = TypeVar("T")
 
 
 class ContentIds:
-    """Where things stand in one file. A line with a time is known by how many of the same were said at that moment,
-    one without by its place in its talk; an entry by how many of the same there are of that day.
+    """Counts equal texts in one file. A message with a time is identified by the number of equal ones at that moment,
+    one without a time by its place in its session; an entry by the number of equal ones of that day.
 
     >>> places, noon = ContentIds(), datetime(2024, 1, 5, 12)
     >>> first, again = places.id_of("Ana", "Hi", noon), places.id_of("Ana", "Hi", noon)
@@ -38,14 +38,14 @@ class ContentIds:
         self._moment = ""
 
     def begin(self, talk: str) -> None:
-        """What follows is another talk; its order tells it from others of the same name."""
+        """Begin another session; its number tells it from others of the same name."""
         key = hash(talk) if len(self._talks) < _MAX_HELD else 0
         self._talks[key] += 1
         self._talk = digest(talk, self._talks[key])
         self._number = 0
 
     def begin_with(self, talk_id: str, name: str, things: Iterable[T], words: Callable[[T], str]) -> Iterator[T]:
-        """The things of another talk; without an id it is known by its `name` and by the words that it begins with."""
+        """The messages of another session; without an id it is identified by its `name` and its first messages."""
         rest = iter(things)
         first = [] if talk_id else list(islice(rest, _BEGINNING))
         self.begin(talk_id or digest(name, *map(words, first)))
@@ -62,7 +62,7 @@ class ContentIds:
         return known if times < 2 else digest(known, times)
 
     def _times(self, moment: str, *what: str) -> int:
-        """How many times it has been there at that moment; 0 where more than are held are of one moment."""
+        """How many equal messages there were at that moment; 0 if too many have the same time."""
         if len(self._same) >= _MAX_HELD:
             if moment == self._moment:
                 return 0

@@ -12,8 +12,8 @@ Numbers = tuple[int, int, int]
 def day_first(written: Iterable[Numbers]) -> bool | None:
     """What the dates of a file, `(first, second, year)` in its order, say about the order of their numbers.
 
-    True and False where only one reading is a calendar's, or only one runs steadily through time; None where the file
-    does not tell. Nothing but the last date is kept.
+    True or False if only one reading has valid dates, or only one runs steadily through time; None if the file does not
+    tell. Only the last date is kept in memory.
 
     >>> day_first([(3, 4, 2024), (13, 4, 2024)]), day_first([(1, 31, 2024)]), day_first([(3, 4, 2024)])
     (True, False, None)
@@ -42,7 +42,7 @@ def choose_order(chosen: bool | None, written: Iterable[Numbers], where: str = "
 
 
 class _Reading:
-    """The dates read in one way: whether each is one, and whether they only go forward or only back."""
+    """The dates read in one order: whether all are valid, and whether they only rise or only fall."""
 
     def __init__(self) -> None:
         self.last: date | None = None

@@ -1,7 +1,7 @@
-"""Bytes to text: which encoding they are in, and the text of them piece by piece. Pure.
+"""Bytes to text: detects the encoding, and decodes piece by piece. Pure.
 
 UTF-8, UTF-16 and GBK (as GB18030) are told apart; everything else is refused rather than guessed, since wrong letters
-would be remembered for good.
+would be stored for good.
 """
 
 import codecs
@@ -25,8 +25,8 @@ MOST_ZEROS = 3  # of a short file; of a longer one a hundredth
 
 
 def encoding_of(chunks: Iterable[bytes]) -> str:
-    """The codec for what begins with `chunks`. Only as many are read as the decision takes: the first, or, where that
-    is plain ASCII, up to the first that is not. Raises ImportRejected."""
+    """The codec of a file that begins with `chunks`. Reads only as many as needed: the first, or, if that is plain
+    ASCII, up to the first that is not. Raises ImportRejected."""
     for number, chunk in enumerate(chunks):
         if not number and (encoding := _encoding_by_mark(chunk)):
             return encoding
@@ -41,7 +41,8 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
 
 
 def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
-    """The text of `chunks`, without a byte order mark. Raises ImportRejected with line and byte of what is no text."""
+    """The text of `chunks`, without a byte order mark. Raises ImportRejected with the line and byte of what cannot be
+    decoded."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     fed, lines, first = 0, 1, True
     zeros = read = 0
@@ -63,7 +64,7 @@ def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
 
 
 def _encoding_by_mark(chunk: bytes) -> str:
-    """The codec that the first bytes of a file say, by a mark or by zeros; "" where they say none."""
+    """The codec by the first bytes of a file, a mark or zeros; "" if these say nothing."""
     if chunk.startswith(_UTF_32):
         raise ImportRejected("encoding", _place(1, 0))
     for mark, encoding in _MARKS:
@@ -94,7 +95,7 @@ def _is_text(letters: str) -> bool:
 
 
 def _decodes(chunk: bytes, encoding: str) -> int | None:
-    """None where `chunk` is the beginning of text in `encoding`, else where it breaks."""
+    """None if `chunk` is the beginning of text in `encoding`, else the place of the first error."""
     try:
         codecs.getincrementaldecoder(encoding)("strict").decode(chunk, final=False)
     except UnicodeDecodeError as error:

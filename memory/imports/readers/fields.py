@@ -1,6 +1,6 @@
-"""What the fields of somebody's records hold: who spoke, what was said, when. Guessed from names and values. Pure.
+"""What the fields of records hold: speaker, text, time. Guessed from names and values. Pure.
 
-A guess is to be confirmed by a person, unless the names leave no doubt (`Mapping.sure`).
+A guess has to be confirmed by a person, unless the names leave no doubt (`Mapping.sure`).
 """
 
 import re
@@ -157,11 +157,11 @@ _AT_LEAST_OFTEN = 2.0
 
 @dataclass(frozen=True)
 class Mapping:
-    """Which field holds what, as paths in a record ("src.is_human"); "" where none does.
+    """Which field holds what, as paths in a record ("src.is_human"); "" for none.
 
     `records` is the place of the records in JSON, as ijson writes it ("chats.item.messages.item"), "" in a table.
-    `clock` is a second field with the time of day. `own` says by yes or no, beside the speaker, what whoever took the
-    file along has said. `sure` says that the names leave no doubt.
+    `clock` is a second field with the time of day. `own` is a yes-or-no field beside the speaker that marks the
+    exporter's own messages. `sure` says that the names leave no doubt.
     """
 
     text: str
@@ -177,7 +177,7 @@ class Mapping:
 
 
 def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping | None:
-    """What the fields hold, given some values of each; None where none of them could be what somebody wrote."""
+    """The guess for some values of each field; None if no field could hold a text."""
     left = dict(samples)
     speaker, own, partner = _speaker(left)
     for path in filter(None, (speaker, own, partner)):
@@ -217,8 +217,8 @@ def is_of_a_chat(samples: Iterable[str], text: str = "") -> bool:
 
 
 def _speaker(left: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
-    """The field that says who speaks (a name rather than an id or a yes or no, and rather what is always there); the
-    one beside it that says by yes or no what is one's own; and one that names the chat on both sides' lines."""
+    """The field of the speaker (a name rather than an id or a yes or no, and one without gaps); the yes-or-no field
+    beside it that marks the exporter's own messages; and the field that names the chat on both sides' messages."""
     known = [(rank, path) for path in left if (rank := _rank_of_speaker(path)) is not None]
     fitting = [(rank, path) for rank, path in known if _fits_speaker(path, left[path])]
     flags = [(bare in _WAYS, path) for _rank, path in fitting if (bare := _bare(path)) in (*_OWN_FLAGS, *_WAYS)]
@@ -237,7 +237,7 @@ def _speaker(left: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
 
 
 def _rank_of_speaker(path: str) -> int | None:
-    """How plainly the name says it; None where it does not say it."""
+    """The rank of a field name for the speaker; None if it does not say that."""
     names = NAMES["speaker"]
     bare, joined = _bare(path), _joined(path)
     if joined in names:
@@ -256,7 +256,7 @@ def _rank_of_speaker(path: str) -> int | None:
 
 
 def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, bool]:
-    """What speaks against a field, the heaviest first. Beside one that says what is one's `own`, it may have gaps."""
+    """What speaks against a field, the heaviest first. Beside an `own` field it may have gaps."""
     bare = _bare(path)
     filled = [value for value in values if value not in (None, "")]
     flag = bare in _FLAGS or bare in _WAYS
@@ -269,7 +269,7 @@ def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, b
 
 
 def _is_partner(names: list[Any], flags: list[Any], flagged: str) -> bool:
-    """Whether the names are those of the chat, and stand beside what is one's own, too."""
+    """Whether the names are those of the chat, and stand beside the exporter's own messages, too."""
     if len(names) != len(flags):
         return False
     sides: dict[bool, set[str]] = {True: set(), False: set()}
@@ -279,7 +279,7 @@ def _is_partner(names: list[Any], flags: list[Any], flagged: str) -> bool:
 
 
 def _few_and_often(left: AnyMapping[str, list[Any]], chosen: AnyMapping[str, str]) -> str:
-    """A field that could be a speaker's by what stands in it: few short words, again and again."""
+    """A field that could be the speaker by its values: few short words, repeated often."""
     for path, values in left.items():
         if (
             path in chosen.values()
@@ -349,7 +349,7 @@ def _is_time(value: Any) -> bool:
 
 
 def _are(values: Iterable[Any], kind: Callable[[Any], bool]) -> bool:
-    """Whether nearly all values that say something are of a kind, and some do."""
+    """Whether nearly all non-empty values are of a kind, and there are some."""
     telling = [value for value in values if value not in (None, "")]
     return bool(telling) and sum(map(kind, telling)) >= 0.8 * len(telling)
 
@@ -370,8 +370,8 @@ _FITS: dict[str, Callable[[str, list[Any]], bool]] = {
 
 
 def _longest(left: AnyMapping[str, list[Any]], *, few: bool) -> str:
-    """The field with the longest texts in it, if they are longer than names and numbers are; where who spoke and when
-    is known, few words of several are enough."""
+    """The field with the longest texts, if they are longer than names and numbers; if speaker and time are known, texts
+    of several words are enough."""
     lengths = {
         path: sum(map(len, map(str, values))) / len(values) for path, values in left.items() if _fits_text(path, values)
     }
@@ -384,7 +384,7 @@ def _longest(left: AnyMapping[str, list[Any]], *, few: bool) -> str:
 
 
 def value_at(record: Any, path: str) -> Any:
-    """What stands at `path` in a record, None where nothing does; a name may have dots in it, as columns have."""
+    """The value at `path` in a record, None if there is none; a name may contain dots, as columns do."""
     if not path:
         return None
     if isinstance(record, dict) and path in record:
@@ -397,9 +397,9 @@ def value_at(record: Any, path: str) -> Any:
 
 
 def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, Role]:
-    """Who speaks in a record, by name, and as what the file itself says, "" where it says nothing. Of two people of
-    whom only one's own lines are marked, the other one is named by the chat, or by what stands above all of it (the
-    `partner`), and is nobody's persona."""
+    """The speaker of a record by name, and the role that the file itself gives them, "" for none. If only the
+    exporter's own messages are marked, the other person is named by the chat or by `partner`, and is nobody's
+    persona."""
     value = value_at(record, mapping.speaker)
     name = _bare(mapping.speaker)
     if name in _COMPANION_FLAGS:
@@ -421,12 +421,12 @@ def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, R
 
 
 def _is_own(value: Any, field_name: str) -> bool:
-    """What a field says, by yes or no, or by the way it went."""
+    """Whether a yes-or-no field, or a field of the direction, marks the exporter's own message."""
     return str(value).strip().casefold() in _FROM_USER if field_name in _WAYS else _is_yes(value)
 
 
 def is_of_program(record: Any) -> bool:
-    """Whether a record says of itself that a program wrote it: who came, left, or changed a name."""
+    """Whether a record says of itself that a program wrote it: somebody joined, left, or changed a name."""
     return isinstance(record, dict) and any(
         _is_of_program(value) and _bare(key) in _KINDS for key, value in record.items()
     )
@@ -437,7 +437,7 @@ def _is_of_program(value: Any) -> bool:
 
 
 def partner_in(above: AnyMapping[str, list[Any]]) -> str:
-    """How the other one of a chat of two is called, by what stands above its records; "" where nothing says it."""
+    """The name of the other person in a chat of two, by the fields above its records; "" if none names them."""
     named: list[tuple[int, int, str]] = []
     for path, values in above.items():
         bare, around = _bare(path), _bare(path.rpartition(".")[0])

@@ -131,7 +131,7 @@ def _is_hidden(member: str) -> bool:
 
 
 def _order(source: Source, members: Iterable[str], options: Options) -> bool:
-    """Whether the day is first where a date is two numbers. Raises ImportRejected where nobody can tell."""
+    """Whether the day is first in dates of two numbers. Raises ImportRejected if nothing tells."""
     split = [member for member in members if not day_in_name(PurePosixPath(member or source.name).name)]
 
     def open_headings() -> Iterator[tuple[TextLine, WrittenDate]]:
@@ -149,8 +149,8 @@ def _is_markdown(name: str) -> bool:
 
 
 def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine, Heading | None]]:
-    """Each line with the heading that it is. Where there are `fences`, as in Markdown, code in them has none. The line
-    of a month, above one that says a weekday and a day, is left out: it is part of the headings below."""
+    """Each line with the heading that it is. With `fences`, as in Markdown, code has no headings. The line of a month
+    above a line with weekday and day is left out: it is part of the headings below."""
     begins, fenced = True, False
     month: tuple[int, int] | None = None
     held: list[TextLine] = []
@@ -180,7 +180,7 @@ def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine,
 
 @dataclass(frozen=True)
 class _Beginning:
-    """What is known of an entry before its words."""
+    """What is known of an entry before its text."""
 
     title: str = ""
     day: date | None = None
@@ -189,7 +189,7 @@ class _Beginning:
 
 
 class _Words:
-    """Lines of an entry, no more of them than a message may be long."""
+    """Lines of an entry, no more than a message may have."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -197,7 +197,7 @@ class _Words:
         self.size = 0
 
     def take(self, text: str) -> bool:
-        """Whether there was room for one line more."""
+        """Whether there was room for one more line."""
         size = len(text.encode()) + 1
         if self.size + size > self.most_bytes:
             return False
@@ -206,7 +206,7 @@ class _Words:
         return True
 
     def given_out(self) -> str:
-        """The lines without the blank ones above and below them; then there are none."""
+        """The lines without blank ones above and below; empties the list."""
         first = next((number for number, line in enumerate(self.lines) if line.strip()), len(self.lines))
         text = "\n".join(self.lines[first:]).rstrip()
         self.lines, self.size = [], 0
@@ -214,7 +214,7 @@ class _Words:
 
 
 class _Splitting:
-    """One file cut into its entries; one entry is held at a time."""
+    """Splits one file into its entries; one entry is kept in memory at a time."""
 
     def __init__(self, name: str, is_member: bool, day_first: bool, limits: Limits) -> None:
         path = PurePosixPath(name)
@@ -255,8 +255,8 @@ class _Splitting:
         yield from self._ended()
 
     def _begun(self, following: _Beginning, heading: Heading) -> Iterator[Entry | Skipped]:
-        """Ends what was gathered. A title alone above the first date is no entry: a note's, whose date is named as
-        such, belongs to what follows; a diary's says nothing of a day."""
+        """End the entry before. A title alone above the first date is no entry: if the date is a labelled one of a
+        note, the title belongs to the entry; in a diary it is skipped."""
         lines = [line for line in self.words.lines if line.strip()]
         match = _MARKDOWN_TITLE.match(lines[0]) if len(lines) == 1 and self.beginning.day is None else None
         title = match["title"].rstrip(" #") if match else ""
@@ -270,7 +270,7 @@ class _Splitting:
         self.beginning = following
 
     def _taken_from(self, front: list[TextLine]) -> Iterator[Skipped]:
-        """Front matter is about a note, not in it; what is not used of it is told."""
+        """Use the front matter for the title and the date of a note; other lines of it are skipped."""
         title = _first_match(_FRONT_TITLE, front, "title") or self.beginning.title
         heading = heading_in(_first_match(_FRONT_DATE, front, "date"), begins=True)
         self.last = self.named or (heading.written.as_day(day_first=self.day_first) if heading else None)
@@ -280,7 +280,7 @@ class _Splitting:
             yield Skipped(self._where(front[0].number), "settings")
 
     def _following(self, line: TextLine, heading: Heading | None) -> _Beginning | None:
-        """How the next entry begins, if this line is the heading of one."""
+        """The beginning of the next entry, if this line is its heading."""
         if heading is None or self.named is not None:
             return None
         year = nearest_year(heading.written, self.last, self.year)
@@ -291,7 +291,7 @@ class _Splitting:
         return _Beginning(heading.title, day, at_clock(day, heading.clock), line.number)
 
     def _grown(self, number: int, text: str) -> Iterator[Entry | Skipped]:
-        """Takes the line in; an entry longer than a message may be goes on in another of the same day."""
+        """Add the line; an entry longer than a message may be goes on in another of the same day."""
         if self.words.take(text):
             return
         if self.words.lines:
@@ -320,7 +320,8 @@ def _first_match(pattern: re.Pattern[str], lines: list[TextLine], group: str) ->
 
 
 def _front_matter(lines: Iterator[TextLine]) -> tuple[list[TextLine], Iterator[TextLine]]:
-    """The lines between a leading "---" and the next one, and the lines after; none where there is no such block."""
+    """The lines between a leading "---" and the next one, and the lines after it; no lines if there is no such
+    block."""
     first = next(lines, None)
     if first is None:
         return [], lines

@@ -1,8 +1,8 @@
-"""JSON in constant memory: of a file of any size, the values that stand at wanted places, one at a time.
+"""JSON in constant memory: the values at wanted places of a file of any size, one at a time.
 
 Places are written as in ijson: "item" is each element of an array at the top, "chats.list.item.name" a key further in.
-What is not wanted is read over without being built. A value that would be too large or too deep to be held is not built
-either: `Unread` stands for it.
+Other values are skipped without being built. A value that is too large or too deep is not built either: `Unread` stands
+for it.
 """
 
 import json
@@ -34,7 +34,7 @@ class Unread:
 
 
 class _NotJSON(Exception):
-    """The parser stopped somewhere in what was fed to it last."""
+    """The parser stopped in the text that it was given last."""
 
 
 Event = tuple[str, Any]
@@ -44,10 +44,10 @@ _NO_EVENT: Event = ("", None)
 def values(
     source: Source, wanted: Collection[str], member: str = "", aside: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """Place and value of everything that stands at one of the `wanted` places, in the order of the file.
+    """The place and value of everything at one of the `wanted` places, in the order of the file.
 
-    What stands at a place of `aside` is not built: `Unread` with the reason named there. Raises ImportRejected where
-    the file is no JSON, with line and character of the first thing wrong, after all that stands before it.
+    A value at a place of `aside` is not built: `Unread` with the reason given there. Raises ImportRejected if the file
+    is no JSON, with line and character of the first error, after all values before it.
     """
     walk = _Walk(frozenset(wanted), aside or {}, _around({*wanted, *(aside or ())}), source.limits)
     for events, size in _batches(source, member):
@@ -56,7 +56,7 @@ def values(
 
 
 def loads(text: str, limits: Limits) -> Any:
-    """The value of one small JSON text. Raises ValueError where it is none, or is nested too deeply."""
+    """The value of one small JSON text. Raises ValueError if it is none, or is nested too deeply."""
     try:
         value = json.loads(text)
     except RecursionError as error:
@@ -67,8 +67,8 @@ def loads(text: str, limits: Limits) -> Any:
 
 
 def objects(source: Source, member: str = "") -> Iterator[Any]:
-    """The elements of an array at the top, the values of lines that are JSON each, or the one object that the file is.
-    `Unread` stands for a line that is none. Raises ImportRejected as `values` does."""
+    """The elements of an array at the top, the values of JSON lines, or the one object of the file. `Unread` stands for
+    a line that is no JSON. Raises ImportRejected as `values` does."""
     if next((piece.lstrip() for piece in source.texts(member) if piece.strip()), "").startswith("["):
         yield from (value for _place, value in values(source, ["item"], member))
     elif is_one_a_line(source, member):
@@ -78,7 +78,7 @@ def objects(source: Source, member: str = "") -> Iterator[Any]:
 
 
 def is_one_a_line(source: Source, member: str = "") -> bool:
-    """Whether there are several lines and the first is an object by itself; one that is laid out over lines is not."""
+    """Whether there are several lines and the first is an object by itself, rather than the beginning of one."""
     try:
         first, *more = islice((line.text for line in source.lines(member) if line.text.strip()), 2)
     except (ImportRejected, ValueError):
@@ -95,7 +95,7 @@ def _of_line(text: str, limits: Limits) -> Any:
 
 @dataclass
 class _Walk:
-    """Where in the file we are. `open` holds the places of the containers around us, `here` the next value's."""
+    """The place in the file. `open` holds the places of the containers around it, `here` that of the next value."""
 
     wanted: frozenset[str]
     aside: Mapping[str, str]
@@ -136,7 +136,7 @@ class _Walk:
                     yield place, Unread(self.aside[place])
 
     def weigh(self, size: int) -> None:
-        """`size` bytes more have been read."""
+        """Count `size` more bytes."""
         if self.building is not None:
             self.building.weigh(size)
 
@@ -159,7 +159,7 @@ def _around(places: Iterable[str]) -> frozenset[str]:
 
 
 class _Building:
-    """One container in the making; where it grows too large or deep, it is dropped, and its end waited for."""
+    """One container being built; if it grows too large or too deep, it is dropped, and its end awaited."""
 
     def __init__(self, event: str, limits: Limits) -> None:
         self.value: Any = {} if event == "start_map" else []
@@ -215,7 +215,7 @@ class _Building:
 
 
 def _batches(source: Source, member: str) -> Iterator[tuple[list[Event], int]]:
-    """The parser's events, as many as a piece of the file holds, and how long that piece is."""
+    """The parser's events for each piece of the file, and the size of the piece."""
     events, feed = _parser()
     silent = 0
     for number, piece in enumerate(source.texts(member)):
@@ -238,7 +238,7 @@ def _batches(source: Source, member: str) -> Iterator[tuple[list[Event], int]]:
 
 
 def _parser() -> tuple[list[Event], Callable[[bytes], None]]:
-    """A list in which events gather, and what to feed the text to; b"" is its end."""
+    """A list that collects events, and the function that takes the text; b"" is its end."""
     events = ijson.sendable_list()
     coroutine = ijson.basic_parse_coro(events, use_float=True)
 
@@ -254,7 +254,7 @@ def _parser() -> tuple[list[Event], Callable[[bytes], None]]:
 
 
 def _breaking_place(source: Source, member: str, number: int) -> str:
-    """Where in piece `number` of the text the JSON breaks: it is read once more, that piece letter by letter."""
+    """Where in piece `number` the JSON breaks: the text is parsed again, that piece letter by letter."""
     events, feed = _parser()
     line, column = 1, 0
     for now, piece in enumerate(source.texts(member)):
@@ -279,7 +279,7 @@ def _moved(line: int, column: int, text: str) -> tuple[int, int]:
 
 
 def _depth(text: str, enough: int) -> int:
-    """How deep the brackets of valid JSON go; it is not counted beyond `enough`."""
+    """The nesting of valid JSON, counted up to `enough`."""
     depth = deepest = 0
     for bracket in _NO_BRACKET.sub("", _STRING.sub("", text)):
         depth += 1 if bracket in "[{" else -1

@@ -1,4 +1,4 @@
-"""From what a file says to lines and talks: the rules that hold for every format of talk."""
+"""Messages and sessions from the values of a file: the rules that all formats of chats share."""
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ def message_of(
     source_id: str = "",
     role: Role = "",
 ) -> Line | Skipped:
-    """A line, or why it is none. Without an id in the file it gets one from its place, speaker, time and text."""
+    """A message, or why there is none. Without an id in the file it gets one from its place, speaker, time and text."""
     text = storable(text)
     if not text.strip():
         return Skipped(where, "empty")
@@ -51,22 +51,21 @@ def message_of(
 
 
 def place_messages(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:
-    """Each message of a talk with where it stands, for people."""
+    """Each message of a session with its position, for people."""
     message_number = _("%(talk)s, message %(number)d")
     for number, message in enumerate(messages, start=1):
         yield message_number % {"talk": talk, "number": number}, message
 
 
 def storable(text: str) -> str:
-    """`text` without NUL, and with halves of letters (broken off by whoever wrote the file) marked: no database takes
-    them, and neither is a word."""
+    """`text` without NUL, and with unpaired surrogates replaced: databases accept neither."""
     return text.replace(NUL, "").encode("utf-8", "replace").decode() if not text.isprintable() else text
 
 
 def sessions_of(
     title: str, source_id: str, where: str, found: Iterable[Line | Skipped], limits: Limits
 ) -> Iterator[Talk | Skipped]:
-    """The lines of one conversation as talks of at most `limits.talk_lines`; what was skipped passes through."""
+    """The messages of one session in pieces of at most `limits.talk_lines`; skipped ones pass through."""
     lines: list[Line] = []
     for one in found:
         if isinstance(one, Skipped):
@@ -81,7 +80,7 @@ def sessions_of(
 
 
 def something(found: Iterable[Found]) -> Iterator[Found]:
-    """All of `found`. Raises ImportRejected at its end where nobody sent anything, and there were only notices."""
+    """All of `found`. Raises ImportRejected at its end if there were only notices."""
     is_empty = True
     for one in found:
         is_empty = is_empty and isinstance(one, Skipped) and one.reason in ("notice", "nobody", "document")
@@ -92,7 +91,8 @@ def something(found: Iterable[Found]) -> Iterator[Found]:
 
 @dataclass(frozen=True)
 class SpeakerCounts(Generic[T]):
-    """A line that begins something, and all lines that go on with it. `head` is None for what nothing began."""
+    """A line that begins a message, with the lines that continue it. `head` is None for lines before the first
+    message."""
 
     number: int
     head: T | None
@@ -146,22 +146,22 @@ def moment(value: Any) -> datetime | None:
 
 
 def word(value: Any) -> str:
-    """`value` where it is a string or a number, as text; "" for anything else that stands where a word should."""
+    """`value` as text if it is a string or a number; "" for everything else."""
     return str(value) if isinstance(value, str | int | float) and not isinstance(value, bool) else ""
 
 
 def table(value: Any) -> dict[str, Any]:
-    """`value` where it is an object, else an empty one: a file may have left it out, or filled in something else."""
+    """`value` if it is an object, else an empty one: files leave fields out, or fill in something else."""
     return value if isinstance(value, dict) else {}
 
 
 def array(value: Any) -> list[Any]:
-    """`value` where it is an array, else an empty one."""
+    """`value` if it is an array, else an empty one."""
     return value if isinstance(value, list) else []
 
 
 def role_named(speaker: str) -> Role:
-    """The side that a plain label is for, "" for the names of people.
+    """The role that a plain label names, "" for names of people.
 
     >>> role_named("Human"), role_named("assistant"), role_named("Ana")
     ('user', 'persona', '')
@@ -171,7 +171,7 @@ def role_named(speaker: str) -> Role:
 
 
 class Names:
-    """Names for people who are known by ids: where two have the same name, the later one's has its id behind it."""
+    """Names of people who are known by ids: if two have the same name, the later one's id is appended."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}

@@ -75,8 +75,8 @@ _ZONE_LETTERS = re.compile(r"[A-Z]{2,5}")
 
 @dataclass(frozen=True)
 class Moment:
-    """A date and a time of day as they are written. Where `open_order`, `month` is the first of two numbers and `day`
-    the second, and which is which only the whole file tells."""
+    """A date and a time of day as written. With `open_order`, `month` is the first of two numbers and `day` the second;
+    which is which only the whole file tells."""
 
     year: int
     month: int
@@ -85,7 +85,7 @@ class Moment:
     open_order: bool = False
 
     def at(self, day_first: bool = False) -> datetime | None:
-        """None where no calendar has such a day, or no time of day is written."""
+        """None if the day does not exist, or no time of day is written."""
         month, day = (self.day, self.month) if self.open_order and day_first else (self.month, self.day)
         try:
             return datetime.combine(date(self.year, month, day), self.clock) if self.clock else None
@@ -95,7 +95,7 @@ class Moment:
 
 @lru_cache(maxsize=4_000)
 def moment_in(text: str) -> Moment | None:
-    """The moment that the whole of `text` is, or None where it is something else or says more.
+    """The moment that the whole of `text` is, or None if it is something else or says more.
 
     >>> moment_in("Montag, 24. Mai 2020 um 10:14:22").at()
     datetime.datetime(2020, 5, 24, 10, 14, 22)
@@ -168,7 +168,7 @@ WEEKDAY = "|".join(sorted(map(re.escape, _WEEKDAYS | _SHORT_WEEKDAYS), key=len, 
 
 
 def is_weekday(word: str) -> bool:
-    """Whether `word` is the name of a day of the week, whole or as it is shortened."""
+    """Whether `word` is the name of a day of the week, whole or shortened."""
     return is_full_weekday(word) or word.strip(" .,").casefold() in _SHORT_WEEKDAYS
 
 
@@ -177,7 +177,7 @@ def is_full_weekday(word: str) -> bool:
 
 
 def month_of(word: str) -> int | None:
-    """The month that is named so in any of the known languages.
+    """The month of this name in any of the known languages.
 
     >>> month_of("Mai"), month_of("maalisk."), month_of("мая"), month_of("Maria")
     (5, 3, 5, 3)
@@ -240,5 +240,5 @@ _MONTH_NAMES = frozenset(
 
 
 def is_month(word: str) -> bool:
-    """Whether `word` is the whole name of a month, or a usual short one."""
+    """Whether `word` is the whole name of a month, or a usual short form."""
     return word.casefold().strip(".") in _MONTH_NAMES

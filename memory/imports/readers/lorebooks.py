@@ -24,14 +24,14 @@ _WORDS_APART = re.compile(r"\s*[,，]\s*")
 
 
 def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
-    """Each entry of a book as the card specifications have it, in order."""
+    """Each entry of a book in the format of the card specifications, in order."""
     for number, entry in enumerate(book["entries"] if has_entries(book) else (), 1):
         place = _("%(book)s, entry %(number)d") % {"book": where, "number": number}
         yield _lore(dict(entry), place) if isinstance(entry, dict) else Skipped(place, "broken")
 
 
 def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | Skipped]:
-    """The entries of a book that comes without a card, those apart that say nothing or too much."""
+    """The entries of a book that comes without a card; those without text, or with too much, are skipped."""
     # SillyTavern keys its entries by number; most have a list of them, some under "data".
     data = document.get("data")
     held = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
@@ -71,7 +71,7 @@ def _lore(rest: dict[str, Any], where: str) -> Lore:
 
 
 def entry_of(lore: Lore) -> dict[str, Any]:
-    """The entry as a book has it, what `rest` kept included."""
+    """The entry in the format of a book, including what `rest` kept."""
     rest = dict(lore.rest)
     kept = rest.pop(DECORATORS, "")
     rest |= {DECORATORS: kept[0]} if isinstance(kept, list) else {}
@@ -87,7 +87,7 @@ def has_entries(book: Any) -> bool:
 
 
 def lore_of(rest: dict[str, Any], key: str, fits: Callable[[Any], bool], otherwise: Any) -> Any:
-    """The value under `key`, moved out of `rest`; what does not fit stays there."""
+    """The value under `key`, moved out of `rest`; a value that does not fit stays there."""
     return rest.pop(key) if key in rest and fits(rest[key]) else otherwise
 
 

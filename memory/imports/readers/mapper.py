@@ -1,8 +1,8 @@
-"""Any JSON, CSV or TSV of records: which field is what is guessed, and read as the person confirms it.
+"""Any JSON, CSV or TSV of records: the meaning of the fields is guessed, and read as a person confirms it.
 
-For what has no published structure (exports of Character.AI, Replika and the like, and tools around them):
-`guess(source)` looks at the beginning of the file; a person confirms or corrects the Mapping; `Options.mapping` brings
-it back. A guess is never used unasked.
+For files without a published structure (exports of Character.AI, Replika and the like, and tools around them):
+`guess(source)` reads the beginning of the file; a person confirms or corrects the Mapping, which comes back as
+`Options.mapping`. A guess is never used without asking.
 """
 
 from collections import defaultdict
@@ -70,8 +70,8 @@ class MappedFile:
 
 
 def guess(source: Source) -> Mapping | None:
-    """Which fields hold who spoke, what was said and when; None where nothing in the file could be that. Of a zip it is
-    the file in it of which that is plainest."""
+    """The guessed fields of speaker, text and time; None if the file has none. Of a zip it is the file with the
+    plainest guess."""
     if source.members:
         inside = with_records(source)
         return None if inside is source else guess(inside)
@@ -81,7 +81,7 @@ def guess(source: Source) -> Mapping | None:
 
 
 def with_records(source: Source) -> Source:
-    """The file that holds the records: of a zip the one in it of which that is plainest."""
+    """The file with the records: of a zip the one with the plainest guess."""
     best, found = (False, False, False), source
     for name in likely_members(source):
         member = Member(source, name)
@@ -105,7 +105,7 @@ def _first_megabyte(source: Source) -> str:
 
 @dataclass
 class _Seen:
-    """What the beginning of a file says: for each place of records, some values of their fields."""
+    """Values from the beginning of a file: for each place of records, some of every field."""
 
     fields: dict[str, dict[str, list[Any]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
 
@@ -135,7 +135,7 @@ def _beginning_of(text: str) -> _Seen:
 
 
 def _best(seen: _Seen) -> Mapping | None:
-    """The likeliest place of records: one where the names leave no doubt, and of those the one with the most."""
+    """The likeliest place of records: one whose names leave no doubt, and of those the one with the most records."""
     guesses = [(guess_mapping(fields, records), fields) for records, fields in seen.fields.items()]
     # At the top there are records only where each line is one.
     counted = [(found, len(fields[found.text])) for found, fields in guesses if found]
@@ -145,8 +145,8 @@ def _best(seen: _Seen) -> Mapping | None:
 
 
 def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str, Iterator[Record], str]]:
-    """Title, place and records of each conversation, and whom it is with where that stands above them: those that lie
-    within another array's elements belong together."""
+    """Title, place and records of each conversation, and the partner if the fields above name one. Records within the
+    same element of an outer array belong together."""
     # The place of the conversations around records, and the path from one to its array; "" where there is none.
     before, item, inner = mapping.records.removesuffix(".item").rpartition("item.")
     outer = f"{before}item" if item else ""
@@ -189,7 +189,7 @@ def _title(conversation: Any) -> str:
 
 
 def _numbered(values: Iterable[Any], around: str = "") -> Iterator[Record]:
-    """The records with their places; what is no record is skipped."""
+    """The records with their places; other values are skipped."""
     message_number = _("message %d")
     for number, value in enumerate(values, 1):
         where = f"{around}, {message_number % number}" if around else message_number % number

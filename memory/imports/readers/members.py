@@ -1,7 +1,7 @@
-"""A zip that no format knows as a whole: each file in it is read as it would be by itself.
+"""A zip that no format recognizes as a whole: each file in it is read on its own.
 
-Which format a file is of is judged by what is in it. Of chats between people and of talks with a persona only the kind
-is read that the zip holds more of: who the speakers are is asked once for all of it.
+The format of each file is recognized by its content. Of chats between people and sessions with a persona only the kind
+is read that the zip has more of: who the speakers are is asked once for all files.
 """
 
 from collections import defaultdict
@@ -35,7 +35,7 @@ _PLAIN_LIKENESS = 0.75
 
 
 def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format] | None:
-    """The format that most of the files in a zip are plainly of, and how plainly; None where they resemble nothing."""
+    """The format of most files in a zip, and its likeness; None if they resemble nothing."""
     likeness: dict[str, list[float]] = defaultdict(list)
     formats: dict[str, Format] = {}
     names = [name for name in source.members if _may_be_read(name)]
@@ -51,7 +51,7 @@ def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format]
 
 
 def read_members(source: Source, chosen: Format, judge: Judge, options: Options) -> Iterator[Found]:
-    """What the files say that are of the chosen format, or as plainly of another one of its kind."""
+    """The content of the files that have the chosen format, or as plainly another one of its kind."""
     known_sessions: set[str] = set()
     begun = False
     for name in source.members:

@@ -1,4 +1,4 @@
-"""Every reason for which something of a file is left out, or a file refused: a closed list, with words for people."""
+"""Every reason for skipping something in a file, or for refusing a file: a closed list, with sentences for people."""
 
 from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
@@ -92,8 +92,8 @@ OTHER_COUNT = ngettext_lazy("%(count)d other file", "%(count)d other files", "co
 
 
 def describe_contents(contents: str) -> str:
-    """What is in a file that nothing was found in, as one sentence in the language of the moment; `contents` is what
-    `contents_of` gave: "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"."""
+    """What a file without messages contains, as one sentence in the current language; `contents` is the result of
+    `contents_of`: "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"."""
     kind, _colon, rest = contents.partition(":")
     names = [name for name in rest.split(",") if name]
     if kind == "kind" and rest in KINDS:

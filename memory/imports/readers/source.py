@@ -1,4 +1,4 @@
-"""A file that somebody handed over, opened as often as wanted in constant memory: bytes, text, or members of a zip.
+"""A file to import, opened as often as needed in constant memory: bytes, text, or members of a zip.
 
 Nothing is unpacked to disk, and no name in a zip ever becomes a path.
 """
@@ -68,17 +68,17 @@ class Source:
         return Sample(self)
 
     def open(self, member: str = "") -> BinaryIO:
-        """The bytes of the file, or of a member of the zip. What is damaged raises ImportRejected when it is read."""
+        """The bytes of the file, or of a member of the zip. Reading damaged data raises ImportRejected."""
         if not member:
             return io.BufferedReader(_View(self._file, self.size), CHUNK_BYTES)
         return cast(BinaryIO, io.BufferedReader(_Member(self._member(member), member), CHUNK_BYTES))
 
     def size_of(self, member: str) -> int:
-        """How many bytes a member of the zip has, unpacked."""
+        """The unpacked size of a member of the zip in bytes."""
         return self._zip.getinfo(member).file_size if self._zip and member in self.members else 0
 
     def texts(self, member: str = "") -> Iterator[str]:
-        """The text in pieces, its encoding found out; ImportRejected with a position where it cannot be decoded."""
+        """The text in pieces, with its encoding detected; ImportRejected with a position if it cannot be decoded."""
         encoding = self._encodings.get(member)
         if encoding is None:
             encoding = self._encodings[member] = encoding_of(self._chunks(member))
@@ -135,7 +135,7 @@ class Member(Source):
 
 
 class Sample:
-    """The beginning of a file, or of a member of it, for a look: nothing in here ever raises ImportRejected."""
+    """The beginning of a file or member, for recognizing its format: nothing here ever raises ImportRejected."""
 
     def __init__(self, source: Source, member: str = "") -> None:
         self._source = source
@@ -154,7 +154,7 @@ class Sample:
 
     @cached_property
     def text(self) -> str:
-        """The same decoded, without a byte order mark; "" where it is no text."""
+        """The same decoded, without a byte order mark; "" if it is not text."""
         try:
             return next(iter(self._source.texts(self._member)), "")
         except ImportRejected:
@@ -264,7 +264,7 @@ class _Member(io.RawIOBase):
         return self._stream.tell()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Backwards it is unpacked anew from its beginning."""
+        """Going back unpacks the member again from its beginning."""
         try:
             return self._stream.seek(offset, whence)
         except _DAMAGED as error:

@@ -1,4 +1,4 @@
-"""Who speaks in what was read, for the question "which of them is you?", with a guess. Pure."""
+"""The speakers of a file with a guess of their roles, for the question "which of them is you?". Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +10,7 @@ from memory.imports.readers.types import Found, Role, Talk
 
 @dataclass(frozen=True)
 class Speaker:
-    """`guess` is "" where nothing speaks for any side."""
+    """`guess` is "" if nothing speaks for any role."""
 
     name: str
     lines: int
@@ -47,16 +47,16 @@ def speakers(found: Iterable[Found], *, between_people: bool = False) -> tuple[S
 
 
 def role_after(before: Role | None, role: Role) -> Role:
-    """What the lines of one name say together: somebody else is only who speaks nowhere else in the file, as those do
-    not whose words others forward."""
+    """The role of a name after one more message: somebody else only if the name has no other role in the file, as it is
+    with forwarded words."""
     if before is None or before == "other":
         return role
     return role if role not in ("", "other") else before
 
 
 def among_people(guesses: Mapping[str, Role], titles: Collection[str]) -> dict[str, Role]:
-    """The same of people who talk with each other: one of them is the user, everybody else somebody else, and nobody
-    the persona. "" for all who may be the user where neither the file nor its titles tell.
+    """The roles of people who talk with each other: one is the owner, everybody else somebody else, and nobody the
+    persona. "" for all who may be the owner if neither the file nor its titles tell.
 
     >>> among_people({"Ana": "", "Ben": ""}, {"Ben"})
     {'Ana': 'user', 'Ben': 'other'}

@@ -1,7 +1,7 @@
-"""Tables as CSV or TSV: a conversation with date, from and text, or a diary with date and text.
+"""Tables as CSV or TSV: a chat with date, speaker and text, or a diary with date and text.
 
-The delimiter and the meaning of the columns are told from the file; where their names do not say it plainly, a person
-is asked (`ask_mapping`) and her answer comes back as `Options.mapping`.
+The delimiter and the meaning of the columns are guessed from the file; if their names are not plain, a person is asked
+(`ask_mapping`) and the answer comes back as `Options.mapping`.
 """
 
 import csv
@@ -69,13 +69,13 @@ class Table:
 
 
 def guess(source: Source) -> Mapping | None:
-    """What the columns hold, as far as the first rows tell."""
+    """The meaning of the columns, as far as the first rows tell."""
     shape = _shape(source)
     return guess_mapping(sample_rows(islice(records(source, shape), _SAMPLE_ROWS), shape))
 
 
 def columns(source: Source) -> list[str]:
-    """What the columns are called. Raises ImportRejected where the file is no table."""
+    """The names of the columns. Raises ImportRejected if the file is no table."""
     return list(_shape(source).columns)
 
 
@@ -89,7 +89,7 @@ def _shape(source: Source) -> Shape:
 
 
 def shape_of(text: str) -> Shape | None:
-    """How a table that begins with `text` is written; None where it is no table."""
+    """The shape of a table that begins with `text`; None if it is no table."""
     beginning = text[: text.rfind("\n") + 1] or text
     stated = _stated_delimiter(beginning.partition("\n")[0])
     beginning = beginning.partition("\n")[2] if stated else beginning
@@ -108,13 +108,13 @@ def shape_of(text: str) -> Shape | None:
 
 
 def _stated_delimiter(line: str) -> str:
-    """The delimiter that a line above the table says; "" where it is a line of the table."""
+    """The delimiter that a line above the table states; "" if the line is part of the table."""
     match = _STATED.fullmatch(line)
     return match["delimiter"] if match else ""
 
 
 def _evenness(text: str, delimiter: str, quoted: bool) -> float:
-    """How much it looks like a table when read so: the share of rows as wide as the first; 0 where it cannot be."""
+    """How much it looks like a table in this shape: the share of rows as wide as the first; 0 if it cannot be one."""
     rows = _first_rows(text, delimiter, quoted)
     if not rows or len(rows[0]) < 2:
         return 0.0
@@ -147,7 +147,7 @@ def sample_rows(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
 
 
 def records(source: Source, shape: Shape) -> Iterator[Record]:
-    """Each row with its place, as what stands under each column. Raises ImportRejected where a row never ends."""
+    """Each row with its place, as a record by column. Raises ImportRejected if a row never ends."""
     lines = source.lines()
     first = next(lines, None)
     above = int(first is not None and bool(_stated_delimiter(first.text)))

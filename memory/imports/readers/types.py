@@ -1,8 +1,8 @@
-"""What the readers of files hand over: plain frozen things, in the words and the order of the file.
+"""What readers yield: plain frozen values, in the words and the order of the file.
 
-Nothing in here is trusted, nothing is stored, and nothing is ever looked up on a network. A reader yields what it
-finds; what it leaves out it says (`Skipped`), and a file that cannot be read as its format is `ImportRejected`. It may
-raise after it has yielded: whoever stores reads to the end first, or stores so that it can be taken back.
+Nothing here is trusted, nothing is stored, and nothing is ever looked up on a network. A reader yields what it finds
+and what it skips (`Skipped`); a file that is not of its format raises `ImportRejected`, possibly after some values: the
+caller reads to the end before storing, or stores so that it can be reverted.
 
 A module of formats exports `FORMATS`, a tuple of its `Format`s; `memory/imports/readers/__init__.py` puts them in
 order.
@@ -58,11 +58,11 @@ class Options:
 
 @dataclass(frozen=True)
 class Line:
-    """What somebody said, verbatim: only the file's own framing is taken off, never words.
+    """A message, verbatim: only the file's own framing is removed, never words.
 
-    `speaker` is named as in the file. `at` is aware where the file says the zone, else naive. `source_id` is the file's
-    id of it, else `digest(…)`. `where` is for people: "conversation 3, message 12". `role` is what the file itself says
-    about who that is, "" where it says nothing.
+    `speaker` is the name in the file. `at` is aware if the file says the zone, else naive. `source_id` is the file's id
+    of it, else `digest(…)`. `where` is for people: "conversation 3, message 12". `role` is what the file itself says
+    about the speaker, "" if it says nothing.
     """
 
     speaker: str
@@ -75,8 +75,8 @@ class Line:
 
 @dataclass(frozen=True)
 class Talk:
-    """Lines in the order in which they were said. A long talk comes in pieces that share `source_id` and `title` and
-    follow each other, so that no file has to be held as a whole."""
+    """The messages of a session, in order. A long session comes in adjacent pieces that share `source_id` and `title`,
+    so that no file has to be kept in memory as a whole."""
 
     title: str
     source_id: str
@@ -159,7 +159,7 @@ Found = Talk | Entry | Card | Lore | Remembered | Skipped
 
 class ImportRejected(Exception):
     """The file cannot be read as this format. `code` is a key of `reasons.REJECTIONS`, `where` a position for people
-    ("" where there is none), `facts` what the sentence names."""
+    ("" for none), `facts` the values in the sentence."""
 
     def __init__(self, code: str, where: str = "", **facts: object) -> None:
         super().__init__(code, where)
@@ -169,7 +169,7 @@ class ImportRejected(Exception):
 
     @property
     def reason(self) -> str:
-        """A sentence for people, in the language of the moment: what is in the file, where nothing was found in it."""
+        """A sentence for people in the current language; if the file contains no messages, what it contains instead."""
         if "contents" in self.facts:
             return describe_contents(str(self.facts["contents"]))
         return str(REJECTIONS[self.code]) % self.facts
@@ -181,8 +181,8 @@ class ImportRejected(Exception):
 class Format(Protocol):
     """A kind of file that can be read. `resembles` is 0…1 and never raises.
 
-    A format may have `between_people = True`: human beings talk in it with each other, and none of them is the persona
-    unless a person says so. `is_between_people` asks for it; without the attribute it is False.
+    A format with `between_people = True` holds chats of human beings with each other, and none of them is the persona
+    unless a person says so. Use `is_between_people`; the default is False.
     """
 
     @property
@@ -202,5 +202,5 @@ def is_between_people(known: Format) -> bool:
 
 
 def digest(*parts: object) -> str:
-    """An id for what has none in its file: the same parts, in the same order, give the same id at every reading."""
+    """An id for something without one in its file: the same parts, in the same order, always give the same id."""
     return hashlib.sha256("\x1f".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:32]

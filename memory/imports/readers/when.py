@@ -13,7 +13,7 @@ _LEAST_SECONDS = 10**8
 
 @dataclass(frozen=True)
 class When:
-    """A day, and the moment where the time of day is said, too."""
+    """A day, and the moment if the time of day is known, too."""
 
     day: date
     at: datetime | None
@@ -54,7 +54,7 @@ def _when_of(at: datetime | None) -> When | None:
 
 
 def as_date(text: Any) -> Heading | None:
-    """What `text` is where it is a date with its year, and nothing else."""
+    """The date with its year that is all of `text`; None if it says anything else."""
     heading = heading_in(text.strip(), begins=True) if isinstance(text, str) else None
     if heading is None or heading.title or heading.words or heading.written.year is None:
         return None

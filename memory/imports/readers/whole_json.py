@@ -1,4 +1,4 @@
-"""One JSON document read as a whole, for files that are small by nature: cards, and the heads of other files."""
+"""One JSON document read as a whole, for files that are always small: cards, and the heads of other files."""
 
 import json
 import math
@@ -46,7 +46,7 @@ def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> An
 
 
 def load_small_object(source: Source, member: str, max_characters: int) -> dict[str, Any]:
-    """The object in a small member of the zip; {} where it is missing, damaged or none."""
+    """The object in a small member of the zip; {} if it is missing or damaged."""
     try:
         document = load_json(source.texts(member), source.limits, max_characters) if member in source.members else {}
     except ImportRejected:
@@ -55,7 +55,7 @@ def load_small_object(source: Source, member: str, max_characters: int) -> dict[
 
 
 def _checked(value: Any, levels: int) -> Any:
-    """`value` with every text such that UTF-8 can hold it. Raises ImportRejected beyond so many levels of nesting."""
+    """`value` with texts that UTF-8 can encode. Raises ImportRejected beyond the allowed nesting."""
     if isinstance(value, str):
         return _whole(value)
     if not isinstance(value, dict | list):

@@ -1,8 +1,8 @@
-"""The directory of a zip, looked at before anything in it is opened. Hostile ones are refused as a whole.
+"""The directory of a zip, checked before anything in it is opened. Hostile ones are refused as a whole.
 
-What an honest zip of somebody's messages never holds: links, names that lead out of it, encryption, rare packing,
-members that overlap, or a few bytes that become gigabytes. zipfile never unpacks more of a member than its directory
-says, so that the sizes in there can be judged at once.
+An honest export never has: links, names that lead out of it, encryption, rare compression, overlapping members, or a
+few bytes that become gigabytes. zipfile never unpacks more of a member than its directory says, so that the sizes there
+can be checked first.
 """
 
 import stat
@@ -72,7 +72,7 @@ def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
 
 
 def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
-    """The files in it by name, without what archivers left there."""
+    """The files in it by name, without the junk of archivers."""
     files = (info.filename for info in opened.infolist() if not info.is_dir())
     kept = (name for name in files if name.lower().rpartition("/")[2] not in _JUNK[1:])
     return tuple(sorted(name for name in kept if not name.lower().startswith(_JUNK[0])))
@@ -80,7 +80,7 @@ def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
 
 @contextmanager
 def within(member: str) -> Iterator[None]:
-    """What is refused in here names the member of the zip that it was found in."""
+    """An ImportRejected in this context names the member of the zip."""
     try:
         yield
     except ImportRejected as rejected:
@@ -91,5 +91,5 @@ def within(member: str) -> Iterator[None]:
 
 
 def printable(name: str) -> str:
-    """`name` for a page: what cannot be printed is escaped, and it is not longer than a line."""
+    """`name` for a page: unprintable characters are escaped, and it is shortened to a line."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name[:120])

@@ -42,10 +42,10 @@ def may_be_asked(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResp
     data = offer.offer_of(persona, turn, offer.REQUESTED)
     if data is None:
         raise Http404
-    asked = _own_message(persona, UUID(data["asked_id"]))
-    context: dict[str, Any] = {"persona": persona, "turn": turn, "kind": data["kind"], "words": asked.content}
+    message = _own_message(persona, UUID(data["asked_id"]))
+    context: dict[str, Any] = {"persona": persona, "turn": turn, "kind": data["kind"], "words": message.content}
     if data["kind"] != "remember":
-        context |= {"wish": offer.offered_wish(asked.content, data)}
+        context |= {"wish": offer.offered_wish(message.content, data)}
     if request.method == "POST":
         try:
             offer.accept(persona, turn, timezone.now())
@@ -68,20 +68,20 @@ def settle(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
 @require_http_methods(["GET", "POST"])
 def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     """What a message asks to have forgotten, found; or what is searched for instead."""
-    asked = _own_message(persona, message)
+    own_message = _own_message(persona, message)
     if request.method == "POST":
         sought = request.POST.get("text", "").strip()[:MAX_SOUGHT]
     else:
-        offered = offer.of_message(persona, asked, offer.ASKED)
+        offered = offer.of_message(persona, own_message, offer.ASKED)
         sought = (
-            asked.content[slice(*offered["place"])]
+            own_message.content[slice(*offered["place"])]
             if "place" in offered
-            else _request(asked, RequestKind.FORGET).subject
+            else _request(own_message, RequestKind.FORGET).subject
         )
         if offered.get("sure") is False and "look" not in request.GET:
             return render(request, "memory/_find_ask.html", {"sought": sought})
-    found = find_about(persona, sought, asked) if sought else None
-    context = {"persona": persona, "asked": asked, "sought": sought, "found": found}
+    found = find_about(persona, sought, own_message) if sought else None
+    context = {"persona": persona, "asked": own_message, "sought": sought, "found": found}
     return render(request, "memory/_find.html", context)
 
 
@@ -98,8 +98,8 @@ def restore(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
 @require_GET
 def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
     """A memory that a message corrects, beside the new words: the one correction form, filled in."""
-    asked = _own_message(persona, message)
-    correcting = _correction(persona, asked)
+    own_message = _own_message(persona, message)
+    correcting = _correction(persona, own_message)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))
     suggestion = corrections.suggest(node.description, correcting)
@@ -136,23 +136,23 @@ def _own_message(persona: Persona, message: UUID) -> Message:
     return get_object_or_404(messages, uuid=message)
 
 
-def _correction(persona: Persona, asked: Message) -> Request:
+def _correction(persona: Persona, message: Message) -> Request:
     """The correction as the rules hear it, or else as a model did."""
     try:
-        return _request(asked, RequestKind.CORRECTION)
+        return _request(message, RequestKind.CORRECTION)
     except Http404:
-        offered = offer.of_message(persona, asked, offer.CORRECTED)
+        offered = offer.of_message(persona, message, offer.CORRECTED)
         if not offered.get("new_place"):
             raise
         (start, end), (begins, ends) = offered["place"], offered["new_place"]
-        words, new = asked.content[start:end], asked.content[begins:ends]
+        words, new = message.content[start:end], message.content[begins:ends]
         return Request(RequestKind.CORRECTION, start, end, words, new=new, sure=False, subject_start=begins)
 
 
-def _request(asked: Message, kind: RequestKind) -> Request:
-    before = offer.messages_before(asked)
+def _request(message: Message, kind: RequestKind) -> Request:
+    before = offer.messages_before(message)
     previous = next((one.content for one in before if one.role == Message.Role.USER), "")
-    found = (one for one in read_requests(asked.content, previous=previous) if one.kind is kind)
+    found = (one for one in read_requests(message.content, previous=previous) if one.kind is kind)
     request = next(found, None)
     if request is None:
         raise Http404
