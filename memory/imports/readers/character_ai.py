@@ -13,7 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
@@ -37,7 +37,7 @@ class CharacterAI:
         for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
             where = _("conversation %d") % number
             if not isinstance(turns, list):
-                yield Skipped(where, turns.reason if isinstance(turns, Unread) else "broken")
+                yield Skipped(where, reason_of(turns))
                 continue
             # The site gives what was said last first.
             times = [word(table(turn).get("create_time")) for turn in turns]

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.branches import way_to
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
@@ -132,7 +132,7 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     where = _("conversation %d") % number
     nodes, lost = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
     if nodes is None:
-        yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
+        yield Skipped(where, reason_of(conversation))
         return
     yield from (Skipped(where, "broken") for _lost in range(lost))
     parents = _parents(nodes)

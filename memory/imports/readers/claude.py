@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.branches import beside, way_to
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
@@ -74,7 +74,7 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         else:
             where = _("conversation %d") % number
             if not isinstance(one, dict) or not isinstance(one.get("chat_messages"), list):
-                yield Skipped(where, one.reason if isinstance(one, Unread) else "broken")
+                yield Skipped(where, reason_of(one))
                 continue
             title = word(one.get("name"))
             known, begun_at = word(one.get("uuid")), word(one.get("created_at"))

@@ -14,7 +14,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.json_values import Unread, reason_of, values
 from memory.imports.readers.lines import array, moment, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Entry, Found, ImportRejected, Options, Skipped, digest
@@ -95,7 +95,7 @@ def _classic_entry(source: Source, member: str, options: Options) -> Entry | Ski
 
 def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
     if isinstance(value, Unread) or not isinstance(value, dict):
-        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+        return Skipped(where, reason_of(value))
     text, rich = word(value.get("text")), word(value.get("richText"))
     if rich and not text:
         # Some entries have their words with the layout alone: as JSON within a text.

@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.branches import way_to
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -41,7 +41,7 @@ class DeepSeek:
             for number, conversation in enumerate(objects(source, file), start=1):
                 where = _("conversation %d") % number
                 if not isinstance(conversation, dict) or not isinstance(conversation.get("mapping"), dict):
-                    yield Skipped(where, conversation.reason if isinstance(conversation, Unread) else "broken")
+                    yield Skipped(where, reason_of(conversation))
                     continue
                 nodes = {key: table(node) for key, node in conversation["mapping"].items()}
                 title = word(conversation.get("title"))

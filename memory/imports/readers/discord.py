@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -99,7 +99,7 @@ def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limit
     for number, message in enumerate(messages, start=1):
         where = message_number % number
         if not isinstance(message, dict):
-            yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+            yield Skipped(where, reason_of(message))
             continue
         kind = word(message.get("type"))
         if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):

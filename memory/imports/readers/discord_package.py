@@ -18,7 +18,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
@@ -131,7 +131,7 @@ def _lines(
 ) -> Iterator[Line | Skipped]:
     for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
-            yield Skipped(where, message.reason if isinstance(message, Unread | Skipped) else "broken")
+            yield Skipped(where, reason_of(message))
             continue
         text, media = word(message.get("Contents")), word(message.get("Attachments")).strip()
         if media:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.html_text import words_of
-from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
@@ -173,7 +173,7 @@ def _lines(
             files = [*array(activity.get("attachedFiles")), *array(activity.get("imageFile"))]
             yield from (Skipped(where, "media") for _file in files)
         else:
-            yield Skipped(where, activity.reason if isinstance(activity, Unread) else "broken")
+            yield Skipped(where, reason_of(activity))
 
 
 def _answer(activity: Mapping[str, Any]) -> str:

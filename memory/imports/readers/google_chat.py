@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import Names, array, message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
@@ -92,7 +92,7 @@ def _lines(
     names = Names()
     for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
-            yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+            yield Skipped(where, reason_of(message))
             continue
         text = word(message.get("text"))
         with_media = any(message.get(kind) for kind in _MEDIA)

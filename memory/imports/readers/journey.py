@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.day_one import local, zone_named
 from memory.imports.readers.html_text import words_of
-from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import moment, storable, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Entry, Found, ImportRejected, Options, Skipped, digest
@@ -30,7 +30,7 @@ class Journey:
         for member in members:
             for value in objects(source, member):
                 if not isinstance(value, dict):
-                    entry: Entry | Skipped = Skipped(member, value.reason if isinstance(value, Unread) else "broken")
+                    entry: Entry | Skipped = Skipped(member, reason_of(value))
                 else:
                     written = word(value.get("text"))
                     text = storable(

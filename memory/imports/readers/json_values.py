@@ -16,7 +16,7 @@ import ijson
 from django.utils.translation import gettext as _
 
 from memory.imports.readers.source import Source
-from memory.imports.readers.types import ImportRejected, Limits
+from memory.imports.readers.types import ImportRejected, Limits, Skipped
 
 _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
@@ -31,6 +31,11 @@ class Unread:
     """Stands for a value that was not built; `reason` is a key of reasons.SKIPS."""
 
     reason: str
+
+
+def reason_of(value: Any) -> str:
+    """Why a value is skipped that is not of the expected kind."""
+    return value.reason if isinstance(value, Unread | Skipped) else "broken"
 
 
 class _NotJSON(Exception):

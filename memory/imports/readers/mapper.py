@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers import table
 from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
 from memory.imports.readers.fields import Mapping, guess_mapping, partner_in, value_at
-from memory.imports.readers.json_values import Unread, loads, values
+from memory.imports.readers.json_values import Unread, loads, reason_of, values
 from memory.imports.readers.lines import array, word
 from memory.imports.readers.lines import table as table_of
 from memory.imports.readers.members import likely_members
@@ -193,7 +193,7 @@ def _numbered(values: Iterable[Any], around: str = "") -> Iterator[Record]:
     message_number = _("message %d")
     for number, value in enumerate(values, 1):
         where = f"{around}, {message_number % number}" if around else message_number % number
-        reason = value.reason if isinstance(value, Unread) else "broken"
+        reason = reason_of(value)
         yield where, value if isinstance(value, dict) else Skipped(where, reason)
 
 

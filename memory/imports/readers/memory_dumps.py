@@ -14,7 +14,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import (
     array,
     message_of,
@@ -71,15 +71,13 @@ class Mem0:
             where = _("memory %d") % number
             if not isinstance(value, dict):
                 text = value if isinstance(value, str) else ""
-                yield _remembered(text, "memory", {}, where, options.limits) if text else Skipped(where, _reason(value))
+                yield (
+                    _remembered(text, "memory", {}, where, options.limits) if text else Skipped(where, reason_of(value))
+                )
                 continue
             text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
             categories = [word(one) for one in array(value.get("categories"))]
             yield _remembered(text, next(filter(None, categories), "memory"), value, where, options.limits)
-
-
-def _reason(value: Any) -> str:
-    return value.reason if isinstance(value, Unread) else "broken"
 
 
 def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limits: Limits) -> Remembered | Skipped:
@@ -171,7 +169,7 @@ def _piece(kind: str, value: Any, number: int, places: ContentIds, limits: Limit
         return
     if not isinstance(value, dict):
         if value is not None:
-            yield Skipped(where, _reason(value))
+            yield Skipped(where, reason_of(value))
         return
     if kind in ("nodes", "entities"):
         name, summary = word(value.get("name")), word(value.get("summary"))
@@ -204,7 +202,7 @@ def _messages(messages: Iterable[Any], places: ContentIds, talk: str, limits: Li
     """`role` is a name in older versions, and `role_type` the side."""
     for where, message in place_messages(messages, talk):
         if not isinstance(message, dict):
-            yield Skipped(where, _reason(message))
+            yield Skipped(where, reason_of(message))
             continue
         side = (word(message.get("role_type")) or word(message.get("role"))).casefold()
         if side in _SILENT:

@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
@@ -174,7 +174,7 @@ def _message(
     message: Any, owner: str, people: frozenset[str], places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     if not isinstance(message, dict):
-        yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+        yield Skipped(where, reason_of(message))
         return
     text = word(message.get("content") or message.get("text"))
     speaker = word(message.get("sender_name") or message.get("senderName"))

@@ -16,7 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, values
+from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
 from memory.imports.readers.pam_hashes import Checksum, fits
 from memory.imports.readers.source import Sample, Source
@@ -116,7 +116,7 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
 def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: Limits) -> Remembered | Skipped:
     """A memory of the store, or why it is left out."""
     if not isinstance(value, dict) or not isinstance(value.get("content"), str):
-        return Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+        return Skipped(where, reason_of(value))
     text = storable(value["content"])
     if value.get("status") == "retracted":
         return Skipped(where, "deleted")
@@ -188,7 +188,7 @@ def _lines(
         where = _("message %d") % number
         where = f"{member}, {where}" if member else where
         if not isinstance(value, dict):
-            yield Skipped(where, value.reason if isinstance(value, Unread) else "broken")
+            yield Skipped(where, reason_of(value))
             continue
         source_id, role = word(value.get("id")), word(value.get("role"))
         # The words of a message; its parts are paragraphs.

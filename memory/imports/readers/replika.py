@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.fields import value_at
 from memory.imports.readers.html_text import words_of
-from memory.imports.readers.json_values import Unread, objects, values
+from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import message_of, place_messages, sessions_of, storable, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
@@ -121,7 +121,7 @@ def _diary(entries: Iterator[Any], name: str, limits: Limits) -> Iterator[Rememb
     for number, entry in enumerate(entries, start=1):
         where = _("entry %d") % number
         if not isinstance(entry, dict | str):
-            yield Skipped(where, entry.reason if isinstance(entry, Unread) else "broken")
+            yield Skipped(where, reason_of(entry))
             continue
         text = storable(words_of(entry if isinstance(entry, str) else word(_first(entry, _TEXTS)))).strip()
         title = storable(word(value_at(entry, "title"))).strip() if isinstance(entry, dict) else ""
@@ -158,7 +158,7 @@ def _moment(record: Any) -> Any:
 def _lines(messages: Iterator[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
     for where, message in place_messages(messages, _TITLE):
         if not isinstance(message, dict):
-            yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+            yield Skipped(where, reason_of(message))
             continue
         text = word(_first(message, _TEXTS))
         if not text.strip() and value_at(message, "content.type") not in (None, "text"):

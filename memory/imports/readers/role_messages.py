@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import message_of, moment, place_messages, role_named, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
@@ -98,7 +98,7 @@ def _lines(messages: Iterable[Any], places: ContentIds, where: str, limits: Limi
             elif message.get("tool_calls"):
                 yield Skipped(place, "tool")
         else:
-            yield Skipped(place, message.reason if isinstance(message, Unread) else "broken")
+            yield Skipped(place, reason_of(message))
 
 
 def _words(content: Any) -> tuple[str, list[str]]:

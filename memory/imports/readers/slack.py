@@ -19,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, objects
+from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
@@ -142,7 +142,7 @@ def _message(
     message: Any, workspace: _Workspace, talk_id: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[Line | Skipped]:
     if not isinstance(message, dict):
-        yield Skipped(where, message.reason if isinstance(message, Unread) else "broken")
+        yield Skipped(where, reason_of(message))
         return
     subtype = word(message.get("subtype"))
     if subtype in _DELETED or message.get("hidden"):

@@ -24,7 +24,7 @@ from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.html_text import words_of
-from memory.imports.readers.json_values import Unread, is_one_a_line, loads, objects, values
+from memory.imports.readers.json_values import is_one_a_line, loads, objects, reason_of, values
 from memory.imports.readers.lines import Names, message_of, moment, sessions_of, table, word
 from memory.imports.readers.quotes import without_quote
 from memory.imports.readers.source import Sample, Source
@@ -119,7 +119,7 @@ class WeChat:
 def _objects(found: Iterable[Any]) -> Iterator[dict[str, Any] | _Message]:
     """Each object, or why what stands in its place is left out."""
     for value in found:
-        unread = value.reason if isinstance(value, Unread) else "broken"
+        unread = reason_of(value)
         yield value if isinstance(value, dict) else _Message(reason=unread)
 
 
