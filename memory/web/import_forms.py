@@ -1,4 +1,4 @@
-"""What a person hands over, and what she says about it: the forms of an import."""
+"""The forms of an import: the file, and the choices of who is who."""
 
 import zoneinfo
 from collections.abc import Iterator, Mapping
@@ -45,7 +45,7 @@ class UploadForm(forms.Form):
 
 @dataclass(frozen=True)
 class QuestionForm:
-    """One speaker, and the field that says who that is."""
+    """One speaker, and the field for their role."""
 
     name: str
     lines: int
@@ -53,12 +53,12 @@ class QuestionForm:
 
     @property
     def is_named(self) -> bool:
-        """Whether the name is one that somebody goes by, and no label like "assistant"."""
+        """Whether the speaker has a name of their own, and no label like "assistant"."""
         return not role_named(self.name)
 
 
 class Answers(forms.Form):
-    """What the file leaves open: who is who, and how it is to be read."""
+    """The choices that the file leaves open: roles, and how to read it."""
 
     format = forms.ChoiceField(required=False)
     day_first = forms.ChoiceField(required=False, choices=_DAYS)
@@ -103,22 +103,22 @@ class Answers(forms.Form):
 
     @property
     def questions(self) -> list[str]:
-        """What has to be answered before the file can be gone through."""
+        """What has to be answered before the file can be read."""
         return list(self.found.get("questions", []))
 
     @property
     def between_people(self) -> bool:
-        """Whether human beings talk with each other in the file, and none of them is the persona by default."""
+        """Whether human beings talk with each other in the file, so that by default none of them is the persona."""
         return bool(self.found.get("between_people"))
 
     @property
     def may_lack_owner(self) -> bool:
-        """Whether the page offers that none of the speakers is the owner: where that can be, or was not answered."""
+        """Whether the page offers that the owner is none of the speakers: if that is possible, or was not answered."""
         return self.between_people or len(self.speakers) == 1 or self.is_bound
 
     @property
     def is_read_again(self) -> bool:
-        """Whether it is only to be looked through once more."""
+        """Whether the file is only to be analyzed once more."""
         return AGAIN in self.data
 
     @property
@@ -130,12 +130,12 @@ class Answers(forms.Form):
 
     @property
     def parts(self) -> list[tuple[Any, forms.BoundField]]:
-        """The fields of the mapping, with what they hold."""
+        """The fields of the mapping, with their labels."""
         return [(PARTS[name.removeprefix("map_")], self[name]) for name in self.fields if name.startswith("map_")]
 
     def clean(self) -> dict[str, Any]:
-        """Somebody who speaks has to be the owner; and the owner's name has to be said where only that of an account is
-        known, and the file does not tell it."""
+        """One speaker has to be the owner, unless that is denied; and the owner's name is required if neither the
+        persona nor the file tells it."""
         cleaned = self.cleaned_data
         if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
             return cleaned
@@ -146,7 +146,7 @@ class Answers(forms.Form):
         return cleaned
 
     def choices(self) -> Choices:
-        """What was answered. The form is valid."""
+        """The answers as choices. The form is valid."""
         cleaned = self.cleaned_data
         mapping = self.found.get("mapping")
         if mapping is not None:
@@ -169,11 +169,12 @@ class Answers(forms.Form):
         )
 
     def _speakers(self) -> list[Mapping[str, Any]]:
-        """Nobody while it is only asked how to read the file."""
+        """The speakers; none while the page only asks how to read the file."""
         return [] if self.questions or self.is_read_again else list(self.found.get("speakers", []))
 
     def _ask_who_speaks(self, *, is_notes: bool) -> None:
-        """A field, or that nobody else does: without an answer other people's words would be taken for the owner's."""
+        """Require a field for the speaker, or the answer that there is nobody else: else other people's words would be
+        taken for the owner's."""
         field = self.fields["map_speaker"]
         if not isinstance(field, forms.ChoiceField):
             return
@@ -191,7 +192,7 @@ class Answers(forms.Form):
 
 
 class Names(forms.Form):
-    """Who begins with the file: what a companion needs that no file says."""
+    """Names and language of a new companion that begins with a file."""
 
     name = PersonaStep.base_fields["name"]
     user_name = YouStep.base_fields["user_name"]
@@ -207,7 +208,7 @@ class Names(forms.Form):
 
 
 def names_in(form: Answers) -> Iterator[tuple[str, str]]:
-    """The names by which the file itself calls the two sides; labels like "assistant" are none."""
+    """The names that the file itself gives the owner and the persona, without labels like "assistant"."""
     for question in form.speakers:
         if question.field.initial in ("user", "persona") and question.is_named:
             yield question.field.initial, question.name

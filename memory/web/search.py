@@ -1,6 +1,6 @@
-"""Finding memories and lines for their owner: by words, by meaning, by what they are. Newest first, page by page.
+"""Search in memories and messages for their owner: by words, by meaning, by filters. Newest first, page by page.
 
-What the page shows is found whatever its state: hidden, superseded and archived memories too, which recall never sees.
+Memories of every state are found: hidden, superseded and archived ones too, which recall never sees.
 """
 
 from dataclasses import dataclass
@@ -34,10 +34,8 @@ HEAVY, LIGHT = 6, 2
 
 @dataclass(frozen=True)
 class Filters:
-    """What the memories shall be. Empty and None ask for nothing; `entity` is a key; `weight` one of WEIGHTS.
-
-    `since` and `until` are days: of what a memory is about, or where that has none, of when it was made.
-    """
+    """What the memories have to be. Empty and None filter nothing; `entity` is a key; `weight` one of WEIGHTS. `since`
+    and `until` are days: those that a memory is about, or else the day it was created."""
 
     kind: str = ""
     tag: str = ""
@@ -68,7 +66,7 @@ class Page(Generic[Row]):
 
 
 def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
-    """A persona's memories that are what `filters` asks for."""
+    """A persona's memories that match `filters`."""
     columns = ("kind", "status", "verification", "pinned")
     equal = {name: value for name in columns if (value := getattr(filters, name))}
     found = ConceptNode.objects.of(persona).filter(WEIGHTS.get(filters.weight, Q()), **equal)
@@ -94,7 +92,7 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
 def search_by_words(
     persona: Persona, text: str, filters: Filters, before: ConceptNode | None = None, limit: int = 30
 ) -> Page[ConceptNode]:
-    """The memories in which `text` stands, anywhere and in any case; all that fit where it is empty."""
+    """The memories that contain `text` anywhere, in any case; all that match the filters if it is empty."""
     found = filter_nodes(persona, filters)
     if needle := text.strip():
         found = _holding(found, vectors.SUBSTRINGS, persona, needle)
@@ -124,7 +122,7 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
 
 
 def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
-    """The lines in which `text` stands, put away ones too, and those of others who were there."""
+    """The messages that contain `text`, withheld ones too, and those of other people."""
     found: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
     found = _holding(found, search.SUBSTRINGS, persona, text.strip())
     if before is not None:
@@ -137,8 +135,8 @@ def _midnight(persona: Persona, day: date) -> datetime:
 
 
 def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) -> Any:
-    """Those of a persona's `rows` in which `needle` stands. What stands nearly everywhere is looked for in the rows
-    themselves, the newest of which hold it."""
+    """Those of a persona's `rows` that contain `needle`. A needle that occurs nearly everywhere is searched in the rows
+    themselves, newest first."""
     keys = index.find(connection, needle, MAX_INDEXED + 1, scope=persona.pk)
     if len(keys) > MAX_INDEXED:
         return rows.filter(**{f"{index.column}__icontains": needle})

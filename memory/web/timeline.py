@@ -51,7 +51,7 @@ def rows(persona: Persona, limit: int = 60) -> list[Row]:
 
 @dataclass(frozen=True)
 class SessionMemories:
-    """What came of one talk: its summary, its first memories, and how many more there are."""
+    """What was learned in one session: its summary, its first memories, and how many more there are."""
 
     uuid: UUID
     summary: str
@@ -60,7 +60,7 @@ class SessionMemories:
 
 
 def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[SessionMemories]:
-    """What came of each of a persona's talks."""
+    """What was learned in each of a persona's sessions."""
     talks = list(persona.sessions.filter(uuid__in=list(sessions)))
     found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
     by_talk: dict[int | None, list[ConceptNode]] = {}
@@ -92,7 +92,7 @@ def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
 
 
 def _entities(persona: Persona, limit: int) -> Iterator[Row]:
-    """Whom a memory that is shown mentions; whose memories are all put away is put away with them."""
+    """Entities that a shown memory mentions; one whose memories are all archived or hidden is not shown."""
     shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
     found = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
     for entity in found.prefetch_related("aliases")[:limit]:

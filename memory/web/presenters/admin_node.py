@@ -1,4 +1,5 @@
-"""What the admin's page of a memory shows beside its own words: where it comes from, what it led to, when it served."""
+"""What the admin's page of a memory shows beside its own text: its evidence, what was concluded from it, and where it
+was recalled."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,7 +19,7 @@ SEARCHED_TURNS, MAX_TURNS = 200, 5
 
 @dataclass(frozen=True)
 class QuotedMessage:
-    """A message that a memory came from: what of it is quoted, and the messages around it."""
+    """A message that is evidence of a memory: the quote in it, and the messages around it."""
 
     message: Message
     before: Message | None
@@ -30,7 +31,7 @@ class QuotedMessage:
 
 @dataclass(frozen=True)
 class LinkedNode:
-    """Another memory and its page; without one, something that was forgotten."""
+    """Another memory and its page; without a page, a forgotten one."""
 
     node: ConceptNode | None
     address: str
@@ -58,7 +59,7 @@ def node_context(node: ConceptNode) -> dict[str, Any]:
 
 
 def quoted_messages(node: ConceptNode) -> list[QuotedMessage]:
-    """The first messages it came from, each between those before and after it."""
+    """The first messages of its evidence, each with those before and after it."""
     at, key = OuterRef("message__created_at"), OuterRef("message_id")
     in_session = Message.objects.filter(session=OuterRef("message__session")).values("pk")
     earlier = in_session.filter(Q(created_at__lt=at) | Q(created_at=at, id__lt=key)).order_by("-created_at", "-id")
@@ -83,14 +84,14 @@ def quoted_messages(node: ConceptNode) -> list[QuotedMessage]:
 
 
 def turns_that_recalled(node: ConceptNode) -> list[Turn]:
-    """The newest of the latest turns into which it was recalled."""
+    """The newest of the latest turns in which it was recalled."""
     latest = Turn.objects.filter(persona=node.persona_id).order_by("-id").values("pk")[:SEARCHED_TURNS]
     recalling = Turn.objects.filter(pk__in=latest, xray__recollections__chosen__icontains=str(node.uuid))
     return list(recalling.defer("xray", "partial", "usage").order_by("-id")[:MAX_TURNS])
 
 
 def node_address(node: ConceptNode) -> str:
-    """The admin's page of a node, which is that of its kind."""
+    """The admin's page of a node, by its kind."""
     return page_of(node, node.kind)
 
 

@@ -1,4 +1,4 @@
-"""What forgetting would do, and what it did: for the owner's pages and the admin (`templates/memory/_plan.html`)."""
+"""The plan of forgetting, and its receipt: for the owner's pages and the admin (`templates/memory/_plan.html`)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ MENTION_MODES = [
 
 @dataclass(frozen=True)
 class PlanItem:
-    """One thing that a plan touches."""
+    """One row of a plan."""
 
     key: int
     text: str
@@ -52,7 +52,7 @@ class PlanItem:
 
 @dataclass(frozen=True)
 class PlanGroup:
-    """Things of one kind: the first of them, and how many more there are."""
+    """Rows of one kind: the first of them, and how many more there are."""
 
     label: str
     things: Sequence[PlanItem]
@@ -95,7 +95,7 @@ def receipt_context(receipt: Receipt) -> dict[str, Any]:
 
 
 def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
-    """The counts of a plan or receipt in words, those that a person can picture first."""
+    """The counts of a plan or receipt in words, the most familiar kinds first."""
     known = [(str(label), counts[name]) for name, label in TABLE_LABELS.items() if counts.get(name)]
     others = sum(count for name, count in counts.items() if name not in TABLE_LABELS)
     return [*known, (str(OTHER_TABLES), others)] if others else known

@@ -1,4 +1,4 @@
-"""What the pages show of an import, in the language of the moment."""
+"""What the pages show of an import, in the current language."""
 
 from collections.abc import Mapping
 from datetime import date
@@ -56,12 +56,12 @@ def import_context(job: ImportJob) -> dict[str, Any]:
 
 
 def upload_context() -> dict[str, Any]:
-    """What can be brought, and how large it may be."""
+    """The formats and the largest size of a file."""
     return {"kinds": [ARCHIVE, *(one.label for one in FORMATS)], "most_megabytes": uploads.most_bytes() // 1024**2}
 
 
 def question_context(job: ImportJob) -> dict[str, Any]:
-    """What the page of a question shows beside it: what was found, and what it will take."""
+    """What the page of the choices shows beside the form: the content of the file, and the estimate."""
     found: Mapping[str, Any] = job.found
     first, last = (found.get(name) for name in ("first_day", "last_day"))
     expected = None if found.get("questions") else estimate(job)
@@ -78,7 +78,7 @@ def question_context(job: ImportJob) -> dict[str, Any]:
 
 
 def duration(seconds: float) -> str:
-    """Roughly so long, in words."""
+    """An approximate duration in words."""
     minutes = max(1, round(seconds / 60))
     if minutes < 120:
         return ngettext("about %(count)d minute", "about %(count)d minutes", minutes) % {"count": minutes}
@@ -87,5 +87,5 @@ def duration(seconds: float) -> str:
 
 
 def in_words(words: Mapping[str, Any], counts: Mapping[str, int]) -> list[tuple[Any, int]]:
-    """The counts that say something."""
+    """The counts that are not zero, in words."""
     return [(label, counts[name]) for name, label in words.items() if counts.get(name)]

@@ -1,4 +1,4 @@
-"""The question whether two names are one, with what is remembered of each."""
+"""The question whether two names mean the same, with what is remembered of each."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ def proposal_context(proposal: MergeProposal) -> dict[str, Any]:
 
 
 def decided_proposals(entity: Entity) -> list[dict[str, Any]]:
-    """What was decided about somebody, the newest first."""
+    """The decisions about an entity, newest first."""
     proposals = MergeProposal.objects.about([entity.pk]).filter(status__in=DECIDED).select_related("a", "b")
     newest = proposals.prefetch_related("a__aliases", "b__aliases").order_by("-decided_at")[:MAX_PAIRS]
     return [proposal_context(proposal) for proposal in newest]

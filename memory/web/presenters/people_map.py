@@ -1,4 +1,4 @@
-"""The map of people: who is remembered most stands in the middle, and who share memories are joined by a line."""
+"""The map of people: those with the most memories in the middle, and lines between those who share memories."""
 
 import math
 from collections import Counter
@@ -15,7 +15,7 @@ SHOWN = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
 
 @dataclass(frozen=True)
 class Spot:
-    """Somebody on the map: where, and how large."""
+    """A person on the map: place and size."""
 
     entity: Entity
     x: float
@@ -24,13 +24,13 @@ class Spot:
 
     @property
     def below(self) -> float:
-        """How far below the middle the name stands."""
+        """How far below the middle the name is drawn."""
         return self.radius + 15
 
 
 @dataclass(frozen=True)
 class Bond:
-    """Two on the map that share memories: from where to where, and how strong."""
+    """A line between two people who share memories: its ends and its strength."""
 
     x1: float
     y1: float
@@ -40,7 +40,7 @@ class Bond:
 
 
 def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
-    """Where each stands, most remembered first: one in the middle, the others on rings around it."""
+    """The places on the map, most memories first: one in the middle, the others on rings around it."""
     most = max((count for _, count in people), default=1) or 1
     spots = []
     for number, (entity, count) in enumerate(people):
@@ -50,7 +50,7 @@ def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
 
 
 def _on_rings(number: int, total: int) -> tuple[float, float]:
-    """The place of the `number`th of `total`: the first in the middle, the others on as many rings as they need."""
+    """The place of number `number` of `total`: the first in the middle, the others on as many rings as they need."""
     if number == 0:
         return MAP_WIDTH / 2, MAP_HEIGHT / 2
     # How many stand on each ring.

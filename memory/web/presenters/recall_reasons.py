@@ -1,4 +1,4 @@
-"""The words for what the x-ray of a recall says by name: its arms, its rules, and why it is empty."""
+"""The words for names in the x-ray of a recall: retrievers, rules, and reasons why it is empty."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -60,7 +60,7 @@ PARTS = {
 
 
 def describe_empty(reason: str) -> str:
-    """Why a recall is empty, for whoever looks at it from outside; empty where it is not."""
+    """Why a recall is empty, in words; "" if it is not."""
     if not reason:
         return ""
     return {
@@ -71,6 +71,6 @@ def describe_empty(reason: str) -> str:
 
 
 def describe_left_out(seen: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """How many candidates of an x-ray each rule removed, the most first."""
+    """How many candidates of an x-ray each rule removed, most first."""
     rules = Counter(one["verdict"] for one in seen.get("candidates", []) if one["verdict"] != "chosen")
     return [(str(RULES.get(rule, rule)), count) for rule, count in rules.most_common()]

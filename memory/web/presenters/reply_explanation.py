@@ -110,7 +110,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
 
 
 def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
-    """What recall chose, with the parts of its score."""
+    """The memories and messages that recall chose, with the parts of their scores."""
     uuids = [UUID(item["id"]) for item in chosen]
     nodes = {node.uuid: node for node in _nodes(persona, chosen)}
     messages = {one.uuid: one for one in Message.objects.filter(persona=persona, uuid__in=uuids, withheld=False)}
@@ -137,7 +137,7 @@ def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable
 
 
 def _listed(turn: Turn) -> Iterable[Source]:
-    """The memories that stood in the prompt whatever was said."""
+    """The memories that every prompt lists, whatever the message is."""
     labels = {
         "always_known": _("Always known"),
         "about_them": _("A thought of mine"),

@@ -1,4 +1,4 @@
-"""A run of the slow cycle for the admin: what it was given and what it made, by the rows that it refers to."""
+"""A run of the slow cycle for the admin: its inputs and results, by the rows that it refers to."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -60,7 +60,7 @@ TABLES = {
 
 @dataclass(frozen=True)
 class ShownRow:
-    """A row of which a run tells: its words and its page; of one that is gone, neither."""
+    """A row that a run refers to: its text and its page; both empty if it is gone."""
 
     text: str
     address: str
@@ -68,7 +68,7 @@ class ShownRow:
 
 @dataclass(frozen=True)
 class MadeRow:
-    """What a run said, what became of it, and by what it was said."""
+    """One result of a run, its outcome, and the sources that it cites."""
 
     kind: Any
     became: Any

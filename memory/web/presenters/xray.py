@@ -1,7 +1,7 @@
-"""The x-ray of a turn's recall in numbers, for the desk: arms, every candidate with its parts and what became of it.
+"""The x-ray of a turn's recall in numbers, for the admin: retrievers, and every candidate with its scores and verdict.
 
-The x-ray holds ids only; the words beside them are those that are stored now. What was forgotten or hidden since has
-none.
+The x-ray holds ids only; the texts beside them are those that are stored now, and none for what was forgotten or hidden
+since.
 """
 
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from memory.web.presenters.recall_reasons import ARMS, ASKED, LAPS, PARTS, RULES
 
 
 def xray_context(turn: Turn) -> dict[str, Any]:
-    """What the template needs; empty for a turn that recalled nothing at all."""
+    """What the template needs; empty for a turn without recall."""
     xray: Mapping[str, Any] = turn.xray.get("recollections") or {}
     if not xray:
         return {}
@@ -58,7 +58,7 @@ def xray_context(turn: Turn) -> dict[str, Any]:
 
 
 def _format_value(value: Any) -> str:
-    """One value of the query: a number or a name, a list of them, or days from one to another."""
+    """One value of the query: a number or a name, a list of them, or a range of days."""
     if isinstance(value, Mapping):
         return " – ".join(map(str, value.values()))
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)

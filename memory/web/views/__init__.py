@@ -1,1 +1,1 @@
-"""The owner's memory pages: see, correct, hide, forget. Each answers its owner alone and is kept by no browser."""
+"""The owner's memory pages: see, correct, hide, forget. Each is for its owner alone, and no browser stores it."""

@@ -1,4 +1,4 @@
-"""The owner's account: her companions, and the way out. What goes here goes wholly, against name and password alone."""
+"""The owner's account: companions, data export, tokens, and deletion, which needs name and password."""
 
 from datetime import UTC, timedelta
 from typing import Any, cast
@@ -37,7 +37,7 @@ LASTING = [(30, _("a month")), (365, _("a year")), (0, _("until I revoke it"))]
 
 
 class PasswordForm(forms.Form):
-    """The password, once more: somebody else may sit at a browser that she left open."""
+    """The password once more: somebody else may sit at an unlocked browser."""
 
     password = forms.CharField(max_length=1_000, strip=False, widget=forms.PasswordInput)
 
@@ -52,7 +52,7 @@ class PasswordForm(forms.Form):
 
 
 class DeletionForm(PasswordForm):
-    """What nobody types by accident: the name of what goes, and the password."""
+    """Against typing by accident: the name of what is deleted, and the password."""
 
     name = forms.CharField(max_length=200)
     field_order = ("name", "password")
@@ -69,7 +69,7 @@ class DeletionForm(PasswordForm):
 
 
 class DataExportForm(PasswordForm):
-    """All of it, or one companion in a format of hers."""
+    """Everything, or one companion in a chosen format."""
 
     what = forms.ChoiceField(required=False)
     field_order = ("what", "password")
@@ -88,13 +88,13 @@ class DataExportForm(PasswordForm):
 
     @property
     def chosen(self) -> tuple[Persona, Way] | None:
-        """The companion and the format; None for all of it."""
+        """The companion and the format; None for everything."""
         whom, _colon, way = self.cleaned_data["what"].partition(":")
         return (Persona.objects.owned_by(self.user).get(uuid=whom), WAYS[way]) if way else None
 
 
 class TokenForm(PasswordForm):
-    """A name by which she knows the program again, and how long it may come in."""
+    """A name for a connected app, and how long its token is valid."""
 
     name = forms.CharField(max_length=MAX_NAME)
     days = forms.TypedChoiceField(choices=LASTING, coerce=int, initial=LASTING[1][0])
@@ -103,7 +103,7 @@ class TokenForm(PasswordForm):
 
 @require_http_methods(["GET", "HEAD"])
 def account(request: HttpRequest) -> HttpResponse:
-    """Her companions, what was forgotten with others, and the way out."""
+    """The companions, receipts, and the links to delete."""
     gone = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MOST_RECEIPTS]
     context = {
         "personas": Persona.objects.owned_by(request.user),
@@ -117,8 +117,8 @@ def account(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def my_data(request: HttpRequest) -> HttpResponseBase:
-    """All that is hers, to take along: a zip of archives, or one companion in a format that others read; made while it
-    is sent."""
+    """Export everything as a zip of archives, or one companion in a format of other programs; streamed while it is
+    made."""
     user = _user(request)
     form = DataExportForm(request.POST or None, user)
     if request.method == "POST" and form.is_valid():
@@ -135,7 +135,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def make_token(request: HttpRequest) -> HttpResponse:
-    """A token for a program of hers. Its secret is in this one answer, and nowhere else."""
+    """Create a token for a connected app. Its secret is shown only in this response."""
     form = TokenForm(request.POST or None, _user(request))
     if request.method == "POST" and form.is_valid():
         now, days = timezone.now(), form.cleaned_data["days"]
@@ -148,7 +148,7 @@ def make_token(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """Forget a companion wholly: who she is, every talk, every memory."""
+    """Delete a companion with every session and memory."""
     found = own_persona(request, persona)
     plan = forgetting.plan([Target("persona", found.pk)])
     form = DeletionForm(request.POST or None, _user(request), found.name)
@@ -164,7 +164,7 @@ def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_account(request: HttpRequest) -> HttpResponse:
-    """Forget the owner wholly: every companion, and the account itself."""
+    """Delete the account with every companion."""
     user = _user(request)
     plan = forgetting.plan([Target("owner", user.pk)])
     form = DeletionForm(request.POST or None, user, user.get_username())

@@ -1,4 +1,4 @@
-"""What the chat page asks of memory: what remains, why a reply was what it was, and that a line be remembered."""
+"""What the chat page asks of memory: the timeline, why a reply was what it was, and that a message be remembered."""
 
 from uuid import UUID
 
@@ -21,7 +21,7 @@ MOST_TALKS = 60
 
 
 def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """What remains, newest first."""
+    """What is remembered, newest first."""
     found = own_persona(request, persona)
     with timezone.override(found.zone):
         return render(request, "memory/_timeline.html", {"persona": found, "rows": timelines.rows(found)})
@@ -37,7 +37,7 @@ def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
 
 @require_GET
 def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """Which of the lines from `since` on (all, without it) somebody asked to have remembered, with the words."""
+    """The messages from `since` on (or all) that somebody asked to have remembered, with the words."""
     found = own_persona(request, persona)
     lines = Message.objects.filter(persona=found)
     if since := request.GET.get("since"):
@@ -47,7 +47,7 @@ def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 @require_POST
 def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse:
-    """Remember this line. Again changes nothing; a refusal says in words why (409; 503: try again later)."""
+    """Remember this message. A repeat changes nothing; a refusal is explained in words (409; 503: try again later)."""
     found = own_persona(request, persona)
     line = get_object_or_404(Message.objects.select_related("session", "persona__owner"), persona=found, uuid=message)
     try:
@@ -63,7 +63,7 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
 
 @require_GET
 def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """What was learned in each of the talks asked for, as pieces of the page."""
+    """What was learned in each of the requested sessions, as parts of the page."""
     found = own_persona(request, persona)
     sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := parse_uuid(text))]
     return render(

@@ -1,4 +1,4 @@
-"""Drafts of who the two of them are, for their owner to look at: accepted, put in other words, or rejected."""
+"""Drafts for the core blocks, for the owner to accept, change or reject."""
 
 from typing import Any, cast
 from uuid import UUID
@@ -29,14 +29,14 @@ MOST_AT_ONCE = 100
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """What could stand in each of the three texts, and the words that it rests on."""
+    """The drafts for each of the three core blocks, with their evidence."""
     return _shown(request, persona)
 
 
 @persona_page
 @require_POST
 def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
-    """Accept it, in its own words or in those that come along; or reject it."""
+    """Accept a draft, in its own words or in those of the form; or reject it."""
     found = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
     by, now = cast(User, request.user), timezone.now()
     try:
@@ -54,8 +54,7 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
 @persona_page
 @require_POST
 def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
-    """Accept every draft for one of the texts that is shown on the page, one after the other, as long as there is
-    room."""
+    """Accept every shown draft of one core block, in order, while there is room."""
     shown = [one for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (one := parse_uuid(text))]
     taken = 0
     for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown).order_by("id"):

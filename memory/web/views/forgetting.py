@@ -1,4 +1,4 @@
-"""Forgetting, as its owner does it: a preview of what would go, a choice, one confirmation, a receipt."""
+"""Forgetting as its owner does it: a preview, a choice, one confirmation, a receipt."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -26,7 +26,7 @@ MAX_RECEIPTS = 100
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """The preview; and, once it is confirmed, the receipt."""
+    """The preview; after the confirmation, the receipt."""
     data = request.POST if request.method == "POST" else request.GET
     references = [(kind, reference) for kind in KINDS for reference in data.getlist(kind)]
     if not references or len(references) > MAX_TARGETS:
@@ -74,7 +74,7 @@ def _preview(
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """What was forgotten; and what came in from files, which can be forgotten as a whole."""
+    """The receipts; and the imports, which can be forgotten as a whole."""
     newest = Receipt.objects.filter(persona=persona)[:MAX_RECEIPTS]
     file_name = ImportJob.objects.filter(uuid=OuterRef("uuid")).values("file_name")
     imports = ImportRun.objects.filter(persona=persona).annotate(file_name=Subquery(file_name[:1]))[:MAX_RECEIPTS]
@@ -84,7 +84,7 @@ def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
-    """One receipt of the owner's; on asking, with the proof of it."""
+    """One receipt of the owner's; on request, with its verification."""
     owner = cast(int, request.user.pk)
     own_receipt = get_object_or_404(Receipt.objects.select_related("persona"), owner_id=owner, uuid=receipt)
     context = receipt_context(own_receipt)

@@ -1,6 +1,6 @@
-"""Bringing memories from elsewhere: a file is handed over, looked through, asked about, taken in; or cancelled.
+"""Importing a file: upload, analysis, choices, progress; or cancelling it.
 
-For a companion who is there; one may also begin with a file (`memory.web.views.onboarding`).
+For a companion that exists; `memory.web.views.onboarding` begins with a file instead.
 """
 
 from collections.abc import Callable
@@ -32,7 +32,7 @@ MOST_LISTED = 30
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """What was brought so far, and a place for more."""
+    """The imports so far, and a form for another."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and (job := begin_import(request, form, persona)):
         return sent_on(request, reverse("import_job", args=[persona.uuid, job.uuid]))
@@ -47,7 +47,7 @@ def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
-    """One import: how far it is; and while it waits for an answer, the questions."""
+    """One import: its progress; while it waits for an answer, the questions."""
     found = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
     context = {**import_context(found), "cancel_url": reverse("cancel_import", args=[persona.uuid, found.uuid])}
     if is_fragment(request):
@@ -64,7 +64,7 @@ def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpRespons
 @persona_page
 @require_POST
 def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
-    """Stop it. What is remembered of it already stays."""
+    """Cancel an import. What was consolidated stays."""
     found = get_object_or_404(ImportJob, persona=persona, uuid=job)
     cancel(request, found)
     return redirect("import_job", persona.uuid, found.uuid)
@@ -72,7 +72,7 @@ def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResp
 
 # --- what it has in common with beginning from material --------------------------------------------------------------
 def begin_import(request: HttpRequest, form: UploadForm, persona: Persona | None) -> ImportJob | None:
-    """The import of the file that was handed over; None where there is none, and the form says why."""
+    """Begin an import of the uploaded file; None if there is none, and the form has the reason."""
     if uploads.is_too_big(request):
         most = uploads.most_bytes() // 1024**2
         form.errors["file"] = form.error_class([_("The file is larger than %(most)d MB.") % {"most": most}])
@@ -90,29 +90,29 @@ def begin_import(request: HttpRequest, form: UploadForm, persona: Persona | None
 
 
 def status_of(request: HttpRequest, form: UploadForm) -> int:
-    """What a page answers that shows the form again."""
+    """The status of a page that shows the form again."""
     if not form.is_bound:
         return 200
     return 413 if uploads.is_too_big(request) else 422
 
 
 def sent_on(request: HttpRequest, url: str) -> HttpResponse:
-    """To the next page; a script is told where that is."""
+    """Redirect to the next page; a script gets its address."""
     return JsonResponse({"url": url}, status=201) if is_fragment(request) else redirect(url)
 
 
 def refuse_upload(form: UploadForm, status: int) -> HttpResponse:
-    """Why the file was not taken, for a script."""
+    """Why the file was refused, for a script."""
     return JsonResponse({"message": " ".join(map(str, form.errors.get("file", [])))}, status=status)
 
 
 def answers(request: HttpRequest, job: ImportJob) -> Answers:
-    """The questions of the import; with what was answered, where something was."""
+    """The form with the questions of the import, filled in with the answers if there are any."""
     return Answers(request.POST if request.method == "POST" else None, job, memory_imports.suggest_choices(job))
 
 
 def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: None) -> bool:
-    """Whether the import goes on with these answers, once somebody is met for it; if not, the form says why."""
+    """Confirm the import with these answers, and return whether it goes on; if not, the form has the reason."""
     try:
         meet()
         memory_imports.confirm(job, form.choices(), timezone.now(), again=form.is_read_again)
@@ -123,7 +123,7 @@ def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lam
 
 
 def cancel(request: HttpRequest, job: ImportJob) -> None:
-    """Cancel it, and say what became of it."""
+    """Cancel it, and show the result."""
     if not memory_imports.cancel(job, timezone.now()):
         words = _("The import had already ended.")
     elif job.finished_at:

@@ -1,4 +1,4 @@
-"""How to be with you: the owner's standing wishes, and what the persona always knows. Seen, added, put otherwise."""
+"""The owner's standing wishes, and what the persona always knows: shown, added, edited."""
 
 from typing import Any
 from uuid import UUID
@@ -77,7 +77,7 @@ class WishForm(forms.Form):
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def wishes(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """All of them; a form to add one."""
+    """All wishes; a form to add one."""
     form = WishForm(request.POST if request.method == "POST" else None, name=persona.name, auto_id="wish_%s")
     if request.method == "POST" and form.is_valid():
         try:
@@ -95,7 +95,7 @@ def wishes(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_POST
 def edit_wish(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
-    """Put it otherwise; what it said before is kept and can be had back."""
+    """Edit a wish; its earlier wording is kept and can be restored."""
     lesson = get_object_or_404(Lesson.objects.filter(persona=persona), uuid=node)
     form = WishForm(request.POST, name=persona.name, auto_id=f"edit_{lesson.pk}_%s")
     if form.is_valid():
@@ -116,7 +116,7 @@ def edit_wish(request: HttpRequest, persona: Persona, node: UUID) -> HttpRespons
 @persona_page
 @require_POST
 def undo_edit(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
-    """Have it say again what it said before it was put otherwise."""
+    """Restore the wording before the last edit."""
     lesson = get_object_or_404(Lesson.objects.filter(persona=persona), uuid=node)
     if version := lesson.versions.first():
         try:

@@ -1,5 +1,5 @@
-"""The list of what is remembered: all of it, or what a search finds. Words that are sought come by POST alone, so that
-they stand in no address, history or log."""
+"""The list of memories: all of them, or the results of a search. Search words come only by POST, so that they stand in
+no address, history or log."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -36,7 +36,7 @@ ANY = ("", _("any"))
 
 
 class SearchForm(forms.Form):
-    """What is looked for. All of it may be left out."""
+    """Words and filters of a search. All are optional."""
 
     text = forms.CharField(required=False, max_length=200, strip=True)
     how = forms.ChoiceField(required=False, choices=HOW)
@@ -60,7 +60,7 @@ class SearchForm(forms.Form):
 
     @property
     def filters(self) -> Filters:
-        """What the memories shall be; what makes no sense asks for nothing."""
+        """The filters of the search; invalid values filter nothing."""
         wanted = self.cleaned_data
         entity = self.people.get(wanted.get("entity", ""))
         names = ("kind", "tag", "status", "verification", "outcome", "weight")
@@ -77,14 +77,14 @@ class SearchForm(forms.Form):
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but words is asked for."""
+        """Whether anything but words is set."""
         return self.filters != Filters()
 
 
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """What is remembered, newest first; or what is found."""
+    """All memories, newest first; or the results of a search."""
     params = request.POST if request.method == "POST" else request.GET
     sought = SearchForm(persona, params)
     sought.is_valid()
@@ -118,7 +118,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 
 def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
-    """The memories with `named`: whom they are about, read at once for all; and `forgotten_before`."""
+    """The memories with `named`, the entities they mention, read together for all; and `forgotten_before`."""
     found = mark_forgotten_before(nodes)
     mentions = Mention.objects.filter(node__in=found).exclude(entity__status=Entity.Status.MERGED)
     names: dict[int, list[Entity]] = {}

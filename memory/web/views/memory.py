@@ -1,4 +1,4 @@
-"""One memory: where it came from, what was made of it, what it said before; and what its owner does with it."""
+"""One memory: its evidence, what was concluded from it, its versions; and the actions of its owner."""
 
 from uuid import UUID
 
@@ -46,14 +46,14 @@ DONE = {
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def node(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
-    """A memory, traced both ways."""
+    """A memory, with its sources and consequences."""
     return _node_page(request, persona, _own_node(persona, node))
 
 
 @persona_page
 @require_POST
 def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpResponse:
-    """Do it, and say so: on the page one came from, or to the script that asked."""
+    """Carry out an action, and report it: on the page before, or to the script that asked."""
     own_node = _own_node(persona, node)
     if deed == "correct":
         return _correct(request, persona, own_node)

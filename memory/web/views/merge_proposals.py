@@ -1,4 +1,4 @@
-"""The question whether two names are one: asked, answered, and the answer taken back."""
+"""The question whether two names mean the same: asked, answered, and undone."""
 
 from collections.abc import Callable
 from uuid import UUID
@@ -34,7 +34,7 @@ SAID = {
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def names(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """The pairs of which nobody knows whether they are one, the newest questions first; and what was decided last."""
+    """The undecided pairs, newest first; and the last decisions."""
     theirs = MergeProposal.objects.of(persona).select_related("a", "b").prefetch_related("a__aliases", "b__aliases")
     before = parse_uuid(request.GET.get("before", ""))
     last = MergeProposal.objects.of(persona).filter(uuid=before).first() if before else None
@@ -53,7 +53,7 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_POST
 def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str) -> HttpResponse:
-    """Decide about a pair, or take the decision back."""
+    """Decide about a pair, or undo the decision."""
     found = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
     _tell(request, deed, lambda by: merge.DECISIONS[deed](found, by, timezone.now()))
     before = parse_uuid(request.POST.get("before", ""))
@@ -63,7 +63,7 @@ def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str)
 @persona_page
 @require_POST
 def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """Make two one that nobody asked about."""
+    """Merge two entities that no question is about."""
     one, other = (own_entity(persona, parse_uuid(request.POST.get(side, ""))) for side in ("one", "other"))
     if one.pk == other.pk:
         messages.error(request, str(SAID["refused"]))
@@ -84,5 +84,5 @@ def _tell(request: HttpRequest, deed: str, decide: Callable[[AbstractBaseUser], 
 
 
 def own_entity(persona: Persona, uuid: UUID | None) -> Entity:
-    """The persona's entity of that id, where it does not live on in another one; else Http404."""
+    """The persona's entity of that id, if it is not merged into another one; else Http404."""
     return get_object_or_404(persona.entities.exclude(status=Entity.Status.MERGED), uuid=uuid)

@@ -1,4 +1,4 @@
-"""Beginning with what somebody has: a file first, then who is who and the names, and a companion who has read it."""
+"""Beginning with a file: upload, choices and names, and then a new companion who has read it."""
 
 from typing import cast
 from uuid import UUID
@@ -24,7 +24,7 @@ MOST_LISTED = 10
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def material(request: HttpRequest) -> HttpResponse:
-    """The place for a file; and what was begun and not finished."""
+    """The form for a file; and the imports that are not finished."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and (job := begin_import(request, form, None)):
         return sent_on(request, reverse("material_job", args=[job.uuid]))
@@ -39,7 +39,8 @@ def material(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
-    """One of them: looked through, then asked about. Once there is a companion it goes on at hers."""
+    """One import without a companion: its analysis, then the questions. Once there is a companion, redirects to its
+    page."""
     row = get_object_or_404(_of(request), uuid=job)
     if row.persona is not None:
         return redirect("import_job", row.persona.uuid, row.uuid)
@@ -58,7 +59,7 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
 
 @require_POST
 def cancel_material(request: HttpRequest, job: UUID) -> HttpResponse:
-    """Leave it: the file goes."""
+    """Cancel the import, and delete the file."""
     row = get_object_or_404(_without_persona(request), uuid=job)
     cancel(request, row)
     return redirect("onboarding_material")
@@ -69,12 +70,12 @@ def _of(request: HttpRequest) -> QuerySet[ImportJob]:
 
 
 def _without_persona(request: HttpRequest) -> QuerySet[ImportJob]:
-    """Those that nobody is known for yet."""
+    """Imports that have no persona yet."""
     return _of(request).filter(persona=None)
 
 
 def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
-    """Whether it goes on: looked through once more, or with a companion who is there from now on."""
+    """Whether the import goes on: analyzed once more, or with a companion created now."""
     if names is None or form.is_read_again:
         return form.is_valid() and confirm_import(job, form)
     if not all([form.is_valid(), names.is_valid()]):
@@ -86,8 +87,8 @@ def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Nam
 
 
 def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
-    """A companion for the file. Of who she is nothing is written: the file is read first, and what it says of her is
-    for her owner to accept."""
+    """Create the companion. Its core block is left empty: the file is read first, and its drafts are for the owner to
+    accept."""
     cleaned = names.cleaned_data
     persona = create_persona(
         owner,

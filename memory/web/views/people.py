@@ -1,4 +1,4 @@
-"""Whom memories are about: a map and a list, and one page for each."""
+"""The people, places and things that memories are about: a map and a list, and one page for each."""
 
 from uuid import UUID
 
@@ -27,7 +27,7 @@ MOST_AWAITED = 20
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def people(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """Everybody and everything with a name."""
+    """All entities with a name."""
     known = persona.entities.exclude(status=Entity.Status.MERGED).annotate(memories=Count("mentions"))
     found = list(known.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
     spots = place_people([(entity, entity.memories) for entity in found[:MOST_ON_MAP]])
@@ -45,7 +45,7 @@ def people(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse:
-    """One of them: names, description, memories, and what was decided about them."""
+    """One entity: names, description, memories, and the decisions about it."""
     found = own_entity(persona, entity)
     nodes = ConceptNode.objects.filter(mentions__entity=found).newest_first()[:MOST_MEMORIES]
     mentions = dict(Mention.objects.filter(entity=found, node__in=list(nodes)).values_list("node_id", "pk"))
