@@ -712,15 +712,15 @@ class LineOffsets:
         """The field that orders records of this type; empty where there is none."""
         return next((name for name in _TIMES if name in self.type.model_fields), "")
 
-    def note(self, line: RawLine, found: "Record") -> None:
+    def note(self, line: RawLine, record: "Record") -> None:
         self.at.append(line.at)
         self.numbers.append(line.number)
         self.sizes.append(line.size)
-        self.places.append(found.place or 0)
-        at: datetime | None = getattr(found, self.time_field) if self.time_field else None
+        self.places.append(record.place or 0)
+        at: datetime | None = getattr(record, self.time_field) if self.time_field else None
         self.moments.append(at.timestamp() if at else 0.0)
         if "id" in self.type.model_fields:
-            self.names.append(hash(found.id))  # type: ignore[attr-defined]
+            self.names.append(hash(record.id))  # type: ignore[attr-defined]
 
     def drop(self, numbers: set[int]) -> None:
         """Leave out the lines of these numbers."""
@@ -799,11 +799,11 @@ def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | N
 def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
     """The same for a line that is read for the first time, with its unknown fields. A field that occurs twice is found
     by counting: only where the numbers differ is the line parsed closely."""
-    found = record(line, types)
+    checked = record(line, types)
     unknown: list[str] = []
-    if found is not None and _count_fields(found, "", unknown) != line.content.count(b'":'):
+    if checked is not None and _count_fields(checked, "", unknown) != line.content.count(b'":'):
         line.data  # noqa: B018  # raises BrokenLine
-    return found, unknown
+    return checked, unknown
 
 
 def _count_fields(found: Open, within: str, unknown: list[str]) -> int:

@@ -111,15 +111,15 @@ class Survey:
         found = schema.read(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
         return [one for one in found if one.record.id in wanted]
 
-    def note(self, line: RawLine, found: Record) -> None:
-        is_linked = isinstance(found, NodeRecord) and bool(links(found) or found.orphaned)
-        for name in (found.type, LINKED) if is_linked else (found.type,):
-            self.places.setdefault(name, LineOffsets(found.type, type(found))).note(line, found)
-        if isinstance(found, NodeRecord | DraftRecord):
-            self.quotes += ((line.number, message, quote) for message, quote in _quotes(found))
-        if isinstance(found, EntityRecord) and found.merged_into:
-            self.merged[hash(found.id)] = hash(found.merged_into), line.number
-        for kind, one in _refers(found):
+    def note(self, line: RawLine, record: Record) -> None:
+        is_linked = isinstance(record, NodeRecord) and bool(links(record) or record.orphaned)
+        for name in (record.type, LINKED) if is_linked else (record.type,):
+            self.places.setdefault(name, LineOffsets(record.type, type(record))).note(line, record)
+        if isinstance(record, NodeRecord | DraftRecord):
+            self.quotes += ((line.number, message, quote) for message, quote in _quotes(record))
+        if isinstance(record, EntityRecord) and record.merged_into:
+            self.merged[hash(record.id)] = hash(record.merged_into), line.number
+        for kind, one in _refers(record):
             self.to.append(_KINDS.index(kind))
             self.keys.append(hash(one))
             self.by.append(line.number)
@@ -163,32 +163,32 @@ def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: R
 
 
 def _check_line(survey: Survey, line: RawLine) -> None:
-    found, unknown = schema.check_record(line, survey.types)
-    if found is None:
+    record, unknown = schema.check_record(line, survey.types)
+    if record is None:
         survey.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
         return
-    survey.unknown.update(f"field {name[:80]!r} of {found.type}" for name in unknown)
-    if isinstance(found, PersonaRecord):
+    survey.unknown.update(f"field {name[:80]!r} of {record.type}" for name in unknown)
+    if isinstance(record, PersonaRecord):
         if survey.persona is not None:
             raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
-        survey.persona = found
-    elif isinstance(found, HeaderRecord):
+        survey.persona = record
+    elif isinstance(record, HeaderRecord):
         if survey.has_header:
             raise BrokenLine(line.number, "a second header")
         survey.has_header = True
-    elif isinstance(found, NodeRecord):
-        if found.id in links(found):
+    elif isinstance(record, NodeRecord):
+        if record.id in links(record):
             raise BrokenLine(line.number, "it refers to itself")
-        if has_our_vector(survey.header, found):
+        if has_our_vector(survey.header, record):
             try:
-                found.vector(embedding.dimension())
+                record.vector(embedding.dimension())
             except ValueError as error:
                 raise BrokenLine(line.number, str(error)) from error
-    elif isinstance(found, EntityRecord) and found.merged_into == found.id:
+    elif isinstance(record, EntityRecord) and record.merged_into == record.id:
         raise BrokenLine(line.number, "it lives on in itself")
-    if len(survey.sample) < LANGUAGE_SAMPLE and isinstance(found, MessageRecord | NodeRecord):
-        survey.sample += found.content if isinstance(found, MessageRecord) else found.description
-    survey.note(line, found)
+    if len(survey.sample) < LANGUAGE_SAMPLE and isinstance(record, MessageRecord | NodeRecord):
+        survey.sample += record.content if isinstance(record, MessageRecord) else record.description
+    survey.note(line, record)
 
 
 def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
@@ -209,19 +209,19 @@ def links(node: NodeRecord) -> list[str]:
 
 
 # --- what lines refer to ----------------------------------------------------------------------------------------------
-def _refers(found: Record) -> Iterator[tuple[str, str]]:
-    for name, kind in _REFERS.get(found.type, {}).items():
-        given = getattr(found, name)
+def _refers(record: Record) -> Iterator[tuple[str, str]]:
+    for name, kind in _REFERS.get(record.type, {}).items():
+        given = getattr(record, name)
         for one in given if isinstance(given, list) else (given,):
             if one is not None:
                 yield kind, one
-    if isinstance(found, NodeRecord | DraftRecord):
-        yield from (("message", message) for message, _ in _quotes(found))
+    if isinstance(record, NodeRecord | DraftRecord):
+        yield from (("message", message) for message, _ in _quotes(record))
 
 
-def _quotes(found: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
+def _quotes(record: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
     """Ids of messages, and words that stand in them."""
-    quotes = found.evidence or () if isinstance(found, NodeRecord) else found.quotes
+    quotes = record.evidence or () if isinstance(record, NodeRecord) else record.quotes
     return [(one.message, one.quote) for one in quotes if one.message is not None]
 
 

@@ -57,14 +57,16 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
             imports.enqueue(job, job.created_at)
             seconds = _talk_during(talks, job, count)
         talks.rounds(count, AFTER)
-        found = {name: _spreads(talk.waits) for name, talk in talks.pages.items()}
+        first_words = {name: _spreads(talk.waits) for name, talk in talks.pages.items()}
     return {
         "megabytes": megabytes,
         "lines": lines,
         "stored": job.counts.get("lines", 0),
-        "first_token_ms": found,
+        "first_token_ms": first_words,
         "seconds": seconds,
-        "worst_ratio": max(steps[step]["ratio"] for steps in found.values() for step in steps if step not in ALONE),
+        "worst_ratio": max(
+            steps[step]["ratio"] for steps in first_words.values() for step in steps if step not in ALONE
+        ),
     }
 
 

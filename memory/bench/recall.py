@@ -43,8 +43,8 @@ def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
         get_user_model().objects.create_user("bench", is_active=False), Size(nodes, messages)
     )
     sample = questions(queries)
-    held = {"nodes": ConceptNode.objects.of(persona).count(), "messages": persona.messages.count()}
-    return held | {"ms": time_recall(persona, sample)} | exactness(persona, sample)
+    counts = {"nodes": ConceptNode.objects.of(persona).count(), "messages": persona.messages.count()}
+    return counts | {"ms": time_recall(persona, sample)} | exactness(persona, sample)
 
 
 def questions(count: int, seed: int = 1) -> list[Question]:
@@ -77,10 +77,10 @@ def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = 
         arms = {f"  {arm.name}": arm.ms for arm in xray.arms}
         together = {"without_embed": search + rank, "without_embed_cpu": used}
         rows.append((question.kind, {"embed": embed, "search": search, **arms, "rank": rank, **together}))
-    found = {"all": _spreads([row for _, row in rows])}
+    figures = {"all": _spreads([row for _, row in rows])}
     for kind in dict.fromkeys(kind for kind, _ in rows):
-        found[kind] = _spreads([row for other, row in rows if other == kind])
-    return found
+        figures[kind] = _spreads([row for other, row in rows if other == kind])
+    return figures
 
 
 def answer(persona: Persona, turns: Sequence[str]) -> Recall:
@@ -119,6 +119,6 @@ def _spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
 
 def _share(persona: Persona, asked: np.ndarray, truly: Sequence[set[int]]) -> float:
     """The mean share of the truly nearest that `vectors.nearest` finds."""
-    found = [{node for node, _ in vectors.nearest(persona.pk, row, NEIGHBOURS)} for row in asked]
-    shares = [len(near & best) / len(best) for near, best in zip(found, truly, strict=True)]
+    nearest = [{node for node, _ in vectors.nearest(persona.pk, row, NEIGHBOURS)} for row in asked]
+    shares = [len(near & best) / len(best) for near, best in zip(nearest, truly, strict=True)]
     return round(float(np.mean(shares)), 4)

@@ -107,12 +107,12 @@ class Life:
     def line(self, topic: int) -> str:
         """A line of four to eleven words with meaning."""
         tongue = self.tongues[topic % 2]
-        spoken: list[str] = []
+        words: list[str] = []
         for _ in range(self.dice.randint(2, 5)):
-            spoken += self.dice.choices(tongue.glue, k=1)
-            spoken += self.dice.choices(self.topics[topic], k=1)
-            spoken += self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=1)
-        return tongue.joint.join(spoken) + tongue.end
+            words += self.dice.choices(tongue.glue, k=1)
+            words += self.dice.choices(self.topics[topic], k=1)
+            words += self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=1)
+        return tongue.joint.join(words) + tongue.end
 
     def question(self, *, dated: bool = False) -> list[str]:
         """Four lines of one topic, the last one a question; `dated` asks about certain days."""
@@ -260,5 +260,5 @@ class Meanings:
         self.centres |= zip(new, embedding.embed([self.life.line(topic) for topic in new]), strict=True)
         noise = self.noise.standard_normal((len(topics), embedding.dimension()), dtype=np.float32)
         noise *= SPREAD / np.linalg.norm(noise, axis=1, keepdims=True)
-        found = np.stack([self.centres[topic] for topic in topics]) + noise
-        return (found / np.linalg.norm(found, axis=1, keepdims=True)).astype(np.float32)
+        places = np.stack([self.centres[topic] for topic in topics]) + noise
+        return (places / np.linalg.norm(places, axis=1, keepdims=True)).astype(np.float32)

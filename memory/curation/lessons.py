@@ -72,11 +72,11 @@ def learn(message: Message, wishes: Iterable[Wish], now: datetime) -> list[Conce
         return []
     known = Evidence.objects.filter(message=message, node__kind=Kind.LESSON)
     learned = set(known.values_list("start", "end"))
-    found = []
+    nodes = []
     for wish in wishes:
         if (wish.start, wish.end) not in learned and not is_refused(wish):
-            found += _stored(message.persona, wish, message, now)
-    return found
+            nodes += _stored(message.persona, wish, message, now)
+    return nodes
 
 
 def add_lesson(persona: Persona, wish: Wish, now: datetime) -> ConceptNode:

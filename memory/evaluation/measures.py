@@ -12,31 +12,31 @@ TOLERANCE = 0.01
 UNJUDGED = frozenset(("tokens",))
 
 
-def coverage(found: Recall, depth: int | None = None) -> set[str]:
+def coverage(recalled: Recall, depth: int | None = None) -> set[str]:
     """The archive ids that the first `depth` items show."""
-    return {name for item in found.items[:depth] for name in (item.external_id, *item.messages) if name}
+    return {name for item in recalled.items[:depth] for name in (item.external_id, *item.messages) if name}
 
 
-def answered(relevant: set[str], found: Recall) -> dict[str, float]:
+def answered(relevant: set[str], recalled: Recall) -> dict[str, float]:
     """The measures of a query that has evidence; recall is the share of what is `relevant` that is shown."""
-    shares = {f"recall_at_{depth}": len(relevant & coverage(found, depth)) / len(relevant) for depth in DEPTHS}
-    ids = [{item.external_id, *item.messages} & relevant for item in found.items]
+    shares = {f"recall_at_{depth}": len(relevant & coverage(recalled, depth)) / len(relevant) for depth in DEPTHS}
+    ids = [{item.external_id, *item.messages} & relevant for item in recalled.items]
     first = next((1 / place for place, hit in enumerate(ids, start=1) if hit), 0.0)
     return shares | {
-        "recall": len(relevant & coverage(found)) / len(relevant),
+        "recall": len(relevant & coverage(recalled)) / len(relevant),
         "precision": sum(map(bool, ids)) / len(ids) if ids else 0.0,
         "mrr": first,
-        "tokens": float(found.xray.tokens),
+        "tokens": float(recalled.xray.tokens),
     }
 
 
-def unanswerable(found: Recall) -> dict[str, float]:
+def unanswerable(recalled: Recall) -> dict[str, float]:
     """The measures of a query that nothing stored can answer: 1 where memory rightly brought up no memory (L3, L4),
     and where it kept silent altogether."""
     return {
-        "no_memory": float(all(item.layer == "L2" for item in found.items)),
-        "silent": float(not found.items),
-        "tokens": float(found.xray.tokens),
+        "no_memory": float(all(item.layer == "L2" for item in recalled.items)),
+        "silent": float(not recalled.items),
+        "tokens": float(recalled.xray.tokens),
     }
 
 

@@ -158,15 +158,17 @@ class Copies:
             self.work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
 
     def collect_entities(self) -> None:
-        found = self.consequences
-        self.work.delete("memory_entity", found.entities)
-        self.work.delete("memory_alias", found.aliases)
-        self.work.overwrite("memory_entity.canonical_name", found.renamed)
-        matched = Entity.objects.exclude(described_by=Entity.DescribedBy.PERSON).exclude(pk__in=among(found.entities))
-        found.described |= matched.filter(pk__in=among(self.matched("memory_entity.description"))).in_bulk()
-        self.clear("memory_entity.description", found.described)
-        self.clear("memory_entity.relation", {*found.related, *self.matched("memory_entity.relation")})
-        attributed = [pk for pk, entity in found.described.items() if entity.described_by]
+        consequences = self.consequences
+        self.work.delete("memory_entity", consequences.entities)
+        self.work.delete("memory_alias", consequences.aliases)
+        self.work.overwrite("memory_entity.canonical_name", consequences.renamed)
+        matched = Entity.objects.exclude(described_by=Entity.DescribedBy.PERSON).exclude(
+            pk__in=among(consequences.entities)
+        )
+        consequences.described |= matched.filter(pk__in=among(self.matched("memory_entity.description"))).in_bulk()
+        self.clear("memory_entity.description", consequences.described)
+        self.clear("memory_entity.relation", {*consequences.related, *self.matched("memory_entity.relation")})
+        attributed = [pk for pk, entity in consequences.described.items() if entity.described_by]
         self.work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
         self.work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
 
@@ -286,21 +288,24 @@ class Copies:
 
     def collect_events(self) -> None:
         """Events with the text or the ids of what goes. A page that has to resume from one of them loads afresh."""
-        closure, found = self.closure, self.consequences
+        closure, consequences = self.closure, self.consequences
         withheld = [str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages]
-        turns = Turn.objects.filter(pk__in=among(found.replied)).values_list("uuid", flat=True)
-        renamed = Entity.objects.filter(pk__in=among(found.renamed)).values_list("uuid", flat=True)
+        turns = Turn.objects.filter(pk__in=among(consequences.replied)).values_list("uuid", flat=True)
+        renamed = Entity.objects.filter(pk__in=among(consequences.renamed)).values_list("uuid", flat=True)
         ids = {*self.forgotten_uuids, *withheld, *map(str, turns), *map(str, renamed)}
         telling = Q(naming("outbox_outboxevent.data", ids))
         summarised = Session.objects.filter(pk__in=among(self.work.overwrites["chat_session.summary"]))
-        sessions = {*(session.uuid for session in found.touched.values()), *summarised.values_list("uuid", flat=True)}
+        sessions = {
+            *(session.uuid for session in consequences.touched.values()),
+            *summarised.values_list("uuid", flat=True),
+        }
         telling |= Q(data__closed_session_id__in=[str(uuid) for uuid in sessions])
         # The partial text of failed replies: of a turn that was completed since, the stream alone has it.
         failed = OutboxEvent.objects.filter(stream=closure.persona.uuid, name="chat.turn.failed")
         partials = failed.exclude(data__partial="").order_by().values_list("pk", "data__partial")
         column = by_place()["chat_turn.partial"]
         telling |= Q(pk__in=among(pk for pk, text in partials if text and self.holds_text(column, text)))
-        described = [str(entity.uuid) for entity in found.described.values()]
+        described = [str(entity.uuid) for entity in consequences.described.values()]
         telling |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
         if self.work.deletes.get("persona_moodchange"):
             telling |= Q(name="chat.mood.update")
@@ -311,10 +316,10 @@ class Copies:
     def collect_logs(self) -> None:
         """The sessions and turns that calls of a model were for, while their cost stays; and what the admin noted of
         the deleted rows."""
-        found = self.consequences
+        consequences = self.consequences
         calls = LLMCall.objects.filter(persona_uuid=self.closure.persona.uuid)
-        sessions = among(found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
-        turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
+        sessions = among(consequences.touched[pk].uuid for pk in consequences.sessions if pk in consequences.touched)
+        turns = Turn.objects.filter(pk__in=among(consequences.turns)).values_list("uuid", flat=True)
         of_sessions, of_turns = calls.filter(session_uuid__in=sessions), calls.filter(turn_uuid__in=among(turns))
         self.work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(keys_of(of_sessions)))
         self.work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(keys_of(of_turns)))
@@ -335,14 +340,14 @@ class Copies:
 
     @cached_property
     def forgotten_uuids(self) -> set[str]:
-        closure, found = self.closure, self.consequences
+        closure, consequences = self.closure, self.consequences
         nodes = (closure.nodes[pk].uuid for pk in closure.decision.memories)
         messages = (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages)
-        sessions = (found.touched[pk].uuid for pk in found.sessions if pk in found.touched)
-        turns = Turn.objects.filter(pk__in=among(found.turns)).values_list("uuid", flat=True)
-        gone = among(found.entities)
+        sessions = (consequences.touched[pk].uuid for pk in consequences.sessions if pk in consequences.touched)
+        turns = Turn.objects.filter(pk__in=among(consequences.turns)).values_list("uuid", flat=True)
+        gone = among(consequences.entities)
         proposals = MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone)).values_list("uuid", flat=True)
-        entities = (entity.uuid for entity in found.entities.values())
+        entities = (entity.uuid for entity in consequences.entities.values())
         return {str(uuid) for uuids in (nodes, messages, sessions, turns, proposals, entities) for uuid in uuids}
 
 

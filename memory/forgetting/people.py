@@ -145,18 +145,20 @@ def _going(whole: Whole) -> dict[str, Rows]:
 # --- rows that stay, and lose a reference ---------------------------------------------------------------------------
 def _referring(whole: Whole) -> dict[str, Rows]:
     """Rows that stay and refer to deleted ones, by table and column; and what the admin noted of these."""
-    found = registry.rows_that_lose(Persona, [persona.pk for persona in whole.personas])
+    referring = registry.rows_that_lose(Persona, [persona.pk for persona in whole.personas])
     if whole.is_owner:
-        found |= registry.rows_that_lose(User, [whole.owner.pk])
+        referring |= registry.rows_that_lose(User, [whole.owner.pk])
     else:
         uuids = among(persona.uuid for persona in whole.personas)
-        found["llm_llmcall.persona_uuid"] = LLMCall.objects.filter(persona_uuid__in=uuids)
+        referring["llm_llmcall.persona_uuid"] = LLMCall.objects.filter(persona_uuid__in=uuids)
     about = Q(pk__in=[])
     for rows in _going(whole).values():
         ids = rows.order_by().annotate(as_text=Cast("pk", TextField())).values("as_text")
         about |= Q(content_type__in=registry.content_types(rows.model._meta.db_table), object_id__in=ids)
     entries = LogEntry.objects.exclude(user=whole.owner) if whole.is_owner else LogEntry.objects.all()
-    return found | {"django_admin_log.object_repr": entries.filter(about).exclude(object_repr="", change_message="")}
+    return referring | {
+        "django_admin_log.object_repr": entries.filter(about).exclude(object_repr="", change_message="")
+    }
 
 
 _FORGOTTEN: Mapping[str, Mapping[str, Any]] = {

@@ -139,12 +139,12 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
         for kind, uuid in receipt.targets if first else ():
             if kind in ("entity", "import") and uuid:
                 wanted[kind].add(UUID(uuid))
-    found: dict[int, list[Target]] = defaultdict(list)
+    targets: dict[int, list[Target]] = defaultdict(list)
     for kind, uuids in wanted.items():
         rows = MODELS[kind]._default_manager.filter(uuid__in=among(uuids))
         for key, persona in rows.values_list("pk", "persona_id"):
-            found[persona].append(Target(kind, key))
-    return found
+            targets[persona].append(Target(kind, key))
+    return targets
 
 
 def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Replayed, now: datetime) -> None:

@@ -80,10 +80,10 @@ class Value:
             return []
         decode = self.declaration.decode or parse_json
         try:
-            found = list(strings(decode(self.stored)))
+            parts = list(strings(decode(self.stored)))
         except self.declaration.undecodable:
-            found = [self.stored]
-        return [part for text in found for part in visible_parts(text)]
+            parts = [self.stored]
+        return [part for text in parts for part in visible_parts(text)]
 
     @property
     def sealed(self) -> bool:
@@ -253,8 +253,8 @@ def _in_indexes(text: str) -> list[Hit]:
         ]
     for substrings in (lines.SUBSTRINGS, vectors.SUBSTRINGS):
         has_triples = len(text) >= LENGTH and "\0" not in text
-        held = set(substrings.holding(connection, text)) if has_triples else set()
-        hits += [Hit(substrings.name, key, "words") for key in _gone(substrings.table, substrings.key, held)]
+        rows = set(substrings.holding(connection, text)) if has_triples else set()
+        hits += [Hit(substrings.name, key, "words") for key in _gone(substrings.table, substrings.key, rows)]
     return hits
 
 

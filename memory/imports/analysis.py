@@ -166,10 +166,10 @@ def predict_counts(job: ImportJob, source: Source, choices: Choices, now: dateti
     return store.predict_counts(persona, chunk_file(read, found["format"], choices, cuts_of(found, now)))
 
 
-def cuts_of(found: Mapping[str, Any], until: datetime) -> Cuts:
+def cuts_of(analysis: Mapping[str, Any], until: datetime) -> Cuts:
     """Where to cut a file with this analysis."""
-    order = {name: bool(found.get(name)) for name in ("newest_first", "keeps_at_once")}
-    return cuts(**order, undated=found.get("undated", 0), until=until)
+    order = {name: bool(analysis.get(name)) for name in ("newest_first", "keeps_at_once")}
+    return cuts(**order, undated=analysis.get("undated", 0), until=until)
 
 
 def _analyze(source: Source, chosen_format: Format, analysis: "_Analysis") -> "_Analysis":
@@ -281,11 +281,11 @@ class _Analysis:
     speaking: set[str] = field(default_factory=set)
     talks_of: Counter[str] = field(default_factory=Counter)
 
-    def read(self, found: Iterable[Found]) -> None:
+    def read(self, values: Iterable[Found]) -> None:
         """Read all of the file, and count the chunks it would be cut into."""
         everybody = replace(self.choices, roles={}, limit=None)
         for chunk in chunk_file(
-            self._count(found),
+            self._count(values),
             self.format,
             everybody,
             cuts(newest_first=self.newest_first, keeps_at_once=self.keeps_at_once),
@@ -294,8 +294,8 @@ class _Analysis:
             self.sessions += bool(chunk.lines)
             self.tokens += chunk.tokens
 
-    def _count(self, found: Iterable[Found]) -> Iterator[Found]:
-        for one in found:
+    def _count(self, values: Iterable[Found]) -> Iterator[Found]:
+        for one in values:
             self.alive()
             if isinstance(one, Skipped):
                 self.skipped[one.reason] += 1

@@ -109,9 +109,9 @@ def import_file(
             for label, text in fresh.items():
                 drafts.propose(persona, label, text, [Words(text, where=_("core block of the archive"))], run.uuid, now)
         refused["drafts"] = len(written) - len(fresh)
-    taken = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
-    ImportRun.objects.filter(pk=run.pk).update(counts=dict(taken.added))
-    return taken
+    imported = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
+    ImportRun.objects.filter(pk=run.pk).update(counts=dict(imported.added))
+    return imported
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------

@@ -110,10 +110,10 @@ def name_of(line: Line) -> str:
     return line.speaker[:NAME_CHARACTERS]
 
 
-def chunk_file(found: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
+def chunk_file(values: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
     """The chunks of a file, in its order, without what was skipped."""
     chunking = _Chunking(format_name, choices, cuts)
-    for kind, group in groupby(found, lambda thing: _KINDS.get(type(thing), "")):
+    for kind, group in groupby(values, lambda thing: _KINDS.get(type(thing), "")):
         if kind:
             yield from getattr(chunking, kind)(group)
     if chunking.left_out:
@@ -127,7 +127,7 @@ def parts(text: str, limit: int = MAX_CHARACTERS) -> list[str]:
     >>> parts("One. Two.\\n\\nThree.", 12), parts("abcdef", 4)
     (['One. Two.\\n\\n', 'Three.'], ['abcd', 'ef'])
     """
-    found = []
+    pieces = []
     while len(text) > limit:
         # Behind the last end of something in the second half.
         for ends in (("\n\n",), ("\n",), ("。", "！", "？", ". ", "! ", "? "), (" ",)):
@@ -136,9 +136,9 @@ def parts(text: str, limit: int = MAX_CHARACTERS) -> list[str]:
                 break
         else:
             cut = limit
-        found.append(text[:cut])
+        pieces.append(text[:cut])
         text = text[cut:]
-    return [*found, text]
+    return [*pieces, text]
 
 
 _KINDS = {Talk: "talk", Entry: "prose", Card: "notes", Lore: "notes", Remembered: "notes"}

@@ -154,8 +154,8 @@ def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
     for key, tags, impact in rows.iterator():
         weights[key] = max(weights[key], ("identity-bearing" in tags, abs(impact)))
     best = nlargest(WEIGHTIEST, weights, key=lambda key: (*weights[key], -key))
-    found = Message.objects.in_bulk(best)
-    yield from (_line(found[key]) for key in best if key in found)
+    messages = Message.objects.in_bulk(best)
+    yield from (_line(messages[key]) for key in best if key in messages)
 
 
 def spread(items: Sequence[Item], limit: int) -> list[Item]:

@@ -50,11 +50,11 @@ class PreparedNotes:
 
 def prepare_notes(persona: Persona, notes: Sequence[Note], import_uuid: UUID, now: datetime) -> PreparedNotes:
     """Sort and embed the notes. No transaction may be open. Raises EmbeddingUnavailable."""
-    model, found = follow(), sort_notes(notes, Names(persona.name, persona.called))
-    memories = found.all_memories()
+    model, sorted_notes = follow(), sort_notes(notes, Names(persona.name, persona.called))
+    memories = sorted_notes.all_memories()
     vectors = embedding.embed([tidy_description(memory.text) for memory in memories])
     by_id = {memory.external_id: vector for memory, vector in zip(memories, vectors, strict=True)}
-    return PreparedNotes(found, by_id, model)
+    return PreparedNotes(sorted_notes, by_id, model)
 
 
 def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: datetime) -> Mapping[str, int]:

@@ -98,8 +98,10 @@ def requeue_stale(now: datetime) -> int:
     for job in unanswered.filter(created_at__lt=now - timedelta(days=knobs.import_answer_days())):
         runs.cancel(job, now)
     # A worker or command died while it uploaded or read the file.
-    begun = ImportJob.objects.filter(status=Status.LOOKING, file_is_here=False, created_at__lt=now - ABANDONED_AFTER)
-    begun.filter(available(now)).delete()
+    abandoned = ImportJob.objects.filter(
+        status=Status.LOOKING, file_is_here=False, created_at__lt=now - ABANDONED_AFTER
+    )
+    abandoned.filter(available(now)).delete()
     return enqueued
 
 
@@ -186,8 +188,8 @@ class FileImport(runner.Job[ImportLease]):
             self.progress(summary.progress(self.row))
 
         import_run = ImportRun.objects.get(uuid=self.row.uuid)
-        taken = archive_files.import_file(self.lease.persona, import_run, source, self.lease.clock(), report)
-        self.advance(Status.DRAFTING, file_is_here=False, counts=taken.counts(self.row.found["counts"]))
+        imported = archive_files.import_file(self.lease.persona, import_run, source, self.lease.clock(), report)
+        self.advance(Status.DRAFTING, file_is_here=False, counts=imported.counts(self.row.found["counts"]))
         stored_file.drop_file(self.row)
 
     def advance(self, status: str, **values: object) -> None:

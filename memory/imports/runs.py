@@ -103,15 +103,15 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
 
 def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
     """Begin to store; all rows bear the uuid of the run, so that they can be forgotten as a whole."""
-    found = {name: value for name, value in job.found.items() if name != "sample"}
-    cuts = analysis.cuts_of(found, now)
+    without_sample = {name: value for name, value in job.found.items() if name != "sample"}
+    cuts = analysis.cuts_of(without_sample, now)
     stored = choices.as_stored() | {"cuts": asdict(cuts)}
     with transaction.atomic():
         asking = ImportJob.objects.filter(pk=job.pk, status=Status.ASKING)
         if not asking.update(
             status=Status.WRITING,
             choices=stored,
-            found=found,
+            found=without_sample,
             refusal={},
             confirmed_at=now,
             holder="",

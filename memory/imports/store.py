@@ -76,18 +76,18 @@ def sort_messages(
 ) -> SortedMessages:
     """What becomes of each message, given the texts that are `held` under ids; new ones are added to these. A message
     in several parts counts once. Pure."""
-    found = SortedMessages()
+    outcome = SortedMessages()
     for line in lines:
         names = (line.external_id, line.other_id)
         if line.content in (held.get(name) for name in names):
-            found.known += line.is_whole
+            outcome.known += line.is_whole
         elif line in is_refused:
-            found.refused += line.is_whole
+            outcome.refused += line.is_whole
         else:
             name = next(name for name in names if name not in held)
             held[name] = line.content
-            found.fresh.append((name, line))
-    return found
+            outcome.fresh.append((name, line))
+    return outcome
 
 
 def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
@@ -168,15 +168,15 @@ class _Sifting:
     def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
         """The messages of the chunk that are stored; the others are counted. Of a known chunk none are: what is missing
         of it was deleted."""
-        found = sort_messages(chunk.lines, held, refused)
-        self.counts["refused"] += found.refused
+        outcome = sort_messages(chunk.lines, held, refused)
+        self.counts["refused"] += outcome.refused
         if chunk.lines and chunk.digest in self.known:
-            self.counts["known"] += found.known + sum(line.is_whole for _id, line in found.fresh)
+            self.counts["known"] += outcome.known + sum(line.is_whole for _id, line in outcome.fresh)
             return []
-        self.counts["known"] += found.known
-        if found.fresh:
+        self.counts["known"] += outcome.known
+        if outcome.fresh:
             self.known.add(chunk.digest)
-        return found.fresh
+        return outcome.fresh
 
     def _day_of(self, line: ImportedMessage) -> date:
         return line.at.astimezone(self.persona.zone).date()

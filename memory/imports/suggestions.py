@@ -42,8 +42,8 @@ def owner_called(job: ImportJob, choices: Choices) -> str:
     """The owner's name: as the persona knows it, as chosen, or the name under which they speak in the file; "" if only
     the name of an account is known, which is nobody's."""
     known = job.persona.user_name if job.persona else ""
-    spoken = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
-    in_file = spoken[0].strip() if len(spoken) == 1 else job.found.get("called", "")
+    names = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
+    in_file = names[0].strip() if len(names) == 1 else job.found.get("called", "")
     return known or choices.called.strip() or in_file
 
 

@@ -28,7 +28,7 @@ NOT_ADDED = ("known", "refused", "left_out")
 def summarize(job: ImportJob) -> dict[str, Any]:
     """The import as plain values; sentences are in the current language."""
     # What it will take; of one that is over nobody asks.
-    found: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
+    cost: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
     # How memories will name the owner, as far as that is known; after the end as the persona knows it.
     if job.status != Status.ASKING:
         called = job.persona.user_name if job.persona else ""
@@ -45,7 +45,7 @@ def summarize(job: ImportJob) -> dict[str, Any]:
         "found": job.found,
         "choices": choices_of(job),
         "counts": counts(job),
-        "estimate": asdict(found) if found else None,
+        "estimate": asdict(cost) if cost else None,
         "called": called,
         "progress": progress(job),
         "refusal": _refusal(job),

@@ -15,8 +15,8 @@ UNREAD = (Status.CLOSING, Status.CONSOLIDATING)
 
 def sessions_of(job: ImportJob) -> SessionQuerySet:
     """All sessions of the import, the oldest first."""
-    found: SessionQuerySet = Session.objects.filter(import_uuid=job.uuid, close_reason=Session.CloseReason.IMPORT)
-    return found.order_by("started_at", "id")
+    sessions: SessionQuerySet = Session.objects.filter(import_uuid=job.uuid, close_reason=Session.CloseReason.IMPORT)
+    return sessions.order_by("started_at", "id")
 
 
 def unread_sessions(job: ImportJob) -> SessionQuerySet:
@@ -31,8 +31,8 @@ def next_of(job: ImportJob) -> Session | None:
 
 def waits_until(job: ImportJob, now: datetime) -> datetime | None:
     """When the next one can be consolidated; None if it can be now, or none is left."""
-    found = next_of(job)
-    return found.lease_until if found and found.lease_until and found.lease_until >= now else None
+    session = next_of(job)
+    return session.lease_until if session and session.lease_until and session.lease_until >= now else None
 
 
 def count_sessions(job: ImportJob) -> Mapping[str, int]:

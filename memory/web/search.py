@@ -69,14 +69,14 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
     """A persona's memories that match `filters`."""
     columns = ("kind", "status", "verification", "pinned")
     equal = {name: value for name in columns if (value := getattr(filters, name))}
-    found = ConceptNode.objects.of(persona).filter(WEIGHTS.get(filters.weight, Q()), **equal)
+    nodes = ConceptNode.objects.of(persona).filter(WEIGHTS.get(filters.weight, Q()), **equal)
     if filters.outcome:
-        found = found.filter(outcome=filters.outcome, kind__in=open_items.KINDS)
+        nodes = nodes.filter(outcome=filters.outcome, kind__in=open_items.KINDS)
     if filters.entity is not None:
-        found = found.filter(mentions__entity=filters.entity)
+        nodes = nodes.filter(mentions__entity=filters.entity)
     if filters.tag:
         quoted = f'"{filters.tag}"'
-        found = found.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
+        nodes = nodes.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
     wanted = Q()
     if filters.since is not None:
         wanted &= Q(event_time_end__gte=filters.since) | Q(
@@ -86,19 +86,19 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
         wanted &= Q(event_time_start__lte=filters.until) | Q(
             event_time_start=None, created_at__lt=_midnight(persona, filters.until + timedelta(days=1))
         )
-    return found.filter(wanted)
+    return nodes.filter(wanted)
 
 
 def search_by_words(
     persona: Persona, text: str, filters: Filters, before: ConceptNode | None = None, limit: int = 30
 ) -> Page[ConceptNode]:
     """The memories that contain `text` anywhere, in any case; all that match the filters if it is empty."""
-    found = filter_nodes(persona, filters)
+    nodes = filter_nodes(persona, filters)
     if needle := text.strip():
-        found = _holding(found, vectors.SUBSTRINGS, persona, needle)
+        nodes = _holding(nodes, vectors.SUBSTRINGS, persona, needle)
     if before is not None:
-        found = found.before(before)
-    return _page(found.newest_first(), limit)
+        nodes = nodes.before(before)
+    return _page(nodes.newest_first(), limit)
 
 
 @with_one_model
@@ -117,17 +117,17 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
     limit_distance = scoring.floor_distance()
     distances = {pk: distance for pk, distance in near if distance <= limit_distance}
     expect(model)
-    found = {node.pk: node for node in wanted.filter(pk__in=distances)}
-    return sorted(found.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]
+    nodes = {node.pk: node for node in wanted.filter(pk__in=distances)}
+    return sorted(nodes.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]
 
 
 def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
     """The messages that contain `text`, withheld ones too, and those of other people."""
-    found: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
-    found = _holding(found, search.SUBSTRINGS, persona, text.strip())
+    messages: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
+    messages = _holding(messages, search.SUBSTRINGS, persona, text.strip())
     if before is not None:
-        found = found.before(before)
-    return _page(found.select_related("session", "turn").order_by("-created_at", "-id"), limit)
+        messages = messages.before(before)
+    return _page(messages.select_related("session", "turn").order_by("-created_at", "-id"), limit)
 
 
 def _midnight(persona: Persona, day: date) -> datetime:
@@ -144,5 +144,5 @@ def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) ->
 
 
 def _page(rows: Any, limit: int) -> Page[Any]:
-    found = list(rows[: limit + 1])
-    return Page(found[:limit], len(found) > limit)
+    page = list(rows[: limit + 1])
+    return Page(page[:limit], len(page) > limit)

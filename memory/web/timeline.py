@@ -62,9 +62,9 @@ class SessionMemories:
 def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[SessionMemories]:
     """What was learned in each of a persona's sessions."""
     talks = list(persona.sessions.filter(uuid__in=list(sessions)))
-    found = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
+    learned = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
     by_talk: dict[int | None, list[ConceptNode]] = {}
-    for node in mark_forgotten_before(found.order_by("id")):
+    for node in mark_forgotten_before(learned.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
         SessionMemories(talk.uuid, talk.summary, nodes[:MAX_LEARNED], len(nodes[MAX_LEARNED:]))
@@ -74,8 +74,8 @@ def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[Sessi
 
 
 def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
-    found = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
-    for node in found:
+    nodes = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
+    for node in nodes:
         tags: list[Any] = [*node.relational_tags, *node.emotion_tags]
         yield Row(
             key=f"node-{node.uuid}-{node.mention_count}-{node.status}-{node.outcome}",
@@ -94,8 +94,8 @@ def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
 def _entities(persona: Persona, limit: int) -> Iterator[Row]:
     """Entities that a shown memory mentions; one whose memories are all archived or hidden is not shown."""
     shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
-    found = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
-    for entity in found.prefetch_related("aliases")[:limit]:
+    entities = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
+    for entity in entities.prefetch_related("aliases")[:limit]:
         others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
         yield Row(
             key=f"entity-{entity.uuid}",

@@ -19,16 +19,16 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        found = checks.check(timezone.now())
+        faults = checks.check(timezone.now())
         if options["json"]:
-            self.stdout.write(json.dumps(found))
+            self.stdout.write(json.dumps(faults))
         else:
-            width = max(map(len, found))
-            self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in found.items()))
+            width = max(map(len, faults))
+            self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in faults.items()))
         if strange := checks.foreign_tombstones():
             self.stderr.write(
                 f"{strange} tombstones came with an archive of another installation; without its key (tombstone_key "
                 "in its data folder) they refuse nothing here. Nothing is wrong with them."
             )
-        if wrong := [name for name, count in found.items() if count]:
+        if wrong := [name for name, count in faults.items() if count]:
             raise CommandError(f"not in order: {', '.join(wrong)}")

@@ -49,12 +49,12 @@ def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -
     common_words.prepare()
     for query in tqdm(list(queries(path / "queries.jsonl")), desc=path.name, file=progress, disable=progress is None):
         now = aware(query.now or timezone.now())
-        found = recall(persona, query.turns, now=now, budget_tokens=budget)
+        recalled = recall(persona, query.turns, now=now, budget_tokens=budget)
         if query.relevant:
-            answered[query.category].append(measures.answered(set(query.relevant), found))
+            answered[query.category].append(measures.answered(set(query.relevant), recalled))
         else:
-            unanswerable[query.category].append(measures.unanswerable(found))
-        times.append(found.xray.elapsed_ms)
+            unanswerable[query.category].append(measures.unanswerable(recalled))
+        times.append(recalled.xray.elapsed_ms)
     return {
         "queries": len(times),
         "all": measures.average([row for rows in answered.values() for row in rows]),

@@ -251,7 +251,7 @@ def _read_anew(node: ConceptNode) -> ConceptNode:
 
 def _all(rows: Any, ids: Sequence[UUID]) -> list[Any]:
     """The rows of these ids, in their order. 404 where one of them is not there."""
-    found = {row.uuid: row for row in rows.filter(uuid__in=ids)}
-    if len(found) < len(set(ids)):
+    known = {row.uuid: row for row in rows.filter(uuid__in=ids)}
+    if len(known) < len(set(ids)):
         raise Http404
-    return [found[one] for one in dict.fromkeys(ids)]
+    return [known[one] for one in dict.fromkeys(ids)]

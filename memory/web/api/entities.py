@@ -75,8 +75,8 @@ def list_proposals(
     status: MergeProposal.Status | None = None,
 ) -> Any:
     """Two names that may be of one, the newest first; or those with one answer."""
-    found = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
-    return pagination.page(found.filter(status=status) if status else found, params, serialize_proposal)
+    proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
+    return pagination.page(proposals.filter(status=status) if status else proposals, params, serialize_proposal)
 
 
 @router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")

@@ -166,10 +166,10 @@ def search_nodes(
     if body.how == "words":
         return nodes_page(persona, params, wanted, body.text)
     try:
-        found = search.search_by_meaning(persona, body.text, _filters(persona, wanted), params.limit)
+        nodes = search.search_by_meaning(persona, body.text, _filters(persona, wanted), params.limit)
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
-    return pagination.cut_page(found, False, serialize_node)
+    return pagination.cut_page(nodes, False, serialize_node)
 
 
 @router.post("/{uuid:persona_id}/messages/search", response=Page[MessageOut], summary="Search what was said")
@@ -196,15 +196,15 @@ def nodes_page(persona: Persona, params: pagination.PageParams, wanted: NodeFilt
     """A page of a persona's memories that fit, and in which `text` stands."""
     nodes = ConceptNode.objects.of(persona)
     last = get_object_or_404(nodes, uuid=params.before) if params.before else None
-    found = search.search_by_words(persona, text, _filters(persona, wanted), last, params.limit)
-    return pagination.cut_page(found.rows, found.has_more, serialize_node)
+    results = search.search_by_words(persona, text, _filters(persona, wanted), last, params.limit)
+    return pagination.cut_page(results.rows, results.has_more, serialize_node)
 
 
 def lines_page(persona: Persona, params: pagination.PageParams, text: str) -> dict[str, Any]:
     """A page of the lines in which `text` stands."""
     last = get_object_or_404(Message, persona=persona, uuid=params.before) if params.before else None
-    found = search.search_messages(persona, text, last, params.limit)
-    return pagination.cut_page(found.rows, found.has_more, serialize_message)
+    results = search.search_messages(persona, text, last, params.limit)
+    return pagination.cut_page(results.rows, results.has_more, serialize_message)
 
 
 @router.get(
@@ -216,8 +216,8 @@ def list_entities(
     request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], kind: Entity.Kind | None = None
 ) -> Any:
     """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
-    found = own_entities(own_persona(request, persona_id))
-    return pagination.page(found.filter(kind=kind) if kind else found, params, serialize_entity)
+    entities = own_entities(own_persona(request, persona_id))
+    return pagination.page(entities.filter(kind=kind) if kind else entities, params, serialize_entity)
 
 
 @router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")
@@ -229,13 +229,13 @@ def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
 def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[str, Any]:
     """As a turn would recall it. Nothing is stored, and no model but the embedding is asked."""
-    found = recall(
+    recalled = recall(
         own_persona(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget
     )
     return {
-        "items": [item.as_json() for item in found.items],
-        "empty": describe_empty(found.xray.empty_reason),
-        "xray": found.xray.as_json(),
+        "items": [item.as_json() for item in recalled.items],
+        "empty": describe_empty(recalled.xray.empty_reason),
+        "xray": recalled.xray.as_json(),
     }
 
 

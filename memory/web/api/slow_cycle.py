@@ -58,14 +58,14 @@ def list_runs(request: HttpRequest, persona_id: UUID, before: Below | None = Non
 @router.get("/{uuid:persona_id}/questions", response=list[QuestionOut], summary="What she wonders about")
 def list_questions(request: HttpRequest, persona_id: UUID, limit: Limit = 50) -> list[dict[str, Any]]:
     """The questions that are open, the newest first."""
-    found = Question.objects.open().filter(persona=own_persona(request, persona_id)).prefetch_related("grounds")
-    return [serialize_question(question) for question in found[:limit]]
+    questions = Question.objects.open().filter(persona=own_persona(request, persona_id)).prefetch_related("grounds")
+    return [serialize_question(question) for question in questions[:limit]]
 
 
 def runs_page(persona: Persona, before: int | None, limit: int) -> dict[str, Any]:
     """A page of a persona's runs."""
-    found = SlowCycleRun.objects.filter(persona=persona).order_by("-pk")
-    rows = list((found.filter(pk__lt=before) if before else found)[: limit + 1])
+    runs = SlowCycleRun.objects.filter(persona=persona).order_by("-pk")
+    rows = list((runs.filter(pk__lt=before) if before else runs)[: limit + 1])
     return {
         "items": [serialize_run(run) for run in rows[:limit]],
         "next": rows[limit - 1].pk if len(rows) > limit else None,

@@ -34,8 +34,8 @@ class FactGroup:
 def present_facts(persona: Persona, now: datetime) -> dict[str, list[FactGroup]]:
     """The owner's facts and those of their people by domain (`yours`), and what the persona told of its own (`own`)."""
     listed = [Status.ACTIVE, Status.HIDDEN, Status.SUPERSEDED]
-    found = Fact.objects.filter(persona=persona, status__in=listed).select_related("superseded_by")
-    facts = list(found.order_by("-created_at", "-id")[:MAX_FACTS])
+    rows = Fact.objects.filter(persona=persona, status__in=listed).select_related("superseded_by")
+    facts = list(rows.order_by("-created_at", "-id")[:MAX_FACTS])
     today = now.astimezone(persona.zone).date()
     own = [fact for fact in facts if fact.subject == Subject.PERSONA]
     yours = [fact for fact in facts if fact.subject != Subject.PERSONA]

@@ -149,16 +149,16 @@ def make_token(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
     """Delete a companion with every session and memory."""
-    found = own_persona(request, persona)
-    plan = forgetting.plan([Target("persona", found.pk)])
-    form = DeletionForm(request.POST or None, _user(request), found.name)
+    companion = own_persona(request, persona)
+    plan = forgetting.plan([Target("persona", companion.pk)])
+    form = DeletionForm(request.POST or None, _user(request), companion.name)
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
         done = confirm_plan(request, plan)
         if isinstance(done, Receipt):
             return redirect("receipt", done.uuid)
         plan, trouble = done.plan, done.trouble
-    return _confirmation_page(request, plan, form, trouble, {"persona": found, "expected": found.name})
+    return _confirmation_page(request, plan, form, trouble, {"persona": companion, "expected": companion.name})
 
 
 @sensitive_post_parameters()

@@ -152,8 +152,8 @@ def _correction(persona: Persona, message: Message) -> Request:
 def _request(message: Message, kind: RequestKind) -> Request:
     before = offer.messages_before(message)
     previous = next((one.content for one in before if one.role == Message.Role.USER), "")
-    found = (one for one in read_requests(message.content, previous=previous) if one.kind is kind)
-    request = next(found, None)
+    requests = (one for one in read_requests(message.content, previous=previous) if one.kind is kind)
+    request = next(requests, None)
     if request is None:
         raise Http404
     return request

@@ -22,9 +22,9 @@ def persona_page(view: Callable[Concatenate[HttpRequest, Persona, P], HttpRespon
 
     @wraps(view)
     def answered(request: HttpRequest, persona: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
-        found = own_persona(request, persona)
-        with timezone.override(found.zone):
-            return view(request, found, *args, **kwargs)
+        own = own_persona(request, persona)
+        with timezone.override(own.zone):
+            return view(request, own, *args, **kwargs)
 
     return answered
 

@@ -22,24 +22,24 @@ MOST_TALKS = 60
 
 def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What is remembered, newest first."""
-    found = own_persona(request, persona)
-    with timezone.override(found.zone):
-        return render(request, "memory/_timeline.html", {"persona": found, "rows": timelines.rows(found)})
+    own = own_persona(request, persona)
+    with timezone.override(own.zone):
+        return render(request, "memory/_timeline.html", {"persona": own, "rows": timelines.rows(own)})
 
 
 def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
     """What was recalled for a reply, in plain words."""
-    found = own_persona(request, persona)
-    shown = get_object_or_404(Turn, persona=found, uuid=turn)
-    with timezone.override(found.zone):
+    own = own_persona(request, persona)
+    shown = get_object_or_404(Turn, persona=own, uuid=turn)
+    with timezone.override(own.zone):
         return render(request, "memory/_xray.html", reply_explanation.explain_reply(shown))
 
 
 @require_GET
 def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The messages from `since` on (or all) that somebody asked to have remembered, with the words."""
-    found = own_persona(request, persona)
-    lines = Message.objects.filter(persona=found)
+    own = own_persona(request, persona)
+    lines = Message.objects.filter(persona=own)
     if since := request.GET.get("since"):
         lines = lines.since(get_object_or_404(lines, uuid=parse_uuid(since)).created_at)
     return JsonResponse({"lines": [_remembered(line) for line in curation_remember.remembered_message_ids(lines)]})
@@ -48,8 +48,8 @@ def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
 @require_POST
 def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse:
     """Remember this message. A repeat changes nothing; a refusal is explained in words (409; 503: try again later)."""
-    found = own_persona(request, persona)
-    line = get_object_or_404(Message.objects.select_related("session", "persona__owner"), persona=found, uuid=message)
+    own = own_persona(request, persona)
+    line = get_object_or_404(Message.objects.select_related("session", "persona__owner"), persona=own, uuid=message)
     try:
         curation_remember.remember(line, timezone.now())
     except NotRemembered as error:
@@ -64,10 +64,10 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
 @require_GET
 def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What was learned in each of the requested sessions, as parts of the page."""
-    found = own_persona(request, persona)
+    own = own_persona(request, persona)
     sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := parse_uuid(text))]
     return render(
-        request, "memory/_learned.html", {"persona": found, "talks": timelines.learned_by_session(found, sessions)}
+        request, "memory/_learned.html", {"persona": own, "talks": timelines.learned_by_session(own, sessions)}
     )
 
 

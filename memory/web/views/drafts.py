@@ -37,18 +37,18 @@ def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
 @require_POST
 def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
     """Accept a draft, in its own words or in those of the form; or reject it."""
-    found = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
+    row = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
     by, now = cast(User, request.user), timezone.now()
     try:
         if deed == "accept":
-            deciding.accept(found, request.POST.get("text"), by, now)
+            deciding.accept(row, request.POST.get("text"), by, now)
         else:
-            deciding.reject(found, by, now)
+            deciding.reject(row, by, now)
     except DraftRefused as error:
-        refused: dict[str, Any] = {"refused": found.uuid, "trouble": error.message, "typed": request.POST.get("text")}
+        refused: dict[str, Any] = {"refused": row.uuid, "trouble": error.message, "typed": request.POST.get("text")}
         return _shown(request, persona, refused, status=409 if error.code == "decided" else 422)
     messages.success(request, _("Accepted.") if deed == "accept" else _("Dismissed."))
-    return redirect(reverse("drafts", args=[persona.uuid]) + f"#{found.label}")
+    return redirect(reverse("drafts", args=[persona.uuid]) + f"#{row.label}")
 
 
 @persona_page
@@ -56,16 +56,16 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
 def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
     """Accept every shown draft of one core block, in order, while there is room."""
     shown = [one for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (one := parse_uuid(text))]
-    taken = 0
+    accepted = 0
     for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown).order_by("id"):
         try:
             deciding.accept(draft, None, cast(User, request.user), timezone.now())
         except DraftRefused as error:
             messages.error(request, error.message)
             break
-        taken += 1
-    if taken:
-        words = ngettext("%(count)d draft accepted.", "%(count)d drafts accepted.", taken) % {"count": taken}
+        accepted += 1
+    if accepted:
+        words = ngettext("%(count)d draft accepted.", "%(count)d drafts accepted.", accepted) % {"count": accepted}
         messages.success(request, words)
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{label}")
 

@@ -48,16 +48,16 @@ def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
     """One import: its progress; while it waits for an answer, the questions."""
-    found = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
-    context = {**import_context(found), "cancel_url": reverse("cancel_import", args=[persona.uuid, found.uuid])}
+    row = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
+    context = {**import_context(row), "cancel_url": reverse("cancel_import", args=[persona.uuid, row.uuid])}
     if is_fragment(request):
         return render(request, "memory/_import.html", {"persona": persona, **context})
-    if found.status != ImportJob.Status.ASKING:
+    if row.status != ImportJob.Status.ASKING:
         return page(request, persona, "memory/import.html", context)
-    form = answers(request, found)
-    if request.method == "POST" and form.is_valid() and confirm_import(found, form):
-        return redirect("import_job", persona.uuid, found.uuid)
-    context |= {"form": form, "persona_name": persona.name, **question_context(found)}
+    form = answers(request, row)
+    if request.method == "POST" and form.is_valid() and confirm_import(row, form):
+        return redirect("import_job", persona.uuid, row.uuid)
+    context |= {"form": form, "persona_name": persona.name, **question_context(row)}
     return page(request, persona, "memory/import.html", context, status=422 if form.is_bound else 200)
 
 
@@ -65,9 +65,9 @@ def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpRespons
 @require_POST
 def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
     """Cancel an import. What was consolidated stays."""
-    found = get_object_or_404(ImportJob, persona=persona, uuid=job)
-    cancel(request, found)
-    return redirect("import_job", persona.uuid, found.uuid)
+    row = get_object_or_404(ImportJob, persona=persona, uuid=job)
+    cancel(request, row)
+    return redirect("import_job", persona.uuid, row.uuid)
 
 
 # --- what it has in common with beginning from material --------------------------------------------------------------

@@ -136,8 +136,8 @@ def _wishes_page(
     editing: ConceptNode | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    found = Lesson.objects.filter(persona=persona).order_by("-created_at", "-id")
-    rows = list(found.prefetch_related("evidence__message", "versions")[:MAX_SHOWN])
+    stored = Lesson.objects.filter(persona=persona).order_by("-created_at", "-id")
+    rows = list(stored.prefetch_related("evidence__message", "versions")[:MAX_SHOWN])
     shown = []
     for node in rows:
         initial = model_to_dict(node, ("scope", "condition", "is_boundary")) | {"text": node.description}

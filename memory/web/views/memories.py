@@ -86,17 +86,17 @@ class SearchForm(forms.Form):
 def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
     """All memories, newest first; or the results of a search."""
     params = request.POST if request.method == "POST" else request.GET
-    sought = SearchForm(persona, params)
-    sought.is_valid()
-    text = sought.cleaned_data.get("text", "") if request.method == "POST" else ""
-    how = sought.cleaned_data.get("how") or "words"
+    form = SearchForm(persona, params)
+    form.is_valid()
+    text = form.cleaned_data.get("text", "") if request.method == "POST" else ""
+    how = form.cleaned_data.get("how") or "words"
     before = params.get("before", "")
     context: dict[str, Any] = {
-        "sought": sought,
+        "sought": form,
         "text": text,
         "how": how,
         "before": before,
-        "anything": bool(text or sought.narrows),
+        "anything": bool(text or form.narrows),
     }
     if how == "said" and text:
         stored = Message.objects.filter(persona=persona)
@@ -105,25 +105,25 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
         context |= {"lines": lines.rows, "next": lines.rows[-1].uuid if lines.has_more else ""}
     elif how == "meaning" and text:
         try:
-            nearest = with_names(search.search_by_meaning(persona, text, sought.filters, PAGE))
+            nearest = with_names(search.search_by_meaning(persona, text, form.filters, PAGE))
             context |= {"nodes": nearest, "next": ""}
         except EmbeddingUnavailable:
             context |= {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
     else:
         nodes = ConceptNode.objects.of(persona)
         last_node = get_object_or_404(nodes, uuid=parse_uuid(before)) if before else None
-        found = search.search_by_words(persona, text, sought.filters, last_node, PAGE)
-        context |= {"nodes": with_names(found.rows), "next": found.rows[-1].uuid if found.has_more else ""}
+        results = search.search_by_words(persona, text, form.filters, last_node, PAGE)
+        context |= {"nodes": with_names(results.rows), "next": results.rows[-1].uuid if results.has_more else ""}
     return page(request, persona, "memory/memories.html", context)
 
 
 def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
     """The memories with `named`, the entities they mention, read together for all; and `forgotten_before`."""
-    found = mark_forgotten_before(nodes)
-    mentions = Mention.objects.filter(node__in=found).exclude(entity__status=Entity.Status.MERGED)
+    marked = mark_forgotten_before(nodes)
+    mentions = Mention.objects.filter(node__in=marked).exclude(entity__status=Entity.Status.MERGED)
     names: dict[int, list[Entity]] = {}
     for mention in mentions.select_related("entity"):
         names.setdefault(mention.node_id, []).append(mention.entity)
-    for node in found:
+    for node in marked:
         node.named = names.get(node.pk, [])  # type: ignore[attr-defined]
-    return found
+    return marked

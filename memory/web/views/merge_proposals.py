@@ -54,8 +54,8 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
 @require_POST
 def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str) -> HttpResponse:
     """Decide about a pair, or undo the decision."""
-    found = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
-    _tell(request, deed, lambda by: merge.DECISIONS[deed](found, by, timezone.now()))
+    row = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
+    _tell(request, deed, lambda by: merge.DECISIONS[deed](row, by, timezone.now()))
     before = parse_uuid(request.POST.get("before", ""))
     return redirect(reverse("memory_names", args=[persona.uuid]) + (f"?before={before}" if before else ""))
 

@@ -29,15 +29,15 @@ MOST_AWAITED = 20
 def people(request: HttpRequest, persona: Persona) -> HttpResponse:
     """All entities with a name."""
     known = persona.entities.exclude(status=Entity.Status.MERGED).annotate(memories=Count("mentions"))
-    found = list(known.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
-    spots = place_people([(entity, entity.memories) for entity in found[:MOST_ON_MAP]])
+    shown = list(known.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
+    spots = place_people([(entity, entity.memories) for entity in shown[:MOST_ON_MAP]])
     context = {
-        "people": found,
+        "people": shown,
         "spots": spots,
         "bonds": bonds(spots),
         "width": MAP_WIDTH,
         "height": MAP_HEIGHT,
-        "more": max(0, persona.entities.exclude(status=Entity.Status.MERGED).count() - len(found)),
+        "more": max(0, persona.entities.exclude(status=Entity.Status.MERGED).count() - len(shown)),
     }
     return page(request, persona, "memory/people.html", context)
 
@@ -46,21 +46,21 @@ def people(request: HttpRequest, persona: Persona) -> HttpResponse:
 @require_http_methods(["GET", "HEAD"])
 def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse:
     """One entity: names, description, memories, and the decisions about it."""
-    found = own_entity(persona, entity)
-    nodes = ConceptNode.objects.filter(mentions__entity=found).newest_first()[:MOST_MEMORIES]
-    mentions = dict(Mention.objects.filter(entity=found, node__in=list(nodes)).values_list("node_id", "pk"))
+    row = own_entity(persona, entity)
+    nodes = ConceptNode.objects.filter(mentions__entity=row).newest_first()[:MOST_MEMORIES]
+    mentions = dict(Mention.objects.filter(entity=row, node__in=list(nodes)).values_list("node_id", "pk"))
     memories = [(mentions[node.pk], node) for node in with_names(nodes)]
-    active = ConceptNode.objects.filter(mentions__entity=found).active()
+    active = ConceptNode.objects.filter(mentions__entity=row).active()
     plan = Q(kind=ConceptNode.Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)
     item = Q(kind__in=open_items.KINDS, outcome=ConceptNode.Outcome.OPEN)
     context = {
-        "entity": found,
+        "entity": row,
         "last_heard": active.filter(kind__in=L3).order_by("-last_mentioned_at", "-id").first(),
         "awaited": list(active.filter(plan | item).newest_first()[:MOST_AWAITED]),
-        "names": list(found.aliases.all()),
+        "names": list(row.aliases.all()),
         "memories": memories,
-        "more": max(0, found.mentions.count() - len(memories)),
-        "decided": decided_proposals(found),
+        "more": max(0, row.mentions.count() - len(memories)),
+        "decided": decided_proposals(row),
     }
     return page(request, persona, "memory/somebody.html", context)
 
@@ -69,9 +69,9 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
 @require_POST
 def person_action(request: HttpRequest, persona: Persona, entity: UUID, deed: str) -> HttpResponse:
     """Rename, describe, add or remove a name, or split."""
-    found = own_entity(persona, entity)
+    row = own_entity(persona, entity)
     try:
-        messages.success(request, run_entity_action(deed, found, request))
+        messages.success(request, run_entity_action(deed, row, request))
     except REFUSALS as error:
         messages.error(request, str(error))
-    return redirect("memory_somebody", persona.uuid, found.uuid)
+    return redirect("memory_somebody", persona.uuid, row.uuid)
