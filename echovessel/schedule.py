@@ -22,6 +22,7 @@ from memory.consolidation import runner as consolidation
 from memory.curation import lifecycle
 from memory.erasure import receipts
 from memory.imports import runner as importing
+from memory.store import calibration
 from proactive.outreach import runner as outreach
 from proactive.policy import consider
 
@@ -42,6 +43,7 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "outreach": outreach.requeue_stale,
     "considered": consider.consider_all,
     "erased": receipts.finish_pending,
+    "calibrated": calibration.ensure_quietly,
     "pruned": events.prune,
 }
 

@@ -15,6 +15,7 @@ from django.db.models import F
 from chat import knobs as chat_knobs
 from chat.care import flags as crises
 from echovessel.db.compiled_queries import Query
+from echovessel.embeddings import embedding
 from echovessel.language.human_dates import note_days
 from echovessel.llm.prompts import (
     ContextRequest,
@@ -269,7 +270,8 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
     keys = [node.pk for node in _open_expectations(request)]
     matched: dict[int, float] = {}
     if meaning is not None and request.occasion is None and keys:
-        cosines = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
+        own = vectors.space(request.persona.pk).vectors(keys) @ meaning.last
+        cosines = embedding.scale().comparable("query", own)
         near = zip(keys, cosines.tolist(), strict=True)
         matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
     request.known.update({"memory.meaning": meaning, "memory.matched": matched})

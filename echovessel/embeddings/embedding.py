@@ -16,7 +16,7 @@ import threading
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, cast
 
@@ -25,6 +25,7 @@ from django.conf import settings
 
 from echovessel.embeddings import bundled_model, local_model, model_names, translation
 from echovessel.embeddings.bundled_model import Encode
+from echovessel.embeddings.cosine_scale import IDENTITY, CosineScale, read_scale
 from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
 from echovessel.embeddings.model_names import BUNDLED, PLAIN, ModelSpec, full_name
 from echovessel.embeddings.server_model import ServerModel
@@ -45,11 +46,13 @@ SERVER_THREADS = 4
 
 @dataclass(frozen=True)
 class ModelInUse:
-    """The model of the stored vectors, as the database says: their size, and the vector of a server's PROBE."""
+    """The model of the stored vectors, as the database says: their size, the vector of a server's PROBE, and what their
+    cosines were measured to mean, in JSON."""
 
     name: str = ""
     dimension: int = 0
     probe: bytes = b""
+    cosines: str = ""
 
 
 def name() -> str:
@@ -57,10 +60,10 @@ def name() -> str:
     return _in_use.name or configured()
 
 
-def use(model: str, dimension: int = 0, probe: bytes = b"") -> None:
+def use(model: str, dimension: int = 0, probe: bytes = b"", cosines: str = "") -> None:
     """From now on use this model; an empty name means the configured one. Which it is says the database."""
     global _in_use
-    _in_use = ModelInUse(model, dimension, probe)
+    _in_use = ModelInUse(model, dimension, probe, cosines)
 
 
 def configured() -> str:
@@ -84,6 +87,11 @@ def is_served(model: str) -> bool:
 def document_prefix() -> str:
     """What the model in use wants before a text that is searched."""
     return model_names.parse(name()).document_prefix
+
+
+def scale() -> CosineScale:
+    """What the cosines of the model in use mean, on the bundled model's scale."""
+    return IDENTITY if name() in (PLAIN, BUNDLED) else read_scale(_in_use.cosines)
 
 
 def alike(model: str, text: str) -> bool:
@@ -259,7 +267,7 @@ def _executor_for(model: str) -> ThreadPoolExecutor:
 
 
 def _server(model: str) -> ServerModel:
-    return _server_of(model, _in_use if model == _in_use.name else ModelInUse())
+    return _server_of(model, replace(_in_use, cosines="") if model == _in_use.name else ModelInUse())
 
 
 @lru_cache(maxsize=4)

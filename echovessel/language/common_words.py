@@ -16,6 +16,8 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 
 WEIGHT = 0.3
+# How much of the direction that all messages have in common is subtracted from a query.
+SHARE = 0.5
 _BUNDLED_TALK = Path(__file__).with_name("talk.npy")
 
 _ENGLISH = """

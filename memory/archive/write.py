@@ -46,7 +46,7 @@ def archive_records(persona: Persona, now: datetime) -> Iterator[tuple[str, Valu
     """The type and the fields of each record, in the order of an archive."""
     with transaction.atomic():
         saved = parts.saved_keys(persona)
-    model, dimension, _ = vectors.in_use()
+    model, dimension, *_ = vectors.in_use()
     names = Names(persona, saved, model)
     yield (
         "header",

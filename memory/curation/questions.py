@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, Q
 
 from chat.models import Session, Turn
+from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.language.requests import RequestKind, read_requests
 from memory import knobs
@@ -66,7 +67,8 @@ def due(
         named = Mention.objects.filter(node__in=grounds, entity__in=entities).exists()
         cosine = 0.0
         if meaning is not None and grounds:
-            cosine = float((vectors.space(persona.pk).vectors(grounds) @ meaning.last).max(initial=0.0))
+            own = (vectors.space(persona.pk).vectors(grounds) @ meaning.last).max(initial=-1.0)
+            cosine = max(0.0, embedding.scale().comparable("query", float(own)))
         if named or shared >= SHARED_WORDS or cosine >= knobs.match_cosine():
             nearest.append((named + shared + cosine, question.pk, question))
     return max(nearest)[2] if nearest else None

@@ -100,7 +100,8 @@ def context_score(one: Profile, other: Profile, talking: Collection[str]) -> flo
     for first, vector in zip(one.texts, one.vectors, strict=False):
         for second, against in zip(other.texts, other.vectors, strict=False):
             if is_read(first) and is_read(second):
-                relevance = max(0.0, 1 - float(np.linalg.norm(vector - against)) / 2)
+                distance = float(np.linalg.norm(vector - against))
+                relevance = max(0.0, 1 - embedding.scale().comparable_distance("texts", distance) / 2)
             else:
                 # Of the words of the shorter memory, the share that the other one contains.
                 words, others = _content_words(first) - ignored, _content_words(second) - ignored

@@ -26,12 +26,11 @@ from memory.recall.shortlist import Shortlist
 from memory.recall.xray import CandidateRecord, EmptyReason, ItemRecord, XRay
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
+from memory.store.calibration import FEEDBACK_NODES
 from persona.models import Persona
 
 __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 
-# How many of the best memories are added to the query (retrievers.sharpen).
-FEEDBACK_NODES = 3
 # The x-ray keeps this many candidates: all that matter, and not a megabyte in every turn.
 MAX_XRAY_CANDIDATES = 100
 # An import in these states changes memory from moment to moment.

@@ -157,7 +157,11 @@ def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
         conditions = embedding.embed([lesson.condition for lesson in lessons], is_hurried=True)
     except embedding.EmbeddingUnavailable:
         return {}
-    return {lesson.pk: round(float(one @ said), 3) for lesson, one in zip(lessons, conditions, strict=True)}
+    scale = embedding.scale()
+    return {
+        lesson.pk: round(scale.comparable("query", float(condition @ said)), 3)
+        for lesson, condition in zip(lessons, conditions, strict=True)
+    }
 
 
 # --- memories with a condition --------------------------------------------------------------------------------------

@@ -13,8 +13,6 @@ from echovessel.language import common_words, tokenizer
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-# How much of the direction that all messages have in common is subtracted from a query.
-COMMON_SHARE = 0.5
 # The first words of a very long message give its subject.
 MAX_WORDS = 64
 
@@ -105,12 +103,15 @@ def meaning(query: Query) -> Meaning:
     one_by_one = _mean(query, [rows[turn] for turn in query.turns]) + _mean(query, [rows[turn] for turn in query.bare])
     together = rows[bare] if len(query.turns) > 1 else np.zeros_like(last)
     both = _unit(_unit(one_by_one, last) + together, last)
-    return Meaning(_unit(both - COMMON_SHARE * common_words.common_direction(), both), rows[bare], last)
+    return Meaning(_unit(both - common_words.SHARE * common_words.common_direction(), both), rows[bare], last)
 
 
 def knows(script: str) -> bool:
-    """Whether the embedding model was trained on much of a script; of one that the operator chose it is assumed."""
-    return script in ("latin", "han") or embedding.name() != embedding.BUNDLED
+    """Whether the embedding model was trained on much of a script; of one that the operator chose it is assumed, unless
+    it was measured and does not."""
+    if embedding.name() != embedding.BUNDLED:
+        return script not in embedding.scale().unknown
+    return script in ("latin", "han")
 
 
 def _mean(query: Query, rows: Sequence[np.ndarray]) -> np.ndarray:

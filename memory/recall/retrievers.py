@@ -23,6 +23,8 @@ from itertools import accumulate
 import numpy as np
 
 from chat import search
+from echovessel.embeddings import embedding
+from echovessel.embeddings.cosine_scale import Kind
 from echovessel.language.fact_domains import asks_of_listener, domains_asked
 from memory.recall import details, lexical, snapshot
 from memory.recall.dates import Window
@@ -31,6 +33,7 @@ from memory.recall.query import UNSPACED, Meaning, Query
 from memory.recall.rows import DatabaseRows, Memory, MessageRows, NodeRows
 from memory.recall.xray import RetrieverRecord
 from memory.store import vectors
+from memory.store.calibration import sharpen_query
 from memory.store.corrections import ReplacedText
 from memory.store.vector_cache import index_of
 from memory.store.vectors import Space
@@ -56,8 +59,6 @@ MAX_CLOSE = 40
 # One step is made from the best of each retriever, and not by an entity that everything is about.
 HUBS = 5
 COMPANY = 8
-# The weight of the best memories beside the query itself.
-FEEDBACK = 0.5
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 
@@ -180,7 +181,9 @@ def gather(
         message_count=message_count,
         window=window,
         sessions_in_window=sessions_in_window,
-        closest=_distances(space.vectors(near[:MAX_CLOSE]), meaning.bare).min().item() if meaning and near else None,
+        closest=_distances("query", space.vectors(near[:MAX_CLOSE]), meaning.bare).min().item()
+        if meaning and near
+        else None,
         found_by=finds.by_node,
         replaced=details.replaced_texts(persona.pk, best_nodes),
         retrievers=finds.records,
@@ -195,15 +198,17 @@ def _measure(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Find
     return Nodes(
         **vars(rows),
         vectors=vectors,
-        distances=_distances(vectors, meaning.whole) if meaning else vectors[:, 0],
+        distances=_distances("whole", vectors, meaning.whole) if meaning else vectors[:, 0],
         anchored=finds.of("entity", ids) | finds.of("domain", ids),
         in_window=finds.of("time", ids),
         joined=joined[(joined[:, :2] >= 0).all(axis=1)],  # both ends are candidates
     )
 
 
-def _distances(vectors: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    return np.linalg.norm(vectors - vector, axis=1).astype(np.float64)
+def _distances(kind: Kind, vectors: np.ndarray, vector: np.ndarray) -> np.ndarray:
+    """Euclidean distances as they would be by the bundled model, for which all thresholds are written."""
+    own = np.linalg.norm(vectors - vector, axis=1).astype(np.float64)
+    return np.asarray(embedding.scale().comparable_distance(kind, own))
 
 
 def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
@@ -212,8 +217,7 @@ def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
     centre = np.nansum(pool.nodes.vectors[best], axis=0)
     if not centre.any():
         return pool
-    whole = meaning.whole + FEEDBACK * centre / np.linalg.norm(centre)
-    distances = _distances(pool.nodes.vectors, whole / np.linalg.norm(whole))
+    distances = _distances("sharpened", pool.nodes.vectors, sharpen_query(meaning.whole, centre))
     return replace(pool, nodes=replace(pool.nodes, distances=distances))
 
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from echovessel.embeddings import embedding
 from memory import knobs
 
 # A number, or an array of numbers.
@@ -175,10 +176,10 @@ def bounded_parts(
 
 
 def floor_distance() -> float:
-    """The Euclidean distance of unit vectors at the floor, 1.2 by default: memories farther apart are unrelated.
-    Shared by recall, searching by meaning and the choice of known events for an extraction.
+    """The Euclidean distance of unit vectors at the floor, 1.2 by default, by the model in use: memories farther apart
+    are unrelated. Shared by searching by meaning and the choice of known events for an extraction.
     """
-    return 2 * (1 - knobs.minimum_relevance())
+    return float(embedding.scale().own_distance("query", 2 * (1 - knobs.minimum_relevance())))
 
 
 def floor_of(minimum_relevance: float, share: float) -> float:

@@ -9,7 +9,7 @@ itself, so that a kill costs one batch; the next run continues from there.
 """
 
 import logging
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -21,7 +21,7 @@ from django.utils import timezone
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Clock, Lease, LeaseLost, expiry, is_dead, new_holder
 from memory.models import ConceptNode, NodeVector, Reembedding, StagedVector
-from memory.store import vectors
+from memory.store import calibration, vectors
 from memory.store.active_model import follow
 
 BATCH = 128
@@ -87,7 +87,11 @@ def change(model: str, progress: Progress = lambda count: None, clock: Clock = t
         with transaction.atomic():
             lease.renew()
             StagedVector.objects.exclude(model=model).delete()
-        while not _switch(lease, model, dimension):
+        cosines: dict[str, Any] | None = None
+        while not _switch(lease, model, dimension, cosines):
+            cosines = calibration.measure(model) if cosines is None else cosines
+            with transaction.atomic():
+                lease.renew()
             last, unsound = 0, list[int]()
             while batch := list(
                 _unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]
@@ -180,16 +184,17 @@ def _probe_model(model: str) -> int:
     return len(vector)
 
 
-def _switch(lease: Lease[Reembedding], model: str, dimension: int) -> bool:
-    """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one."""
+def _switch(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapping[str, Any] | None) -> bool:
+    """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one, or
+    nothing is known of its cosines."""
     with transaction.atomic():
         lease.renew()
-        if _unstaged().exists():
+        if cosines is None or _unstaged().exists():
             return False
         if damaged := _unsound(StagedVector.objects.all(), model, dimension):
             StagedVector.objects.filter(pk__in=damaged).delete()
             return False
-        vectors.put_in_use(model, dimension, embedding.last_probe(model))
+        vectors.put_in_use(model, dimension, embedding.last_probe(model), cosines)
     return True
 
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from django.db import connection
@@ -373,7 +373,7 @@ def count(persona_id: int) -> int:
 
 def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
     """The exact vectors of nodes, by node id."""
-    model, dimension, _ = in_use()
+    model, dimension, *_ = in_use()
     stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model)
     rows, size = stored.values_list("node_id", "embedding"), 4 * dimension
     return {node_id: np.frombuffer(blob, dtype="<f4") for node_id, blob in rows if len(blob) == size}
@@ -422,24 +422,37 @@ def model_in_use() -> str:
         return next((str(name) for (name,) in cursor.fetchall()), "")
 
 
-def in_use() -> tuple[str, int, bytes]:
-    """The embedding model by which all vectors are, their size, and the probe of a server's model; empty and 0 before
-    there is one."""
+class InUse(NamedTuple):
+    """The embedding model by which all vectors are, their size, the probe of a server's model, and what the cosines
+    mean, in JSON; empty and 0 before there is a vector."""
+
+    model: str = ""
+    dimension: int = 0
+    probe: bytes = b""
+    cosines: str = ""
+
+
+def in_use() -> InUse:
     with connection.cursor() as cursor:
-        cursor.execute("SELECT name, dimension, probe FROM memory_embeddingmodel")
-        return next(((str(name), int(size), bytes(probe)) for name, size, probe in cursor.fetchall()), ("", 0, b""))
+        cursor.execute("SELECT name, dimension, probe, cosines FROM memory_embeddingmodel")
+        rows = cursor.fetchall()
+    return next((InUse(str(name), int(size), bytes(probe), str(text)) for name, size, probe, text in rows), InUse())
 
 
 def dimension_in_use() -> int:
     """The size of the stored vectors; before there is one, the bundled model's."""
     with connection.cursor() as cursor:
+        # Checks read it before an upgrade, too, when there is no such column.
+        cursor.execute("SELECT count(*) FROM pragma_table_info('memory_embeddingmodel') WHERE name = 'dimension'")
+        if not cursor.fetchone()[0]:
+            return embedding.DIMENSION
         cursor.execute("SELECT dimension FROM memory_embeddingmodel")
         return next((int(size) for (size,) in cursor.fetchall()), embedding.DIMENSION)
 
 
-def put_in_use(model: str, dimension: int, probe: bytes) -> None:
+def put_in_use(model: str, dimension: int, probe: bytes, cosines: Mapping[str, Any]) -> None:
     """Replace all vectors by those that were staged for `model`. Call in a transaction in which every node has one."""
-    stored = {"name": model, "dimension": dimension, "probe": probe}
+    stored = {"name": model, "dimension": dimension, "probe": probe, "cosines": cosines}
     EmbeddingModel.objects.update_or_create(defaults=stored)
     _fit_tables(dimension)
     with connection.cursor() as cursor:
@@ -478,7 +491,7 @@ def _begin_with(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     of the stored ones."""
     if not nodes:
         return
-    model, dimension, _ = in_use()
+    model, dimension, *_ = in_use()
     if model:
         check_size(vectors[0], dimension)
     else:

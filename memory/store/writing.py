@@ -27,6 +27,7 @@ import numpy as np
 from django.db.models import Exists, F, OuterRef, Q, prefetch_related_objects
 
 from chat.models import Message, Session
+from echovessel.embeddings import embedding
 from echovessel.language.coarse_dates import span_of
 from echovessel.language.health import bears_on_health
 from echovessel.outbox import events
@@ -325,7 +326,8 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     stored = vectors.of(hidden.values_list("pk", flat=True))
     of_hidden = [(pk, float(other @ vector)) for pk, other in stored.items()]
     cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
-    near = [pk for pk, cosine in cosines if cosine >= knobs.reinforce_cosine()]
+    least = embedding.scale().own("texts", knobs.reinforce_cosine())
+    near = [pk for pk, cosine in cosines if cosine >= least]
     # Told so shortly before that it is still the same; an imported node may have been told shortly afterwards, too.
     told_at, span = draft.told_at(now), timedelta(days=knobs.reinforce_days())
     lately = Q(created_at__gte=told_at - span)

@@ -253,6 +253,7 @@ def test_migrating_schedules_the_minute_job() -> None:
         "outreach",
         "considered",
         "erased",
+        "calibrated",
         "pruned",
     }
 

@@ -25,14 +25,17 @@ from tqdm import tqdm
 from chat import knobs
 from echovessel.db.sqlite.temporary import is_migrated, temporary_database
 from echovessel.embeddings import embedding
+from echovessel.embeddings.cosine_scale import read_scale
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.language import common_words
 from memory import evaluation
+from memory import knobs as memory_knobs
 from memory.archive import ArchiveError, import_archive
 from memory.archive.read import PASSES
 from memory.evaluation import measures
 from memory.management.commands.recall import aware, queries
 from memory.recall import prepare, recall
+from memory.store import calibration, vectors
 from persona.models import Persona
 
 ANSWERED = ("recall", "recall_at_5", "recall_at_10", "recall_at_20", "precision", "mrr", "tokens")
@@ -47,6 +50,7 @@ def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -
     times = []
     prepare(persona.pk)
     common_words.prepare()
+    calibration.ensure()
     for query in tqdm(list(queries(path / "queries.jsonl")), desc=path.name, file=progress, disable=progress is None):
         now = aware(query.now or timezone.now())
         recalled = recall(persona, query.turns, now=now, budget_tokens=budget)
@@ -129,8 +133,17 @@ class Command(BaseCommand):
             for path in options["dirs"] or evaluation.SETS.values():
                 with _throw_away(path / "archive.jsonl", self.stderr) as persona:
                     results[path.name] = evaluated(persona, path, budget, self.stderr)
+            _, dimension, _, cosines = vectors.in_use()
         run = {"budget": budget, "embedding_model": embedding.name(), "scoring": options["scoring"]}
-        return run | {"sets": results}
+        scale = read_scale(cosines)
+        # The thresholds as cosines of this very model.
+        own = {
+            "floor": scale.own("sharpened", 1 - 2 * (1 - memory_knobs.minimum_relevance()) ** 2),
+            "answer": scale.own("query", memory_knobs.answering_relevance()),
+            "same": scale.own("texts", memory_knobs.reinforce_cosine()),
+        }
+        thresholds = {name: round(cosine, 3) for name, cosine in own.items()}
+        return run | {"dimensions": dimension, "cosines": thresholds, "sets": results}
 
 
 @contextmanager
@@ -156,6 +169,8 @@ def _throw_away(archive: Path, progress: Any) -> Iterator[Persona]:
 def _table(run: Mapping[str, Any]) -> Iterator[str]:
     results: Mapping[str, Mapping[str, Any]] = run["sets"]
     yield f"embedding model {run['embedding_model']}, budget {run['budget']} tokens, {run['scoring']} scoring"
+    thresholds = ", ".join(f"{name} {cosine:.3f}" for name, cosine in run["cosines"].items())
+    yield f"{run['dimensions']} dimensions; thresholds as its cosines: {thresholds}"
     if any(found["all"] for found in results.values()):
         yield from _part(results, "set", ANSWERED, lambda found: found)
     if any(found["over_recall"]["all"] for found in results.values()):

@@ -2,7 +2,7 @@
 
 import base64
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
@@ -29,46 +29,13 @@ from persona.models import Persona
 from tests import hash_embedder
 from tests.memory.archive import archives
 from tests.memory.sessions import talk
+from tests.memory.store.conftest import TOLD, forget_servers
 from tests.wire.embedding_server import EmbeddingServer, projection
 
 pytestmark = pytest.mark.django_db(transaction=True)
 Remember = Callable[..., ConceptNode]
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
-TOLD = (
-    "Ana keeps bees behind her house.",
-    "Ana's grandmother died in spring.",
-    "Ana wants to learn the violin.",
-    "Ana moved to Lyon with her cat Milo.",
-    "Ana is afraid of the dentist.",
-)
 QUESTION = "Shall I learn the violin?"
-
-
-@pytest.fixture
-def server(settings: Any) -> Iterator[EmbeddingServer]:
-    running = EmbeddingServer(1_024)
-    settings.EMBEDDING_BASE_URL = running.url
-    settings.KNOBS = settings.KNOBS | {
-        "embeddings.query_seconds": 0.5,
-        "embeddings.batch_seconds": 1.0,
-        "embeddings.attempts": 1,
-        "embeddings.pause_seconds": 0,
-    }
-    _forget_servers()
-    yield running
-    running.close()
-    _forget_servers()
-
-
-def _forget_servers() -> None:
-    embedding.use("")
-    embedding.clear_cache()
-    embedding._server_of.cache_clear()
-
-
-@pytest.fixture
-def five(mira: Persona, remember: Remember) -> list[ConceptNode]:
-    return [remember(mira, text) for text in TOLD]
 
 
 def reembed(*args: str) -> str:
@@ -157,7 +124,7 @@ def test_what_was_made_by_another_model_of_that_name_is_not_mixed_in(
             reembed("--model", "bge-m3")
     StagedVector.objects.filter(pk__in=StagedVector.objects.order_by("-pk").values("pk")[:2]).delete()
     server.turned = projection(1_024, seed=2)
-    _forget_servers()
+    forget_servers()
     follow()
     reembed("--model", "bge-m3")
     assert_whole(1_024, "server:bge-m3")
@@ -298,7 +265,7 @@ def test_recall_is_measured_alike_through_a_server_of_another_size(
     NodeVector.objects.all().delete()
     EmbeddingModel.objects.all().delete()
     settings.EMBEDDING_MODEL = "my-model"
-    _forget_servers()
+    forget_servers()
     served = figures()
     assert vectors.in_use()[0] == "server:my-model"
     for name in ("recall", "recall_at_10"):

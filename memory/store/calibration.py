@@ -1,0 +1,98 @@
+"""Measure what the cosines of an embedding model mean, on the two sets of memory/evaluation: whatever the installation
+holds, the same model is always measured alike. It embeds some 180 short texts."""
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from echovessel.embeddings import embedding
+from echovessel.language import common_words
+from memory import evaluation
+from memory.models import EmbeddingModel
+from memory.store.active_model import follow
+
+# How many of the best memories recall adds to its query, and their weight beside it.
+FEEDBACK_NODES = 3
+FEEDBACK = 0.5
+
+
+def measure(model: str) -> dict[str, Any]:
+    """By set and kind of cosine the medians of what is unrelated and of what belongs together, and how well questions
+    find their answers; empty for the bundled model, whose scale it is. Raises EmbeddingUnavailable."""
+    if model in (embedding.BUNDLED, embedding.PLAIN):
+        return {}
+    common = common_words.common_direction_of(model)
+    return {name: _measure_set(model, path, common) for name, path in evaluation.SETS.items()}
+
+
+def ensure() -> int:
+    """Measure the model in use if that was not done yet: an installation may begin with it. Returns how many were
+    measured. Raises EmbeddingUnavailable."""
+    row = EmbeddingModel.objects.filter(cosines={}).exclude(name__in=(embedding.BUNDLED, embedding.PLAIN)).first()
+    if row is None:
+        return 0
+    follow()
+    return EmbeddingModel.objects.filter(name=row.name).update(cosines=measure(row.name))
+
+
+def ensure_quietly(now: datetime) -> int:
+    """The same by the clock: where the model cannot be asked now, it is asked in a minute."""
+    try:
+        return ensure()
+    except embedding.EmbeddingUnavailable:
+        return 0
+
+
+def _measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
+    memories = {line["id"]: line["description"] for line in _lines(path / "archive.jsonl") if line["type"] == "node"}
+    asked = [
+        (line["turns"][-1], [name for name in line["relevant"] if name in memories])
+        for line in _lines(path / "queries.jsonl")
+    ]
+    asked = [(question, relevant) for question, relevant in asked if relevant]
+    texts = embedding.embed(list(memories.values()), model)
+    questions = embedding.embed([question for question, _ in asked], model, as_query=True, is_hurried=False)
+    whole = questions - common_words.SHARE * common
+    whole /= np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-9)
+    nearest = np.argsort(-(whole @ texts.T), axis=1)[:, :FEEDBACK_NODES]
+    sharpened = sharpen_query(whole, texts[nearest].sum(axis=1))
+    places = {name: place for place, name in enumerate(memories)}
+    answers = np.zeros((len(asked), len(memories)), dtype=bool)
+    for row, (_, relevant) in enumerate(asked):
+        answers[row, [places[name] for name in relevant]] = True
+    of_query, of_whole, of_sharpened, of_texts = (rows @ texts.T for rows in (questions, whole, sharpened, texts))
+    apart = ~np.eye(len(memories), dtype=bool)
+    neighbours = np.where(apart, of_texts, -1.0).max(axis=1)
+    nearer = [_share_below(row, mask) for row, mask in zip(of_query, answers, strict=True)]
+    return {
+        "query": _medians(of_query[~answers], of_query[answers]),
+        "whole": _medians(of_whole[~answers], of_whole[answers]),
+        "sharpened": _medians(of_sharpened[~answers], of_sharpened[answers]),
+        "texts": _medians(of_texts[apart], neighbours),
+        # The chance that an answer is nearer than another memory (the area under the curve).
+        "separation": round(float(np.mean(nearer)), 4),
+    }
+
+
+def sharpen_query(whole: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """Queries (…, d) plus the mean direction of the best memories (…, d), of unit length: what is near good answers is
+    likelier to be one (Rocchio 1971)."""
+    sharpened = whole + FEEDBACK * centre / np.maximum(np.linalg.norm(centre, axis=-1, keepdims=True), 1e-9)
+    return np.asarray(sharpened / np.linalg.norm(sharpened, axis=-1, keepdims=True))
+
+
+def _medians(unrelated: np.ndarray, together: np.ndarray) -> list[float]:
+    return [round(float(np.median(cosines)), 4) for cosines in (unrelated, together)]
+
+
+def _share_below(cosines: np.ndarray, is_answer: np.ndarray) -> float:
+    return float((cosines[~is_answer][None, :] < cosines[is_answer][:, None]).mean())
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    with path.open(encoding="utf-8") as lines:
+        yield from map(json.loads, lines)
