@@ -64,7 +64,7 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     page.get_by_test_id("confirm-import").click()
     done(page)  # without anybody asking anew
 
-    # Without a model nothing is drafted of what the chat says: it would have to be put in other words.
+    # Without a model only what says who the owner is would be drafted, word for word: nothing here does.
     expect(page.get_by_test_id("to-drafts")).to_have_count(0)
     page.get_by_test_id("to-talk").click()
     expect(page.get_by_test_id("log")).to_contain_text("Who brings the salad")

@@ -19,6 +19,7 @@ the prompt, and the same material gives the same words.
                  "known_entities": [{"name", "kind"}], "pairs_in_question": [[name, name]] (both may be absent)}
     import      as extraction, with "dated": false where nobody knows the days, and "prose": true where nobody talks;
                  lines of others have the role "system", "others" are their names where the persona takes no part
+    onboarding  {"language", "user_name", "lines": as in extraction} an import, for drafts of who the owner is
     proactive   {"language", "persona_name", "user_name", "about": what it is about or "", "recent": as in chat}
 """
 
@@ -29,7 +30,7 @@ from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any
 
 from echovessel.llm.errors import LLMError
-from echovessel.llm.offline.extraction import extract
+from echovessel.llm.offline.extraction import draft_quotations, extract
 from echovessel.llm.offline.reply import first_word, reply
 from echovessel.llm.providers import OFFLINE, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema
@@ -45,7 +46,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "reflection": lambda _: {"thoughts": []},
     "slow_cycle": lambda _: {"thoughts": []},
     "entity": lambda _: {"description": "", "filling": []},
-    "onboarding": lambda _: {"drafts": []},
+    "onboarding": draft_quotations,
 }
 
 

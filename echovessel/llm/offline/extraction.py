@@ -31,6 +31,18 @@ HEAVY = 7
 MAX_ADDRESSEES = 2
 WORTH_KEEPING = 2
 MIN_WORDS = 3
+MAX_DRAFTS, MAX_DRAFT = 12, 300
+# What stays so: who the owner is, where they live, what they do, whom they have.
+SAYS_WHO = re.compile(
+    r"\bi(?:'?m| am) (?:an? (?!bit|little|lot|few)\w+|from [A-Z]|\d\d\b|married|single|divorced|retired|vegan|"
+    r"vegetarian)|"
+    r"\bi (?:live in|work (?:as|at|in|for)|teach|was born|grew up|come from|have (?:an?|one|two|three|four) (?:\w+ )?"
+    r"(?:sons?|daughters?|kids?|children|brothers?|sisters?|cats?|dogs?))\b|"
+    r"我(?:现在|平时)?(?:住在|来自|出生在|在[^，。]{1,12}(?:工作|上班|教书|当)|是(?:一?[个名位])?[^，"
+    r"。说不想]{0,8}(?:师|员|医生|护士|学生|人|工)|"
+    r"有[一两二三四]个?(?:孩子|儿子|女儿|哥哥|弟弟|姐姐|妹妹))",
+    re.I,
+)
 # So many statements before a correction are looked at for what it corrects.
 LATELY = 4
 NEVER_KEPT = ("forget", "forget_this", "wish", "name")
@@ -212,6 +224,25 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
         "self_check_notes": "",
     }
     return answer | ({"thoughts": []} if material.get("prose") else {})
+
+
+def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
+    """Drafts of who the owner is, out of what they said of themselves in an import: each a quotation, as memories are.
+    Of the persona, and of how it speaks, rules draft nothing."""
+    quoted: dict[str, dict[str, Any]] = {}
+    for message in material.get("lines", ()):
+        if message["role"] != "user" or not message["id"]:
+            continue
+        content = message["content"]
+        told = [span for span in sentences(content) if not is_question(content[slice(*span)])]
+        for start, end in told:
+            quote = _quote(content, start, end, read_requests(content))
+            is_lasting = SAYS_WHO.search(quote) or (FIRST_PERSON.search(quote) and bears_on_health(quote))
+            if quote and is_lasting and not AHEAD.search(quote) and len(quote) <= MAX_DRAFT:
+                words = QUOTATION[material["language"]].format(name=material["user_name"], quotes=f"“{quote}”")
+                evidence = [{"message_id": message["id"], "quote": quote}]
+                quoted.setdefault(quote.casefold(), {"label": "user", "text": words, "evidence": evidence})
+    return {"drafts": list(quoted.values())[:MAX_DRAFTS]}
 
 
 def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:

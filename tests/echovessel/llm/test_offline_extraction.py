@@ -6,7 +6,7 @@ from itertools import product
 from typing import Any
 
 from echovessel.language.dates import days_in
-from echovessel.llm.offline.extraction import extract
+from echovessel.llm.offline.extraction import draft_quotations, extract
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import Named, names_in
 from echovessel.llm.offline.text import is_question, is_small_talk
@@ -216,6 +216,31 @@ def test_of_prose_all_that_qualifies_is_kept_and_nothing_thought() -> None:
 def test_what_others_said_is_nothing_to_remember() -> None:
     line = {"id": "", "role": "system", "speaker": "Kim", "content": "I lost my job.", "at": "2024-01-05T12:00:00Z"}
     assert extract(session("", lines=[line]))["events"] == []
+
+
+@each_row(
+    ("line", "language", "drafted"),
+    [
+        ("I'm a nurse and I live in Leeds. It rained.", "en", ["Ana: “I'm a nurse and I live in Leeds.”"]),
+        ("I am allergic to nuts.", "en", ["Ana: “I am allergic to nuts.”"]),
+        ("我在银行上班。今天下雨", "zh", ["小雨：“我在银行上班。”"]),
+        ("我有两个孩子，乐乐和安安", "zh", ["小雨：“我有两个孩子，乐乐和安安”"]),
+        ("I'm a bit tired.", "en", []),
+        ("Do I live in Leeds?", "en", []),
+        ("I work at the fair on Friday.", "en", []),
+        ("Forget that I live in York.", "en", []),
+        ("My sister lives in Rome.", "en", []),
+        ("我是说你别来", "zh", []),
+        ("> I'm a baker.", "en", []),
+    ],
+)
+def test_of_an_import_the_owners_own_words_of_who_they_are_are_drafted(
+    line: str, language: str, drafted: list[str]
+) -> None:
+    answer = draft_quotations(session(line, language=language))
+    assert [one["text"] for one in answer["drafts"]] == drafted
+    assert {one["label"] for one in answer["drafts"]} <= {"user"}
+    assert all(quote["quote"] in line for one in answer["drafts"] for quote in one["evidence"])
 
 
 # --- names ------------------------------------------------------------------------------------------------------------

@@ -94,7 +94,10 @@ def test_a_diary_becomes_quotations_with_days(
         assert node.created_at.year == 2024
         assert node.description in (f"Ana: “{evidence.quote}”", f"Ana：“{evidence.quote}”")
     assert not ConceptNode.objects.filter(persona=mira).exclude(kind="event").exists()
-    assert not CoreDraft.objects.exists()
+    said = ConceptNode.objects.filter(persona=mira).values_list("evidence__message__content", flat=True)
+    for draft in CoreDraft.objects.all():
+        assert draft.label == "user"
+        assert any(draft.text.split("“")[1].rstrip("”") in content for content in said)
     assert list(CoreBlock.objects.values()) == before
     assert set(LLMCall.objects.values_list("purpose", flat=True)) == {"import", "onboarding"}
     assert broken_invariants(NOW) == {}
