@@ -493,6 +493,16 @@ fall_off = knob(
     why="Few good memories beat a full budget: what is so much weaker than the best only distracts.",
     source="design/recall.md",
 )
+alike_cosine = knob(
+    "memory.alike_cosine",
+    0.86,
+    low=0.5,
+    high=1,
+    unit="cosine",
+    why="Of two memories that would be recalled together and are nearer than this, one is left out, unless it tells a "
+    "name, a number, a day or a relative that the other does not.",
+    source="measured on LoCoMo, 2026-11: near-duplicates among the chosen tokens from 4.1 to 0.4 percent",
+)
 thoughts_about_them = whole(
     "memory.thoughts_about_them",
     10,

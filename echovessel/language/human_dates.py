@@ -2,6 +2,7 @@
 "(9 April 2023, five months ago)", 「（2023年4月9日，五个月前）」. Pure; dates are those of the owner's zone."""
 
 from calendar import monthrange
+from collections.abc import Sequence
 from datetime import date
 from typing import Literal
 
@@ -80,10 +81,16 @@ def write_days(first: date, last: date, language: str, *, before_month: str = ""
 
 
 def note_days(
-    first: date, last: date, today: date, language: str, basis: Basis | None = None, told: date | None = None
+    first: date,
+    last: date,
+    today: date,
+    language: str,
+    basis: Basis | None = None,
+    told: date | None = None,
+    also: Sequence[date] = (),
 ) -> str:
     """The days of a memory as a prompt notes them. `basis` says what they are where they are not its own; `told` is
-    the day on which it was told, where the note must give that as well.
+    the day on which it was told, where the note must give that as well, `also` are others on which it was told.
 
     >>> note_days(date(2023, 4, 9), date(2023, 4, 9), date(2023, 9, 12), "en")
     '(9 April 2023, five months ago)'
@@ -97,8 +104,10 @@ def note_days(
         seen = humanize_distance(last if last < today else first, today, language)
     if language == "zh":
         then = f"；{_bare_day(told, last, language)}说" if told else ""
+        then += f"；{'、'.join(_bare_day(day, last, language) for day in also)}也说" if also else ""
         return f"（{days}{_BASIS_ZH[basis] if basis else ''}，{seen}{then}）"
     then = f"; told {_bare_day(told, last, language)}" if told else ""
+    then += f"; also {', '.join(_bare_day(day, last, language) for day in also)}" if also else ""
     return f"({f'{basis} ' if basis else ''}{days}, {seen}{then})"
 
 

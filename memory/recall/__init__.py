@@ -17,7 +17,7 @@ from echovessel.embeddings import embedding
 from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.models import ImportJob
-from memory.recall import dates, query, ranking, retrievers, select, shortlist, snapshot
+from memory.recall import dates, exchanges, passages, query, ranking, retrievers, select, shortlist, snapshot
 from memory.recall.query import Meaning
 from memory.recall.render import Renderer, format_uuid
 from memory.recall.retrievers import Pool
@@ -82,8 +82,11 @@ class Item:
     def of_passage(cls, shown: SelectedItem, offered: Shortlist) -> "Item":
         """A passage: its messages in the order they were written, scored by the best of them."""
         chosen = [offered.messages[candidate.key] for candidate in shown.passage]
-        in_order = sorted(chosen, key=lambda message: (message.created_at, message.id))
+        in_order = exchanges.in_order_of_time([*chosen, *shown.context])
         best = offered.messages[shown.best.key]
+        # Of a question it is the answer that tells.
+        later = [message for message in shown.context if message.created_at > best.created_at]
+        teller = later[0] if later and passages.is_question(best.content) else best
         uuids = tuple(UUID(message.uuid_hex) for message in in_order)
         text = offered.renderer.passage(in_order)
         return cls(
@@ -94,9 +97,9 @@ class Item:
             messages=tuple(message.external_id or str(uuid) for message, uuid in zip(in_order, uuids, strict=True)),
             message_uuids=uuids,
             text=text,
-            said=best.content,
-            when=offered.renderer.when_message(best),
-            speaker=best.role,
+            said=teller.content,
+            when=offered.renderer.when_message(teller),
+            speaker=teller.role,
             tokens=tokens(text),
             score=round(shown.best.score, 4),
             parts={"relevance": round(shown.best.score, 4)},
@@ -193,6 +196,14 @@ def recall(
         window=in_window,
         longest_passage=knobs.passage_lines(),
         fall_off=knobs.fall_off(),
+    )
+    selection = exchanges.complete_exchanges(
+        selection,
+        offered.messages,
+        lambda ids: shortlist.read_messages(persona, ids, offered.renderer),
+        offered.renderer,
+        budget_tokens,
+        in_window,
     )
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
     ids = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}

@@ -22,6 +22,7 @@ from chat.models import Message
 from echovessel.language.coarse_dates import humanize_coarse_date, span_of
 from echovessel.language.dates import is_relative
 from echovessel.language.human_dates import Basis, humanize_distance, note_days, write_days
+from echovessel.language.small_talk import Gist
 from echovessel.llm.prompts import one_line, shorten, tokens
 from memory.models import ConceptNode
 from memory.models.node import L3
@@ -34,12 +35,15 @@ _note_days = lru_cache(maxsize=4_096)(note_days)
 Kind = ConceptNode.Kind
 # A memory of another kind is shown without a day.
 DATED = (Kind.EVENT, Kind.INTENTION, Kind.EXPECTATION, Kind.THOUGHT)
+# Of the days on which the same was told, too, the latest are shown.
+MAX_ALSO = 2
 DAY_UNKNOWN = {"en": "(day unknown)", "zh": "（日期不详）"}
 
 
 class RenderedMessage(NamedTuple):
     """A message as recall shows it; `created_at` in UTC, naive. `to` follows the speaker's name where the owner
-    spoke to others than the persona. `is_undated`: it came from a file that says no times."""
+    spoke to others than the persona. `is_undated`: it came from a file that says no times. `gist` is
+    what is shown of it; without one, all of it."""
 
     id: int
     uuid_hex: str
@@ -52,6 +56,7 @@ class RenderedMessage(NamedTuple):
     to: str = ""
     is_unsure: bool = False
     is_undated: bool = False
+    gist: Gist | None = None
 
 
 class RenderedNode(NamedTuple):
@@ -93,8 +98,9 @@ class Renderer:
         names: dict[str, str] = {role: one_line(name) for role, name in both.items()}
         return cls(persona.language, names, now.astimezone(persona.zone))
 
-    def node(self, node: RenderedNode) -> str:
-        """A node's line; a fact ends with its times, a promise or expectation with its outcome."""
+    def node(self, node: RenderedNode, alike: Sequence[RenderedNode] = ()) -> str:
+        """A node's line; a fact ends with its times, a promise or expectation with its outcome. `alike` are others that
+        tell the same: their days stand beside its own."""
         description: str = one_line(node.description)
         if outcome := _words(self.language).get(node.kind, {}).get(node.outcome):
             description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
@@ -104,23 +110,25 @@ class Renderer:
             )
         if node.is_unsure:
             description += not_sure(self.language)
-        return f"- {self._after_note(self._note_node(node))}{description}"
+        return f"- {self._after_note(self._note_node(node, alike))}{description}"
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
-        """Messages in the order they were written; the first one bears the day, and whichever begins a new one."""
-        lines = [f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0])}"]
+        """Messages in the order they were written; the first one bears the day, and whichever begins a new one. A
+        question with which the last one ends is left out, if that tells anything besides."""
+        lines = [f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0], len(messages) > 1)}"]
         for before, message in pairwise(messages):
             day = "" if self.same_day(before, message) else f"{self._written_day(message)}{self._colon}"
-            lines.append(f"{day}{self._quote(message)}")
+            lines.append(f"{day}{self._quote(message, message is not messages[-1])}")
         return NEXT_LINE.join(lines)
 
-    def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int]:
-        """The tokens of a message as the first of a passage, and as a further one beside its `neighbours`."""
-        quote = self._quote(message)
+    def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
+        """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of the
+        question that is shown where an answer follows."""
+        quote, asking = self._quote(message, is_answered=False), self._quote(message, is_answered=True)
         others = [one for one in neighbours if not self.same_day(one, message)]
         day = max((self._written_day(one) + self._colon for one in (message, *others)), key=len) if others else ""
         first = f"- {self._after_note(self._note_message(message))}{quote}"
-        return tokens(first), tokens(f"{NEXT_LINE}{day}{quote}")
+        return tokens(first), tokens(f"{NEXT_LINE}{day}{quote}"), max(0, tokens(asking) - tokens(quote) + 1)
 
     def same_day(self, one: RenderedMessage, other: RenderedMessage) -> bool:
         return self._day(one.created_at) == self._day(other.created_at)
@@ -137,20 +145,25 @@ class Renderer:
             return ""
         return humanize_distance(self._day(message.created_at), self.now.date(), self.language)
 
-    def _note_node(self, node: RenderedNode) -> str:
+    def _note_node(self, node: RenderedNode, alike: Sequence[RenderedNode] = ()) -> str:
         """The days of a node: its own, else that on which it was told or noted."""
         today, told_on = self.now.date(), self._day(node.created_at)
+        also: tuple[date, ...] = ()
+        if alike:
+            told = {self._day(one.created_at) for one in alike if not one.event_start and not one.is_undated}
+            also = tuple(sorted(told - {told_on})[-MAX_ALSO:])
         if node.event_start and node.kind != Kind.FACT:
             last = node.event_end or node.event_start
             is_told_otherwise = told_on != node.event_start and not node.is_undated and is_relative(node.description)
-            told = told_on if is_told_otherwise and node.kind not in (Kind.INTENTION, Kind.EXPECTATION) else None
-            return _note_days(node.event_start, last, today, self.language, None, told)
+            needs_telling = is_told_otherwise and node.kind not in (Kind.INTENTION, Kind.EXPECTATION)
+            first_told = told_on if needs_telling else None
+            return _note_days(node.event_start, last, today, self.language, None, first_told, also)
         if node.kind not in DATED and not is_relative(node.description):
             return ""
         if node.is_undated:
             return DAY_UNKNOWN[self.language]
         basis: Basis = "told" if node.is_told and node.kind != Kind.THOUGHT else "noted"
-        return _note_days(told_on, told_on, today, self.language, basis)
+        return _note_days(told_on, told_on, today, self.language, basis, None, also)
 
     def _note_message(self, message: RenderedMessage) -> str:
         if message.is_undated:
@@ -172,8 +185,10 @@ class Renderer:
     def _colon(self) -> str:
         return "：" if self.language == "zh" else ": "
 
-    def _quote(self, message: RenderedMessage) -> str:
-        words = shorten(one_line(message.content), MAX_MESSAGE_TOKENS)
+    def _quote(self, message: RenderedMessage, is_answered: bool) -> str:
+        gist = message.gist or Gist(one_line(message.content), "")
+        shown = gist.whole if is_answered or not gist.told else gist.told + (" …" if gist.asked else "")
+        words = shorten(shown, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
         return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"{doubt}'
 

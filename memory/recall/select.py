@@ -9,6 +9,9 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from memory.recall.near_duplicates import adds_no_words, words_of
+from memory.recall.render import RenderedMessage
+
 # Of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
 USUAL_TOKENS = 30
 BREVITY = 0.1
@@ -18,7 +21,8 @@ EXCEPTED_SHARE = 0.5
 
 class Candidate(NamedTuple):
     """One node or message that could be shown. `messages` are those whose words it shows: of a node its evidence, of a
-    message itself; `joined_tokens` is the cost of a message as part of a passage that is there already.
+    message itself; `joined_tokens` is the cost of a message as part of a passage that is there already,
+    `question_tokens` that of the question with which it ends, shown where the next message is.
     `only_excepted`: it is below the floor, and offered because it mentions an entity that is named, or is of the days
     that are asked about."""
 
@@ -32,6 +36,7 @@ class Candidate(NamedTuple):
     before: int | None = None
     after: int | None = None
     joined_tokens: int = 0
+    question_tokens: int = 0
     text: str = ""
 
     @property
@@ -43,10 +48,12 @@ class Candidate(NamedTuple):
 
 @dataclass
 class SelectedItem:
-    """One item: a node, or the messages of a passage; the best of them gives its score."""
+    """One item: a node, or the messages of a passage; the best of them gives its score. `context` are messages that
+    make a passage understood (exchanges.py)."""
 
     best: Candidate
     passage: list[Candidate] = field(default_factory=list)
+    context: list[RenderedMessage] = field(default_factory=list)
 
 
 @dataclass
@@ -60,6 +67,7 @@ class Selection:
     excepted_tokens: int = 0
     shown_messages: set[int] = field(default_factory=set)
     shown_texts: set[str] = field(default_factory=set)
+    shown_words: list[frozenset[str]] = field(default_factory=list)
     passages: dict[int, SelectedItem] = field(default_factory=dict)
 
     def rule_against(self, candidate: Candidate, cost: int, budget: int, window: AbstractSet[int]) -> str:
@@ -74,6 +82,8 @@ class Selection:
             return "fell_off"
         if self.tokens + cost > budget:
             return "no_room"
+        if not candidate.is_node and adds_no_words(words_of(candidate.text), self.shown_words):
+            return "near_duplicate"
         if candidate.only_excepted and self.excepted_tokens + cost > budget * EXCEPTED_SHARE:
             return "excepted_only"
         return ""
@@ -83,6 +93,7 @@ class Selection:
         self.tokens += cost
         self.excepted_tokens += cost * candidate.only_excepted
         self.shown_messages |= candidate.messages
+        self.shown_words.append(words_of(candidate.text))
         if passage is None:
             passage = SelectedItem(candidate)
             self.items.append(passage)
@@ -110,6 +121,9 @@ def select_within_budget(
         neighbours = (selection.passages.get(key) for key in beside if key is not None)
         passage = next((item for item in neighbours if item and len(item.passage) < longest_passage), None)
         cost = candidate.joined_tokens if passage else candidate.tokens
+        if passage:  # the question of whichever of two neighbours comes first is shown with its answer
+            cost += sum(one.question_tokens for one in passage.passage if one.key == candidate.before)
+            cost += candidate.question_tokens if any(one.key == candidate.after for one in passage.passage) else 0
         if rule := selection.rule_against(candidate, cost, budget, window):
             selection.removed[candidate.is_node, candidate.key] = rule
         else:

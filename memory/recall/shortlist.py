@@ -9,15 +9,18 @@ import numpy as np
 
 from chat import search
 from chat.prompt.assemble import find_addressees, format_addressees
-from echovessel.llm.prompts import tokens
+from echovessel.language.small_talk import gist_of
+from echovessel.llm.prompts import one_line, tokens
 from memory import knobs
 from memory.recall import details, passages
+from memory.recall.near_duplicates import which_is_enough
 from memory.recall.ranking import Ranking
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer
 from memory.recall.retrievers import Pool
 from memory.recall.scoring import DISPUTED_PENALTY, Parts
 from memory.recall.select import Candidate
 from memory.store.corrections import outdated_message_ids, unsure_message_ids
+from memory.store.deduplication import dates_conflict
 from persona.models import Persona
 
 # This many nodes and as many messages compete for the budget, or as many of each as it can hold.
@@ -57,7 +60,7 @@ def build_shortlist(
     nodes = {row[0]: RenderedNode(*row) for row in details.node_rows(persona.pk, ids)}
     parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
     relevance = dict(zip(ranks.messages[:limit].tolist(), ranks.relevance[:limit].tolist(), strict=True))
-    messages = _read_messages(persona, list(relevance), renderer.language)
+    messages = read_messages(persona, list(relevance), renderer)
     answering = details.last_of_user(persona.pk, list(messages))
     contents = {key: message.content for key, message in messages.items()}
     resting = details.resting_nodes(persona.pk, sorted({*messages, *answering.values()}))
@@ -72,6 +75,9 @@ def build_shortlist(
         (persona.called, persona.name),
     )
     removed |= dict.fromkeys(((False, key) for key in outdated), "outdated")
+    removed |= dict.fromkeys(
+        ((False, key) for key, message in messages.items() if message.gist and not message.gist.whole), "small_talk"
+    )
     weight = knobs.relevance_weight()
     shortlist = Shortlist(
         renderer=renderer,
@@ -89,23 +95,27 @@ def build_shortlist(
         removed=removed,
         candidates=(),
     )
-    of_nodes = _node_candidates(best.tolist(), shortlist, pool, ranks)
+    of_nodes = list(_node_candidates(best.tolist(), shortlist, pool, ranks))
+    vectors = pool.nodes.vectors[np.searchsorted(pool.nodes.ids, [candidate.key for candidate in of_nodes])]
+    of_nodes, folded = fold_alike(of_nodes, nodes, renderer, vectors, knobs.alike_cosine())
+    removed |= dict.fromkeys(((True, key) for key in folded), "near_duplicate")
     return replace(shortlist, candidates=[*of_nodes, *_message_candidates(shortlist, pool)])
 
 
-def _read_messages(persona: Persona, message_ids: Sequence[int], language: str) -> dict[int, RenderedMessage]:
+def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Renderer) -> dict[int, RenderedMessage]:
     """The messages by id; where the owner wrote to others than the persona, with their names. Only imported messages
     cost further statements."""
-    messages = {row[0]: RenderedMessage(*row) for row in search.message_rows(persona.pk, message_ids)}
-    imported = [message for message in messages.values() if message.import_hex]
+    rows = [RenderedMessage(*row) for row in search.message_rows(persona.pk, message_ids)]
+    messages = {row.id: row._replace(gist=gist_of(one_line(row.content), renderer.names.values())) for row in rows}
+    imported = [message for message in rows if message.import_hex]
     if imported:
         by_owner = [(message.session_id, message.import_hex or "") for message in imported if message.role == "user"]
         addressees = find_addressees(by_owner)
         undated = details.undated_sessions(sorted({message.session_id for message in imported}))
         for message in imported:
             names = addressees.get(message.session_id) if message.role == "user" else None
-            to = "" if names is None else format_addressees(names, language)
-            messages[message.id] = message._replace(to=to, is_undated=message.session_id in undated)
+            to = "" if names is None else format_addressees(names, renderer.language)
+            messages[message.id] = messages[message.id]._replace(to=to, is_undated=message.session_id in undated)
     return messages
 
 
@@ -136,7 +146,7 @@ def _message_candidates(shortlist: Shortlist, pool: Pool) -> Iterator[Candidate]
         if key in shortlist.messages and (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
             beside = [shortlist.messages[one] for one in (before, after) if one in shortlist.messages]
-            cost, joined = shortlist.renderer.costs(message, beside)
+            cost, joined, question = shortlist.renderer.costs(message, beside)
             yield Candidate(
                 key=key,
                 is_node=False,
@@ -147,4 +157,47 @@ def _message_candidates(shortlist: Shortlist, pool: Pool) -> Iterator[Candidate]
                 before=int(before) or None,
                 after=int(after) or None,
                 joined_tokens=joined,
+                question_tokens=question,
+                text=message.gist.whole if message.gist else message.content,
             )
+
+
+def fold_alike(
+    candidates: Sequence[Candidate],
+    nodes: Mapping[int, RenderedNode],
+    renderer: Renderer,
+    vectors: np.ndarray,
+    alike_cosine: float,
+) -> tuple[list[Candidate], set[int]]:
+    """The candidates with those that tell the same folded into one, and the keys of those that are gone. Of two the one
+    stays that tells all of it, at the place of the better, with the evidence and the days of both. `vectors` (n, d) are
+    those of the candidates, of unit length or NaN."""
+    order = sorted(range(len(candidates)), key=lambda place: candidates[place].order)
+    kept = {place: candidates[place] for place in order}
+    alike: dict[int, list[int]] = defaultdict(list)
+    known = np.nan_to_num(vectors[order])
+    for first, second in np.argwhere(np.triu(known @ known.T, 1) >= alike_cosine).tolist():
+        better, worse = order[first], order[second]
+        if better in kept and worse in kept:
+            one, other = nodes[candidates[better].key], nodes[candidates[worse].key]
+            enough = which_is_enough(one.description, other.description) if _is_same_matter(one, other) else ""
+            if enough:
+                stays, goes = (better, worse) if enough == one.description else (worse, better)
+                gone = kept.pop(goes)
+                messages = kept[stays].messages | gone.messages
+                kept[stays] = kept[stays]._replace(score=max(kept[stays].score, gone.score), messages=messages)
+                alike[stays] += [goes, *alike.pop(goes, [])]
+    for place, others in alike.items():
+        node, *rest = (nodes[candidates[one].key] for one in (place, *others))
+        text = renderer.node(node, rest)
+        kept[place] = kept[place]._replace(text=text, tokens=tokens(text))
+    return list(kept.values()), {candidate.key for place, candidate in enumerate(candidates) if place not in kept}
+
+
+def _is_same_matter(one: RenderedNode, other: RenderedNode) -> bool:
+    """Whether two memories can be of one thing: of one kind and state, and not of different days."""
+    states = [
+        (node.kind, node.outcome, node.is_unsure, node.plan_state, node.since, node.until) for node in (one, other)
+    ]
+    days = [(node.event_start, node.event_end or node.event_start) for node in (one, other) if node.event_start]
+    return states[0] == states[1] and (len(days) < 2 or not dates_conflict(*days))

@@ -54,7 +54,7 @@ def adds_nothing(telling: str, known: str) -> bool:
     False
     """
     rest = iter(_content(known))
-    return all(word in rest for word in _content(telling)) and _denials(telling) == _denials(known)
+    return all(word in rest for word in _content(telling)) and denials(telling) == denials(known)
 
 
 def telling_words(text: str) -> set[str]:
@@ -75,6 +75,6 @@ def _content(text: str) -> list[str]:
     return [token for token in tokenizer.tokenize(text) if token in content]
 
 
-def _denials(text: str) -> int:
+def denials(text: str) -> int:
     plain = text.casefold().replace("\u2019", "'")
     return len(_NEGATION_WORDS.findall(plain)) + len(_NEGATION_SIGNS.findall(plain))

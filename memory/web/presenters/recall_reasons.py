@@ -29,6 +29,8 @@ RULES = {
     "same_words": gettext_lazy("already used"),
     "in_window": gettext_lazy("said just now in this conversation"),
     "in_prompt": gettext_lazy("always known"),
+    "near_duplicate": gettext_lazy("another one says the same"),
+    "small_talk": gettext_lazy("only a greeting, thanks or praise"),
     "outdated": gettext_lazy("corrected or archived since"),
 }
 LAPS = {

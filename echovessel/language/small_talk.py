@@ -1,0 +1,123 @@
+"""Greetings, thanks and praise: sentences that pass between people and tell nothing. Pure; English and Chinese.
+
+A sentence is small talk where every word of it is: "Wow, that's awesome, Caroline!", 「太好了，真为你高兴！」. No
+answer is, however short it is ("Yes.", 「好多了。」), nor what was felt ("I'm proud of my dad.", "It was amazing.").
+"""
+
+import re
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+# An ellipsis in the place of less would save nothing.
+MIN_CUT_BYTES = 7
+MIN_NICKNAME = 3
+_SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"”’')）]*|\n|$)\s*")
+_ASKS = re.compile(r"[?？][\"”’')）]*\s*$|吗[。.\s]*$")
+_WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
+_CJK = re.compile("[\u3400-\u9fff]")
+_OTHER = re.compile(r"[^\W_]")
+# Words without which no sentence is small talk, and words that may stand beside them.
+_CORE = frozenset(
+    re.findall(
+        r"\S+",
+        """
+    hi hey hello heya hiya yo morning evening goodnight night bye goodbye cya later thanks thank thx ty cheers
+    welcome congrats congratulations wow whoa woah aww aw yay woo hooray awesome amazing great wonderful
+    fantastic incredible brilliant lovely nice cool sweet impressive inspiring beautiful gorgeous stunning
+    adorable cute perfect excellent superb good glad happy proud appreciate kind thoughtful talented lucky
+    haha hahaha lol sorry luck care
+""",
+    )
+)
+_BESIDE = frozenset(
+    re.findall(
+        r"\S+",
+        """
+    a an the and but so too very really truly super pretty quite just such how what that's thats that this
+    these those it's its it is are you you're youre your yours to for of on at about with as be much lot lots
+    again all everything always here there i'm im i we're see seeing hear hearing done chat chatting talk talking
+    catch catching up soon later have having had day one time times keep work working job going well done way
+    go best wish wishes you'd you'll we'll ya y'all course no problem anytime sounds sound looks look looking
+    feel bet sharing share being guys girl man dude buddy friend pal mate dear everyone know knowing sure oh
+    ah um hmm ooh tell me can't wait support help listening encouragement kindness words effort thing things
+    idea stuff photo pic pics picture today tonight weekend rest take enjoy yourself totally absolutely
+    definitely indeed right
+""",
+    )
+)
+_PHRASES_ZH = re.compile(
+    "你好|您好|大家好|早上好|下午好|晚上好|中午好|早安|晚安|午安|早呀?|嗨|哈喽|哈啰|嘿|在吗|好久不见|再见|拜拜|回头见|明天见|改天聊|下次聊|"
+    "谢谢|多谢|感谢|谢啦|辛苦了?|不客气|不用谢|没关系|没事的?|别客气|太感谢了|恭喜|祝贺|祝你?|祝福|加油|顺利|好运|保重|注意身体|"
+    "好好休息|哇塞?|哇哦|天哪|天啊|太好了|太棒了|真棒|好棒|很棒|棒极了|真好|真不错|不错|好厉害|真厉害|太厉害了|厉害|了不起|"
+    "真了不起|真替你|真为你|替你|为你|为我们|高兴|开心|骄傲|自豪|羡慕|好羡慕|真羡慕|好可爱|真可爱|太可爱了|可爱|好美|真美|太美了|漂亮|"
+    "听起来|看起来|听上去|真有意思|有意思|支持你?|相信你|你可以的|你真|你太|哈哈+|嘿嘿|呵呵|嘻嘻|嗯+|哦+|噢+|啊+|呀+|吧|呢|哟|嘛|啦|"
+    "真的|真是|实在|非常|特别|太|真|好|很|又|也|都|的|了|你|您|我|一切|愉快|快乐|周末|今天|每天"
+)
+_CORE_ZH = re.compile(
+    "你好|您好|大家好|[早下晚中]上?[午]?好|早安|晚安|午安|嗨|哈喽|哈啰|好久不见|再见|拜拜|回头见|明天见|谢|辛苦|不客气|恭喜|祝|加油|保重|"
+    "好好休息|哇|太好了|棒|真好|不错|厉害|了不起|[真替]?[为替]你|羡慕|可爱|好美|真美|太美|漂亮|有意思|支持|相信你|你可以的|哈哈|嘿嘿"
+)
+
+
+class Gist(NamedTuple):
+    """What a message tells, and the question with which it ends; small talk around them is left out, and "…" stands in
+    its place. `told` is empty where it only asks, `asked` where it does not ask; both are where it is small talk."""
+
+    told: str
+    asked: str
+
+    @property
+    def whole(self) -> str:
+        return " ".join(filter(None, (self.told, self.asked)))
+
+
+def gist_of(text: str, names: Collection[str] = ()) -> Gist:
+    """The gist of a message. `names` are those of the people who talk, who may be called by the beginning of one.
+
+    >>> gist_of("Thanks, Mel! Painting calms me. Do you paint? Take care!", ["Melanie"])
+    Gist(told='… Painting calms me.', asked='Do you paint? …')
+    >>> gist_of("太好了！后来呢？"), gist_of("Bye!")
+    (Gist(told='', asked='…后来呢？'), Gist(told='', asked=''))
+    """
+    sentences = [match[0] for match in _SENTENCE.finditer(text)]
+    known = [name.casefold() for name in names]
+    first, last = 0, len(sentences)
+    while first < last and _says_nothing(sentences[first], known):
+        first += 1
+    while last > first and _says_nothing(sentences[last - 1], known):
+        last -= 1
+    asks_from = last
+    while asks_from > first and _ASKS.search(sentences[asks_from - 1]):
+        asks_from -= 1
+    before, told, asked, after = (
+        "".join(sentences[start:end]).strip()
+        for start, end in ((0, first), (first, asks_from), (asks_from, last), (last, len(sentences)))
+    )
+    joint = "" if _CJK.search(told or asked) else " "
+    before = "…" if len(before.encode()) >= MIN_CUT_BYTES and first < last else before if first < last else ""
+    after = "…" if len(after.encode()) >= MIN_CUT_BYTES and first < last else after if first < last else ""
+    if told:
+        told = joint.join(filter(None, (before, told, "" if asked else after)))
+        return Gist(told, joint.join(filter(None, (asked, after))) if asked else "")
+    return Gist("", joint.join(filter(None, (before, asked, after))))
+
+
+def _says_nothing(sentence: str, names: Sequence[str]) -> bool:
+    plain = sentence.casefold().replace("’", "'")
+    if _CJK.search(plain):
+        for name in names:
+            plain = plain.replace(name, " ")
+        return bool(_CORE_ZH.search(plain)) and not _OTHER.search(_PHRASES_ZH.sub("", plain))
+    words = _WORD.findall(plain)
+    if any(not word.isascii() or word.isdigit() for word in words):
+        return False
+    others = [word for word in words if word not in _CORE and word not in _BESIDE]
+    if len(others) == len(words):  # not a word of small talk: signs alone say nothing either
+        return not words
+    return not _CORE.isdisjoint(words) and all(_is_called(word, names) for word in others)
+
+
+def _is_called(word: str, names: Sequence[str]) -> bool:
+    """Whether a word is one of the names, its possessive, or the beginning of one."""
+    bare = word.removesuffix("'s")
+    return len(bare) >= MIN_NICKNAME and any(part.startswith(bare) for name in names for part in name.split())

@@ -1,0 +1,105 @@
+"""A question is shown with its answer, and a reply that says little by itself with what it answers.
+
+"Every Thursday." tells nothing without "When does the choir meet?", and a question alone brings back what was asked,
+not what is known. The message beside a passage is added where the passage needs it; where the budget then falls short,
+the weakest items go. Reads at most one statement; the rest is pure.
+"""
+
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from echovessel.language.small_talk import Gist
+from echovessel.llm.prompts import shorten, tokens
+from memory.recall.render import RenderedMessage, Renderer
+from memory.recall.select import SelectedItem, Selection
+
+# What is added is cut at this; a reply of so many tokens speaks for itself, unless it begins as an answer does.
+MAX_CONTEXT_TOKENS = 60
+SHORT_TOKENS = 12
+_ANSWERS = re.compile(
+    r"(?:yes|yeah|yep|yup|no|nope|nah|sure|maybe|probably|definitely|absolutely|exactly|not|only|both|neither|none|all|"
+    r"because|(?:it|he|she|they|that|those|these|there)(?:'s|'re| (?:is|was|are|were|has|had|did|does|went|took))|"
+    r"(?:i|we) (?:do|did|don't|didn't|have|haven't|am|was|will|won't|can|can't|am not))\b"
+    r"|[是对有没不会嗯好]|还没|还是|可能|大概|因为|他|她|它|那",
+    re.I,
+)
+
+
+def leans_on_question(message: RenderedMessage) -> bool:
+    """Whether a reply is hard to understand without what it answers."""
+    text = message.content.strip()
+    return tokens(text) <= SHORT_TOKENS or _ANSWERS.match(text) is not None
+
+
+class Gap(NamedTuple):
+    """A message that stands beside a passage: its id, the end of the passage, and whether it comes before that."""
+
+    key: int
+    end: RenderedMessage
+    comes_before: bool
+
+
+def complete_exchanges(
+    selection: Selection,
+    messages: Mapping[int, RenderedMessage],
+    read: Callable[[Sequence[int]], Mapping[int, RenderedMessage]],
+    renderer: Renderer,
+    budget: int,
+    window: Collection[int],
+) -> Selection:
+    """The selection with what its passages need beside them, within `budget`. `messages` are those that are known by
+    id, `read` reads others; those of `window` stand in the prompt anyway."""
+    taken = {*selection.shown_messages, *window}
+    gaps = [[gap for gap in _gaps(item, messages) if gap.key not in taken] for item in selection.items]
+    unread = {gap.key for each in gaps for gap in each} - messages.keys()
+    known = {**messages, **read(sorted(unread))} if unread else messages
+    kept: list[SelectedItem] = []
+    removed = dict(selection.removed)
+    for item, each in zip(selection.items, gaps, strict=True):
+        context = [beside for gap in each if gap.key not in taken and (beside := _fill(gap, known.get(gap.key)))]
+        for version in (replace(item, context=context), item):
+            cost = _cost(version, messages, renderer)
+            if cost <= budget:
+                kept.append(version)
+                taken |= {one.id for one in version.context}
+                budget -= cost
+                break
+        else:
+            removed |= {(one.is_node, one.key): "no_room" for one in (item.best, *item.passage)}
+    return replace(selection, items=kept, removed=removed)
+
+
+def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterator[Gap]:
+    """What a passage lacks: the question that its first message answers, the answer to that with which it ends."""
+    in_order = sorted(item.passage, key=lambda one: (messages[one.key].created_at, one.key))
+    if in_order:
+        (first, before), (last, after) = ((messages[one.key], one) for one in (in_order[0], in_order[-1]))
+        if before.before is not None and leans_on_question(first):
+            yield Gap(before.before, first, True)
+        if after.after is not None and last.gist and not last.gist.told:
+            yield Gap(after.after, last, False)
+
+
+def _fill(gap: Gap, message: RenderedMessage | None) -> RenderedMessage | None:
+    """The message as it is added, or None where it is no part of the exchange: a question without what stands around
+    it, an answer without a question of its own."""
+    if message is None or {message.role, gap.end.role} != {"user", "persona"}:
+        return None
+    gist = message.gist or Gist(message.content, "")
+    if not gap.comes_before:
+        told = shorten(gist.told or gist.asked or message.content, MAX_CONTEXT_TOKENS)
+        return message._replace(gist=Gist(told, ""))
+    asked = f"… {gist.asked}" if gist.told else gist.asked
+    return message._replace(gist=Gist("", shorten(asked, MAX_CONTEXT_TOKENS))) if gist.asked else None
+
+
+def _cost(item: SelectedItem, messages: Mapping[int, RenderedMessage], renderer: Renderer) -> int:
+    if item.best.is_node:
+        return item.best.tokens
+    return tokens(renderer.passage(in_order_of_time([*(messages[one.key] for one in item.passage), *item.context])))
+
+
+def in_order_of_time(messages: Iterable[RenderedMessage]) -> list[RenderedMessage]:
+    return sorted(messages, key=lambda message: (message.created_at, message.id))

@@ -1,0 +1,77 @@
+"""Which memories and messages tell the same, so that one of them is enough. Pure.
+
+A cosine alone cannot say so: "Ana's mother died" is near "Ana's father died" (store/deduplication.py). So two memories
+are alike where their meanings are near and neither names a number, a day, a relative or somebody that the other does
+not; nor does one word stand in the place of another in a sentence that is otherwise the same. Messages have no vector:
+one is alike where nearly all its words stand in what is shown.
+"""
+
+import re
+from collections.abc import Sequence
+
+from echovessel.language import tokenizer
+from memory.store.deduplication import denials
+
+# A message adds nothing where this share of its words is shown, and they are enough to say something.
+SHOWN_SHARE = 0.8
+MIN_WORDS = 4
+# A sentence of which this share is the same differs by what does not: "a red car", "a blue car".
+SAME_SENTENCE = 0.6
+
+_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+")
+_NAME = re.compile(r"\b[A-Z][\w’']*|《[^》]*》")
+_PLAN = re.compile(
+    r"\b(?:plan\w*|hop(?:e|es|ing)|wants?|will|going to|wish\w*|dreams? of)\b|打算|计划|想要?|希望|将|准备", re.I
+)
+_DETAIL = re.compile(
+    r"\d+|\b(?:two|three|four|five|six|seven|eight|nine|ten|first|second|third|fourth|fifth|twice|last|next"
+    r"|(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|june|july|august|september|october"
+    r"|november|december|mother|mom|mum|father|dad|parents?|brother|sister|son|daughter|husband|wife|grand\w+|uncle"
+    r"|aunt|cousin|nephew|niece|boyfriend|girlfriend|partner|boss|won|lost|stopped|quit|yesterday|tomorrow)\b"
+    r"|[一二两三四五六七八九十]+|[妈爸母父哥弟姐妹爷奶姥叔舅姨姑赢输昨明]|外公|外婆|儿子|女儿|丈夫|妻子|老公|老婆|男友|女友|不再|打算",
+    re.I,
+)
+
+
+def words_of(text: str) -> frozenset[str]:
+    """The words that tell something; of Chinese the pairs of characters.
+
+    >>> sorted(words_of("The cat and the sea")), sorted(words_of("橘猫豆豆"))
+    (['cat', 'sea'], ['橘猫', '猫豆', '豆豆'])
+    """
+    words = _WORD.findall(text.lower().replace("’", "'"))
+    spaced = {word for word in words if word.isascii() and not tokenizer.is_function_word(word)}
+    pairs = {word[at : at + 2] for word in words if not word.isascii() for at in range(max(1, len(word) - 1))}
+    return frozenset(spaced | pairs)
+
+
+def which_is_enough(one: str, other: str) -> str:
+    """Of two texts of near meaning the one that tells all that the other does; an empty string where each tells
+    something of its own: a name, a number, a day, a relative, a denial, a plan, or one word in the place of another.
+
+    >>> which_is_enough("Ana's mother died.", "Ana's father died.")
+    ''
+    >>> which_is_enough("Ana paints at dusk.", "At dusk Ana likes to paint with Ben.")
+    'At dusk Ana likes to paint with Ben.'
+    """
+    first, second = words_of(one), words_of(other)
+    is_same_sentence = len(first & second) >= SAME_SENTENCE * max(len(first), len(second))
+    if (
+        denials(one) != denials(other)
+        or bool(_PLAN.search(one)) != bool(_PLAN.search(other))
+        or (is_same_sentence and first - second and second - first)
+    ):
+        return ""
+    details, others = details_of(one), details_of(other)
+    return one if others <= details else other if details <= others else ""
+
+
+def details_of(text: str) -> frozenset[str]:
+    """The names, numbers, days and relatives of a text."""
+    names = (name.replace("’", "'").lower().removesuffix("'s") for name in _NAME.findall(text))
+    return frozenset([*names, *(detail.lower() for detail in _DETAIL.findall(text))])
+
+
+def adds_no_words(words: frozenset[str], shown: Sequence[frozenset[str]]) -> bool:
+    """Whether something that is shown has nearly all of the words."""
+    return len(words) >= MIN_WORDS and any(len(words & others) >= SHOWN_SHARE * len(words) for others in shown)
