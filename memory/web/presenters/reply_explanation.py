@@ -2,19 +2,17 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import date
 from typing import Any
 from uuid import UUID
 
-from django.utils import timezone
-from django.utils.translation import get_language, gettext_lazy
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from chat.models import Message, Turn
-from echovessel.language.human_dates import humanize_date
 from memory.curation.restatements import Statement, names_of
 from memory.models import ConceptNode, Evidence
 from memory.models.node import L3
+from memory.web.presenters.days import format_day, format_day_of
 from memory.web.presenters.recall_reasons import ARMS, describe_left_out
 from persona.models import Persona
 
@@ -97,7 +95,11 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
         "others": others,
         "wishes": wishes,
         "expected": [
-            (node.description, _humanize(persona, day) if (day := node.event_time_end) else "", cosines[str(node.uuid)])
+            (
+                node.description,
+                format_day(persona, day) if (day := node.event_time_end) else "",
+                cosines[str(node.uuid)],
+            )
             for node in _nodes(persona, matched)
         ],
         "gone": len(chosen) - len(recalled),
@@ -170,15 +172,14 @@ def _nodes(persona: Persona, entries: Sequence[Mapping[str, Any]]) -> list[Conce
 
 
 def _of_node(persona: Persona, node: ConceptNode, label: str, quotes: Sequence[Quote]) -> Source:
-    day = node.event_time_start or node.created_at.astimezone(persona.zone).date()
     layer = "L3" if node.kind in L3 else "L4"
     words = quotes[:MAX_QUOTES]
-    return Source(layer, label, node.description, _humanize(persona, day), is_unsure=node.is_unsure, words=words)
+    return Source(layer, label, node.description, format_day_of(persona, node), is_unsure=node.is_unsure, words=words)
 
 
 def _of_message(persona: Persona, message: Message, label: str) -> Source:
     day = message.created_at.astimezone(persona.zone).date()
-    return Source("L2", label, message.content, _humanize(persona, day), message.role)
+    return Source("L2", label, message.content, format_day(persona, day), message.role)
 
 
 def _quotes(persona: Persona, nodes: Iterable[ConceptNode]) -> dict[int, list[Quote]]:
@@ -186,10 +187,5 @@ def _quotes(persona: Persona, nodes: Iterable[ConceptNode]) -> dict[int, list[Qu
     rows = Evidence.objects.filter(node__in=list(nodes), message__withheld=False).select_related("message")
     for row in rows.order_by("message__created_at", "start"):
         day = row.message.created_at.astimezone(persona.zone).date()
-        quotes.setdefault(row.node_id, []).append(Quote(row.message.role, row.quote, _humanize(persona, day)))
+        quotes.setdefault(row.node_id, []).append(Quote(row.message.role, row.quote, format_day(persona, day)))
     return quotes
-
-
-def _humanize(persona: Persona, day: date) -> str:
-    today = timezone.now().astimezone(persona.zone).date()
-    return humanize_date(day, today, "zh" if (get_language() or "").startswith("zh") else "en")

@@ -18,6 +18,7 @@ from memory.models.node import RELATIONAL_TAGS
 from memory.store.writing import mark_forgotten_before
 from memory.web import search
 from memory.web.forms import TAG_LABELS
+from memory.web.presenters.days import format_day_of
 from memory.web.search import Filters
 from memory.web.views.base import page, persona_page
 from persona.models import Persona
@@ -105,7 +106,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
         context |= {"lines": lines.rows, "next": lines.rows[-1].uuid if lines.has_more else ""}
     elif how == "meaning" and text:
         try:
-            nearest = with_names(search.search_by_meaning(persona, text, form.filters, PAGE))
+            nearest = with_names(persona, search.search_by_meaning(persona, text, form.filters, PAGE))
             context |= {"nodes": nearest, "next": ""}
         except EmbeddingUnavailable:
             context |= {"nodes": [], "next": "", "trouble": NOT_BY_MEANING}
@@ -113,12 +114,15 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
         nodes = ConceptNode.objects.of(persona)
         last_node = get_object_or_404(nodes, uuid=parse_uuid(before)) if before else None
         results = search.search_by_words(persona, text, form.filters, last_node, PAGE)
-        context |= {"nodes": with_names(results.rows), "next": results.rows[-1].uuid if results.has_more else ""}
+        context |= {
+            "nodes": with_names(persona, results.rows),
+            "next": results.rows[-1].uuid if results.has_more else "",
+        }
     return page(request, persona, "memory/memories.html", context)
 
 
-def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
-    """The memories with `named`, the entities they mention, read together for all; and `forgotten_before`."""
+def with_names(persona: Persona, nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
+    """The memories with `named`, the entities they mention, read together for all; `when` and `forgotten_before`."""
     marked = mark_forgotten_before(nodes)
     mentions = Mention.objects.filter(node__in=marked).exclude(entity__status=Entity.Status.MERGED)
     names: dict[int, list[Entity]] = {}
@@ -126,4 +130,5 @@ def with_names(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
         names.setdefault(mention.node_id, []).append(mention.entity)
     for node in marked:
         node.named = names.get(node.pk, [])  # type: ignore[attr-defined]
+        node.when = format_day_of(persona, node)  # type: ignore[attr-defined]
     return marked

@@ -49,7 +49,7 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
     row = own_entity(persona, entity)
     nodes = ConceptNode.objects.filter(mentions__entity=row).newest_first()[:MOST_MEMORIES]
     mentions = dict(Mention.objects.filter(entity=row, node__in=list(nodes)).values_list("node_id", "pk"))
-    memories = [(mentions[node.pk], node) for node in with_names(nodes)]
+    memories = [(mentions[node.pk], node) for node in with_names(persona, nodes)]
     active = ConceptNode.objects.filter(mentions__entity=row).active()
     plan = Q(kind=ConceptNode.Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)
     item = Q(kind__in=open_items.KINDS, outcome=ConceptNode.Outcome.OPEN)
