@@ -143,7 +143,7 @@ _NO_NAMES = (
     r"never|immediately|right|just|only|bad|boring|nuts|lucky|selfish"
 )
 _CALL = re.compile(
-    r"(?:(?:call|address|refer to|name|greet|use)(?:ing|ed|d)? me(?: as| by(?: my (?:\w+ )?name)?|"
+    r"(?:(?:call|address|refer to|name|greet|use)(?P<ending>ing|ed|d)? me(?: as| by(?: my (?:\w+ )?name)?|"
     r" with)?(?: my (?:\w+ )?(?:nick)?name)?,? )",
     _I,
 )
@@ -494,6 +494,8 @@ def _name(order: _Order) -> Request | None:
     end = sentence_end(text, call.end())
     found = _NAME.match(text, call.end(), min(len(text), end))
     framed = bool(order.frame) or order.polite
+    if call["ending"] in ("ed", "d") and not framed:  # "he called me Bernie" tells
+        return None
     if order.negated:
         named = re.compile(r"[^,.!?]{1,40}").match(text, call.end(), end)
         instead = re.compile(rf"[,.;]\s*(?:but |just |please )*(?:call me )?(?P<x>{_NAME_WORD})\s*$", _I).search(

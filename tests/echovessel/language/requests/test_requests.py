@@ -125,6 +125,12 @@ def test_a_subject_is_in_the_words_of_the_owner(message: str, subject: str) -> N
     assert only(message).subject.rstrip(".") in (subject, subject.rstrip("."), f"{subject} again")
 
 
+def test_what_others_called_the_owner_is_told_and_no_sure_request() -> None:
+    for told in ("He showed us round and called me Bernie the whole time.", "called me Bernie all day"):
+        assert not any(one.sure for one in read_requests(told)), told
+    assert read_requests("I'd love it if you called me Bernie")[0].subject == "Bernie"
+
+
 @each_row(
     "message, old, new",
     [
