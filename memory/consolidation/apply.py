@@ -92,7 +92,15 @@ def apply(lease: Lease[Session]) -> None:
             persona = session.persona
             count = len(one.drafts)
             drafts = zip(one.drafts, one.vectors[:count], strict=True)
-            nodes = [write(persona, draft, vector, model, now).node for draft, vector in drafts]
+            written = [write(persona, draft, vector, model, now) for draft, vector in drafts]
+            nodes = [new.node for new in written]
+            # A fact that was known is mentioned once more, and counted with the items that told nothing.
+            is_known = [new.outcome in ("repeated", "reinforced") for new in written]
+            known = sum(
+                draft.kind == ConceptNode.Kind.FACT and is_old
+                for draft, is_old in zip(one.drafts, is_known, strict=True)
+            )
+            Extraction.objects.filter(pk=one.extraction.pk).update(dropped=F("dropped") + known)
             for (thought, draft), vector in zip(one.thoughts, one.vectors[count:], strict=True):
                 # A thought rests on those of its events that were written; on none of them it is dropped.
                 events = nodes[: len(one.answer.events)]

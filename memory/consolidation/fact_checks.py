@@ -133,8 +133,8 @@ def _is_borne_out(fact: ExtractedFact, whose: Whose, said: Mapping[int, SaidMess
         return False
     if not any(message.by_user is (whose != "persona") for message, _ in quoted):
         return False
-    if whose == "other":
-        return occurs(fact.whose.strip(), fact.description)
+    if whose == "other":  # somebody without a name is somebody of the owner's
+        return occurs(fact.whose.strip(), fact.description) or occurs(names.owner, fact.description)
     of, other = (names.owner, names.persona) if whose == "owner" else (names.persona, names.owner)
     is_about_other = occurs(other, fact.description) and not occurs(of, fact.description)
     return of.casefold() == other.casefold() or not is_about_other

@@ -33,6 +33,7 @@ MAX_OF_A_SOURCE = 60
 MAX_WORDS = 40
 HOLDING_A_WORD = 12  # a word that more memories contain tells nothing of the talk
 NEWEST = 10
+LEAST_TOKENS = 12  # no memory takes fewer
 # How much of the token limit may be taken up to each source, in their order.
 SHARES = {"always": 0.5, "talk": 0.9, "newest": 1.0}
 
@@ -54,6 +55,8 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
     spent = 0
     for source, share in SHARES.items():
         for node in sources[source]:
+            if spent + LEAST_TOKENS > limit * share:
+                break
             cost = 0 if node.pk in shown else tokens(prompt.format_memories(persona, [node]) + "\n")
             if cost and spent + cost <= limit * share:
                 shown[node.pk] = node

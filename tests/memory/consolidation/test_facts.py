@@ -322,6 +322,7 @@ def test_facts_that_are_known_are_no_second_memory_however_long_ago_they_were_to
         runner.run(session.pk, clock)
     node = ConceptNode.objects.get(kind="fact")
     assert (node.mention_count, node.evidence.count()) == (2, 2)
+    assert list(Extraction.objects.order_by("id").values_list("dropped", flat=True)) == [0, 1]
 
 
 def test_a_forgotten_fact_and_what_is_owed_leave_no_word_and_do_not_come_back(
