@@ -201,12 +201,12 @@ def test_a_failing_reflection_leaves_all_else_and_a_retry_adds_only_the_thoughts
     assert runner.run(session.pk, clock) == Outcome.FAILED
     before = remains(session)
     assert before["session"][2].startswith("reflection: ")
-    assert (len(before["nodes"]), MoodChange.objects.count(), Entity.objects.count()) == (2, 1, 2)
+    assert (len(before["nodes"]), MoodChange.objects.count(), Entity.objects.count()) == (5, 1, 2)
     runner.retry(session)
     ready(model)
     assert runner.run(session.pk, clock) == Outcome.CLOSED
     after = remains(session)
-    assert len(after["nodes"]) == 3
+    assert len(after["nodes"]) == 6
     assert [after[key] for key in ("evidence", "entities")] == [before[key] for key in ("evidence", "entities")]
 
 
