@@ -70,7 +70,7 @@ def made(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Household:
     return house
 
 
-@pytest.mark.parametrize("kills", [2, pytest.param(24, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("kills", [1, pytest.param(24, marks=pytest.mark.campaign)])
 def test_a_killed_supervisor_leaves_nothing_behind_and_a_backup_can_be_restored_at_once(
     made: Household, tmp_path: Path, kills: int
 ) -> None:
@@ -91,7 +91,7 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_a_backup_can_be_restored_
         restored = manage(house, "restore", backup, "--force", "--as-it-is")
         assert restored.stdout == counts, (stage, pause, restored.stderr)
         assert wait_until(lambda: not of_house(house), LEFT_SECONDS), (stage, pause, of_house(house))
-    print(f"{kills} kills: all gone after {max(ended_after):.1f} s at the most")  # noqa: T201
+    print(f"{kills} kills: all gone after {max(ended_after, default=0):.1f} s at the most")  # noqa: T201
 
 
 @pytest.mark.parametrize("victim", ["parent", pytest.param("guard", marks=pytest.mark.campaign)])

@@ -70,6 +70,15 @@ TOLD = {
 }
 pytestmark = pytest.mark.django_db
 anywhere = pytest.mark.parametrize("told", TOLD.values(), ids=TOLD.keys())
+MOVED = {"en": "I moved to Lyon with my cat Milo yesterday.", "zh": "我昨天带着我的猫搬到了里昂。"}
+# Each moment in one of the languages, in turn; in both in the campaign.
+IN_TURN = [
+    pytest.param(
+        told, language, id=f"{name}-{language}", marks=[pytest.mark.campaign] * (language != ("en", "zh")[number % 2])
+    )
+    for number, (name, told) in enumerate(TOLD.items())
+    for language in MOVED
+]
 
 
 @pytest.fixture
@@ -101,12 +110,9 @@ def asking(persona: Persona, now: datetime, **values: Any) -> ContextRequest:
 
 
 # --- one talk, everywhere -----------------------------------------------------------------------------------------
-@anywhere
-@pytest.mark.parametrize(
-    ("line", "language"),
-    [("I moved to Lyon with my cat Milo yesterday.", "en"), ("我昨天带着我的猫搬到了里昂。", "zh")],
-)
-def test_yesterday_is_the_owners(mira: Persona, asked: list[Request], told: Told, line: str, language: str) -> None:
+@pytest.mark.parametrize(("told", "language"), IN_TURN)
+def test_yesterday_is_the_owners(mira: Persona, asked: list[Request], told: Told, language: str) -> None:
+    line = MOVED[language]
     session = talk(living_in(mira, told.zone, language), line, "> Oh!", at=told.at)
     assert runner.run(session.pk, Clock(told.at + 40 * timedelta(minutes=1))) == runner.Outcome.CLOSED
     [said, _] = session.messages.order_by("id")
