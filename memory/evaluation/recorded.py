@@ -1,0 +1,168 @@
+"""A provider that answers with replies a capable model gave once, so that the pipeline can be measured without one.
+
+The replies of a story lie in `replies/<story>.json`, each by session, purpose and number, with a fingerprint of the
+prompt it answers. Ids differ from run to run: in what is kept a message is named by its line ("s2.3"), and anything
+else that the prompt lists, such as a known memory, by the letter of its id and its words.
+
+A reply to another prompt than today's is no measure of it. It is `outdated`, and is to be asked for again.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import AsyncGenerator, Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from django.test.utils import override_settings
+
+from chat.models import Message
+from echovessel.llm.errors import LLMError
+from echovessel.llm.providers import Models, Provider
+from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
+from memory.evaluation.stories import Story
+
+FOLDER = Path(__file__).parent / "replies"
+PATH = "memory.evaluation.recorded.RecordedProvider"
+# Not what this measures: nothing is concluded, nobody described.
+UNASKED: Mapping[str, Mapping[str, Any]] = {"reflection": {"thoughts": []}, "slow_cycle": {"thoughts": []}}
+_ID = re.compile(r"\[([a-z])(\d+)\]")
+_CITED = re.compile(r"\[?([a-z]\d+|s\d+\.\d+)\]?")
+
+
+class Unrecorded(LLMError):
+    """There is no reply to this prompt."""
+
+
+@dataclass
+class Recording:
+    """The replies of one story, while it is told. `inbox` is a folder where replies to prompts without one are found,
+    and where such prompts are left."""
+
+    story: Story
+    messages: Mapping[str, Message]
+    path: Path
+    inbox: Path | None = None
+    replies: dict[str, dict[str, Any]] = field(default_factory=dict)
+    missing: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+    changed_input: list[str] = field(default_factory=list)
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+
+    def answer(self, request: Request, shape: ResponseSchema) -> str:
+        """The recorded reply with the ids of this run. Raises Unrecorded."""
+        lines = {message.pk: name for name, message in self.messages.items()}
+        session = _session_of(request.user, lines)
+        number = self.counts[session, request.purpose] = self.counts.get((session, request.purpose), 0) + 1
+        name = f"{session}.{request.purpose}.{number}"
+        listed, ids = _listed(request.user), {line: f"m{pk}" for pk, line in lines.items()}
+        user = _ID.sub(lambda match: f"[{_name_of(match, lines, listed)}]", request.user)
+        prints = {"rules": _fingerprint(request.system), "input": _fingerprint(user)}
+        if self.inbox and self.replies.get(name, {}).get("prints") != prints:
+            self._take(
+                name, prints, f"{request.system}\n\n{user}\n\n# JSON schema\n{json.dumps(shape.schema)}\n", listed
+            )
+        stored = self.replies.get(name)
+        if stored is None:
+            self.missing.append(name)
+            raise Unrecorded(f"{self.story.id} has no reply for {name}", code="provider_unavailable", permanent=True)
+        if stored["prints"]["rules"] != prints["rules"]:
+            self.outdated.append(name)
+        elif stored["prints"] != prints:
+            self.changed_input.append(name)
+        now_at = {words: key for key, words in listed.items()}
+        ids |= {key: now_at[words] for key, words in stored["listed"].items() if words in now_at}
+        return json.dumps(_with_ids(stored["answer"], lambda cited: ids.get(cited, "none")), ensure_ascii=False)
+
+    def _take(self, name: str, prints: dict[str, str], prompt: str, listed: Mapping[str, str]) -> None:
+        """Keep the reply that lies in the inbox, or leave the prompt there."""
+        assert self.inbox is not None
+        reply = self.inbox / f"{self.story.id}.{name}.{prints['rules'][:6]}{prints['input'][:6]}.reply.json"
+        if not reply.exists():
+            self.replies.pop(name, None)
+            reply.with_name(reply.name.replace(".reply.json", ".prompt.txt")).write_text(prompt, encoding="utf-8")
+            return
+        answer = json.loads(reply.read_text(encoding="utf-8"))
+        cited = set(_cited(answer))
+        named = {key: words for key, words in _numbered(listed).items() if key in cited}
+        self.replies[name] = {"prints": prints, "listed": named, "answer": answer}
+        text = json.dumps(dict(sorted(self.replies.items())), ensure_ascii=False, indent=1)
+        self.path.write_text(text + "\n", encoding="utf-8")
+
+
+_current: list[Recording] = []
+
+
+@contextmanager
+def replayed(
+    story: Story, messages: Mapping[str, Message], folder: Path = FOLDER, inbox: Path | None = None
+) -> Iterator[Recording]:
+    """While this lasts the replies of the story are the model. `messages` are its lines so far, by their names."""
+    path = folder / f"{story.id}.json"
+    replies = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
+    _current.append(Recording(story, messages, path, inbox, replies))
+    try:
+        with override_settings(LLM_PROVIDER=PATH):
+            yield _current[-1]
+    finally:
+        _current.pop()
+
+
+class RecordedProvider(Provider):
+    name = "recorded"
+    defaults = Models("recorded", "recorded", "recorded")
+
+    async def stream(
+        self, request: Request, shape: ResponseSchema | None = None
+    ) -> AsyncGenerator[str | Finished, None]:
+        if shape is None:
+            raise LLMError("a story brings its replies", code="provider_unavailable", permanent=True)
+        unasked = UNASKED.get(request.purpose)
+        yield json.dumps(unasked) if unasked is not None else _current[-1].answer(request, shape)
+        yield Finished("stop", Usage(estimated=True))
+
+
+def _session_of(prompt: str, lines: Mapping[int, str]) -> str:
+    """The session of the last line that the prompt shows."""
+    shown = [lines[int(number)] for letter, number in _ID.findall(prompt) if letter == "m" and int(number) in lines]
+    return shown[-1].split(".")[0] if shown else "s0"
+
+
+def _listed(prompt: str) -> dict[str, str]:
+    """The words after each id that is no message's."""
+    ids = re.finditer(r"^[-* ]*\[([a-z])(\d+)\] ?(.*)$", prompt, re.MULTILINE)
+    return {match[1] + match[2]: match[3] for match in ids if match[1] != "m"}
+
+
+def _numbered(listed: Mapping[str, str]) -> dict[str, str]:
+    """The same words under ids that count from 1."""
+    return {f"{key[0]}{number}": words for number, (key, words) in enumerate(listed.items(), start=1)}
+
+
+def _name_of(match: re.Match[str], lines: Mapping[int, str], listed: Mapping[str, str]) -> str:
+    letter, number = match[1], int(match[2])
+    if letter == "m":
+        return lines.get(number, "s0.0")
+    key = f"{letter}{number}"
+    return f"{letter}{list(listed).index(key) + 1}" if key in listed else key
+
+
+def _with_ids(value: Any, rename: Callable[[str], str]) -> Any:
+    if isinstance(value, dict):
+        return {key: _with_ids(part, rename) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_with_ids(part, rename) for part in value]
+    cited = _CITED.fullmatch(value) if isinstance(value, str) else None
+    return rename(cited[1]) if cited else value
+
+
+def _cited(value: Any) -> Iterator[str]:
+    found: list[str] = []
+    _with_ids(value, lambda cited: found.append(cited) or cited)  # type: ignore[func-returns-value]
+    yield from found
+
+
+def _fingerprint(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]

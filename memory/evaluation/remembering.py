@@ -1,0 +1,188 @@
+"""What became of a told story in memory: the measures of remembering, each as (hits, of how many)."""
+
+import calendar
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import date, timedelta
+
+from django.db.models import Sum
+
+from chat.models import Message
+from echovessel.llm.models import LLMCall
+from memory.consolidation.language import in_another_script
+from memory.evaluation.stories import Fact, Plan, Story, has_terms
+from memory.evaluation.telling import Told
+from memory.models import ConceptNode, Entity
+from memory.recall import prepare, recall
+
+BUDGETS = (1500, 750)
+ASKED_AFTER = timedelta(days=120)
+_NUMBER = re.compile(r"\d+")
+_CALENDAR = {*calendar.day_name, *calendar.month_name}
+_NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]{2,}")
+# Hits, of how many.
+Share = tuple[float, int]
+Kind = ConceptNode.Kind
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory that is told as true now, with the lines it rests on."""
+
+    node: ConceptNode
+    lines: frozenset[str]
+
+    def tells(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
+        return not self.lines.isdisjoint(lines) and has_terms(self.node.description, terms)
+
+
+def judge(story: Story, told: Told) -> dict[str, Share]:
+    """The measures of what is stored."""
+    names = {message.pk: name for name, message in told.messages.items()}
+    nodes = told.persona.nodes.active().prefetch_related("evidence").order_by("id")
+    memories = [
+        Memory(node, frozenset(names.get(cited.message_id, "") for cited in node.evidence.all())) for node in nodes
+    ]
+    events = [memory for memory in memories if memory.node.kind == Kind.EVENT]
+    told_of = [memory for memory in memories if memory.node.kind not in (Kind.LESSON, Kind.EXPECTATION)]
+    replaced = {pair.old for pair in story.replaced}
+    by_id: dict[str, Fact | Plan] = {fact.id: fact for fact in story.facts} | {plan.id: plan for plan in story.plans}
+    current = [fact for fact in story.facts if fact.id not in replaced and fact.until is None]
+    plans = [plan for plan in story.plans if plan.day and plan.ends_as in ("planned", "done")]
+    peaks = [
+        [memory.node.emotional_impact for memory in events if memory.tells(peak.terms, peak.lines)]
+        for peak in story.peaks
+    ]
+    true_lines = {line for part in (story.facts, story.peaks, story.plans) for item in part for line in item.lines}
+    facts = [memory for memory in memories if memory.node.kind == Kind.FACT]
+    return {
+        "facts kept": _share(any(one.tells(fact.terms, fact.lines) for one in told_of) for fact in current),
+        "facts that are true": _share(not memory.lines.isdisjoint(true_lines) for memory in facts),
+        "peaks kept": _share(map(bool, peaks)),
+        "peaks with the right sign": _share(
+            any(weight * peak.sign >= peak.weight for weight in weights)
+            for peak, weights in zip(story.peaks, peaks, strict=True)
+            if weights
+        ),
+        "nothing invented": _share(not _is_invented(memory, story, told) for memory in told_of),
+        "replaced": _share(_is_replaced(told_of, by_id[pair.old], by_id[pair.new]) for pair in story.replaced),
+        "exact days of plans": _share(
+            any(_day_of(one.node) == plan.day for one in told_of if one.tells(plan.terms, plan.lines)) for plan in plans
+        ),
+        "wishes learned": _share(
+            any(one.node.kind == Kind.LESSON and wish.line in one.lines for one in memories) for wish in story.wishes
+        ),
+        "wishes to forget obeyed": _share(_is_forgotten(told, wish.terms, wish.line) for wish in story.forgotten),
+        "people kept": _share(_people(story, told)),
+        "events with a tag": _share(bool(memory.node.relational_tags) for memory in events),
+        "in the right language": _share(
+            not in_another_script(memory.node.description, _said(story, memory.lines)) for memory in told_of
+        ),
+    }
+
+
+def ask(story: Story, told: Told, title: str) -> dict[str, Share]:
+    """The measures of recall for the questions: the share of evidence in each budget, and of exact days."""
+    assert told.ended_at is not None
+    now = told.ended_at + ASKED_AFTER
+    prepare(told.persona.pk)
+    uuids = {name: message.uuid for name, message in told.messages.items()}
+    shares = dict.fromkeys(BUDGETS, 0.0)
+    days: list[bool] = []
+    for question in story.questions:
+        wanted = {uuids[line] for line in question.lines}
+        for budget in BUDGETS:
+            items = recall(told.persona, [question.ask], now=now, budget_tokens=budget).items
+            shown = {uuid for item in items for uuid in item.message_uuids}
+            shares[budget] += len(wanted & shown) / len(wanted)
+            if question.day and budget == BUDGETS[0]:
+                fitting = [item for item in items if wanted & set(item.message_uuids)]
+                days.append(any(_names_day(item.text, question.day) for item in fitting))
+    count = len(story.questions)
+    return {f"evidence in {budget} tokens, {title}": (shares[budget], count) for budget in BUDGETS} | {
+        f"exact days, {title}": _share(days)
+    }
+
+
+def cost(told: Told) -> dict[str, float]:
+    """Tokens and US dollars of all calls, for each session."""
+    calls = LLMCall.objects.filter(persona_uuid=told.persona.uuid)
+    totals = calls.aggregate(tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"), dollars=Sum("cost"))
+    return {name: float(value or 0) for name, value in totals.items()}
+
+
+def _is_invented(memory: Memory, story: Story, told: Told) -> bool:
+    """Whether it tells a decoy, or a name or number that nobody has said."""
+    if any(memory.tells(decoy.terms, decoy.lines) for decoy in story.decoys):
+        return True
+    description, node = memory.node.description, memory.node
+    said = " ".join([story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]).casefold()
+    days = [node.event_time_start, node.event_time_end, node.created_at.date()]
+    known = {str(part) for day in days if day for part in (day.year, day.month, day.day)}
+    numbers = {number.lstrip("0") for number in _NUMBER.findall(description)} - known
+    unsaid = [number for number in numbers if number and number not in said]
+    return bool(unsaid) or any(
+        name.casefold() not in said and name not in _CALENDAR for name in _NAME.findall(description)
+    )
+
+
+def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan) -> bool:
+    """Whether the new one is kept, and the old one told as true by no memory that does not tell of the new one, too."""
+    is_kept = any(one.tells(new.terms, new.lines) for one in memories)
+    stale = [
+        one for one in memories if one.tells(old.terms, old.lines) and not has_terms(one.node.description, new.terms)
+    ]
+    return is_kept and all(_is_over(one.node) for one in stale)
+
+
+def _is_over(node: ConceptNode) -> bool:
+    """What happened stays true; a fact is over when it says so."""
+    return node.kind == Kind.EVENT or bool(node.until) or node.plan_state in ("done", "cancelled")
+
+
+def _day_of(node: ConceptNode) -> tuple[date | None, date | None]:
+    return node.event_time_start, node.event_time_end
+
+
+def _is_forgotten(told: Told, terms: Sequence[Sequence[str]], line: str) -> bool:
+    """No memory says it, and no model reads a message that says it, but for the request itself."""
+    messages = told.persona.messages.filter(withheld=False, role=Message.Role.USER).exclude(pk=told.messages[line].pk)
+    texts = [
+        *told.persona.nodes.active().values_list("description", flat=True),
+        *messages.values_list("content", flat=True),
+    ]
+    return not any(has_terms(text, terms) for text in texts)
+
+
+def _people(story: Story, told: Told) -> Iterable[bool]:
+    """Each person of the story is an entity of their own, known by all their names, with what they are to the owner."""
+    entities = told.persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
+    by_name: dict[str, set[int]] = {}
+    for entity in entities:
+        for name in {entity.canonical_name, *(alias.text for alias in entity.aliases.all())}:
+            by_name.setdefault(name.casefold(), set()).add(entity.pk)
+    relations = {entity.pk: entity.relation.casefold() for entity in entities}
+    others = {person.name: by_name.get(person.name.casefold(), set()) for person in story.people}
+    for person in story.people:
+        found = others[person.name]
+        alone = all(found.isdisjoint(ids) for name, ids in others.items() if name != person.name)
+        known = all(found & by_name.get(alias.casefold(), set()) for alias in person.aliases)
+        related = not person.relation or any(person.relation.casefold() in relations[pk] for pk in found)
+        yield bool(found) and alone and known and related
+
+
+def _names_day(text: str, day: date) -> bool:
+    """Whether a recollection names the day, in words or digits."""
+    month = f"{day:%B}"
+    forms = (f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}", f"{day:%Y-%m-%d}")
+    return any(form in text for form in (*forms, f"{day.year}年{day.month}月{day.day}日"))
+
+
+def _said(story: Story, lines: Iterable[str]) -> str:
+    return " ".join(text for name, _speaker, text in story.lines() if name in lines)
+
+
+def _share(values: Iterable[bool]) -> Share:
+    found = list(values)
+    return sum(found), len(found)

@@ -1,0 +1,190 @@
+"""Told stories: conversations of made-up people over several sessions, and what should be remembered of them.
+
+A line is named by its session and its place in it, from 1: "s2.3" is the third line of session s2. `terms` say by which
+words a memory is known again: each is a list of spellings, and one of every list must stand in it.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime
+from pathlib import Path
+from typing import Annotated, Literal, Self
+from zoneinfo import ZoneInfo
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+FOLDER = Path(__file__).parent / "stories"
+LineId = Annotated[str, Field(pattern=r"^s\d+\.\d+$")]
+Lines = Annotated[list[LineId], Field(min_length=1)]
+Terms = Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
+Domain = Literal["about", "people", "health", "likes", "work", "home", "plans", "belongings", "beliefs"]
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+
+class Session(Part):
+    """Lines as (speaker, text); the speaker is "owner" or "persona"."""
+
+    id: Annotated[str, Field(pattern=r"^s\d+$")]
+    at: datetime
+    lines: Annotated[list[tuple[Literal["owner", "persona"], str]], Field(min_length=2)]
+
+
+class Fact(Part):
+    """Something lasting. `whose` is "owner", "persona" or a name; `until` is the line from which on it is over."""
+
+    id: str
+    whose: str
+    domain: Domain
+    says: str
+    terms: Terms
+    lines: Lines
+    until: LineId | None = None
+
+
+class Peak(Part):
+    """What must never be missed (seed 001), with the direction of its weight and how much it weighs at least."""
+
+    kind: Literal["in passing", "waved away", "cry", "played down"]
+    terms: Terms
+    lines: Lines
+    sign: Literal[-1, 1]
+    weight: Annotated[int, Field(ge=1, le=10)]
+
+
+class Plan(Part):
+    """What the owner means to do; `day` is the first and last day of it, where it was told."""
+
+    id: str
+    says: str
+    terms: Terms
+    lines: Lines
+    day: tuple[date, date] | None = None
+    ends_as: Literal["planned", "done", "cancelled", "replaced"]
+
+
+class Replaced(Part):
+    """A fact or plan that another one replaces, by their ids."""
+
+    old: str
+    new: str
+
+
+class Wish(Part):
+    """A standing wish of the owner for how to be with them."""
+
+    line: LineId
+    terms: Terms
+
+
+class Forgotten(Part):
+    """A wish to forget: the words by which the line is known that must be out of memory."""
+
+    line: LineId
+    terms: Terms
+
+
+class Person(Part):
+    name: str
+    relation: str = ""
+    aliases: list[str] = []
+
+
+class Decoy(Part):
+    """What must not be remembered as true: a joke, an if, a film, a guess of the persona."""
+
+    lines: Lines
+    terms: Terms
+    why: str
+
+
+class Question(Part):
+    """Asked long after the last session. `lines` are its evidence, and `day` the day it asks for."""
+
+    ask: str
+    answer: str
+    lines: Lines
+    day: date | None = None
+
+
+class Story(Part):
+    """One owner's life for a while, and the truth about it."""
+
+    id: str
+    language: Literal["en", "zh"]
+    persona: str
+    owner: str
+    timezone: str
+    sessions: Annotated[list[Session], Field(min_length=1)]
+    facts: list[Fact]
+    peaks: list[Peak] = []
+    plans: list[Plan] = []
+    replaced: list[Replaced] = []
+    wishes: list[Wish] = []
+    forgotten: list[Forgotten] = []
+    people: list[Person] = []
+    decoys: list[Decoy] = []
+    questions: list[Question] = []
+
+    @model_validator(mode="after")
+    def _is_consistent(self) -> Self:
+        ZoneInfo(self.timezone)
+        known = {name for name, _speaker, _text in self.lines()}
+        parts: tuple[Sequence[Fact | Peak | Plan | Decoy | Question], ...]
+        parts = (self.facts, self.peaks, self.plans, self.decoys, self.questions)
+        if missing := {line for part in parts for item in part for line in item.lines} - known:
+            raise ValueError(f"{self.id}: no such line: {', '.join(sorted(missing))}")
+        owners = {name for name, speaker, _text in self.lines() if speaker == "owner"}
+        if missing := ({wish.line for wish in self.wishes} | {wish.line for wish in self.forgotten}) - owners:
+            raise ValueError(f"{self.id}: no line of the owner: {', '.join(sorted(missing))}")
+        ids = {fact.id for fact in self.facts} | {plan.id for plan in self.plans}
+        if missing := {name for pair in self.replaced for name in (pair.old, pair.new)} - ids:
+            raise ValueError(f"{self.id}: no such fact or plan: {', '.join(sorted(missing))}")
+        moments = [session.at for session in self.sessions]
+        if moments != sorted(moments):
+            raise ValueError(f"{self.id}: the sessions are not in the order of their times")
+        return self
+
+    def lines(self) -> Iterator[tuple[str, str, str]]:
+        """Name, speaker and text of each line, in order."""
+        for session in self.sessions:
+            for place, (speaker, text) in enumerate(session.lines, start=1):
+                yield f"{session.id}.{place}", speaker, text
+
+
+def read_stories(folder: Path = FOLDER) -> list[Story]:
+    """The stories of a folder, by name. Raises ValueError with the file that holds none."""
+    stories = []
+    for path in sorted(folder.glob("*.json")):
+        try:
+            stories.append(Story.model_validate_json(path.read_text(encoding="utf-8")))
+        except ValidationError as error:
+            fault = error.errors(include_url=False, include_input=False)[0]
+            place = ".".join(map(str, fault["loc"]))
+            raise ValueError(f"{path}: {place}: {fault['msg']}") from error
+    if not stories:
+        raise ValueError(f"{folder} holds no story")
+    return stories
+
+
+def has_terms(text: str, terms: Sequence[Sequence[str]]) -> bool:
+    """Whether one spelling of every term stands in the text, in any case; a number or a Latin word only as a whole.
+
+    >>> has_terms("Ana's sister Ruth lives in Basel.", [["sister"], ["Basel", "Basle"]])
+    True
+    >>> has_terms("She is 31.", [["3"]])
+    False
+    """
+    return all(any(_stands_in(text, spelling) for spelling in term) for term in terms)
+
+
+def _stands_in(text: str, spelling: str) -> bool:
+    edge = r"(?<![a-z0-9])", r"(?![a-z0-9])"
+    pattern = re.escape(spelling.casefold())
+    if re.match(r"[a-z0-9]", spelling.casefold()):
+        pattern = edge[0] + pattern
+    if re.search(r"[a-z0-9]$", spelling.casefold()):
+        pattern += edge[1]
+    return re.search(pattern, text.casefold()) is not None

@@ -1,0 +1,109 @@
+"""Tell a story to a persona through the pipeline of a real conversation: each turn, each close, each consolidation."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+
+from django.contrib.auth import get_user_model
+from django.utils.crypto import get_random_string
+
+from chat.messages import receive_message
+from chat.models import Message, Session
+from chat.sessions.close import close
+from chat.turns import turn as turns
+from memory.afterwards import after_turn
+from memory.beforehand import before_prompt
+from memory.consolidation import runner
+from memory.evaluation import stories
+from memory.evaluation.stories import Story
+from memory.forgetting import by_word
+from persona.models import Persona
+from persona.onboarding.creation import create_persona
+
+# Where a request to forget is answered in the reply, and a plain yes confirms it.
+CHANNEL = "api"
+BETWEEN_LINES = timedelta(seconds=40)
+RESTED = timedelta(minutes=31)
+DONE = (runner.Outcome.CLOSED, runner.Outcome.TRIVIAL, runner.Outcome.DELETED)
+YES = {"en": "yes", "zh": "是的"}
+
+
+@dataclass
+class Told:
+    """A story that a persona was told. `messages` are the stored lines by their names; what was forgotten meanwhile is
+    there no more in the database."""
+
+    persona: Persona
+    messages: dict[str, Message] = field(default_factory=dict)
+    ended_at: datetime | None = None
+    failure: str = ""  # of the session that could not be consolidated, with which the telling ended
+
+
+def tell(story: Story, *, consolidate: bool = True, messages: dict[str, Message] | None = None) -> Told:
+    """A new owner tells the story to a new persona. Without `consolidate` only the messages are kept. `messages` are
+    filled while it is told.
+
+    No transaction may be open.
+    """
+    owner = get_user_model().objects.create_user(f"eval-{story.id}-{get_random_string(6)}", is_active=False)
+    persona = create_persona(
+        owner, story.persona, user_name=story.owner, timezone=story.timezone, language=story.language
+    )
+    told = Told(persona, {} if messages is None else messages)
+    for session in story.sessions:
+        now = session.at
+        for group in _turns(session):
+            now = _run_turn(told, session.id, group, now, story.language)
+        now += RESTED
+        for stored in Session.objects.open().filter(persona=persona).select_related("persona"):
+            close(stored, Session.CloseReason.IDLE, now)
+            if consolidate and runner.run(stored.pk, lambda now=now: now) not in DONE:  # type: ignore[misc]
+                told.failure = f"{session.id}: {Session.objects.get(pk=stored.pk).failure or 'waits for the model'}"
+                return told
+        told.ended_at = now
+    return told
+
+
+def _turns(session: stories.Session) -> Iterator[list[tuple[int, str, str]]]:
+    """The lines of each turn with their places: what the owner says, and what is replied."""
+    group: list[tuple[int, str, str]] = []
+    for place, (speaker, text) in enumerate(session.lines, start=1):
+        if group and speaker == "owner" and group[-1][1] == "persona":
+            yield group
+            group = []
+        group.append((place, speaker, text))
+    yield group
+
+
+def _run_turn(told: Told, session_id: str, group: list[tuple[int, str, str]], now: datetime, language: str) -> datetime:
+    """One turn, with the reply of the story, or the one that memory itself gives to a request to forget, which is then
+    confirmed. Returns the time after it."""
+    persona = told.persona
+    for place, speaker, text in group:
+        if speaker == "owner":
+            now += BETWEEN_LINES
+            told.messages[f"{session_id}.{place}"] = receive_message(persona, text, None, CHANNEL, now).message
+    reply = "\n\n".join(text for _place, speaker, text in group if speaker == "persona")
+    places = [place for place, speaker, _text in group if speaker == "persona"]
+    now, stored, was_asked = _reply(persona, reply, now)
+    if stored:
+        told.messages |= {f"{session_id}.{place}": stored for place in places}
+    if was_asked:
+        now += BETWEEN_LINES
+        receive_message(persona, YES[language], None, CHANNEL, now)
+        now, _stored, _asked = _reply(persona, "", now)
+    return now
+
+
+def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Message | None, bool]:
+    """Answer the waiting turn; the time after it, the reply unless it is forgotten by then, and whether it asks for a
+    yes."""
+    turn = turns.claim(persona.pk, now)
+    assert turn is not None
+    before_prompt(turn.pk, now)
+    answer, noted = by_word.answer(turn, now)
+    now += BETWEEN_LINES
+    turns.finish(turn, answer or text, stopped=False, first_token_at=now, xray=noted, now=now)
+    after_turn(turn.pk, now)
+    reply = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).last()
+    return now, reply, by_word.FOUND in noted

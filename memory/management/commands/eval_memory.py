@@ -1,0 +1,139 @@
+"""Measure remembering: told stories go through the whole pipeline, and what is kept is compared with the truth.
+
+The model that is connected answers, or memory's own rules where none is. With --replay the replies of a capable model
+are used that were recorded for the shipped stories: a prompt that has changed since is named, and fails the run, for
+an old reply tells nothing about it. Everything happens in a throw-away database.
+"""
+
+import json
+from argparse import ArgumentParser
+from collections import defaultdict
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+from django.core.management import BaseCommand, CommandError
+from tqdm import tqdm
+
+from chat.models import Message
+from echovessel.db.sqlite.temporary import temporary_database
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.llm.providers import provider_name
+from memory.evaluation import measures, recorded, remembering, stories
+from memory.evaluation.remembering import Share
+from memory.evaluation.stories import Story
+from memory.evaluation.telling import tell
+
+COSTS = ("tokens_in", "tokens_out", "dollars")
+
+
+class Command(BaseCommand):
+    help = __doc__
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("--stories", type=Path, default=stories.FOLDER, metavar="DIR", help="a JSON file for each")
+        parser.add_argument("--only", action="append", default=[], metavar="ID", help="only this story; repeatable")
+        parser.add_argument("--replay", action="store_true", help="answer with the recorded replies")
+        parser.add_argument(
+            "--record",
+            type=Path,
+            metavar="DIR",
+            help="replay; leave each prompt that has no reply in DIR (.prompt.txt), and take a .reply.json beside it",
+        )
+        parser.add_argument("--replies", type=Path, default=recorded.FOLDER, metavar="DIR", help="recorded replies")
+        parser.add_argument("--json", action="store_true", dest="as_json")
+        parser.add_argument("--save", type=Path, metavar="FILE", help="keep the figures, to compare with later")
+        parser.add_argument(
+            "--compare", type=Path, metavar="FILE", help="fail where a figure fell by more than 0.01 since this run"
+        )
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        try:
+            told = stories.read_stories(options["stories"])
+            if unknown := set(options["only"]) - {story.id for story in told}:
+                raise ValueError(f"no such story: {', '.join(sorted(unknown))}")
+            chosen = [story for story in told if story.id in (options["only"] or [story.id])]
+            earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
+            run = self._run(chosen, options)
+            if options["save"]:
+                options["save"].write_text(json.dumps(run, ensure_ascii=False, indent=1), encoding="utf-8")
+        except (OSError, ValueError, EmbeddingUnavailable) as error:
+            raise CommandError(str(error)) from error
+        self.stdout.write(json.dumps(run, ensure_ascii=False) if options["as_json"] else "\n".join(_table(run)))
+        problems = [f"prompts changed since: {', '.join(run['outdated'])}"] if run["outdated"] else []
+        problems += [f"no reply yet: {', '.join(run['missing'])}"] if run["missing"] else []
+        if earlier is not None:
+            changed = measures.changes({"all": earlier["all"]}, {"all": run["all"]})
+            fallen = measures.regressions(changed)
+            for name, (before, after) in changed.items():
+                self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
+            problems += [f"{len(fallen)} figures fell by more than {measures.TOLERANCE}"] if fallen else []
+        if problems:
+            raise CommandError("; ".join(problems))
+
+    def _run(self, chosen: list[Story], options: Mapping[str, Any]) -> dict[str, Any]:
+        replays = options["replay"] or options["record"] is not None
+        if options["record"]:
+            options["record"].mkdir(parents=True, exist_ok=True)
+            options["replies"].mkdir(parents=True, exist_ok=True)
+        results: dict[str, dict[str, Share]] = {}
+        costs: dict[str, float] = defaultdict(float)
+        outdated, missing, changed = [], [], []
+        with temporary_database():
+            model = "recorded" if replays else provider_name()
+            for story in tqdm(chosen, file=self.stderr):
+                messages: dict[str, Message] = {}
+                with ExitStack() as stack:
+                    if replays:
+                        replay = recorded.replayed(story, messages, options["replies"], options["record"])
+                        recording = stack.enter_context(replay)
+                    told = tell(story, messages=messages)
+                if replays:
+                    outdated += [f"{story.id}.{name}" for name in recording.outdated]
+                    missing += [f"{story.id}.{name}" for name in recording.missing]
+                    changed += [f"{story.id}.{name}" for name in recording.changed_input]
+                    if recording.missing:
+                        continue
+                elif told.failure:
+                    raise ValueError(f"{story.id}, session {told.failure}")
+                untold = tell(story, consolidate=False)
+                results[story.id] = (
+                    remembering.judge(story, told)
+                    | remembering.ask(story, told, "memories and messages")
+                    | remembering.ask(story, untold, "messages alone")
+                )
+                for name, value in remembering.cost(told).items():
+                    costs[name] += value / len(story.sessions) / len(chosen)
+        return {
+            "model": model,
+            "sessions": sum(len(story.sessions) for story in chosen),
+            "all": _average(results.values()),
+            "by_story": {name: _average([shares]) for name, shares in results.items()},
+            "cost of a session": dict(costs),
+            "outdated": outdated,
+            "missing": missing,
+            "changed_input": changed,
+        }
+
+
+def _average(results: Any) -> dict[str, float]:
+    """Each measure over all that it counts; those that count nothing are left out."""
+    sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
+    for shares in results:
+        for name, (hits, of) in shares.items():
+            sums[name][0] += hits
+            sums[name][1] += of
+    return {name: round(hits / of, 4) for name, (hits, of) in sums.items() if of}
+
+
+def _table(run: Mapping[str, Any]) -> Iterator[str]:
+    names = list(run["by_story"])
+    yield f"model {run['model']}, {run['sessions']} sessions"
+    yield f"{'':44}{'all':>8}" + "".join(f"{name:>8}" for name in names)
+    for measure, value in run["all"].items():
+        row = (run["by_story"][name].get(measure) for name in names)
+        yield f"{measure:44}{value:8.3f}" + "".join(f"{one:8.3f}" if one is not None else f"{'-':>8}" for one in row)
+    yield ", ".join(f"{name} {value:,.4g}" for name, value in run["cost of a session"].items()) + " a session"
+    if run["changed_input"]:
+        yield f"asked of other lines or memories than when recorded: {', '.join(run['changed_input'])}"
