@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from echovessel.language.requests import Request, RequestKind, read_requests
 from memory.consolidation.answer_schema import ExtractedItem, ExtractionAnswer, OpenLoop
+from memory.consolidation.evidence import find
 from memory.consolidation.messages import PromptMessage
 
 TELL_NOTHING = (RequestKind.FORGET, RequestKind.FORGET_THIS, RequestKind.WISH, RequestKind.NAME)
@@ -25,8 +26,13 @@ def told_beside_requests(content: str) -> str:
 
 
 def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> tuple[ExtractionAnswer, int]:
-    """The answer without the events and facts that rest on nothing but requests, and how many these were."""
+    """The answer without the events and facts that rest on nothing but requests, and how many these were. Requests are
+    those that the rules hear, and the wishes and names of the answer, which were checked."""
     asking = {f"m{one.id}": (one.content, _requests(one.content)) for one in messages if one.by_user}
+    for heard in answer.requests or ():
+        content, requests = asking.get(heard.message_id, ("", []))
+        if heard.kind in (RequestKind.WISH, RequestKind.NAME) and (span := find(heard.quote, content)):
+            requests.append(Request(RequestKind(heard.kind), span.start, span.end, span.text, sure=False))
 
     def tells_something(item: ExtractedItem) -> bool:
         if isinstance(item, OpenLoop) or not item.evidence:

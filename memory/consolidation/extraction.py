@@ -99,10 +99,10 @@ def _extract(lease: Lease[Session], piece: Piece, again: bool) -> None:
     if is_imported(session):
         answer.requests = None
     else:
-        answer, asked_for = without_requests(answer, piece.new)
-        mistaken += asked_for
         if requests:
             answer.requests = owner_requests.check(requests, session, [line.id for line in piece.new])
+        answer, asked_for = without_requests(answer, piece.new)
+        mistaken += asked_for
     mistaken += len(requests) - len(answer.requests or ())
     if again:
         answer = answer.only(lambda item: isinstance(item, ExtractedFact)).model_copy(update=NOTHING_BUT_FACTS)

@@ -132,6 +132,23 @@ def test_what_a_model_alone_hears_is_offered_once_and_never_done(
 
 
 @pytest.mark.django_db
+@each_row("kind, kept", [("wish", False), ("name", False), ("forget", True), ("correction", True)])
+def test_what_a_model_calls_a_wish_is_no_event_and_nothing_is_lost_by_what_it_calls_forgetting(
+    mira: Persona, model: Script, kind: str, kept: bool
+) -> None:
+    ConceptNode.objects.all().delete()
+    session = talk(mira, STORY, "> Oh!", WISH)
+    wish = session.messages.latest("id")
+    what = "the subject of my father stayed buried"
+    model.structured = [
+        extraction([event("Ana's father.", cite(wish))], requests=[request(wish, kind=kind, what=what)]),
+        {"thoughts": []},
+    ]
+    runner.run(session.pk, Clock())
+    assert ConceptNode.objects.filter(kind="event").exists() is kept
+
+
+@pytest.mark.django_db
 def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_more(mira: Persona, model: Script) -> None:
     unsure = "Steer clear of the topic of kids."
     session = asked_in(mira, unsure)
