@@ -19,7 +19,8 @@ from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
 from echovessel.jobs import knobs, runner
 from echovessel.jobs.lease import Clock, Lease
 from echovessel.jobs.retry import Retry, delay_after
-from echovessel.llm import AnswerUnreadable, LLMError
+from echovessel.language.requests import RequestKind, read_requests
+from echovessel.llm import AnswerUnreadable, LLMError, provider_name
 from echovessel.outbox import events
 from memory.consolidation import apply, extraction, off_the_record, reflection, replies, slow_cycle_requests
 from memory.consolidation.gate import is_trivial
@@ -249,7 +250,13 @@ def is_worth_reading(session: Session) -> bool:
         or not is_trivial(rest)
         or may_be_answered(session.persona, theirs)
         or may_be_settled(session.persona, theirs)
+        or (provider_name() != "offline" and any(map(_corrects, theirs)))
     )
+
+
+def _corrects(content: str) -> bool:
+    """Whether a model may put a memory right by this message, however short."""
+    return any(one.kind is RequestKind.CORRECTION for one in read_requests(content))
 
 
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:

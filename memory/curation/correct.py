@@ -200,13 +200,14 @@ def _rewrite(
         description, tags = (columns.get(name, getattr(stored, name)) for name in ("description", "relational_tags"))
         domain = columns.get("domain", stored.domain)
         columns["concern"] = concern_of(stored.kind, description, tags, domain, stored.subject)
+        before = stored.description
         ConceptNode.objects.filter(pk=stored.pk).update(**columns)
         stored.refresh_from_db(fields=[*columns])
         if text is not None and vector is not None:
             # Everything derived from the description: vector, tokenized words, mentions.
             vectors.replace({stored.pk: vector}, model)
             NodeText.objects.filter(node=stored).update(body=" ".join(tokenizer.tokenize(stored.description)))
-            follow_words(stored)
+            follow_words(stored, before)
         events.publish(
             stored.persona.uuid, "memory.node.updated", node_id=str(stored.uuid), kind=stored.kind, change="corrected"
         )

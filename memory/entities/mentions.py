@@ -1,7 +1,8 @@
 """Whom a memory names: kept in step with its words."""
 
-from echovessel.language.person_names import occurs
-from memory.entities.resolve import link
+from echovessel.language.person_names import is_name, normalize_name, occurs
+from memory.entities.resolve import MAX_NAME, learn_aliases, link
+from memory.entities.stream_events import announce_changed
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall.retrievers import entities_named
 
@@ -18,13 +19,49 @@ def note_named(node: ConceptNode, text: str) -> None:
             link(named.pop(), [node])
 
 
-def follow_words(node: ConceptNode) -> None:
-    """After another description: note whom it names now, and forget whom it named. Call in its transaction."""
+def follow_words(node: ConceptNode, before: str) -> None:
+    """After another description than `before`: note whom it names now, and forget whom it named. Who has another name
+    in the same place has been called wrongly. Call in its transaction."""
     note_named(node, node.description)
     mentions = Mention.objects.filter(node=node).select_related("entity").prefetch_related("entity__aliases")
-    gone = [
-        mention.pk
-        for mention in mentions
-        if not any(occurs(alias.text, node.description) for alias in mention.entity.aliases.all())
-    ]
+    gone = []
+    for mention in mentions:
+        aliases = list(mention.entity.aliases.all())
+        if any(occurs(alias.text, node.description) for alias in aliases):
+            continue
+        right = next(filter(None, (_name_instead(alias.text, before, node.description) for alias in aliases)), "")
+        known = Alias.objects.filter(persona=node.persona_id, normalized=normalize_name(right))
+        if right and not known.exclude(entity__status=Entity.Status.MERGED).exists():
+            if not mention.entity.mentions.exclude(pk=mention.pk).exists():
+                _call(mention.entity, right)
+                continue
+            person = Entity.objects.create(persona=node.persona, canonical_name=right, kind=mention.entity.kind)
+            learn_aliases(person, [right])
+            link(person, [node])
+        gone.append(mention.pk)
     Mention.objects.filter(pk__in=gone).delete()
+
+
+def _name_instead(name: str, before: str, after: str) -> str:
+    """The name that stands in the place of `name`, where the texts differ in nothing else.
+
+    >>> _name_instead("Martin", "Martin plays the cello.", "Oliver plays the cello.")
+    'Oliver'
+    >>> _name_instead("Martin", "Martin plays the cello.", "My brother bakes.")
+    ''
+    """
+    at = before.find(name)
+    rest = before[at + len(name) :]
+    if at < 0 or not (after.startswith(before[:at]) and after.endswith(rest)):
+        return ""
+    instead = after[at : len(after) - len(rest)].strip()
+    return instead if is_name(instead) and len(instead) <= MAX_NAME else ""
+
+
+def _call(entity: Entity, name: str) -> None:
+    """Give somebody who was only called wrongly the right name; the wrong one leads nowhere any longer."""
+    learn_aliases(entity, [name])
+    entity.aliases.exclude(normalized=normalize_name(name)).delete()
+    entity.canonical_name = name
+    entity.save(update_fields=["canonical_name"])
+    announce_changed(entity, "renamed")

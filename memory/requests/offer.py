@@ -85,10 +85,11 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
 
 def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequence[ConceptNode]) -> bool:
     """Offer to correct the first of the memories that is meant."""
+    begins = request.subject_start
     ids = ids_of([node.uuid for node in nodes])
     places = {
         "place": [request.start, request.end],
-        "new_place": place_of(request) if request.subject_start >= 0 else [],
+        "new_place": [begins, begins + len(request.new)] if begins >= 0 else [],
     }
     return bool(nodes) and publish_once(turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids, **places)
 
