@@ -9,7 +9,7 @@ from django.contrib.auth import get_user_model
 from django.db import connections
 
 from echovessel.db.sqlite.temporary import temporary_database
-from memory.bench import crowd, isolation, recall, restoring, server, turns
+from memory.bench import crowd, isolation, recall, restoring, server, turns, yardstick
 from memory.bench.figures import Spread
 from memory.bench.synthetic import Size, write_life
 from persona.models import Persona
@@ -33,7 +33,8 @@ class Scale:
 
 
 def measure(scale: Scale) -> dict[str, Any]:
-    """The figures. Times are in milliseconds, unless a name says otherwise."""
+    """The figures. Times are in milliseconds, unless a name says otherwise; `multiples` are the same times in
+    yardsticks of their minute, to be compared with those of another day or machine."""
     with temporary_database() as path:
         # A small persona alone, then a large one beside it.
         users = get_user_model().objects
@@ -45,6 +46,7 @@ def measure(scale: Scale) -> dict[str, Any]:
         large = Persona.objects.get(owner=owner)
         questions = recall.questions(scale.queries)
         times, exact = recall.time_recall(large, questions), recall.exactness(large, questions)
+        yardstick_ms = yardstick.measure(large)
         counts = {"nodes": large.nodes.count(), "messages": large.messages.count()}
         connections.close_all()  # with the last one, the log goes into the file
         figures = {
@@ -57,26 +59,40 @@ def measure(scale: Scale) -> dict[str, Any]:
             "vector_recall_at_40_vs_exact": exact["exactness"],
             "vector_recall_at_40_in_two_passes": exact["exactness_in_two_passes"],
             "isolation": beside,
+        }
+        figures |= {"yardstick_ms": yardstick_ms, "multiples": yardstick.multiples(figures, yardstick_ms)}
+        # The machine may be slower by now: what follows has a yardstick of its own minute.
+        later = {
             "database_mb": round(path.stat().st_size / 1e6, 1),
             "rss_mb": server.rss_mb(path, large, questions[0].turns[-1]),
             **dict(zip(("check_s", "check_cpu_s"), server.check_seconds(path), strict=True)),
             "first_page_s": server.start_seconds(path),
             **first_words(path, scale),
         }
+        yardstick_later_ms = yardstick.measure(large)
+        figures |= later | {"yardstick_later_ms": yardstick_later_ms}
+        figures["multiples"] |= yardstick.multiples(later, yardstick_later_ms)
     return figures | {"import_nodes_per_s": restoring.measure(scale.nodes), "crowd": crowd.measure(scale.personas)}
 
 
 def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     """The figures for people."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines"
-    yield f"{'milliseconds':36}{'median':>10}{'p95':>10}"
+    times = figures["multiples"]
+    yield f"{'milliseconds (and yardsticks)':36}{'median':>20}{'p95':>20}"
     for step, value in figures["recall_ms"].items():
-        yield _row(step.replace("_", " "), value)
+        yield _row(step.replace("_", " "), value, times["recall"][step])
     for kind, steps in figures["recall_ms_by_question"].items():
-        yield _row(f"  without embed, {kind}", steps["without_embed"])
-    yield _row("processor time without embed", figures["without_embed_cpu_ms"])
-    yield _row("first token, one owner", figures["first_token_ms"])
-    yield _row(f"first token, {figures['owners']} owners at once", figures["first_token_together_ms"])
+        of_kind = times["recall_by_question"][kind]["without_embed"]
+        yield _row(f"  without embed, {kind}", steps["without_embed"], of_kind)
+    yield _row("processor time without embed", figures["without_embed_cpu_ms"], times["without_embed_cpu"])
+    yield _row("first token, one owner", figures["first_token_ms"], times["first_token"])
+    together = f"first token, {figures['owners']} owners at once"
+    yield _row(together, figures["first_token_together_ms"], times["first_token_together"])
+    yield (
+        f"yardstick, one exact search of vec0 for {yardstick.NEIGHBOURS}: {figures['yardstick_ms']:.2f} ms, "
+        f"for first tokens and what follows {figures['yardstick_later_ms']:.2f} ms"
+    )
     exact, passes = figures["vector_recall_at_40_vs_exact"], figures["vector_recall_at_40_in_two_passes"]
     yield f"vector search, recall@40 against exact: {exact:.4f}; in two passes through the database: {passes:.4f}"
     beside = figures["isolation"]
@@ -110,5 +126,5 @@ def _spread(median: float, p95: float) -> Spread:
     return {"p50": round(median, 1), "p95": round(p95, 1)}
 
 
-def _row(title: str, value: Mapping[str, float]) -> str:
-    return f"{title:36}{value['p50']:10.2f}{value['p95']:10.2f}"
+def _row(title: str, value: Mapping[str, float], times: Mapping[str, float]) -> str:
+    return f"{title:36}" + "".join(f"{value[name]:10.2f} ({times[name]:6.2f}×)" for name in ("p50", "p95"))

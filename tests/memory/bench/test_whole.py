@@ -53,10 +53,19 @@ def test_every_figure_of_the_contract_is_told_and_ones_own_database_left_alone(m
     assert (figures["nodes"], figures["messages"]) == (40, 96)
     assert figures["first_token_ms"] == {"p50": 50.0, "p95": 60.0}
     assert figures["isolation"]["same_results"]
+    assert figures["yardstick_ms"] > 0
+    times, yardstick_ms = figures["multiples"], figures["yardstick_ms"]
+    for step, value in figures["recall_ms"].items():
+        assert times["recall"][step]["p95"] == pytest.approx(value["p95"] / yardstick_ms, abs=0.01)
+    assert times["recall_by_question"].keys() == figures["recall_ms_by_question"].keys()
+    assert times["first_token"]["p50"] == pytest.approx(50 / figures["yardstick_later_ms"], abs=0.01)
+    assert times["first_page"] == pytest.approx(2_000 / figures["yardstick_later_ms"], abs=0.01)
+    assert "rss_mb" not in times
     assert figures["recall_ms_by_question"].keys() == {"one line", "several lines", "with days"}
 
     shown = "\n".join(whole.format_table(figures))
     assert "40 memories, 96 lines" in shown
+    assert "yardstick, one exact search" in shown
     assert "the same results" in shown
     assert "first token, 2 owners at once" in shown
 
