@@ -256,7 +256,15 @@ def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
     """The style that begins the most of the first lines, None where none begins enough of them. Where it need not be
     `sure`, because a person says that it is a chat, names need not come again."""
     beginning = _beginning(lines)
-    counted = [(_count(style, beginning, sure), style) for style in _styles()]
+    counted: list[tuple[int, _Style]] = []
+    for style in _styles():
+        # The lines that begin messages; none if they may as well be headings of something else.
+        is_unsure = style.beside and (sure or not style.beside.search("\n".join(beginning)))
+        names = [] if is_unsure else _names(style, beginning)
+        different = len(set(names))
+        if sure and style.most_names and not (1 < different <= style.most_names and 2 * different <= len(names) + 1):
+            names = []
+        counted.append((len(names), style))
     most, best = max(counted, key=lambda pair: pair[0])
     return best if most >= (max(2, _LEAST_SHARE * len(beginning)) if sure else 1) else None
 
@@ -285,18 +293,6 @@ def _name_in(begun: re.Match[str]) -> str:
 def _is_stamp(stamp: str) -> bool:
     """Whether the words of a stamp, if it has any, are those of a date."""
     return not _HAS_WORD.search(stamp) or _ONLY_CLOCK.fullmatch(stamp) is not None or moment_in(stamp) is not None
-
-
-def _count(style: _Style, lines: list[str], sure: bool) -> int:
-    """How many lines begin messages; none where these may as well be headings of something else."""
-    if style.beside and (sure or not style.beside.search("\n".join(lines))):
-        return 0
-    names = _names(style, lines)
-    if not (sure and style.most_names):
-        return len(names)
-    different = set(names)
-    come_again = 2 * len(different) <= len(names) + 1
-    return len(names) if 1 < len(different) <= style.most_names and come_again else 0
 
 
 def _names(style: _Style, lines: list[str]) -> list[str]:

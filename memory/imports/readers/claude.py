@@ -8,6 +8,7 @@ has blocks of other kinds as well: then `text` holds stand-ins for those, and th
 import re
 from collections.abc import Iterator, Mapping
 from datetime import UTC
+from operator import itemgetter
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -79,7 +80,14 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
             title = word(one.get("name"))
             known, begun_at = word(one.get("uuid")), word(one.get("created_at"))
             places.begin(known or digest(title, begun_at))
-            messages = _in_order(one["chat_messages"])
+            # By time, if every message has one; else as they stand.
+            messages = one["chat_messages"]
+            times = [moment(table(message).get("created_at")) for message in messages]
+            if None not in times:
+                seconds = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in times if at]
+                messages = [
+                    message for _second, message in sorted(zip(seconds, messages, strict=True), key=itemgetter(0))
+                ]
             # The ids of messages that were said anew, and of what followed them.
             parents = {
                 word(message.get("uuid")): word(message.get("parent_message_uuid"))
@@ -127,15 +135,6 @@ def _messages(
                 )
         else:
             yield Skipped(place, "broken")
-
-
-def _in_order(messages: list[Any]) -> list[Any]:
-    """By time, where every message has one; else as they stand."""
-    times = [moment(table(message).get("created_at")) for message in messages]
-    if None in times:
-        return messages
-    seconds = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in times if at]
-    return [message for _second, message in sorted(zip(seconds, messages, strict=True), key=lambda pair: pair[0])]
 
 
 def _memory(text: Any, kind: str, project: str, rest: Mapping[str, Any]) -> Iterator[Remembered]:

@@ -105,31 +105,21 @@ def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limit
         if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
             yield Skipped(where, "notice")
             continue
-        yield from _forwarded(channel, message, places, where, limits)
-        text = word(message.get("content"))
-        # What is embedded beside words is mostly a link's preview.
-        with_media = any(array(message.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
-        if with_media:
-            yield Skipped(where, "media")
-        if text.strip() or not (with_media or message.get("forwardedMessage")):
-            author = table(message.get("author"))
-            at, source_id, role = moment(message.get("timestamp")), word(message.get("id")), channel.role_of(author)
-            yield message_of(channel.name_of(author), text, at, where, limits, places, source_id, role)
-
-
-def _forwarded(
-    channel: _Channel, message: dict[str, Any], places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    """What was forwarded was said by somebody whom the export does not name."""
-    forwarded = table(message.get("forwardedMessage"))
-    text = word(forwarded.get("content"))
-    if any(array(forwarded.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds"))):
-        yield Skipped(where, "media")
-    if text.strip():
-        speaker = f"{channel.name_of(table(message.get('author')))} (forwarded)"
-        known = word(message.get("id"))
-        source_id = f"{known}/forwarded" if known else ""
-        yield message_of(speaker, text, moment(message.get("timestamp")), where, limits, places, source_id, "other")
+        author, forwarded = table(message.get("author")), table(message.get("forwardedMessage"))
+        at, known = moment(message.get("timestamp")), word(message.get("id"))
+        for part in filter(None, (forwarded, message)):
+            text = word(part.get("content"))
+            # What is embedded beside words is mostly a link's preview.
+            with_media = any(array(part.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
+            if with_media:
+                yield Skipped(where, "media")
+            if part is forwarded and text.strip():
+                # The export does not name who said it.
+                speaker, source_id = f"{channel.name_of(author)} (forwarded)", f"{known}/forwarded" if known else ""
+                yield message_of(speaker, text, at, where, limits, places, source_id, "other")
+            elif part is message and (text.strip() or not (with_media or message.get("forwardedMessage"))):
+                role = channel.role_of(author)
+                yield message_of(channel.name_of(author), text, at, where, limits, places, known, role)
 
 
 FORMATS = (Discord(),)
