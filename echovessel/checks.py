@@ -17,8 +17,8 @@ from echovessel.db import text_columns
 from echovessel.db.sqlite import migration_history
 from echovessel.embeddings import embedding
 from echovessel.web import cors
+from memory.store import active_model, vectors
 from memory.store import checks as store_checks
-from memory.store import vectors
 from proactive.push import vapid
 
 Apps = Sequence[AppConfig] | None
@@ -79,7 +79,7 @@ def embedding_model_is_the_one_in_use(app_configs: Apps, databases: Any = None, 
     in use goes on being used."""
     if not databases or "memory_embeddingmodel" not in connection.introspection.table_names():
         return []
-    in_use, configured = vectors.model_in_use(), embedding.configured()
+    in_use, configured = active_model.model_in_use(), embedding.configured()
     if in_use in ("", configured):
         return []
     return [

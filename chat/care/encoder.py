@@ -54,23 +54,19 @@ def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
             _linear(states, f"{name}.attention.self.{part}").reshape(-1, HEADS, WIDTH // HEADS).transpose(1, 0, 2)
             for part in ("query", "key", "value")
         )
-        seen = np.concatenate(
-            [_attend(query[:, start:end], key[:, start:end], value[:, start:end]) for start, end in pairwise(starts)]
-        )
+        attended = []
+        for start, end in pairwise(starts):
+            scores = query[:, start:end] @ key[:, start:end].transpose(0, 2, 1) * np.float32((WIDTH // HEADS) ** -0.5)
+            scores = np.exp(scores - scores.max(-1, keepdims=True))
+            scores /= scores.sum(-1, keepdims=True)
+            attended.append((scores @ value[:, start:end]).transpose(1, 0, 2).reshape(-1, WIDTH))
+        seen = np.concatenate(attended)
         states = _normal(states + _linear(seen, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm")
         inner = _linear(states, f"{name}.intermediate.dense")
         inner /= 1 + np.exp(-1.702 * inner)  # GELU, as near as a sigmoid comes: the same here and in training
         states = _normal(states + _linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
         means.append(_means(states, starts))
     return np.concatenate(means, axis=1)
-
-
-def _attend(query: np.ndarray, key: np.ndarray, value: np.ndarray) -> np.ndarray:
-    scores = query @ key.transpose(0, 2, 1) * np.float32((WIDTH // HEADS) ** -0.5)
-    scores = np.exp(scores - scores.max(-1, keepdims=True))
-    scores /= scores.sum(-1, keepdims=True)
-    seen: np.ndarray = (scores @ value).transpose(1, 0, 2).reshape(-1, WIDTH)
-    return seen
 
 
 def _linear(states: np.ndarray, name: str) -> np.ndarray:

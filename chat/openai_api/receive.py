@@ -45,7 +45,16 @@ def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime)
             raise CompletionRefused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
         if turn.status == Turn.Status.FAILED:
             turns.retry(persona, turn.uuid)
-        return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in _texts_beside(persona, said)))
+        # What a page shows beside these lines: that the persona is an AI, and help where one speaks of a crisis. It is
+        # quoted, to be told from what the persona says.
+        events = [messages.as_event(message) for message in said]
+        texts = [text for event in events for text in event.get("care", {}).get("texts", [])]
+        if any(event.get("ai_notice") for event in events):
+            with translation.override("zh-hans" if persona.language == "zh" else "en"):
+                notice = _("%(name)s is an AI, a computer program. It has no feelings of its own.")
+                texts.insert(0, notice % {"name": persona.name})
+        quoted = ["\n".join(f"> {line}".rstrip() for line in text.splitlines()) for text in dict.fromkeys(texts)]
+        return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in quoted))
 
 
 def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
@@ -138,16 +147,3 @@ def _is_heard(said: list[Message], asked: CompletionRequest) -> bool:
 
 def _client_id(persona: Persona, key: str, number: int) -> UUID | None:
     return uuid5(persona.uuid, f"{number} {key}") if key else None
-
-
-def _texts_beside(persona: Persona, said: list[Message]) -> list[str]:
-    """What a page shows beside these lines: that she is an AI, and help where one speaks of a crisis. They are quoted,
-    to be told from what she says."""
-    events = [messages.as_event(message) for message in said]
-    notices = []
-    if any(event.get("ai_notice") for event in events):
-        with translation.override("zh-hans" if persona.language == "zh" else "en"):
-            notice = _("%(name)s is an AI, a computer program. It has no feelings of its own.")
-            notices.append(notice % {"name": persona.name})
-    helps = [text for event in events for text in event.get("care", {}).get("texts", [])]
-    return ["\n".join(f"> {line}".rstrip() for line in text.splitlines()) for text in dict.fromkeys(notices + helps)]

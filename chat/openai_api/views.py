@@ -67,7 +67,14 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
         reply = await in_thread(_reply_to, request)
         runner.get_runner().watch()
         if not reply.asked.stream:
-            return await _whole_reply(reply)
+            async with aclosing(reply.pieces()) as pieces:
+                text = ""
+                async for piece in pieces:
+                    text = reply.beside if isinstance(piece, Withdrawn) else text + (piece or "")
+            message = {"role": "assistant", "content": text, "refusal": None}
+            choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
+            usage = await reply.usage()
+            return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
         # It begins with the first piece, so that what goes wrong before has a status of its own.
         pieces = reply.pieces()
         first = await anext(pieces, None)
@@ -138,17 +145,6 @@ def _called(caller: User, name: str) -> Persona:
         message = "There is no such model. /v1/models lists your personas."
         raise CompletionRefused(404, "model_not_found", message, param="model")
     return persona
-
-
-async def _whole_reply(reply: AnyReply) -> JsonResponse:
-    async with aclosing(reply.pieces()) as pieces:
-        text = ""
-        async for piece in pieces:
-            text = reply.beside if isinstance(piece, Withdrawn) else text + (piece or "")
-    message = {"role": "assistant", "content": text, "refusal": None}
-    choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
-    usage = await reply.usage()
-    return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
 
 
 async def _chunks(

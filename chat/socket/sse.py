@@ -9,8 +9,8 @@
 import json
 import logging
 import re
-from collections.abc import AsyncGenerator, Iterator
-from contextlib import aclosing, contextmanager
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
 from uuid import UUID
 
 from django.contrib.auth.decorators import login_not_required
@@ -59,7 +59,11 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
         if after is not None and (not re.fullmatch("[0-9]{1,19}", after) or int(after) > LARGEST_ID):
             raise ApiError(422, "invalid", "The id of an event is a whole number.")
         texts = _texts(found, login, None if after is None else int(after))
-        first = await anext(texts)
+        try:
+            first = await anext(texts)
+        except NoneFree as error:
+            title = "Too many streams are open already; close one first."
+            raise ApiError(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
     except ApiError as error:
         headers = error.headers | ({"WWW-Authenticate": "Bearer"} if error.status == 401 else {})
         return problems.problem_response(error.status, error.code, str(error), headers)
@@ -84,8 +88,8 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
 
 
 async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
-    """The stream as text. Raises Refused before it gives anything."""
-    with _one_slot(login.user_id):
+    """The stream as text. Raises NoneFree before it gives anything."""
+    with _open.one(login.user_id, knobs.streams_per_owner()):
         runner.get_runner().watch()
         yield f"retry: {COMES_BACK_AFTER_MS}\n\n"
         frames = stream.follow(persona, after)
@@ -99,16 +103,6 @@ async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGene
                     return
                 elif frame is None:
                     yield HEARTBEAT
-
-
-@contextmanager
-def _one_slot(owner_id: int) -> Iterator[None]:
-    try:
-        with _open.one(owner_id, knobs.streams_per_owner()):
-            yield
-    except NoneFree as error:
-        title = "Too many streams are open already; close one first."
-        raise ApiError(429, "too_many_streams", title, retry_after=retry_after.SECONDS) from error
 
 
 def as_text(frame: Frame, after: int | None) -> str:

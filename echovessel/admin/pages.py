@@ -168,7 +168,9 @@ class AdminPage(Forgettable):
         row = options.get("obj")
         if row is not None:
             self.looked(request, [row])
-            context["offered"] = self._offered(request, row)
+            # The names and labels of the actions of the list that the page of this row offers, too.
+            actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
+            context["offered"] = [(name, str(actions[name][2])) for name in self.on_page if name in actions]
         return super().render_change_form(request, context, *args, **options)
 
     def _column(self, request: HttpRequest, name: str) -> Callable[[Any], Any]:
@@ -188,7 +190,15 @@ class AdminPage(Forgettable):
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         """By the filters of the page alone: by any other field words could be asked for, letter by letter."""
-        return lookup in {name for one in self.list_filter for name in _asked_by(one)}
+        allowed: set[str] = set()
+        filters: Sequence[Any] = self.list_filter
+        for one in filters:
+            if isinstance(one, str | tuple):
+                field = one if isinstance(one, str) else one[0]
+                allowed |= {f"{field}__{ending}" for ending in ("exact", "isnull", "isempty")}
+            else:
+                allowed.add(one.parameter_name)
+        return lookup in allowed
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
         """Rows with that UUID; else those whose words this user may read, and hold the term."""
@@ -214,11 +224,6 @@ class AdminPage(Forgettable):
     def waits(self, row: Any) -> bool:
         """Whether the row waits for the actions of `on_page`."""
         return True
-
-    def _offered(self, request: HttpRequest, row: Any) -> list[tuple[str, str]]:
-        """The names and labels of the actions of the list that the page of this row offers, too."""
-        actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
-        return [(name, str(actions[name][2])) for name in self.on_page if name in actions]
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -289,11 +294,3 @@ def forget_address(kind: str, keys: Iterable[int]) -> str:
 def page_of(row: Model, name: str = "") -> str:
     """The address of a row's page; `name` where the model that is on the desk has another one than the row's."""
     return reverse(f"admin:{row._meta.app_label}_{name or row._meta.model_name}_change", args=[row.pk])
-
-
-def _asked_by(one: Any) -> Iterable[str]:
-    """What a filter may be asked for in an address."""
-    if not isinstance(one, str | tuple):
-        return [one.parameter_name]
-    field = one if isinstance(one, str) else one[0]
-    return [f"{field}__{ending}" for ending in ("exact", "isnull", "isempty")]

@@ -48,7 +48,14 @@ def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[Non
     are still there after `patience_seconds`."""
     lock = _held[folder] if folder in _held else _opened(folder)
     try:
-        _wait_for_others(lock, patience_seconds)
+        deadline, has_told = time.monotonic() + patience_seconds, False
+        while time.monotonic() < deadline:
+            with contextlib.suppress(Occupied), _alone(lock):
+                break
+            if not has_told:
+                sys.stderr.write("EchoVessel is still there; waiting a few seconds for it to end.\n")
+                has_told = True
+            time.sleep(PAUSE_SECONDS)
         with _alone(lock):
             yield
     finally:
@@ -64,17 +71,6 @@ def others(folder: Path) -> list[int]:
             if os.readlink(link) == lock:
                 found.add(int(link.parts[2]))
     return sorted(found - {os.getpid()})
-
-
-def _wait_for_others(lock: int, seconds: float) -> None:
-    deadline, has_told = time.monotonic() + seconds, False
-    while time.monotonic() < deadline:
-        with contextlib.suppress(Occupied), _alone(lock):
-            return
-        if not has_told:
-            sys.stderr.write("EchoVessel is still there; waiting a few seconds for it to end.\n")
-            has_told = True
-        time.sleep(PAUSE_SECONDS)
 
 
 def _opened(folder: Path) -> int:

@@ -2,15 +2,14 @@
 
 import ctypes
 import gc
-from functools import cache
-from typing import Any
+from contextlib import suppress
 
 
 def trim_heap() -> None:
     """What the C library keeps of freed memory for later goes back, where it can be asked to (glibc). After work that
     took much for a moment; it takes some ten milliseconds, and holds nobody up."""
-    if (ask := _malloc_trim()) is not None:
-        ask(0)
+    with suppress(OSError, AttributeError):
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 def pause_collector() -> None:
@@ -22,11 +21,3 @@ def resume_collector() -> None:
     """Collect again, and never look through what is loaded by now: it stays until the process ends."""
     gc.freeze()
     gc.enable()
-
-
-@cache
-def _malloc_trim() -> Any:
-    try:
-        return ctypes.CDLL(None).malloc_trim
-    except (OSError, AttributeError):
-        return None

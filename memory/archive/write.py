@@ -20,7 +20,7 @@ from echovessel.embeddings import model_names
 from memory.archive import auxiliary_records, imported_files, merges, parts, tables
 from memory.archive.parts import Names, Part, Table, Values, in_batches, iso_format
 from memory.archive.schema import FORMAT, VERSION
-from memory.store import vectors
+from memory.store import active_model
 from persona.models import CoreBlock, Persona
 
 TABLES: tuple[tuple[str, Table], ...] = (
@@ -46,7 +46,7 @@ def archive_records(persona: Persona, now: datetime) -> Iterator[tuple[str, Valu
     """The type and the fields of each record, in the order of an archive."""
     with transaction.atomic():
         saved = parts.saved_keys(persona)
-    model, dimension, *_ = vectors.in_use()
+    model, dimension, *_ = active_model.in_use()
     names = Names(persona, saved, model)
     yield (
         "header",

@@ -8,23 +8,58 @@ raises, and `@with_one_model` does the work again.
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, NamedTuple, ParamSpec, TypeVar
 
-from django.db import DEFAULT_DB_ALIAS, DatabaseError
+from django.db import DEFAULT_DB_ALIAS, DatabaseError, connection
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from echovessel.embeddings import embedding
 from echovessel.embeddings.errors import ModelChanged
-from memory.store import vectors
 
 MAX_TRIES = 3
 P = ParamSpec("P")
 T = TypeVar("T")
 
 
+def model_in_use() -> str:
+    """The name of the embedding model by which all vectors are; empty before there is one. Read by checks before an
+    upgrade, too, when the other columns may not be there yet."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name FROM memory_embeddingmodel")
+        return next((str(name) for (name,) in cursor.fetchall()), "")
+
+
+class InUse(NamedTuple):
+    """The embedding model by which all vectors are, their size, the probe of a server's model, and what the cosines
+    mean, in JSON; empty and 0 before there is a vector."""
+
+    model: str = ""
+    dimension: int = 0
+    probe: bytes = b""
+    cosines: str = ""
+
+
+def in_use() -> InUse:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT name, dimension, probe, cosines FROM memory_embeddingmodel")
+        rows = cursor.fetchall()
+    return next((InUse(str(name), int(size), bytes(probe), str(text)) for name, size, probe, text in rows), InUse())
+
+
+def dimension_in_use() -> int:
+    """The size of the stored vectors; before there is one, the bundled model's."""
+    with connection.cursor() as cursor:
+        # Checks read it before an upgrade, too, when there is no such column.
+        cursor.execute("SELECT count(*) FROM pragma_table_info('memory_embeddingmodel') WHERE name = 'dimension'")
+        if not cursor.fetchone()[0]:
+            return embedding.DIMENSION
+        cursor.execute("SELECT dimension FROM memory_embeddingmodel")
+        return next((int(size) for (size,) in cursor.fetchall()), embedding.DIMENSION)
+
+
 def follow() -> str:
     """The name of the model in use, by which this process embeds from now on. Call before you embed."""
-    embedding.use(*vectors.in_use())
+    embedding.use(*in_use())
     return embedding.name()
 
 

@@ -14,7 +14,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from dataclasses import replace as with_changes
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from django.db import connection
@@ -28,6 +28,7 @@ from echovessel.language import tokenizer
 from memory import knobs
 from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
 from memory.store import integrity
+from memory.store.active_model import dimension_in_use, in_use
 from memory.store.vector_cache import LRUCache, Matrix, State, check_size
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
@@ -412,42 +413,6 @@ def _exact(persona_id: int, node_ids: Sequence[int], dimension: int) -> Matrix:
             rows[len(ids) : len(ids) + len(batch)] = stored
         ids += [node_id for node_id, _ in batch]
     return Matrix(State(b"", b"", dimension), np.array(ids, dtype=np.int64), rows[: len(ids)])
-
-
-def model_in_use() -> str:
-    """The name of the embedding model by which all vectors are; empty before there is one. Read by checks before an
-    upgrade, too, when the other columns may not be there yet."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name FROM memory_embeddingmodel")
-        return next((str(name) for (name,) in cursor.fetchall()), "")
-
-
-class InUse(NamedTuple):
-    """The embedding model by which all vectors are, their size, the probe of a server's model, and what the cosines
-    mean, in JSON; empty and 0 before there is a vector."""
-
-    model: str = ""
-    dimension: int = 0
-    probe: bytes = b""
-    cosines: str = ""
-
-
-def in_use() -> InUse:
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT name, dimension, probe, cosines FROM memory_embeddingmodel")
-        rows = cursor.fetchall()
-    return next((InUse(str(name), int(size), bytes(probe), str(text)) for name, size, probe, text in rows), InUse())
-
-
-def dimension_in_use() -> int:
-    """The size of the stored vectors; before there is one, the bundled model's."""
-    with connection.cursor() as cursor:
-        # Checks read it before an upgrade, too, when there is no such column.
-        cursor.execute("SELECT count(*) FROM pragma_table_info('memory_embeddingmodel') WHERE name = 'dimension'")
-        if not cursor.fetchone()[0]:
-            return embedding.DIMENSION
-        cursor.execute("SELECT dimension FROM memory_embeddingmodel")
-        return next((int(size) for (size,) in cursor.fetchall()), embedding.DIMENSION)
 
 
 def put_in_use(model: str, dimension: int, probe: bytes, cosines: Mapping[str, Any]) -> None:

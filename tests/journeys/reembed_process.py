@@ -134,10 +134,10 @@ def left() -> dict[str, Any]:
 
     from memory.models import ConceptNode, NodeVector, StagedVector  # noqa: PLC0415
     from memory.recall import recall  # noqa: PLC0415
-    from memory.store import vectors  # noqa: PLC0415
+    from memory.store import active_model  # noqa: PLC0415
     from persona.models import Persona  # noqa: PLC0415
 
-    in_use = vectors.model_in_use()
+    in_use = active_model.model_in_use()
     stored = {row.node_id: (row.model, bytes(row.embedding)) for row in NodeVector.objects.all()}
     nodes = {node.pk: node for node in ConceptNode.objects.all()}
     with connection.cursor() as cursor:

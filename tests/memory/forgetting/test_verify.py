@@ -30,7 +30,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory.erasure import receipts
 from memory.forgetting import fingerprints, verify
 from memory.models import ConceptNode, Evidence, Extraction, NodeText, NodeVector, Receipt, StagedVector
-from memory.store import vectors
+from memory.store import active_model
 from memory.store.deduplication import content_hash
 from persona.models import CoreBlock, Persona
 
@@ -130,7 +130,7 @@ def test_an_index_that_kept_what_its_table_let_go_is_found(mira: Persona, trigge
 @pytest.mark.parametrize("table", [NodeVector, StagedVector])
 def test_the_vector_of_the_words_with_another_memory_is_found(mine: ConceptNode, table: Any) -> None:
     stored = embedding.embed([WORDS])[0].tobytes()
-    table.objects.update_or_create(node=mine, defaults={"model": vectors.model_in_use(), "embedding": stored})
+    table.objects.update_or_create(node=mine, defaults={"model": active_model.model_in_use(), "embedding": stored})
     assert found() == {(f"{table._meta.db_table}.embedding", "vector")}
 
 

@@ -14,7 +14,7 @@ from safetensors.numpy import load_file, save_file
 from echovessel.embeddings import bundled_model, embedding
 from memory.models import ConceptNode
 from memory.recall import Recall, recall
-from memory.store import vectors
+from memory.store import active_model, vectors
 from persona.models import Persona
 
 pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.real_embeddings]
@@ -77,4 +77,4 @@ def test_a_folder_that_holds_no_model_changes_nothing(
             shutil.rmtree(file) if file.is_dir() else file.unlink()
     with pytest.raises(CommandError, match="cannot be loaded"):
         call_command("reembed", model=str(turned), stdout=StringIO(), stderr=StringIO())
-    assert vectors.model_in_use() == embedding.BUNDLED
+    assert active_model.model_in_use() == embedding.BUNDLED

@@ -80,7 +80,7 @@ def models() -> set[str]:
     """Of which models the vectors are, the labels of the nodes, and the model in use."""
     stored = NodeVector.objects.values_list("model", flat=True)
     labels = ConceptNode.objects.values_list("embedding_model", flat=True)
-    return {*stored, *labels, vectors.model_in_use()}
+    return {*stored, *labels, active_model.model_in_use()}
 
 
 def assert_all_are_of(model: str) -> None:
@@ -433,10 +433,10 @@ def test_a_model_that_changes_all_the_time_is_given_up(ten: list[ConceptNode]) -
 def test_the_first_vector_decides_and_not_the_settings_any_more(
     encoder: Encoder, mira: Persona, remember: Remember, settings: Any
 ) -> None:
-    assert (vectors.model_in_use(), active_model.follow()) == ("", OLD)
+    assert (active_model.model_in_use(), active_model.follow()) == ("", OLD)
     remember(mira, "Ana keeps bees.")
     settings.EMBEDDING_MODEL = NEW
-    assert (vectors.model_in_use(), active_model.follow()) == (OLD, OLD)
+    assert (active_model.model_in_use(), active_model.follow()) == (OLD, OLD)
 
 
 def test_where_there_is_no_memory_yet_another_model_is_in_use_at_once(encoder: Encoder, mira: Persona) -> None:

@@ -23,7 +23,7 @@ from memory.curation import remember as curation_remember
 from memory.management.commands import eval_recall
 from memory.models import ConceptNode, EmbeddingModel, NodeVector, StagedVector
 from memory.recall import recall
-from memory.store import checks, reembedding, vectors
+from memory.store import active_model, checks, reembedding, vectors
 from memory.store.active_model import follow
 from persona.models import Persona
 from tests import hash_embedder
@@ -52,7 +52,7 @@ def first_of(persona: Persona) -> tuple[str, str]:
 
 def assert_whole(dimension: int, model: str) -> None:
     """All vectors are of this size and model and are found, in the cache and in the database; nothing is broken."""
-    assert vectors.in_use()[:2] == (model, dimension)
+    assert active_model.in_use()[:2] == (model, dimension)
     assert {len(blob) // 4 for blob in NodeVector.objects.values_list("embedding", flat=True)} == {dimension}
     for node in ConceptNode.objects.all():
         own = vectors.of([node.pk])[node.pk]
@@ -106,7 +106,7 @@ def test_a_switch_that_breaks_is_taken_back_with_its_tables(
     follow()
     assert StagedVector.objects.count() == 5
     assert first_of(mira) == before
-    assert vectors.in_use()[:2] == (embedding.BUNDLED, 384)
+    assert active_model.in_use()[:2] == (embedding.BUNDLED, 384)
     assert not vectors.missing()
     monkeypatch.setattr(vectors, "put_in_use", real)
     server.requests.clear()
@@ -267,6 +267,6 @@ def test_recall_is_measured_alike_through_a_server_of_another_size(
     settings.EMBEDDING_MODEL = "my-model"
     forget_servers()
     served = figures()
-    assert vectors.in_use()[0] == "server:my-model"
+    assert active_model.in_use()[0] == "server:my-model"
     for name in ("recall", "recall_at_10"):
         assert served[name] == pytest.approx(plain[name], abs=0.03)
