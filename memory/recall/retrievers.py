@@ -146,11 +146,12 @@ def gather(
         named = entities_named(persona, query.turns)
         mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named]
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
-    with finds.timed("domain") as record:
-        asked = query.turns[-1] if query.turns else ""
-        domains = domains_asked(asked)
-        facts = details.facts_about(persona.pk, domains, asks_of_listener(asked), MAX_OF_A_DOMAIN) if domains else []
-        finds.add(facts, record)
+    asked = query.turns[-1] if query.turns else ""
+    if domains := domains_asked(asked):
+        facts = details.facts_about(persona.pk, domains, asks_of_listener(asked), MAX_OF_A_DOMAIN)
+        if facts:
+            with finds.timed("domain") as record:
+                finds.add(facts, record)
     with finds.timed("time") as record:
         sessions_in_window: Sequence[int] = ()
         if window:
