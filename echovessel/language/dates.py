@@ -137,7 +137,8 @@ def is_relative(text: str) -> bool:
     folded = text.casefold()
     if not any(hint in folded for hint in _HINTS):
         return False
-    relative = (DAY_WORD, COUNTED_ZH, AGO_EN, IN_EN, WEEK_ZH, MONTH_ZH, YEAR_WORD_ZH, YEAR_WORD_EN, _OTHER_RELATIVE)
+    chinese = () if text.isascii() else (COUNTED_ZH, WEEK_ZH, MONTH_ZH, YEAR_WORD_ZH)
+    relative = (DAY_WORD, AGO_EN, IN_EN, YEAR_WORD_EN, _OTHER_RELATIVE, *chinese)
     if any(pattern.search(text) for pattern in relative):
         return True
     dated = (*FULL_ZH.finditer(text), *MONTH_DAY.finditer(text), *DAY_MONTH.finditer(text))

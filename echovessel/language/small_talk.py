@@ -68,7 +68,7 @@ class Gist(NamedTuple):
 
     @property
     def whole(self) -> str:
-        return " ".join(filter(None, (self.told, self.asked)))
+        return ("" if _CJK.search(self.told) else " ").join(filter(None, (self.told, self.asked)))
 
 
 def gist_of(text: str, names: Collection[str] = ()) -> Gist:

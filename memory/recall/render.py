@@ -187,7 +187,8 @@ class Renderer:
 
     def _quote(self, message: RenderedMessage, is_answered: bool) -> str:
         gist = message.gist or Gist(one_line(message.content), "")
-        shown = gist.whole if is_answered or not gist.told else gist.told + (" …" if gist.asked else "")
+        cut = "" if not gist.asked else "…" if self.language == "zh" else " …"
+        shown = gist.whole if is_answered or not gist.told else f"{gist.told}{cut}"
         words = shorten(shown, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
         return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"{doubt}'

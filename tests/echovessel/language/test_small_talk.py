@@ -95,3 +95,15 @@ def test_what_tells_something_is_no_small_talk(text: str) -> None:
 )
 def test_a_message_is_what_it_tells_and_what_it_asks(text: str, told: str, asked: str) -> None:
     assert gist_of(text, NAMES) == (told, asked)
+
+
+@each_row(
+    ("text", "whole"),
+    [
+        ("吓人。现在好点了吗？", "吓人。现在好点了吗？"),
+        ("I paint.  And you?", "I paint. And you?"),
+        ("Thanks! I paint. And you? Bye!", "… I paint. And you? Bye!"),
+    ],
+)
+def test_what_it_tells_and_asks_is_written_as_the_language_is(text: str, whole: str) -> None:
+    assert gist_of(text, NAMES).whole == whole
