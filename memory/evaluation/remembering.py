@@ -12,7 +12,7 @@ from chat.models import Message
 from echovessel.llm.models import LLMCall
 from memory.consolidation.language import in_another_script
 from memory.evaluation.stories import Fact, Plan, Story, has_terms
-from memory.evaluation.telling import Told
+from memory.evaluation.story_run import StoryRun
 from memory.models import ConceptNode, Entity
 from memory.recall import prepare, recall
 
@@ -33,19 +33,23 @@ class Memory:
     node: ConceptNode
     lines: frozenset[str]
 
+    @property
+    def day(self) -> tuple[date | None, date | None]:
+        return self.node.event_time_start, self.node.event_time_end
+
     def tells(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
         return not self.lines.isdisjoint(lines) and has_terms(self.node.description, terms)
 
 
-def judge(story: Story, told: Told) -> dict[str, Share]:
+def judge(story: Story, run: StoryRun) -> dict[str, Share]:
     """The measures of what is stored."""
-    names = {message.pk: name for name, message in told.messages.items()}
-    nodes = told.persona.nodes.active().prefetch_related("evidence").order_by("id")
+    names = {message.pk: name for name, message in run.messages.items()}
+    nodes = run.persona.nodes.active().prefetch_related("evidence").order_by("id")
     memories = [
         Memory(node, frozenset(names.get(cited.message_id, "") for cited in node.evidence.all())) for node in nodes
     ]
     events = [memory for memory in memories if memory.node.kind == Kind.EVENT]
-    told_of = [memory for memory in memories if memory.node.kind not in (Kind.LESSON, Kind.EXPECTATION)]
+    true_now = [memory for memory in memories if memory.node.kind not in (Kind.LESSON, Kind.EXPECTATION)]
     replaced = {pair.old for pair in story.replaced}
     by_id: dict[str, Fact | Plan] = {fact.id: fact for fact in story.facts} | {plan.id: plan for plan in story.plans}
     current = [fact for fact in story.facts if fact.id not in replaced and fact.until is None]
@@ -57,7 +61,7 @@ def judge(story: Story, told: Told) -> dict[str, Share]:
     true_lines = {line for part in (story.facts, story.peaks, story.plans) for item in part for line in item.lines}
     facts = [memory for memory in memories if memory.node.kind == Kind.FACT]
     return {
-        "facts kept": _share(any(one.tells(fact.terms, fact.lines) for one in told_of) for fact in current),
+        "facts kept": _share(any(one.tells(fact.terms, fact.lines) for one in true_now) for fact in current),
         "facts that are true": _share(not memory.lines.isdisjoint(true_lines) for memory in facts),
         "peaks kept": _share(map(bool, peaks)),
         "peaks with the right sign": _share(
@@ -65,35 +69,35 @@ def judge(story: Story, told: Told) -> dict[str, Share]:
             for peak, weights in zip(story.peaks, peaks, strict=True)
             if weights
         ),
-        "nothing invented": _share(not _is_invented(memory, story, told) for memory in told_of),
-        "replaced": _share(_is_replaced(told_of, by_id[pair.old], by_id[pair.new]) for pair in story.replaced),
+        "nothing invented": _share(not _is_invented(memory, story, run) for memory in true_now),
+        "replaced": _share(_is_replaced(true_now, by_id[pair.old], by_id[pair.new]) for pair in story.replaced),
         "exact days of plans": _share(
-            any(_day_of(one.node) == plan.day for one in told_of if one.tells(plan.terms, plan.lines)) for plan in plans
+            any(one.day == plan.day for one in true_now if one.tells(plan.terms, plan.lines)) for plan in plans
         ),
         "wishes learned": _share(
             any(one.node.kind == Kind.LESSON and wish.line in one.lines for one in memories) for wish in story.wishes
         ),
-        "wishes to forget obeyed": _share(_is_forgotten(told, wish.terms, wish.line) for wish in story.forgotten),
-        "people kept": _share(_people(story, told)),
+        "wishes to forget obeyed": _share(_is_forgotten(run, wish.terms, wish.line) for wish in story.forgotten),
+        "people kept": _share(_people(story, run)),
         "events with a tag": _share(bool(memory.node.relational_tags) for memory in events),
         "in the right language": _share(
-            not in_another_script(memory.node.description, _said(story, memory.lines)) for memory in told_of
+            not in_another_script(memory.node.description, _said(story, memory.lines)) for memory in true_now
         ),
     }
 
 
-def ask(story: Story, told: Told, title: str) -> dict[str, Share]:
+def ask(story: Story, run: StoryRun, title: str) -> dict[str, Share]:
     """The measures of recall for the questions: the share of evidence in each budget, and of exact days."""
-    assert told.ended_at is not None
-    now = told.ended_at + ASKED_AFTER
-    prepare(told.persona.pk)
-    uuids = {name: message.uuid for name, message in told.messages.items()}
+    assert run.ended_at is not None
+    now = run.ended_at + ASKED_AFTER
+    prepare(run.persona.pk)
+    uuids = {name: message.uuid for name, message in run.messages.items()}
     shares = dict.fromkeys(BUDGETS, 0.0)
     days: list[bool] = []
     for question in story.questions:
         wanted = {uuids[line] for line in question.lines}
         for budget in BUDGETS:
-            items = recall(told.persona, [question.ask], now=now, budget_tokens=budget).items
+            items = recall(run.persona, [question.ask], now=now, budget_tokens=budget).items
             shown = {uuid for item in items for uuid in item.message_uuids}
             shares[budget] += len(wanted & shown) / len(wanted)
             if question.day and budget == BUDGETS[0]:
@@ -105,14 +109,14 @@ def ask(story: Story, told: Told, title: str) -> dict[str, Share]:
     }
 
 
-def cost(told: Told) -> dict[str, float]:
+def cost(run: StoryRun) -> dict[str, float]:
     """Tokens and US dollars of all calls, for each session."""
-    calls = LLMCall.objects.filter(persona_uuid=told.persona.uuid)
+    calls = LLMCall.objects.filter(persona_uuid=run.persona.uuid)
     totals = calls.aggregate(tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"), dollars=Sum("cost"))
     return {name: float(value or 0) for name, value in totals.items()}
 
 
-def _is_invented(memory: Memory, story: Story, told: Told) -> bool:
+def _is_invented(memory: Memory, story: Story, run: StoryRun) -> bool:
     """Whether it tells a decoy, or a name or number that nobody has said."""
     if any(memory.tells(decoy.terms, decoy.lines) for decoy in story.decoys):
         return True
@@ -141,23 +145,19 @@ def _is_over(node: ConceptNode) -> bool:
     return node.kind == Kind.EVENT or bool(node.until) or node.plan_state in ("done", "cancelled")
 
 
-def _day_of(node: ConceptNode) -> tuple[date | None, date | None]:
-    return node.event_time_start, node.event_time_end
-
-
-def _is_forgotten(told: Told, terms: Sequence[Sequence[str]], line: str) -> bool:
+def _is_forgotten(run: StoryRun, terms: Sequence[Sequence[str]], line: str) -> bool:
     """No memory says it, and no model reads a message that says it, but for the request itself."""
-    messages = told.persona.messages.filter(withheld=False, role=Message.Role.USER).exclude(pk=told.messages[line].pk)
+    messages = run.persona.messages.filter(withheld=False, role=Message.Role.USER).exclude(pk=run.messages[line].pk)
     texts = [
-        *told.persona.nodes.active().values_list("description", flat=True),
+        *run.persona.nodes.active().values_list("description", flat=True),
         *messages.values_list("content", flat=True),
     ]
     return not any(has_terms(text, terms) for text in texts)
 
 
-def _people(story: Story, told: Told) -> Iterable[bool]:
+def _people(story: Story, run: StoryRun) -> Iterable[bool]:
     """Each person of the story is an entity of their own, known by all their names, with what they are to the owner."""
-    entities = told.persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
+    entities = run.persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
     by_name: dict[str, set[int]] = {}
     for entity in entities:
         for name in {entity.canonical_name, *(alias.text for alias in entity.aliases.all())}:

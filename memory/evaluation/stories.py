@@ -1,4 +1,4 @@
-"""Told stories: conversations of made-up people over several sessions, and what should be remembered of them.
+"""StoryRun stories: conversations of made-up people over several sessions, and what should be remembered of them.
 
 A line is named by its session and its place in it, from 1: "s2.3" is the third line of session s2. `terms` say by which
 words a memory is known again: each is a list of spellings, and one of every list must stand in it.

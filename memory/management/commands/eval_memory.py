@@ -20,10 +20,10 @@ from chat.models import Message
 from echovessel.db.sqlite.temporary import temporary_database
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.llm.providers import provider_name
-from memory.evaluation import measures, recorded, remembering, stories
+from memory.evaluation import measures, remembering, reply_recording, stories
 from memory.evaluation.remembering import Share
 from memory.evaluation.stories import Story
-from memory.evaluation.telling import tell
+from memory.evaluation.story_run import run_story
 
 COSTS = ("tokens_in", "tokens_out", "dollars")
 
@@ -41,7 +41,9 @@ class Command(BaseCommand):
             metavar="DIR",
             help="replay; leave each prompt that has no reply in DIR (.prompt.txt), and take a .reply.json beside it",
         )
-        parser.add_argument("--replies", type=Path, default=recorded.FOLDER, metavar="DIR", help="recorded replies")
+        parser.add_argument(
+            "--replies", type=Path, default=reply_recording.FOLDER, metavar="DIR", help="recorded replies"
+        )
         parser.add_argument("--json", action="store_true", dest="as_json")
         parser.add_argument("--save", type=Path, metavar="FILE", help="keep the figures, to compare with later")
         parser.add_argument(
@@ -50,10 +52,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            told = stories.read_stories(options["stories"])
-            if unknown := set(options["only"]) - {story.id for story in told}:
+            known = stories.read_stories(options["stories"])
+            if unknown := set(options["only"]) - {story.id for story in known}:
                 raise ValueError(f"no such story: {', '.join(sorted(unknown))}")
-            chosen = [story for story in told if story.id in (options["only"] or [story.id])]
+            chosen = [story for story in known if story.id in (options["only"] or [story.id])]
             earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
             run = self._run(chosen, options)
             if options["save"]:
@@ -86,24 +88,24 @@ class Command(BaseCommand):
                 messages: dict[str, Message] = {}
                 with ExitStack() as stack:
                     if replays:
-                        replay = recorded.replayed(story, messages, options["replies"], options["record"])
+                        replay = reply_recording.replayed(story, messages, options["replies"], options["record"])
                         recording = stack.enter_context(replay)
-                    told = tell(story, messages=messages)
+                    run = run_story(story, messages=messages)
                 if replays:
                     outdated += [f"{story.id}.{name}" for name in recording.outdated]
                     missing += [f"{story.id}.{name}" for name in recording.missing]
                     changed += [f"{story.id}.{name}" for name in recording.changed_input]
                     if recording.missing:
                         continue
-                elif told.failure:
-                    raise ValueError(f"{story.id}, session {told.failure}")
-                untold = tell(story, consolidate=False)
+                elif run.failure:
+                    raise ValueError(f"{story.id}, session {run.failure}")
+                messages_alone = run_story(story, consolidate=False)
                 results[story.id] = (
-                    remembering.judge(story, told)
-                    | remembering.ask(story, told, "memories and messages")
-                    | remembering.ask(story, untold, "messages alone")
+                    remembering.judge(story, run)
+                    | remembering.ask(story, run, "memories and messages")
+                    | remembering.ask(story, messages_alone, "messages alone")
                 )
-                for name, value in remembering.cost(told).items():
+                for name, value in remembering.cost(run).items():
                     costs[name] += value / len(story.sessions) / len(chosen)
         return {
             "model": model,

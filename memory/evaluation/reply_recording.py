@@ -25,7 +25,7 @@ from echovessel.llm.request import Finished, Request, ResponseSchema, Usage
 from memory.evaluation.stories import Story
 
 FOLDER = Path(__file__).parent / "replies"
-PATH = "memory.evaluation.recorded.RecordedProvider"
+PATH = "memory.evaluation.reply_recording.RecordedProvider"
 # Not what this measures: nothing is concluded, nobody described.
 UNASKED: Mapping[str, Mapping[str, Any]] = {"reflection": {"thoughts": []}, "slow_cycle": {"thoughts": []}}
 _ID = re.compile(r"\[([a-z])(\d+)\]")

@@ -25,11 +25,12 @@ CHANNEL = "api"
 BETWEEN_LINES = timedelta(seconds=40)
 RESTED = timedelta(minutes=31)
 DONE = (runner.Outcome.CLOSED, runner.Outcome.TRIVIAL, runner.Outcome.DELETED)
+Line = tuple[int, str, str]  # place, speaker, text
 YES = {"en": "yes", "zh": "是的"}
 
 
 @dataclass
-class Told:
+class StoryRun:
     """A story that a persona was told. `messages` are the stored lines by their names; what was forgotten meanwhile is
     there no more in the database."""
 
@@ -39,7 +40,7 @@ class Told:
     failure: str = ""  # of the session that could not be consolidated, with which the telling ended
 
 
-def tell(story: Story, *, consolidate: bool = True, messages: dict[str, Message] | None = None) -> Told:
+def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Message] | None = None) -> StoryRun:
     """A new owner tells the story to a new persona. Without `consolidate` only the messages are kept. `messages` are
     filled while it is told.
 
@@ -49,24 +50,24 @@ def tell(story: Story, *, consolidate: bool = True, messages: dict[str, Message]
     persona = create_persona(
         owner, story.persona, user_name=story.owner, timezone=story.timezone, language=story.language
     )
-    told = Told(persona, {} if messages is None else messages)
+    run = StoryRun(persona, {} if messages is None else messages)
     for session in story.sessions:
         now = session.at
         for group in _turns(session):
-            now = _run_turn(told, session.id, group, now, story.language)
+            now = _run_turn(run, session.id, group, now, story.language)
         now += RESTED
         for stored in Session.objects.open().filter(persona=persona).select_related("persona"):
             close(stored, Session.CloseReason.IDLE, now)
             if consolidate and runner.run(stored.pk, lambda now=now: now) not in DONE:  # type: ignore[misc]
-                told.failure = f"{session.id}: {Session.objects.get(pk=stored.pk).failure or 'waits for the model'}"
-                return told
-        told.ended_at = now
-    return told
+                run.failure = f"{session.id}: {Session.objects.get(pk=stored.pk).failure or 'waits for the model'}"
+                return run
+        run.ended_at = now
+    return run
 
 
-def _turns(session: stories.Session) -> Iterator[list[tuple[int, str, str]]]:
+def _turns(session: stories.Session) -> Iterator[list[Line]]:
     """The lines of each turn with their places: what the owner says, and what is replied."""
-    group: list[tuple[int, str, str]] = []
+    group: list[Line] = []
     for place, (speaker, text) in enumerate(session.lines, start=1):
         if group and speaker == "owner" and group[-1][1] == "persona":
             yield group
@@ -75,19 +76,21 @@ def _turns(session: stories.Session) -> Iterator[list[tuple[int, str, str]]]:
     yield group
 
 
-def _run_turn(told: Told, session_id: str, group: list[tuple[int, str, str]], now: datetime, language: str) -> datetime:
+def _run_turn(
+    run: StoryRun, session_id: str, group: list[tuple[int, str, str]], now: datetime, language: str
+) -> datetime:
     """One turn, with the reply of the story, or the one that memory itself gives to a request to forget, which is then
     confirmed. Returns the time after it."""
-    persona = told.persona
+    persona = run.persona
     for place, speaker, text in group:
         if speaker == "owner":
             now += BETWEEN_LINES
-            told.messages[f"{session_id}.{place}"] = receive_message(persona, text, None, CHANNEL, now).message
+            run.messages[f"{session_id}.{place}"] = receive_message(persona, text, None, CHANNEL, now).message
     reply = "\n\n".join(text for _place, speaker, text in group if speaker == "persona")
     places = [place for place, speaker, _text in group if speaker == "persona"]
     now, stored, was_asked = _reply(persona, reply, now)
     if stored:
-        told.messages |= {f"{session_id}.{place}": stored for place in places}
+        run.messages |= {f"{session_id}.{place}": stored for place in places}
     if was_asked:
         now += BETWEEN_LINES
         receive_message(persona, YES[language], None, CHANNEL, now)
