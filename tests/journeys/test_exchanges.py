@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
+from echovessel.llm import offline
 from tests.journeys.exchange_runs import Exchange, people_of, persona_of, replies_to
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -50,8 +51,11 @@ def repeats(reply: str, line: str) -> bool:
 
 
 @pytest.mark.parametrize("language", ["en", "zh"])
-def test_memory_mode_answers_what_it_was_told_and_makes_nothing_up(language: str, settings: Any) -> None:
+def test_memory_mode_answers_what_it_was_told_and_makes_nothing_up(
+    language: str, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     settings.LLM_PROVIDER = "offline"
+    monkeypatch.setattr(offline, "PAUSE_S", 0)
     seen = 0
     for number, person in enumerate(people_of(language)):
         persona = persona_of(User.objects.create_user(f"person{number}"), language, person)
