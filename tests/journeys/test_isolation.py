@@ -237,6 +237,7 @@ OF_THE_CALLER = {
     "welcome/<str:token>/",
     "account/",
     "account/data/",
+    "account/model/",
     "account/name/",
     "account/password/",
     "account/sign-out/",
