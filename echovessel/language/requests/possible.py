@@ -428,6 +428,14 @@ _FRAME_ZH = (
     r"从现在|从今|下次|每次|永远|赶紧|赶快|直接|干脆|尽量|最好|还是|就|都|先|只|你(?:也|要|就|可以|给|帮|得|先|只管|"
     r"能)?|把|将)"
 )
+# What somebody did or does, where the clause does not speak to the persona.
+_TELLS_ZH = re.compile(
+    r"^(?:我们?(?!的|那|这|刚|之前|上次|告诉|跟你|和你|说|讲|想让|希望|要你|不想)|[他她它咱]们?|大家|有人)|"
+    r"[忘删抹清擦记存留写收]了(?!吧|它|[。！!]|$)|[把都还又].{0,8}[忘删记]了?(?:个|光|干净|一干二净)"
+)
+_ADDRESSED_ZH = re.compile(
+    r"请|麻烦|拜托|[帮替给]我|能不能|可不可以|希望|[让要]你|你|务必|千万|别|不要|不用|好吗|行吗|吧$"
+)
 _ASKS_ZH = re.compile(
     r"^(?!你[要就得]).*(?:谁|哪|什么时候|怎么|为什么|怎样)|多久|多少|是不是|有没有|会不会|还记得|记得我|"
     r"(?<![替帮给])我(?:还|都|也|一直)?记(?!错)|记住了|忘了(?:告诉|跟|说|带|喝)|"
@@ -491,7 +499,9 @@ def _chinese(text: str, start: int, end: int) -> RequestKind | None:
     ]
     for clause in clauses:
         ban, framed = _ban(clause), re.search(_FRAME_ZH, clause)
-        if re.fullmatch(r"(?:就|都)?忘了(?:它|这事|这件事)?吧?", clause):
+        if re.fullmatch(r"(?:就|都)?忘了(?:它|这事|这件事)?吧?", clause) or (
+            _TELLS_ZH.search(clause) and not _ADDRESSED_ZH.search(clause)
+        ):
             continue
         if (gone := re.search(_GONE_ZH, clause)) and (
             framed or ban or gone.start() < 2 or re.search(r"(?:吧|掉|行吗|好吗)$", clause)
