@@ -88,10 +88,7 @@ def change(model: str, progress: Progress = lambda count: None, clock: Clock = t
             lease.renew()
             StagedVector.objects.exclude(model=model).delete()
         cosines: dict[str, Any] | None = None
-        while not _switch(lease, model, dimension, cosines):
-            cosines = calibration.measure(model) if cosines is None else cosines
-            with transaction.atomic():
-                lease.renew()
+        while cosines is None or not _switch(lease, model, dimension, cosines):
             last, unsound = 0, list[int]()
             while batch := list(
                 _unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]
@@ -103,6 +100,8 @@ def change(model: str, progress: Progress = lambda count: None, clock: Clock = t
                 progress(len(batch))
             if unsound:
                 raise UnsoundVectors(unsound)
+            if cosines is None:
+                cosines = calibration.measure(model)
         _clear_away(lease, model)
     follow()
     return staged
@@ -184,12 +183,11 @@ def _probe_model(model: str) -> int:
     return len(vector)
 
 
-def _switch(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapping[str, Any] | None) -> bool:
-    """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one, or
-    nothing is known of its cosines."""
+def _switch(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapping[str, Any]) -> bool:
+    """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one."""
     with transaction.atomic():
         lease.renew()
-        if cosines is None or _unstaged().exists():
+        if _unstaged().exists():
             return False
         if damaged := _unsound(StagedVector.objects.all(), model, dimension):
             StagedVector.objects.filter(pk__in=damaged).delete()

@@ -307,7 +307,7 @@ def test_whoever_was_given_up_for_dead_writes_nothing_more(
     with pytest.raises(reembedding.Busy, match="taken over"):
         reembedding.change(NEW)
     assert models() == {NEW if step == "_clear_away" else OLD}
-    assert StagedVector.objects.count() == (10 if step == "_clear_away" else 0)
+    assert StagedVector.objects.count() == (0 if step == "_stage" else 10)
     assert Reembedding.objects.get().holder == "elsewhere:1:abc:def"
 
 
