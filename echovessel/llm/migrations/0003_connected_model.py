@@ -18,7 +18,7 @@ class Migration(migrations.Migration):
             name='ModelConnection',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('provider', models.CharField(choices=[('openai', 'OpenAI'), ('anthropic', 'Anthropic')], max_length=20, verbose_name='kind of server')),
+                ('provider', models.CharField(choices=[('openai', 'OpenAI, or a server that speaks its protocol'), ('anthropic', 'Anthropic')], max_length=20, verbose_name='kind of server')),
                 ('base_url', models.CharField(blank=True, max_length=300, verbose_name='address')),
                 ('encrypted_key', models.TextField(blank=True, editable=False, verbose_name='key, encrypted')),
                 ('model_large', models.CharField(blank=True, max_length=200, verbose_name='model for replies')),

@@ -20,8 +20,8 @@ from chat.models import Message
 from echovessel.db.sqlite.temporary import temporary_database
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.llm.providers import provider_name
-from memory.evaluation import measures, remembering, reply_recording, stories
-from memory.evaluation.remembering import Share
+from memory.evaluation import measures, memory_measures, reply_recording, stories
+from memory.evaluation.memory_measures import Share
 from memory.evaluation.stories import Story
 from memory.evaluation.story_run import run_story
 
@@ -101,11 +101,11 @@ class Command(BaseCommand):
                     raise ValueError(f"{story.id}, session {run.failure}")
                 messages_alone = run_story(story, consolidate=False)
                 results[story.id] = (
-                    remembering.judge(story, run)
-                    | remembering.ask(story, run, "memories and messages")
-                    | remembering.ask(story, messages_alone, "messages alone")
+                    memory_measures.judge(story, run)
+                    | memory_measures.ask(story, run, "memories and messages")
+                    | memory_measures.ask(story, messages_alone, "messages alone")
                 )
-                for name, value in remembering.cost(run).items():
+                for name, value in memory_measures.cost(run).items():
                     costs[name] += value / len(story.sessions) / len(chosen)
         return {
             "model": model,

