@@ -38,6 +38,15 @@ _YES_OR_NO = re.compile(
 )
 
 
+# "Forget the croissants, no wait, don't": taken back in the same breath.
+_RETRACTED = re.compile(
+    r"[,;.!…–—-]\s*(?:oh |ah |hm+,? )?(?:no,? wait|wait,? no|"
+    r"(?:actually|wait|no),? (?:no,? )?(?:don'?t|do not|keep it))\b|"
+    r"[，,。！!…](?:不|等等|等下|算了)[，,]?(?:还是)?(?:别|不要)(?:忘|删)",
+    re.IGNORECASE,
+)
+
+
 def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple[Request, ...]:
     """What `text` asks for, in its order. `question` is an open question of the persona, `previous` the owner's message
     before this one.
@@ -73,6 +82,8 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
 
 def _is_meant(plain: str, one: Request) -> bool:
     """Whether the owner says it to the persona, and it attacks nothing that holds for every persona."""
+    if one.kind in (RequestKind.FORGET, RequestKind.FORGET_THIS) and _RETRACTED.search(plain, one.start):
+        return False
     if clauses.is_hostile(plain, one.start, one.end, is_wish=one.kind is not RequestKind.FORGET):
         return False
     start, end = clauses.sentence_of(plain, one.start)

@@ -72,6 +72,11 @@ _STAYS_OUT = re.compile(
     rf"作|"
     rf"做)*(?:没|从?未|没有)(?:跟你|和你|对你)?(?:听|说|讲|提|看|发生)\w{{0,3}})"
 )
+# "X 那件事，你给我忘了": what is meant stands first.
+_TOPIC_FIRST = re.compile(
+    rf"(?:所以|对了|那么|那|嗯|唉|哎|还有|另外|其实)?[，,]?(?P<x>[^。！？\n，,；;]{{1,40}}?)(?:的?[这那][件个码回档]|的)事(?:情|儿)?"
+    rf"[，,]?(?:你|您)?(?P<soft>就|也|都|还是|请|麻烦|帮我|替我|给我|可以)*{_GONE}(?P<after>吧|好吗|行吗|可以吗)?"
+)
 _PRETEND = re.compile(
     r"(?:就)?(?:当|全当|权当|装作|假装)(?:我|你|作|做|什么都)*(?:没|从?未|没有)(?:跟你|和你|对你)?(?:听|说|讲|提|"
     r"看)(?:到|见|过)?"
@@ -216,6 +221,13 @@ def _forget(text: str, start: int, end: int) -> Request | None:
     )
     if questioned or re.match(r"(?:要是|如果|真希望)能", sentence):
         return None
+    topic = _TOPIC_FIRST.match(text, start)
+    if (
+        topic
+        and (topic["soft"] in ("请", "麻烦", "帮我", "替我", "给我") or topic["after"])
+        and topic["x"][0] not in "把将"
+    ):
+        return _thing(text, start, topic.start("x"), topic.end("x"), sure=True)
     if found := _STAYS_OUT.match(text, start):
         rest = text[found.end() : end]
         if re.fullmatch(r"(?:进去|下来|了|吧|哈|哦|啊|好吗|过|的?话|一样|[，,].*|好了|就行|可以吗|到|见|\s)*", rest):
@@ -269,13 +281,15 @@ def _forget(text: str, start: int, end: int) -> Request | None:
 def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: str) -> Request | None:
     """The request to forget what stands from `begins` on, behind its verb."""
     rest = text[begins:end]
+    if re.match(r"[，,；;]", rest) and not re.match(r"[，,；;]\s*(?:关于|有关|我(?:说|告诉))", rest):
+        rest = ""  # what follows a pause is no object: 别记着，丢人
     bare = _TRAILING.sub("", rest).strip("，, 吗么呢")
     if _ASKS_WHERE.search(bare) and not re.match(r"什么都|关于", bare):
         return None
     if re.match(r"(?:账|仇|恨|错|我吧?$|我们吧?$|他吧?$|她吧?$|得我|性)", bare) or verb == "记仇":
         return None
     if not bare:
-        is_kept = verb.startswith(("记", "存", "保")) and (rest or len(verb) > 1)
+        is_kept = verb.startswith(("记", "存", "保", "留")) and (rest or len(verb) > 1)
         return Request(RequestKind.FORGET_THIS, start, end, "") if is_kept else None
     head = re.split(r"[，,；;]", bare)[0]
     if not soft and (re.match(r"[他她它]", head) or re.search(r"[，,；;]", bare)) and re.search(r"了$", verb):
@@ -418,6 +432,8 @@ def _wished(
         r"麻烦|拜托|从现在起|从现在开始|从今天起|下次|你就|你)[，,：:\s]{0,2}){0,4}"
     ).match(text, begins)
     at = lead.end() if lead and lead.end() < end else begins
+    if re.match(r"(?:[^，,]{1,12}(?:的时候|时))?[他她它]", text[at:end]):
+        return None  # 吵架的时候他居然提这个 tells what happened
     if condition is ALWAYS and boundary and _PERSON.search(text[at:end]) and _MATTER.search(text[at:end]):
         person = re.search(rf"(?:我)?(?:\w?(?:{_PERSON.pattern})\w?)", text[at:end])
         condition = Condition("person", person[0]) if person else condition

@@ -256,7 +256,7 @@ _NO_MORE = re.compile(
     r"(?:no (?:more |further )?|fewer |less |enough (?:of the |with the )?|(?:i(?:'d| would)? ?(?:like|want|prefer|"
     r"need|rather have) )(?P<i>)(?:a bit |much )?(?:shorter|fewer|less|more|longer|simpler|softer|short|no|honest|"
     r"plain|slower|warmer) |(?:shorter|simpler|longer|slower|softer) )"
-    r"(?P<noun>(?:of (?:the|those) )?(?:\w+ )?(?:emojis?|smileys|advice|questions?|lectures?|jokes?|small talk|"
+    r"(?P<noun>(?:of (?:the|those) )?(?:\w+ )?(?:emojis?|smileys|advice|questions?|lectures?|jokes|small talk|"
     r"exclamation marks?|pep talks?|tips|solutions?|answers?|repl(?:y|ies)|messages?|sentences?|responses?|"
     r"pet names?|"
     r"nicknames?|teasing|flirting|compliments?|platitudes|lists?|bullet points|therapy talk|preaching|sarcasm|"

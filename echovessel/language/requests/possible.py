@@ -49,7 +49,7 @@ _TALK = (
 )
 _STYLE = (
     r"(?:emojis?|emoticons?|smileys?|exclamation (?:marks?|points?)|bullet ?points?|lists?|advice|tips|suggestions?|"
-    r"pep ?talks?|compliments?|flattery|praise|jokes?|puns?|sarcasm|small ?talk|questions?|lectures?|sermons?|"
+    r"pep ?talks?|compliments?|flattery|praise|jokes|puns?|sarcasm|small ?talk|questions?|lectures?|sermons?|"
     r"platitudes?|clich[eé]s?|therapy[- ]?(?:talk|speak)?|jargon|slang|swearing|profanity|pet ?names?|nicknames?|"
     r"hearts?|caps|hashtags?|(?:long|short)(?:er)? (?:\w+ )?(?:answers?|repl(?:y|ies)|messages?|texts?|paragraphs?)|"
     r"answers?|repl(?:y|ies)|responses?|paragraphs?|sentences?|essays?|metaphors?|quotes?|poetry|reminders?|"
@@ -200,7 +200,7 @@ _NAMED = re.compile(
     r"say|use|'m just|am just|like)\s+(?:(?:my|the) (?:\w+ )?name|(?-i:(?:Dr|Mrs?|Ms)\.? )?(?-i:[A-Z])\w+)|"
     r"\b(?:use|say|prefer|stick (?:with|to)|make it)\s+(?:just )?(?:my (?:\w+ )?name|(?-i:[A-Z])\w+)\b|"
     r"\bmy name(?:'s|"
-    r" is) (?-i:[A-Z])\w+|^name(?:'s| is) (?-i:[A-Z])\w+|"
+    r" is) (?-i:[A-Z])\w+|(?<=my )name(?:'s| is) (?-i:[A-Z])\w+|"
     r"\bon (?:first|last)[- ]name terms\b|\bno (?:\"|“)?\w+(?:\"|”)?,? (?:please|just)\b",
     _I,
 )
@@ -450,26 +450,26 @@ _ASKS_ZH = re.compile(
 )
 _IDIOM_ZH = re.compile(
     r"别(?:[提说问讲聊](?:了|(?=[，,。！!]|$))|闹|逗|难过|担心|眨眼|人|的|样|扭|墅|致|急|怕|哭|走|动(?!不动)|生气|"
-    r"着急|客气|介意|误会|装(?!懂)|傻|理|在意|慌|光)|不用(?:了|谢|担心|客气)|少(?:废话|来|年|数|吃|喝)"
+    r"着急|客气|介意|误会|装(?!懂)|傻|理|在意|慌|光|紧张|笑(?=[，,。！!]|$))|不[许准]笑(?=[，,。！!]|$)|不用(?:了|谢|担心|客气)|少(?:废话|来|年|数|吃|喝)"
 )
 _QUESTION_ZH = re.compile(
     r"(?:能不能|可不可以|可以|能|好|行|对)(?:吗|不|吧|嘛|么)?|好不好|行不行|拜托|麻烦|请|帮我|替我"
 )
 _MANNER_ZH = re.compile(
     r"(?:说|讲|回|聊|写|话|句|语气|跟我|对我|回复|消息|答).{0,8}(?:短|慢|长|直接|温柔|简单|轻|正常|随意|认真|口语|"
-    r"多)(?:一?点|一?些|儿)?|就(?:好|行|够|成)|只(?:要|管|发|说|用)|(?:多|少).{1,6}(?:一?点|一?些|[两几]句)|"
+    r"多)(?:一?点|一?些|儿)|就(?:好|行|够|成)|只(?:要|管|发|说|用)|(?:多|少).{1,6}(?:一?点|一?些|[两几]句)|"
     r"先.{1,8}(?:再|说完|讲完)|你(?:可以|能不能|要|得)?.{1,4}(?:一?点|一?些)|更?.{1,3}(?:一?点|一?些)(?:吧|$|，)"
 )
 _LASTING_ZH = re.compile(
     r"你.{0,12}(?:以后|每次|时候|今后|下次|从现在|能不能|可不可以)|(?:以后|每次|时候|今后|下次|从现在|希望|"
-    r"能不能).{0,16}你|希望你|想让你|你要|催我|陪我|抱我"
+    r"能不能).{0,16}你|希望你|想让你|你要|(?:^|[，,])(?:请|来|就|多)?(?:催我|陪我|抱我)"
 )
 _ABOUT_TALK_ZH = re.compile(
     r"你|我|以后|每次|时候|老|总|再|话题|这个|表情|建议|道理|语气|语音|句|话|消息|回|问号|标点|您"
 )
 _NAMED_ZH = re.compile(
-    r"(?:叫|喊|称呼|管|唤)(?:我|全名|名字|本名|小名|人家|俺|咱)|称呼|叫.{0,2}名|(?:喊|叫)[\u3400-\u9fff]{1,3}(?:吧|"
-    r"就|$|好了)"
+    r"(?:叫|喊|称呼|管|唤)(?:我|全名|名字|本名|小名|人家|俺|咱)|称呼|我的?.{0,2}名字?(?:是|叫)|(?:喊|叫)[\u3400-\u9fff]{1,4}(?:吧|"
+    r"就[好行]|就可以|好了)"
 )
 _OUT_ZH = re.compile(
     r"(?:当|就当|全当)(?:.{0,3})?没(?:看|听|说|讲|发生)|到此为止|听过就(?:算|好|忘)|(?:只|就)(?:跟|"

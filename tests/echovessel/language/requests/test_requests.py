@@ -49,6 +49,23 @@ def test_requests_are_heard_or_asked_about(name: str, at_least: int) -> None:
     assert len(missed) <= (1 - MIN_HEARD) * len(asked), missed
 
 
+@each_row(
+    ("message", "heard"),
+    [
+        ("oh and forget what i said about sixty croissants, no wait dont, its funny", []),
+        ("Forget the loan. Actually, don't.", []),
+        ("所以琴码那件事你忘了吧，别记着，丢人", [("forget", "琴码"), ("forget_this", "所以琴码那件事你忘了吧")]),
+        ("跟你说的借给他八万那个事，你给我忘了，删掉", [("forget", "你说的借给他八万")]),
+        ("他还没还清，吵架的时候他居然提这个，太难堪了", []),
+        ("租的一居室，养了只柯基叫年糕", []),
+        ("小星星。别笑。", []),
+        ("noor is back in goal since april first, no joke", []),
+    ],
+)
+def test_what_is_taken_back_or_only_told_asks_for_nothing(message: str, heard: list[tuple[str, str]]) -> None:
+    assert [(one.kind.value, one.subject) for one in read_requests(message) if one.sure] == heard
+
+
 def test_less_usual_ways_to_ask_are_mostly_heard() -> None:
     """What the rules hear of ways that nobody thought of when they were written is nearer to 0.65 than to this."""
     asked = list(rows("harder.tsv"))
