@@ -200,10 +200,10 @@ def recall(
     selection = exchanges.complete_exchanges(
         selection,
         offered.messages,
-        lambda ids: shortlist.read_messages(persona, ids, offered.renderer),
+        lambda ids: shortlist.read_current_messages(persona, ids, offered.renderer, pool),
         offered.renderer,
         budget_tokens,
-        in_window,
+        in_window | {key for (is_node, key), why in offered.removed.items() if not is_node and why == "outdated"},
     )
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
     ids = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}

@@ -62,18 +62,10 @@ def build_shortlist(
     relevance = dict(zip(ranks.messages[:limit].tolist(), ranks.relevance[:limit].tolist(), strict=True))
     messages = read_messages(persona, list(relevance), renderer)
     answering = details.last_of_user(persona.pk, list(messages))
-    contents = {key: message.content for key, message in messages.items()}
     resting = details.resting_nodes(persona.pk, sorted({*messages, *answering.values()}))
-    unsure = unsure_message_ids(contents, answering, resting)
+    unsure = unsure_message_ids(_contents(messages), answering, resting)
     messages |= {key: messages[key]._replace(is_unsure=True) for key in unsure}
-    outdated = outdated_message_ids(
-        contents,
-        details.next_of_user(persona.pk, list(messages)),
-        answering,
-        resting,
-        pool.replaced,
-        (persona.called, persona.name),
-    )
+    outdated = _outdated(persona, messages, answering, resting, pool)
     removed |= dict.fromkeys(((False, key) for key in outdated), "outdated")
     removed |= dict.fromkeys(
         ((False, key) for key, message in messages.items() if message.gist and not message.gist.whole), "small_talk"
@@ -100,6 +92,33 @@ def build_shortlist(
     of_nodes, folded = fold_alike(of_nodes, nodes, renderer, vectors, knobs.alike_cosine())
     removed |= dict.fromkeys(((True, key) for key in folded), "near_duplicate")
     return replace(shortlist, candidates=[*of_nodes, *_message_candidates(shortlist, pool)])
+
+
+def read_current_messages(
+    persona: Persona, message_ids: Sequence[int], renderer: Renderer, pool: Pool
+) -> dict[int, RenderedMessage]:
+    """The messages by id, without those that say what was put right since."""
+    messages = read_messages(persona, message_ids, renderer)
+    answering = details.last_of_user(persona.pk, list(messages))
+    resting = details.resting_nodes(persona.pk, sorted({*messages, *answering.values()}))
+    outdated = _outdated(persona, messages, answering, resting, pool)
+    return {key: message for key, message in messages.items() if key not in outdated}
+
+
+def _contents(messages: Mapping[int, RenderedMessage]) -> dict[int, str]:
+    return {key: message.content for key, message in messages.items()}
+
+
+def _outdated(
+    persona: Persona,
+    messages: Mapping[int, RenderedMessage],
+    answering: Mapping[int, int],
+    resting: Sequence[details.Resting],
+    pool: Pool,
+) -> Collection[int]:
+    next_of_user = details.next_of_user(persona.pk, list(messages))
+    names = (persona.called, persona.name)
+    return outdated_message_ids(_contents(messages), next_of_user, answering, resting, pool.replaced, names)
 
 
 def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Renderer) -> dict[int, RenderedMessage]:

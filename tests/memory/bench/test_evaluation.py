@@ -137,7 +137,7 @@ def test_the_plain_sum_of_the_seeds_can_be_measured_beside(data_set: Path, tmp_p
 @pytest.mark.django_db
 def test_progress_is_shown_beside_the_figures_not_among_them(data_set: Path) -> None:
     shown, told = run(data_set, as_json=True)
-    assert set(json.loads(shown)) == {"budget", "embedding_model", "scoring", "sets"}
+    assert set(json.loads(shown)) == {"budget", "cosines", "dimensions", "embedding_model", "scoring", "sets"}
     assert f"{data_set.name}: loading: 100%" in told
 
 
