@@ -88,8 +88,9 @@ def _of_people(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[s
 def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
     """What shares rare words with the messages, that with most of them first."""
     wanted = {word for text in texts for word in telling_words(text)}
-    terms = sorted({term for word in wanted for term in tokenizer.tokenize(word)}, key=len, reverse=True)[:MAX_WORDS]
-    holding = vectors.find_by_terms(persona.pk, terms, HOLDING_A_WORD + 1) if terms else {}
+    terms = {term for word in wanted for term in tokenizer.tokenize(word)}
+    terms_looked_up = sorted(terms, key=lambda term: (-len(term), term))[:MAX_WORDS]
+    holding = vectors.find_by_terms(persona.pk, terms_looked_up, HOLDING_A_WORD + 1) if terms else {}
     shared: dict[int, int] = {}
     for keys in holding.values():
         for key in keys.tolist() if len(keys) <= HOLDING_A_WORD else ():

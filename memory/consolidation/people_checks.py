@@ -38,8 +38,15 @@ def believed_people(
     own = [message.content for message in said.values() if message.by_user]
     mistakes = 0
     people: list[MentionedEntity] = []
+    canonical = {normalize_name(entity.canonical_name) for entity in answer.mentioned_entities}
     for entity in answer.mentioned_entities:
-        aliases = [alias for alias in entity.aliases if not _is_slip(alias, entity.canonical_name, texts)]
+        # Who is named after another entry is no second name of theirs: a granddaughter Lorraine, called Rainy.
+        others = canonical - {normalize_name(entity.canonical_name)}
+        aliases = [
+            alias
+            for alias in entity.aliases
+            if normalize_name(alias) not in others and not _is_slip(alias, entity.canonical_name, texts)
+        ]
         changes = {
             "aliases": aliases,
             "kind": "other" if entity.kind == "person" and _is_title(entity.canonical_name, texts) else entity.kind,

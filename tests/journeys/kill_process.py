@@ -142,7 +142,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 }
 
 
-def embed(texts: Sequence[str]) -> np.ndarray:
+def embed(texts: Sequence[str], **_: Any) -> np.ndarray:
     """Texts with the same words lie near each other."""
     from echovessel.embeddings import embedding  # noqa: PLC0415  (after django.setup)
     from echovessel.language import tokenizer  # noqa: PLC0415  (after django.setup)
@@ -247,7 +247,7 @@ def _known_to_the_grave(job: Callable[[int], str]) -> Callable[[int], str]:
 def _poisoned(job: Callable[[Sequence[str]], np.ndarray]) -> Callable[[Sequence[str]], np.ndarray]:
     """An embedder that dies of the word in POISON, as one does whose memory runs out."""
 
-    def swallowed(texts: Sequence[str]) -> np.ndarray:
+    def swallowed(texts: Sequence[str], **_: Any) -> np.ndarray:
         if (poison := os.environ.get("POISON")) and any(poison in text for text in texts):
             _die()
         return job(texts)

@@ -21,12 +21,13 @@ from tests.table import each_row
 
 ROOT = Path(django_settings.BASE_DIR)
 # People load an archive: it brings the blocks of a persona that is new; or they begin one with what they have. The
-# bench makes one in a database of its own.
+# bench and eval_memory make theirs in a database of their own.
 MAY_MAKE_A_PERSONA = (
     "memory/archive/",
     "memory/imports/readers/",
     "memory/management/commands/import_archive.py",
     "memory/bench/",
+    "memory/evaluation/story_run.py",
     "memory/web/views/onboarding.py",
 )
 # What shows what a companion's own words still say, and what deletes her altogether.

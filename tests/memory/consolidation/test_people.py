@@ -53,6 +53,16 @@ def test_names_are_put_right(entity: dict[str, Any], line: str, kept: tuple[Any,
     assert read([entity], line)[0] == [kept]
 
 
+def test_who_is_called_after_another_does_not_become_that_other() -> None:
+    people = [named("Lorraine"), named("Rainy", "Lorraine", "Little Rain")]
+    kept, mistakes = read(people, "She is Lorraine after mum, but they call her Rainy. Little Rain!")
+    assert [(name, aliases) for name, _kind, _relation, aliases in kept] == [
+        ("Lorraine", []),
+        ("Rainy", ["Little Rain"]),
+    ]
+    assert mistakes == 1
+
+
 def test_a_partner_named_in_three_messages_is_a_person_though_the_model_left_them_out() -> None:
     lines = ("My boyfriend Tom cooks.", "Tom burnt it.", "I forgave Tom.")
     assert read([], *lines)[0] == [("Tom", "person", "", [])]
