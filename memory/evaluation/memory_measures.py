@@ -9,6 +9,7 @@ from datetime import date, timedelta
 from django.db.models import Sum
 
 from chat.models import Message
+from echovessel.language.coarse_dates import span_of
 from echovessel.llm.models import LLMCall
 from memory.consolidation.language import in_another_script
 from memory.evaluation.stories import Fact, Plan, Story, has_terms
@@ -35,7 +36,9 @@ class Memory:
 
     @property
     def day(self) -> tuple[date | None, date | None]:
-        return self.node.event_time_start, self.node.event_time_end
+        """The first and last day of what it tells; of a plan that is kept as a fact, the time it is for."""
+        planned = None if self.node.event_time_start else span_of(self.node.since)
+        return (planned.start, planned.end) if planned else (self.node.event_time_start, self.node.event_time_end)
 
     def tells(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
         return not self.lines.isdisjoint(lines) and has_terms(self.node.description, terms)
