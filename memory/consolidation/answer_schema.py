@@ -151,7 +151,7 @@ def _list_of(schema: type[BaseModel]) -> BeforeValidator:
     return BeforeValidator(lambda value: [item for _, item in _readable(value, schema)])
 
 
-def _told_to_the_model(**limits: int) -> Any:
+def _schema_limits(**limits: int) -> Any:
     """Sizes that the schema tells the model, as strict servers take them. What breaks them is cut where it is read, and
     costs no answer."""
     return Field(json_schema_extra={**limits})
@@ -179,13 +179,13 @@ Subject = Annotated[Literal["user", "persona", "shared"], BeforeValidator(_choic
 EmotionTags = Annotated[
     list[str],
     BeforeValidator(lambda value: emotion_tags(_strings(value))),
-    _told_to_the_model(maxItems=MAX_EMOTION_TAGS),
+    _schema_limits(maxItems=MAX_EMOTION_TAGS),
 ]
 RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 RelationalTags = Annotated[
     list[RelationalTag],
     BeforeValidator(lambda value: relational_tags(_strings(value))),
-    _told_to_the_model(maxItems=MAX_RELATIONAL_TAGS),
+    _schema_limits(maxItems=MAX_RELATIONAL_TAGS),
 ]
 Domain = Literal["about", "people", "health", "likes", "work", "home", "plans", "belongings", "beliefs"]
 
@@ -219,7 +219,7 @@ class EventTime(BaseModel):
         return self
 
 
-Evidence = Annotated[list[Cited], _list_of(Cited), _told_to_the_model(minItems=1, maxItems=MAX_QUOTES)]
+Evidence = Annotated[list[Cited], _list_of(Cited), _schema_limits(minItems=1, maxItems=MAX_QUOTES)]
 CoarseDate = Annotated[
     str,
     BeforeValidator(lambda value: parse_coarse_date(value) if isinstance(value, str) else ""),
@@ -392,8 +392,8 @@ class ExtractionAnswer(LenientAnswer):
     essential: ClassVar = "events"
     formerly: ClassVar = {"intentions": "open_loops"}
 
-    events: Annotated[list[ExtractedEvent], _told_to_the_model(maxItems=MAX_EVENTS)]
-    facts: Annotated[list[ExtractedFact], _told_to_the_model(maxItems=MAX_FACTS + MAX_PERSONA_FACTS)] = []
+    events: Annotated[list[ExtractedEvent], _schema_limits(maxItems=MAX_EVENTS)]
+    facts: Annotated[list[ExtractedFact], _schema_limits(maxItems=MAX_FACTS + MAX_PERSONA_FACTS)] = []
     open_loops: list[OpenLoop] = []
     mentioned_entities: list[MentionedEntity] = []
     # None: not said, as in memory mode; that denies nothing which the rules heard.
@@ -457,7 +457,7 @@ class ImportAnswer(ExtractionAnswer):
         "thoughts": ImportedThought,
     }
 
-    events: Annotated[list[ExtractedEvent], _told_to_the_model(maxItems=MAX_FACTS)]
+    events: Annotated[list[ExtractedEvent], _schema_limits(maxItems=MAX_FACTS)]
     thoughts: list[ImportedThought] = []
     open_loops: SkipJsonSchema[Annotated[list[OpenLoop], BeforeValidator(lambda _value: [])]] = []
     requests: SkipJsonSchema[Annotated[None, BeforeValidator(lambda _value: None)]] = None

@@ -144,7 +144,7 @@ def _with_told_times(fact: ExtractedFact, said: Mapping[int, SaidMessage], *, da
     """The fact without times that nobody told: no word of time stands in the messages that it cites, or only other
     years do; or it ends before it begins."""
     messages = [message for one in fact.evidence if (message := _message(one, said))]
-    since, until = (_told(code, messages, dated=dated) for code in (fact.since, fact.until))
+    since, until = (_time_if_told(code, messages, dated=dated) for code in (fact.since, fact.until))
     first, last = span_of(since) if since else None, span_of(until) if until else None
     if first and last and last.end < first.start:
         until = ""
@@ -153,7 +153,7 @@ def _with_told_times(fact: ExtractedFact, said: Mapping[int, SaidMessage], *, da
     return fact.model_copy(update={"since": since, "until": until})
 
 
-def _told(code: str, messages: Sequence[SaidMessage], *, dated: bool) -> str:
+def _time_if_told(code: str, messages: Sequence[SaidMessage], *, dated: bool) -> str:
     text = " ".join(message.content for message in messages)
     years = set(_YEAR.findall(text))
     is_told = bool(_TIME.search(text)) and (

@@ -84,7 +84,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         "people kept": _share(_people(story, run)),
         "events with a tag": _share(bool(memory.node.relational_tags) for memory in events),
         "in the right language": _share(
-            not in_another_script(memory.node.description, _said(story, memory.lines)) for memory in true_now
+            not in_another_script(memory.node.description, _text_of_lines(story, memory.lines)) for memory in true_now
         ),
     }
 
@@ -182,7 +182,7 @@ def _names_day(text: str, day: date) -> bool:
     return any(form in text for form in (*forms, f"{day.year}年{day.month}月{day.day}日"))
 
 
-def _said(story: Story, lines: Iterable[str]) -> str:
+def _text_of_lines(story: Story, lines: Iterable[str]) -> str:
     return " ".join(text for name, _speaker, text in story.lines() if name in lines)
 
 

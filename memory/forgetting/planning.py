@@ -88,7 +88,7 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
         choice=choice,
         **sections,
         erased=tuple(_erased(closure, consequences, work)),
-        elsewhere=tuple(_elsewhere(closure, consequences, work)),
+        elsewhere=tuple(_list_untouched(closure, consequences, work)),
         mentioned=tuple(_mentioned(closure, mentions.values())),
         counts=work.counts(),
         digest=digest_of(targets, choice, keys),
@@ -146,7 +146,7 @@ def _mentioned(closure: Closure, mentions: Iterable[Mention]) -> Iterable[Affect
         )
 
 
-def _elsewhere(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
+def _list_untouched(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
     """Texts of people about it, later memories of it, and files that are still to be read: not touched, only listed."""
     newer = {closure.nodes[pk].superseded_by_id for pk in closure.decision.memories} - closure.decision.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):

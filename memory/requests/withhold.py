@@ -30,7 +30,7 @@ def withhold(message: Message) -> tuple[list[UUID], list[UUID]]:
     return [one.uuid for one in fresh], [node.uuid for node in hidden]
 
 
-def put_back(persona: Persona, turn_uuid: UUID) -> bool:
+def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
     """Take back what a request in this turn withheld; False where nothing is known of one."""
     with transaction.atomic():
         rows = OutboxEvent.objects.filter(stream=persona.uuid, name=ASKED, data__turn_id=str(turn_uuid))

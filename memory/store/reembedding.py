@@ -192,7 +192,7 @@ def _switch(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapp
         if damaged := _unsound(StagedVector.objects.all(), model, dimension):
             StagedVector.objects.filter(pk__in=damaged).delete()
             return False
-        vectors.put_in_use(model, dimension, embedding.last_probe(model), cosines)
+        vectors.switch_model(model, dimension, embedding.last_probe(model), cosines)
     return True
 
 

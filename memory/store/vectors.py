@@ -415,7 +415,7 @@ def _exact(persona_id: int, node_ids: Sequence[int], dimension: int) -> Matrix:
     return Matrix(State(b"", b"", dimension), np.array(ids, dtype=np.int64), rows[: len(ids)])
 
 
-def put_in_use(model: str, dimension: int, probe: bytes, cosines: Mapping[str, Any]) -> None:
+def switch_model(model: str, dimension: int, probe: bytes, cosines: Mapping[str, Any]) -> None:
     """Replace all vectors by those that were staged for `model`. Call in a transaction in which every node has one."""
     stored = {"name": model, "dimension": dimension, "probe": probe, "cosines": cosines}
     EmbeddingModel.objects.update_or_create(defaults=stored)

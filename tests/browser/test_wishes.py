@@ -105,13 +105,13 @@ def test_what_is_asked_once_holds_in_later_sessions_and_doubt_is_said_until_it_i
     try:
         with Installation(tmp_path, empty, **env) as house:
             begin(page, house, language)
-            asked_once_holds(page, house, model, story, language)
+            check_always_known(page, house, model, story, language)
     finally:
         model.close()
     assert complaints == []
 
 
-def asked_once_holds(page: Page, house: Installation, model: Listener, story: dict[str, Any], language: str) -> None:
+def check_always_known(page: Page, house: Installation, model: Listener, story: dict[str, Any], language: str) -> None:
     talk = page.url
     memory = talk.replace("/chat/", "/memory/")
     for text in (story["wish"], story["name"]):

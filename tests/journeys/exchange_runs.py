@@ -58,11 +58,11 @@ def persona_of(owner: User, language: str, person: dict[str, Any]) -> Persona:
 def replies_to(persona: Persona, lines: Sequence[str]) -> Iterator[Exchange]:
     """What is said to each of `lines`, one after the other in one session."""
     for line in lines:
-        message = asyncio.run(asyncio.wait_for(_said(persona, line), 30))
+        message = asyncio.run(asyncio.wait_for(_send_line(persona, line), 30))
         yield Exchange(line, message.content, message.turn.xray if message.turn else {})
 
 
-async def _said(persona: Persona, line: str) -> Message:
+async def _send_line(persona: Persona, line: str) -> Message:
     replies = Message.objects.filter(persona=persona, role=Message.Role.PERSONA)
     before = await in_thread(replies.count)
     await in_thread(receive_message, persona, line, uuid4(), "web", timezone.now())

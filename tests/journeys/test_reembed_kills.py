@@ -21,8 +21,8 @@ ALL = 2 * MEMORIES
 DEATHS = (
     ("before memory.store.reembedding._stage 3", OLD, 2 * BATCH),
     ("after memory.store.reembedding._still 2", OLD, 3 * BATCH),  # in the transaction of its second batch
-    ("before memory.store.vectors.put_in_use 1", OLD, ALL),
-    ("after memory.store.vectors.put_in_use 1", OLD, ALL),  # in the transaction of the switch
+    ("before memory.store.vectors.switch_model 1", OLD, ALL),
+    ("after memory.store.vectors.switch_model 1", OLD, ALL),  # in the transaction of the switch
     ("before memory.store.reembedding._clear_away 1", NEW, ALL),
 )
 

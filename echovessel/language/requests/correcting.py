@@ -177,7 +177,7 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
         old, new, at = pair
         known = _stands_in(old, previous) or strong or bool(back and back["word"].lower() != "i said")
         return Request(
-            RequestKind.CORRECTION, start, end, _said(text, start, end), old, new, sure=known, subject_start=at
+            RequestKind.CORRECTION, start, end, _trim_quote(text, start, end), old, new, sure=known, subject_start=at
         )
     if found := _SPELLED.match(text, begins):
         return _correction(text, start, end, found, sure=False)
@@ -213,7 +213,9 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
         known = strong and back["word"].lower() not in ("i mean",)
         return _correction(text, start, end, bare, sure=known or (bool(previous) and _is_plain_np(bare["new"])))
     if strong and re.match(r"(?:you|that)\b", back["word"], _I) and not text[begins:end].strip(" .!"):
-        return Request(RequestKind.CORRECTION, start, end, _said(text, start, end), sure=False, subject_start=start)
+        return Request(
+            RequestKind.CORRECTION, start, end, _trim_quote(text, start, end), sure=False, subject_start=start
+        )
     return None
 
 
@@ -267,7 +269,7 @@ def _stands_in(words: str, previous: str) -> bool:
     return bool(words) and words.casefold() in previous.casefold()
 
 
-def _said(text: str, start: int, end: int) -> str:
+def _trim_quote(text: str, start: int, end: int) -> str:
     return text[start:end].strip(" ,，。.!！")
 
 
@@ -277,7 +279,7 @@ def _correction(text: str, start: int, end: int, found: re.Match[str], *, sure: 
         RequestKind.CORRECTION,
         start,
         end,
-        _said(text, start, end),
+        _trim_quote(text, start, end),
         "",
         new,
         sure=sure,
@@ -295,7 +297,7 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
         old, new, at = pair
         known = strong or bool(back) or _stands_in(old, previous)
         return Request(
-            RequestKind.CORRECTION, start, end, _said(text, start, end), old, new, sure=known, subject_start=at
+            RequestKind.CORRECTION, start, end, _trim_quote(text, start, end), old, new, sure=known, subject_start=at
         )
     if back is None:
         late = re.compile(

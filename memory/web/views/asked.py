@@ -89,7 +89,7 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
 @require_POST
 def restore(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
     """Take back what "don't remember that" withheld."""
-    if not withhold.put_back(persona, turn):
+    if not withhold.restore_message(persona, turn):
         raise Http404
     return JsonResponse({"message": _("Undone: it can be remembered again.")})
 

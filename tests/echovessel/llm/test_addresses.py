@@ -22,7 +22,7 @@ def _names(monkeypatch: pytest.MonkeyPatch) -> None:
     """Names that lead where the table says, without a name server."""
     look_up = addresses.socket.getaddrinfo
 
-    def found(host: str, port: int, **how: Any) -> Any:
+    def look_up_name(host: str, port: int, **how: Any) -> Any:
         if host in NAMES:
             return look_up(NAMES[host], port, **how)
         is_name = host.endswith((".example", ".invalid", ".internal"))
@@ -30,7 +30,7 @@ def _names(monkeypatch: pytest.MonkeyPatch) -> None:
             raise OSError("no such name")
         return look_up(host, port, **how)
 
-    monkeypatch.setattr(addresses.socket, "getaddrinfo", found)
+    monkeypatch.setattr(addresses.socket, "getaddrinfo", look_up_name)
 
 
 @each_row(

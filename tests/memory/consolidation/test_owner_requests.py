@@ -83,7 +83,7 @@ def test_an_answer_without_requests_says_nothing_of_them(mira: Persona, model: S
 
 
 # --- what becomes of them -----------------------------------------------------------------------------------------
-def asked_in(persona: Persona, *lines: str) -> Session:
+def session_with_requests(persona: Persona, *lines: str) -> Session:
     """A session that is over, with a turn for each message of the owner."""
     session = talk(persona, STORY, "> Oh!", *lines)
     for message in session.messages.filter(role=Message.Role.USER):
@@ -118,7 +118,7 @@ def test_what_a_model_alone_hears_is_offered_once_and_never_done(
     mira: Persona, model: Script, message: str, kind: str, what: str, condition: str, offered: str
 ) -> None:
     OutboxEvent.objects.all().delete()
-    session = asked_in(mira, message)
+    session = session_with_requests(mira, message)
     wish = session.messages.latest("id")
     answer = request(wish, kind=kind, what=what, condition=condition)
     assert read(session, model, [answer]).answer["requests"]
@@ -151,11 +151,11 @@ def test_what_a_model_calls_a_wish_is_no_event_and_nothing_is_lost_by_what_it_ca
 @pytest.mark.django_db
 def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_more(mira: Persona, model: Script) -> None:
     unsure = "Steer clear of the topic of kids."
-    session = asked_in(mira, unsure)
+    session = session_with_requests(mira, unsure)
     assert open_names(mira) == [offer.REQUESTED]
     read(session, model, [request(session.messages.latest("id"))])
     assert (open_names(mira), lessons()) == ([], ["Steer clear of the topic of kids."])
-    other = asked_in(mira, "Leave the compliments out of it, would you?")
+    other = session_with_requests(mira, "Leave the compliments out of it, would you?")
     assert open_names(mira) == [offer.REQUESTED]
     read(other, model, [])
     assert (open_names(mira), len(lessons())) == ([], 1)
@@ -163,10 +163,10 @@ def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_mor
 
 @pytest.mark.django_db
 def test_memory_mode_denies_nothing_and_a_no_of_the_owner_stands(mira: Persona, model: Script) -> None:
-    session = asked_in(mira, "Steer clear of the topic of kids.")
+    session = session_with_requests(mira, "Steer clear of the topic of kids.")
     read(session, model, None)
     assert open_names(mira) == [offer.REQUESTED]
-    other = asked_in(mira, "Leave the compliments out of it, would you?")
+    other = session_with_requests(mira, "Leave the compliments out of it, would you?")
     wish = other.messages.latest("id")
     assert wish.turn is not None
     assert offer.settle(mira, wish.turn.uuid, offer.REQUESTED)
@@ -180,14 +180,14 @@ def test_a_correction_that_a_model_hears_is_a_card_unless_the_model_corrects_it_
 ) -> None:
     remember(mira, "Ruth lives in Leeds.")
     told = "These days Ruth lives in York, by the way."
-    session = asked_in(mira, told)
+    session = session_with_requests(mira, told)
     message = session.messages.latest("id")
     heard = request(message, kind="correction", what="Ruth lives in York")
     read(session, model, [heard])
     assert open_names(mira) == [offer.CORRECTED]
     OutboxEvent.objects.all().delete()
     node = remember(mira, "Tom lives in Leeds.")
-    session = asked_in(mira, "These days Tom lives in York, by the way.")
+    session = session_with_requests(mira, "These days Tom lives in York, by the way.")
     message = session.messages.latest("id")
     model.structured = [
         extraction(

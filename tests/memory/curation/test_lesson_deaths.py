@@ -28,7 +28,7 @@ from tests.memory.deaths import dies_at, undone
 NOW = datetime(2026, 3, 5, 12, 0, tzinfo=UTC)
 
 
-def said(persona: Persona, *messages: str) -> Turn:
+def create_turn(persona: Persona, *messages: str) -> Turn:
     """A turn with these messages, whose prompt was not made yet."""
     for text in messages:
         receive_message(persona, text, uuid4(), "web", NOW)
@@ -37,8 +37,8 @@ def said(persona: Persona, *messages: str) -> Turn:
     return Turn.objects.get(pk=claimed.pk)
 
 
-def ended(persona: Persona, *messages: str) -> Turn:
-    turn = said(persona, *messages)
+def finish_turn(persona: Persona, *messages: str) -> Turn:
+    turn = create_turn(persona, *messages)
     turns.finish(turns.claim(persona.pk, NOW) or turn, "Yes.", stopped=False, first_token_at=NOW, xray={}, now=NOW)
     afterwards.after_turn(turn.pk, NOW)
     return turn
@@ -60,54 +60,63 @@ def remains(persona: Persona) -> dict[str, Any]:
     }
 
 
-def learned(persona: Persona) -> Callable[[], Any]:
-    turn = said(persona, "Call me Sammy.", "When I'm sad, just listen.")
+def learn_wishes(persona: Persona) -> Callable[[], Any]:
+    turn = create_turn(persona, "Call me Sammy.", "When I'm sad, just listen.")
     return lambda: before_prompt(turn.pk, NOW)
 
 
-def changed(persona: Persona) -> Callable[[], Any]:
+def change_wish(persona: Persona) -> Callable[[], Any]:
     lesson = add_lesson(persona, Wish("call me Sammy", "name", "Sammy"), NOW)
     change = Correction(description="call me Sam", condition="Sam")
     return lambda: Lesson.objects.get().description == change.description or correct(lesson, change, None, NOW)
 
 
-def undone_change(persona: Persona) -> Callable[[], Any]:
+def undo_change(persona: Persona) -> Callable[[], Any]:
     lesson = add_lesson(persona, Wish("call me Sammy", "name", "Sammy"), NOW)
     correct(lesson, Correction(description="call me Sam", condition="Sam"), None, NOW)
     version = NodeVersion.objects.get()
     return lambda: NodeVersion.objects.count() > 1 or restore(lesson, version, None, NOW)
 
 
-def paused(persona: Persona) -> Callable[[], Any]:
+def pause_wish(persona: Persona) -> Callable[[], Any]:
     lesson = add_lesson(persona, Wish("call me Sammy", "name", "Sammy"), NOW)
     return lambda: actions.hide(lesson)
 
 
-def asked_about(persona: Persona) -> Callable[[], Any]:
-    turn = said(persona, "Steer clear of the topic of kids.")
+def ask_about_wish(persona: Persona) -> Callable[[], Any]:
+    turn = create_turn(persona, "Steer clear of the topic of kids.")
     return lambda: afterwards.after_turn(turn.pk, NOW)
 
 
-def accepted(persona: Persona) -> Callable[[], Any]:
-    turn = ended(persona, "Steer clear of the topic of kids.")
+def accept_wish(persona: Persona) -> Callable[[], Any]:
+    turn = finish_turn(persona, "Steer clear of the topic of kids.")
     return lambda: offer.accept(persona, turn.uuid, NOW)
 
 
-def withheld(persona: Persona) -> Callable[[], Any]:
-    turn = said(persona, "I kissed Tom.", "Forget that.")
+def withhold_message(persona: Persona) -> Callable[[], Any]:
+    turn = create_turn(persona, "I kissed Tom.", "Forget that.")
     return lambda: afterwards.after_turn(turn.pk, NOW)
 
 
-def put_back(persona: Persona) -> Callable[[], Any]:
-    turn = ended(persona, "I kissed Tom.", "Forget that.")
-    return lambda: offer.open_offers(persona) and withhold.put_back(persona, turn.uuid)
+def restore_message(persona: Persona) -> Callable[[], Any]:
+    turn = finish_turn(persona, "I kissed Tom.", "Forget that.")
+    return lambda: offer.open_offers(persona) and withhold.restore_message(persona, turn.uuid)
 
 
 # What may stand after a death besides all and nothing: of two wishes the first, a wish whose question is still open.
-HALVES = {"learned": 1, "accepted": 1}
+HALVES = {"learn_wishes": 1, "accept_wish": 1}
 
 
-DEEDS = [learned, changed, undone_change, paused, asked_about, accepted, withheld, put_back]
+DEEDS = [
+    learn_wishes,
+    change_wish,
+    undo_change,
+    pause_wish,
+    ask_about_wish,
+    accept_wish,
+    withhold_message,
+    restore_message,
+]
 stride = pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark.campaign)])
 
 
@@ -145,7 +154,7 @@ def test_killed_while_it_is_forgotten_a_wish_is_there_or_leaves_no_byte(mira: Pe
     while died:
         word, rounds = f"Qolobish{rounds:02}", rounds + 1
         for text in (f"Call me Zebra{word}.", f"When I'm sad, speak {word} with me."):
-            ended_turn = said(mira, text)
+            ended_turn = create_turn(mira, text)
             before_prompt(ended_turn.pk, NOW)
             turns.finish(ended_turn, "Yes.", stopped=False, first_token_at=NOW, xray={}, now=NOW)
         name = Lesson.objects.get(persona=mira, scope="name")

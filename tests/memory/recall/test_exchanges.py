@@ -19,7 +19,7 @@ AT = datetime(2026, 3, 5, 12)
 TELLER = Renderer("en", {"user": "Ana", "persona": "Mira"}, NOW)
 
 
-def said(key: int, line: str) -> RenderedMessage:
+def rendered_message(key: int, line: str) -> RenderedMessage:
     """A message; the persona's begins with "> ", that of somebody else with "# "."""
     role = {"> ": "persona", "# ": "system"}.get(line[:2], "user")
     text = line.removeprefix("> ").removeprefix("# ")
@@ -29,7 +29,7 @@ def said(key: int, line: str) -> RenderedMessage:
 
 def completed(lines: Sequence[str], chosen: Sequence[int], budget: int = 500, window: Sequence[int] = ()) -> list[str]:
     """The passages of `lines`, of which each of `chosen` (by position, the best first) was selected for itself."""
-    messages = {key: said(key, line) for key, line in enumerate(lines, 1)}
+    messages = {key: rendered_message(key, line) for key, line in enumerate(lines, 1)}
     known = {key: messages[key] for key in chosen}
 
     def read(keys: Sequence[int]) -> Mapping[int, RenderedMessage]:

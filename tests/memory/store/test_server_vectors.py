@@ -94,13 +94,13 @@ def test_sizes_change_in_one_step_and_back(five: list[ConceptNode], server: Embe
 def test_a_switch_that_breaks_is_taken_back_with_its_tables(
     five: list[ConceptNode], server: EmbeddingServer, mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    before, real = first_of(mira), vectors.put_in_use
+    before, real = first_of(mira), vectors.switch_model
 
     def break_at_the_end(*args: Any) -> None:
         real(*args)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(vectors, "put_in_use", break_at_the_end)
+    monkeypatch.setattr(vectors, "switch_model", break_at_the_end)
     with pytest.raises(CommandError):
         reembed("--model", "bge-m3")
     follow()
@@ -108,7 +108,7 @@ def test_a_switch_that_breaks_is_taken_back_with_its_tables(
     assert first_of(mira) == before
     assert active_model.in_use()[:2] == (embedding.BUNDLED, 384)
     assert not vectors.missing()
-    monkeypatch.setattr(vectors, "put_in_use", real)
+    monkeypatch.setattr(vectors, "switch_model", real)
     server.requests.clear()
     reembed("--model", "bge-m3")
     assert not {*TOLD[1:]} & {*server.texts}  # what was made is used; one is made anew to compare
@@ -221,7 +221,7 @@ def test_an_archive_carries_model_size_and_prefix_and_others_embed_anew(
     assert header["embedding_model"] == "server:nomic-embed-text"
     assert (header["embedding_dimensions"], header["embedding_prefix"]) == (768, "search_document: ")
 
-    def made_for(header: dict[str, Any], text: str, numbers: int) -> list[str]:
+    def texts_embedded(header: dict[str, Any], text: str, numbers: int) -> list[str]:
         """The texts that were embedded as an archive with one memory came in."""
         server.requests.clear()
         vector = np.zeros(numbers, dtype="<f4")
@@ -231,11 +231,13 @@ def test_an_archive_carries_model_size_and_prefix_and_others_embed_anew(
         return [sent for sent in server.texts if text in sent]
 
     ours = {"embedding_model": "server:nomic-embed-text"}
-    assert not made_for(ours | {"embedding_dimensions": 768, "embedding_prefix": "search_document: "}, "Ana sang.", 768)
-    assert not made_for(ours, "Ana danced.", 768)
-    assert made_for(ours | {"embedding_dimensions": 512}, "Ana ran.", 512)
-    assert made_for(ours | {"embedding_prefix": "passage: "}, "Ana swam.", 768)
-    assert made_for({"embedding_model": "server:unheard-of"}, "Ana flew.", 96)
+    assert not texts_embedded(
+        ours | {"embedding_dimensions": 768, "embedding_prefix": "search_document: "}, "Ana sang.", 768
+    )
+    assert not texts_embedded(ours, "Ana danced.", 768)
+    assert texts_embedded(ours | {"embedding_dimensions": 512}, "Ana ran.", 512)
+    assert texts_embedded(ours | {"embedding_prefix": "passage: "}, "Ana swam.", 768)
+    assert texts_embedded({"embedding_model": "server:unheard-of"}, "Ana flew.", 96)
     assert_sizes({768})
 
 

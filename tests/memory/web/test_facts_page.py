@@ -15,10 +15,10 @@ from tests.memory.store.test_writing import put, quote, toward
 
 @pytest.fixture
 def home(mira: Persona) -> ConceptNode:
-    return put_fact(mira, "Ana lives in Basel.", 1, domain="home", since="2019")
+    return create_fact(mira, "Ana lives in Basel.", 1, domain="home", since="2019")
 
 
-def put_fact(persona: Persona, text: str, axis: int, **values: Any) -> ConceptNode:
+def create_fact(persona: Persona, text: str, axis: int, **values: Any) -> ConceptNode:
     session = talk(persona, text, at=NOW + timedelta(minutes=axis))
     evidence = [quote(session.messages.get(), text)]
     shape: dict[str, Any] = {"kind": "fact", "domain": "about", "session": session, "evidence": evidence}
@@ -30,8 +30,8 @@ def put_fact(persona: Persona, text: str, axis: int, **values: Any) -> ConceptNo
 def test_the_page_shows_facts_by_what_they_are_about_and_the_past_as_past(
     mira: Persona, home: ConceptNode, client: Client
 ) -> None:
-    put_fact(mira, "Mira grew up in Brighton.", 2, subject="persona")
-    put_fact(mira, "Ana lives in Oslo.", 3, domain="home", supersedes=[home])
+    create_fact(mira, "Mira grew up in Brighton.", 2, subject="persona")
+    create_fact(mira, "Ana lives in Oslo.", 3, domain="home", supersedes=[home])
     client.force_login(mira.owner)
     page = client.get(f"/memory/{mira.uuid}/facts/").content.decode()
     now, before = page.split('data-testid="past-fact"')
@@ -63,7 +63,7 @@ def test_a_fact_is_corrected_with_its_times_and_the_earlier_wording_can_be_resto
 
 
 def test_a_plan_s_days_follow_its_times_when_it_is_corrected(mira: Persona, client: Client) -> None:
-    plan = put_fact(mira, "Ana will walk to Rome.", 1, domain="plans", plan_state="planned")
+    plan = create_fact(mira, "Ana will walk to Rome.", 1, domain="plans", plan_state="planned")
     client.force_login(mira.owner)
     sent = {"description": plan.description, "domain": "plans", "since": "spring 2027", "plan_state": "done"}
     client.post(f"/memory/{mira.uuid}/nodes/{plan.uuid}/correct/", sent)
