@@ -16,6 +16,7 @@ import persona.views
 from echovessel import api_routes
 from echovessel.web import help as manual
 from echovessel.web.health import healthz
+from echovessel.web.look import change_look
 
 urlpatterns = [
     path("", persona.views.home, name="home"),
@@ -29,6 +30,7 @@ urlpatterns = [
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.web.views.chat_page.turn_xray, name="turn_xray"),
     path("account/tokens/<uuid:token>/revoke/", echovessel.api.tokens.views.revoke, name="revoke_token"),
     path("account/model/", echovessel.llm.connect_page.connect, name="connect_model"),
+    path("account/look/", change_look, name="change_look"),
     path("account/name/", persona.credentials.change_name, name="change_name"),
     path("account/password/", persona.credentials.change_password, name="change_password"),
     path("account/sign-out/", persona.credentials.sign_out_everywhere, name="sign_out_everywhere"),

@@ -48,6 +48,7 @@ PAGES = {
     "account": "/account/",
     "my-data": "/account/data/",
     "name": "/account/name/",
+    "look": "/account/look/",
     "password": "/account/password/",
     "sign-out": "/account/sign-out/",
     "token": "/account/tokens/",

@@ -237,6 +237,7 @@ OF_THE_CALLER = {
     "welcome/<str:token>/",
     "account/",
     "account/data/",
+    "account/look/",
     "account/model/",
     "account/name/",
     "account/password/",
