@@ -101,6 +101,15 @@ lease_seconds = knob(
     why="A server that dies in the middle of a reply is noticed after this; a live one renews three times as often.",
     source="design/turn.md",
 )
+late_lease_seconds = knob(
+    "chat.late_lease_seconds",
+    60,
+    low=0,
+    high=3_600,
+    unit="seconds",
+    why="How long after its lease a server of this machine that still runs may be late: on a busy machine it cannot "
+    "renew in time, and its reply is not to be thrown away.",
+)
 sweep_seconds = knob(
     "chat.sweep_seconds",
     2,

@@ -18,6 +18,7 @@ from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
 from chat.rendering.markdown import as_html
 from chat.socket.consumer import CHANNEL
+from chat.turns import runner
 from chat.turns import turn as turns
 from echovessel import llm
 from echovessel.db.public_id import parse_uuid
@@ -64,7 +65,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The page one talks in."""
     found = own_persona(request, persona)
     now = timezone.now()
-    turns.abandon(now)
+    runner.abandon_dead(now)
     last_event_id = events.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
     with timezone.override(found.zone):
         lines, has_older = _page(found, Message.objects.filter(persona=found))

@@ -32,6 +32,9 @@ logger = logging.getLogger(__name__)
 
 # Seconds between attempts to store a reply; each attempt itself waits for a locked database.
 PAUSES = (1, 3, 10, 30)
+# The turns that this process runs, by their keys. It knows better than any lease whether they are alive: under load a
+# lease lapses before it can be renewed.
+_in_hand: set[int] = set()
 # Prompts that are assembled at the same time. It is work for the processor, and threads that take turns on it finish
 # late all together; who came first is served first.
 ASSEMBLED_TOGETHER = 2
@@ -107,7 +110,7 @@ class Runner:
         while True:
             try:
                 now = timezone.now()
-                await in_thread(turns.abandon, now, sparing={live.turn.pk for live in self._live.values()})
+                await in_thread(abandon_dead, now)
                 patience = timedelta(seconds=knobs.debounce_seconds() + 2 * knobs.sweep_seconds())
                 for persona_id in await in_thread(turns.waiting_personas, now - patience):
                     if persona_id not in self._serving:
@@ -125,7 +128,7 @@ class Runner:
                 while (wait := self._last_line[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
                     await asyncio.sleep(wait)
                 seen = self._last_line[persona_id]
-                turn = await in_thread(turns.claim, persona_id, timezone.now())
+                turn = await in_thread(_claim, persona_id)
                 if turn is not None:
                     await self._run(turn)
                 elif seen == self._last_line.get(persona_id):
@@ -148,6 +151,7 @@ class Runner:
             finally:
                 renewing.cancel()
                 self._live.pop(turn.persona.uuid, None)
+                _in_hand.discard(turn.pk)
                 # Off the hot path: neither the reply nor the next turn waits for it.
                 task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
                 self._afterwards.add(task)  # the loop itself would not keep it alive
@@ -301,6 +305,19 @@ class Runner:
 
     def _broadcast(self, live: RunningTurn, name: str, data: dict[str, Any]) -> None:
         events.broadcast(live.turn.persona.uuid, name, **data)
+
+
+def abandon_dead(now: datetime) -> None:
+    """Mark the turns of dead servers as failed; those that this process runs are alive."""
+    turns.abandon(now, sparing=frozenset(_in_hand))
+
+
+def _claim(persona_id: int) -> Turn | None:
+    """In the thread of the transaction: nobody sees a turn of ours that is not yet known to be in hand."""
+    turn = turns.claim(persona_id, timezone.now())
+    if turn is not None:
+        _in_hand.add(turn.pk)
+    return turn
 
 
 async def _run_hooks(paths: Sequence[str], turn_pk: int) -> None:

@@ -131,11 +131,12 @@ def retry(persona: Persona, turn_uuid: UUID) -> bool:
 
 def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
     """Mark as failed what a dead server left running; return how many turns that were. `sparing` names those that
-    the caller knows to be alive."""
+    the caller knows to be alive. A process of this host that still runs is only late, and gets more time."""
     running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session")
     count = 0
     for turn in running:
-        lapsed = turn.lease_until is None or turn.lease_until < now
+        patience = timedelta(seconds=knobs.late_lease_seconds() if lease.is_running_beside(turn.holder) else 0)
+        lapsed = turn.lease_until is None or turn.lease_until + patience < now
         if not lapsed and not lease.is_dead(turn.holder):
             continue
         with transaction.atomic():

@@ -40,23 +40,39 @@ def new_holder() -> str:
 
 def is_dead(holder: str) -> bool:
     """Whether a holder is known to be dead: a process of this host that no longer runs. Others may be alive."""
+    pid = _pid_here(holder)
+    if pid is None:
+        return False
+    if pid == os.getpid():
+        return not f"{holder}:".startswith(f"{current_process()}:")
+    return not _runs(pid)
+
+
+def is_running_beside(holder: str) -> bool:
+    """Whether a holder is another process of this host that runs, as far as its pid tells."""
+    pid = _pid_here(holder)
+    return pid is not None and pid != os.getpid() and _runs(pid)
+
+
+def _pid_here(holder: str) -> int | None:
+    """The pid of a holder on this host; None for any other."""
     host, _colon, rest = holder.partition(":")
     pid = rest.partition(":")[0]
-    if host != HOST or not pid.isdecimal():
-        return False
-    if int(pid) == os.getpid():
-        return not f"{holder}:".startswith(f"{current_process()}:")
+    return int(pid) if host == HOST and pid.isdecimal() else None
+
+
+def _runs(pid: int) -> bool:
     try:
-        os.kill(int(pid), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
-        return True
+        return False
     except PermissionError:
-        return False
+        return True
     try:  # a zombie is dead and only waits for its parent to notice, as far as the system tells (Linux)
-        stat = Path(f"/proc/{int(pid)}/stat").read_text()
+        stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[:1] == ["Z"]
+        return True
+    return stat.rpartition(")")[2].split()[:1] != ["Z"]
 
 
 # --- leases ---

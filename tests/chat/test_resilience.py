@@ -51,6 +51,21 @@ async def test_a_reply_that_could_not_be_stored_at_once_is_stored_later(
         assert runner.get_runner().snapshot(mira.uuid) is None
 
 
+async def test_a_reply_outlives_a_lease_that_a_busy_machine_let_lapse(mira: Persona, scripted: Script) -> None:
+    scripted.hold()
+    scripted.says("I was only late.")
+    async with Page(mira.owner, mira) as page:
+        await page.say("Hello")
+        await page.until("chat.message.token")
+        much_later = timezone.now() + timedelta(minutes=5)
+        await in_thread(runner.abandon_dead, much_later)  # as a page that loads does, and the sweeper
+        scripted.go()
+        done = await page.until("chat.message.done")
+        assert done["data"]["content"] == "I was only late."
+        await asyncio.sleep(0.1)
+        assert await in_thread(turn.abandon, much_later) == 0
+
+
 async def test_a_reply_that_can_never_be_stored_leaves_no_ghost(
     mira: Persona, scripted: Script, monkeypatch: Any
 ) -> None:

@@ -69,6 +69,19 @@ def test_a_server_known_to_be_dead_is_not_waited_for(mira: Persona) -> None:
     assert turn.abandon(now) == 1
 
 
+def test_a_late_server_of_this_machine_gets_more_time_than_one_elsewhere(mira: Persona) -> None:
+    now = timezone.now()
+    for host, seconds_after_lease, abandoned in (("elsewhere", 1, 1), (lease.HOST, 1, 0), (lease.HOST, 61, 1)):
+        say(mira, "hello")
+        running = turn.claim(mira.pk, now)
+        assert running is not None
+        Turn.objects.filter(pk=running.pk).update(holder=f"{host}:{os.getppid()}:abcd")
+        late = now + timedelta(seconds=10 + seconds_after_lease)
+        assert turn.abandon(late, sparing={running.pk}) == 0
+        assert turn.abandon(late) == abandoned, (host, seconds_after_lease)
+        turn.abandon(now + timedelta(days=1))
+
+
 def test_nobody_retries_the_turn_of_another(mira: Persona, otto: Persona) -> None:
     now = timezone.now()
     say(mira, "hello")
