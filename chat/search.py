@@ -10,6 +10,7 @@ import numpy as np
 from django.db import connection
 
 from chat.models import Message, MessageText
+from echovessel.db.compiled_queries import insert
 from echovessel.db.sqlite import bulk, triggers
 from echovessel.db.sqlite.substrings import SubstringIndex
 from echovessel.db.sqlite.text_index import TextIndex
@@ -147,16 +148,8 @@ def scope_of(persona_id: int) -> str:
 
 def index(messages: Sequence[Message]) -> None:
     """Index new messages. Call in the transaction that stores them."""
-    MessageText.objects.bulk_create(
-        [
-            MessageText(
-                message_id=message.id,
-                scope=scope_of(message.persona_id),
-                body=_body(message.content),
-            )
-            for message in messages
-        ]
-    )
+    for message in messages:
+        insert(MessageText(message_id=message.id, scope=scope_of(message.persona_id), body=_body(message.content)))
 
 
 def tokenize_texts(texts: Iterable[str]) -> dict[str, str]:

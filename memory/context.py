@@ -4,13 +4,16 @@ Nodes of the lists that every prompt carries are not recalled for a turn as well
 compiled: one takes 0.04 ms in place of 0.45, and a turn has up to fourteen (2026-11-22).
 """
 
+import json
 from collections.abc import Sequence
-from datetime import date, datetime
+from datetime import date
 from functools import cache, partial
 from typing import Any, NamedTuple
 from uuid import UUID
 
+import numpy as np
 from django.db.models import F
+from django.db.models.expressions import RawSQL
 
 from chat import knobs as chat_knobs
 from chat.care import flags as crises
@@ -156,7 +159,7 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
         persona: Persona = request.persona
         budget = min(request.budget, knobs.always_known_tokens()) - tokens(_format_always_known(persona, []))
         known = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
-        known = first_of_moment(known, [fit.lesson.pk for fit in fitting_memories(request)])
+        known = first_of_moment(persona.pk, known, [fit.lesson.pk for fit in fitting_memories(request)])
         shown = within_budget(known, Renderer.of(persona, request.now), budget)
         return shown, {one.pk for one, _ in shown} | {one.pk for one in known if one.is_in_profile}
 
@@ -226,14 +229,14 @@ def expectations(request: ContextRequest) -> Section | None:
 def question(request: ContextRequest) -> Section | None:
     """What the persona has wondered about, where its person or topic comes up: one light question a session."""
     persona: Persona = request.persona
-    if not request.burst or request.known.get("memory.clarified") or crises.crisis_messages_of(request.burst):
+    if not request.burst or request.known.get("memory.clarified"):
         return None
     session = request.burst[0].session
     if session.off_the_record:
         return None
     meaning = request.known.get("memory.meaning")
     wondered = questions.due(persona, request.turns, _named(request), meaning, session, request.now)
-    if wondered is None:
+    if wondered is None or crises.crisis_messages_of(request.burst):
         return None
     text = with_heading(
         persona.language, "question", render_prompt("question", persona.language, question=one_line(wondered.text))
@@ -296,14 +299,13 @@ def _read(query: Query[Any], request: ContextRequest) -> list[PromptNode]:
 
 
 def _about_them(request: ContextRequest) -> list[PromptNode]:
-    def weight(thought: tuple[int, datetime, int]) -> tuple[float, int]:
-        pk, created_at, impact = thought
-        days = (request.now - created_at).total_seconds() / SECONDS_A_DAY
-        recency = scoring.recency(days, knobs.recency_half_life_days())
-        return -recency * (0.2 + scoring.impact(impact)), -pk
-
-    heaviest = sorted(_weighed(request.persona.pk), key=weight)[: knobs.thoughts_about_them()]
-    return [PromptNode(*row) for pk, *_ in heaviest for row in _one(request.persona.pk, pk)]
+    rows = _weighed(request.persona.pk)
+    keys, impacts = np.array([(pk, impact) for pk, _, impact in rows], dtype=np.int64).reshape(-1, 2).T
+    days = np.array([(request.now - created_at).total_seconds() / SECONDS_A_DAY for _, created_at, _ in rows])
+    weights = scoring.recency(days, knobs.recency_half_life_days()) * (0.2 + scoring.impact(impacts))
+    heaviest = keys[np.lexsort((-keys, -weights))[: knobs.thoughts_about_them()]].tolist()
+    nodes = {row[0]: PromptNode(*row) for row in _of_keys(request.persona.pk, json.dumps(heaviest))}
+    return [nodes[key] for key in heaviest if key in nodes]
 
 
 def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
@@ -313,8 +315,12 @@ def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
 _weighed: Query[Any] = Query(
     lambda persona: _thoughts(persona, Subject.USER).values_list("pk", "created_at", "emotional_impact")[:MAX_WEIGHED]
 )
-_one: Query[Any] = Query(
-    lambda persona, pk: ConceptNode.objects.filter(persona=persona, pk=pk).recallable().values_list(*LISTED)
+_of_keys: Query[Any] = Query(
+    lambda persona, keys: (
+        ConceptNode.objects.filter(persona=persona, pk__in=RawSQL("SELECT value FROM json_each(%s)", [keys]))
+        .recallable()
+        .values_list(*LISTED)
+    )
 )
 
 

@@ -10,17 +10,20 @@ companion chatbots ask for is at least every three hours (New York, General Busi
 loaded again.
 """
 
+import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db.models import Max, Min, Q
+from django.db.models.expressions import RawSQL
 
 from chat import knobs
 from chat.care import help_texts, speaks_of_crisis
 from chat.models import CrisisFlag, Message, Session
 from chat.models.message import MessageQuerySet
+from echovessel.db.compiled_queries import Query
 from echovessel.outbox import events
 from persona.models import Persona
 
@@ -29,19 +32,32 @@ MESSAGES_BEFORE = 2
 _SHOWS_HELP = Q(crisis_flag__by_detector=True) | Q(crisis_flag__by_model=True)
 
 
-def is_crisis_message(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
-    """Whether a message that is about to be stored speaks of a crisis. Takes a query unless that is sure, and
-    up to 10 ms: call it before the transaction that stores it."""
-
-    def messages_before() -> list[str]:
-        newest = Message.objects.filter(
+_newest_of_owner: Query[tuple[str]] = Query(
+    lambda persona, channel, unrecorded: (
+        Message.objects.filter(
             persona=persona,
             role=Message.Role.USER,
             session__channel=channel,
             session__status=Session.Status.OPEN,
             session__off_the_record=unrecorded,
-        ).order_by("-id")
-        return list(newest.values_list("content", flat=True)[:MESSAGES_BEFORE])[::-1]
+        )
+        .order_by("-id")
+        .values_list("content")[:MESSAGES_BEFORE]
+    )
+)
+_flagged: Query[tuple[int]] = Query(
+    lambda keys: Message.objects.filter(
+        _SHOWS_HELP, pk__in=RawSQL("SELECT value FROM json_each(%s)", [keys])
+    ).values_list("pk")
+)
+
+
+def is_crisis_message(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
+    """Whether a message that is about to be stored speaks of a crisis. Takes a query unless that is sure, and
+    up to 10 ms: call it before the transaction that stores it."""
+
+    def messages_before() -> list[str]:
+        return [text for (text,) in _newest_of_owner(persona.pk, channel, unrecorded)][::-1]
 
     return speaks_of_crisis(content, messages_before)
 
@@ -103,7 +119,7 @@ def crisis_messages_of(messages: Sequence[Message]) -> list[Message]:
 
 def crisis_message_keys(keys: Sequence[int]) -> set[int]:
     """The keys of those messages that were heard as cries."""
-    return set(Message.objects.filter(_SHOWS_HELP, pk__in=keys).values_list("pk", flat=True))
+    return {key for (key,) in _flagged(json.dumps(list(keys)))}
 
 
 def clear_expired_care(now: datetime) -> int:

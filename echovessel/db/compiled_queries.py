@@ -36,11 +36,15 @@ class _Value(Expression):
 
 
 class _Statement:
-    """SQL and its parameters, some of them yet to be given."""
+    """SQL and its parameters, some of them yet to be given. Texts that are known stand in the SQL itself: SQLite uses
+    an index of some rows alone only where it reads their condition."""
 
     def __init__(self, compiler: Any) -> None:
         self.compiler = compiler
-        self.sql, self.params = compiler.as_sql()
+        sql, params = compiler.as_sql()
+        quoted = ["'" + one.replace("'", "''").replace("%", "%%") + "'" if type(one) is str else "%s" for one in params]
+        self.sql = sql.replace("%%", "%%%%") % tuple(quoted)
+        self.params = [one for one in params if type(one) is not str]
 
     def run(self, cursor: Any, given: tuple[Any, ...]) -> None:
         cursor.execute(self.sql, [_stored(given[one.place]) if isinstance(one, _Value) else one for one in self.params])

@@ -24,6 +24,7 @@ from django.utils.crypto import constant_time_compare
 from django.utils.http import is_same_domain
 
 from echovessel.api.tokens import bearer, owner_of
+from echovessel.db.compiled_queries import Query
 
 logger = logging.getLogger(__name__)
 
@@ -62,6 +63,9 @@ def is_ours(origin: str, host: str) -> bool:
 
 
 # --- logins ---
+_active_user: Query[Any] = Query(lambda user: get_user_model().objects.filter(pk=user, is_active=True))
+
+
 @dataclass(frozen=True)
 class Login:
     """A user who came in by a session or by a token."""
@@ -78,9 +82,9 @@ class Login:
         stored = SessionStore(self.session_key)
         if stored.get(SESSION_KEY) != str(self.user_id) or BACKEND_SESSION_KEY not in stored:
             return False
-        user = get_user_model().objects.filter(pk=self.user_id, is_active=True).first()
-        return user is not None and constant_time_compare(
-            stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash()
+        return any(
+            constant_time_compare(stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+            for user in _active_user(self.user_id)
         )
 
 

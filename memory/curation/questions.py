@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from django.db.models import Exists, OuterRef, Q
 
 from chat.models import Session, Turn
+from echovessel.db.compiled_queries import Query
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.language.requests import RequestKind, read_requests
@@ -22,6 +23,9 @@ from persona.models import Persona
 Status = Question.Status
 SHARED_WORDS = 2  # telling words that a question and what was said have in common
 HINT_SLACK = timedelta(minutes=5)  # a hint is noted once its turn has ended, a moment after the reply
+_any_open: Query[tuple[int]] = Query(
+    lambda persona, since: Question.objects.filter(persona=persona, asked_at__gt=since).open().values_list("pk")[:1]
+)
 
 
 def open_questions(persona: Persona, now: datetime) -> QuestionQuerySet:
@@ -50,6 +54,8 @@ def due(
     while the persona holds back after a crisis.
     """
     if persona.care_until is not None and persona.care_until > now:
+        return None
+    if not _any_open(persona.pk, now - _lifetime()):  # nearly always: every turn asks this
         return None
     asked_here = {"hinted_at__gte": session.started_at}
     if (

@@ -211,6 +211,11 @@ class ConceptNode(PublicId):
             models.Index(fields=["persona"], condition=~Q(concern=""), name="node_of_concern"),
             models.Index(fields=["persona"], condition=Q(pinned=True), name="node_pinned"),
             models.Index(fields=["persona"], condition=Q(source="person"), name="node_asked_for"),
+            models.Index(
+                fields=["persona", "-created_at", "-id"],
+                condition=Q(kind="thought", subject="persona"),
+                name="node_about_persona",
+            ),
         ]
         constraints = [
             models.UniqueConstraint(fields=["persona", "external_id"], name="node_external_id_once"),

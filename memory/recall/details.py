@@ -188,16 +188,48 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
     return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
+# The fields of render.RenderedNode.
+_RENDERED = (
+    "n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
+    f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, n.plan_state"
+)
+_UNDATED = "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated"
+
+
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """The fields of render.RenderedNode, by id."""
     return _rows(
-        "SELECT n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
-        f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, "
-        "n.plan_state FROM json_each(%s) AS wanted "
-        "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
-        "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated "
-        "WHERE n.persona_id = %s ORDER BY n.id",
+        f"SELECT {_RENDERED} FROM json_each(%s) AS wanted "
+        f"CROSS JOIN memory_conceptnode n ON n.id = wanted.value {_UNDATED} WHERE n.persona_id = %s ORDER BY n.id",
         [json.dumps(node_ids), persona_id],
+    )
+
+
+def standing_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
+    """What stands in every prompt: its group (pinned, asked_for, health or identity), then the fields of
+    render.RenderedNode. Of each group the weightiest `limit`: how much it moved, how often it was told, how new it is.
+    """
+    # The indexes are named, because the planner prefers one by kind and reads ten thousand nodes.
+    groups = (
+        ("'pinned'", "node_pinned", "n.pinned"),
+        ("'asked_for'", "node_asked_for", "n.source = 'person' AND n.kind IN ('event', 'fact') AND NOT n.pinned"),
+        (
+            "n.concern",
+            "node_of_concern",
+            "NOT (n.concern = '') AND n.concern IN ('health', 'identity') AND n.source <> 'person' AND NOT n.pinned",
+        ),
+    )
+    standing = " UNION ALL ".join(
+        f"SELECT {group} AS of_group, n.id, n.emotional_impact, n.mention_count, n.created_at "
+        f"FROM memory_conceptnode n INDEXED BY {index} WHERE n.persona_id = %s AND {condition} AND {RECALLABLE}"
+        for group, index, condition in groups
+    )
+    return _rows(
+        f"SELECT placed.of_group, {_RENDERED} FROM (SELECT id, of_group, row_number() OVER (PARTITION BY of_group "
+        "ORDER BY emotional_impact * emotional_impact DESC, mention_count DESC, created_at DESC, id DESC) AS place "
+        f"FROM ({standing})) AS placed CROSS JOIN memory_conceptnode n ON n.id = placed.id {_UNDATED} "
+        "WHERE placed.place <= %s ORDER BY placed.of_group, placed.place",
+        [*[persona_id] * len(groups), limit],
     )
 
 
