@@ -226,7 +226,8 @@ CoarseDate = Annotated[
     WithJsonSchema(
         {
             "anyOf": [{"type": "string"}, {"type": "null"}],
-            "description": "as exact as it was told: 2024-05-03, 2024-05, 2024-spring or 2024",
+            "description": "as exact as it was told: 2024-05-03, 2024-05, 2024-spring or 2024; of a plan its first and "
+            "last day",
         }
     ),
 ]
@@ -262,12 +263,23 @@ class ExtractedFact(Described):
 
     whose: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_NAME])]
     domain: Annotated[Domain, BeforeValidator(_domain)]
-    state: Annotated[Literal["planned", "done", "cancelled"] | None, BeforeValidator(_plan_state)] = None
+    state: Annotated[
+        Literal["planned", "done", "cancelled"] | None,
+        BeforeValidator(_plan_state),
+        Field(description="of plans only"),
+    ] = None
     since: CoarseDate = ""
     until: CoarseDate = ""
     evidence: Evidence = []
     supersedes: Words = []
     confidence: Annotated[float, BeforeValidator(_confidence)] = UNSURE
+
+    @model_validator(mode="after")
+    def _plan_of_any_domain(self) -> Self:
+        """What is planned is a plan, though it be for somebody's health or work; a liking is none."""
+        if self.state == "planned" and self.domain in ("people", "health", "work", "home", "belongings"):
+            self.domain = "plans"
+        return self
 
 
 class OpenLoop(Described):

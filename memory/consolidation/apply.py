@@ -15,7 +15,7 @@ from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
 from memory import knobs
-from memory.consolidation import entity_names, evidence, owner_requests
+from memory.consolidation import entity_names, evidence, owner_requests, replacing
 from memory.consolidation.answer_schema import (
     Cited,
     ExtractedEvent,
@@ -38,11 +38,19 @@ from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
 from memory.store.active_model import follow, with_one_model
 from memory.store.corrections import ReplacedText, repeats
-from memory.store.writing import Draft, Quote, days_of_fact, in_one_line, tidy_description, write
+from memory.store.writing import (
+    Draft,
+    Quote,
+    days_of_fact,
+    event_time_of,
+    in_one_line,
+    tidy_description,
+    write,
+)
 from persona import mood as moods
 from persona.models import Persona
 
-COMMITMENT = RELATIONAL_TAGS[-1]
+*_, CORRECTION, COMMITMENT = RELATIONAL_TAGS
 SUBJECTS: dict[Whose, str] = {
     "owner": ConceptNode.Subject.USER,
     "persona": ConceptNode.Subject.PERSONA,
@@ -208,18 +216,36 @@ def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, 
         confidence=event.confidence,
         status=status_of(quotes, sound, speaker),
         evidence=quotes,
-        supersedes=_superseded(session, event.supersedes, created_at),
         created_at=created_at,
         import_uuid=_import_of(session),
+        **_effects(session, event, quotes, created_at),
     )
 
 
-def _superseded(session: Session, cited: Sequence[str], told_at: datetime) -> list[ConceptNode]:
-    """The memories that an item replaces. Extraction has dropped the ids that were not in the prompt; what comes from a
-    file, or is read again long after, replaces nothing that was told after it."""
-    nodes = ConceptNode.objects.of(session.persona).filter(pk__in=[pk for each in cited if (pk := node_id(each))])
-    is_late = is_imported(session) or session.extractions.filter(again=True).exists()
-    return list(nodes.filter(created_at__lte=told_at) if is_late else nodes)
+def _effects(
+    session: Session, item: ExtractedEvent | ExtractedFact, quotes: Sequence[Quote], told_at: datetime
+) -> dict[str, list[ConceptNode]]:
+    """The memories that an item replaces, and the plans that it says came about. Extraction has dropped the ids that
+    were not in the prompt; what comes from a file, or is read again long after, replaces nothing that was told after
+    it."""
+    cited = [pk for each in item.supersedes if (pk := node_id(each))]
+    nodes = ConceptNode.objects.of(session.persona).filter(pk__in=cited)
+    if is_imported(session) or session.extractions.filter(again=True).exists():
+        nodes = nodes.filter(created_at__lte=told_at)
+    zone, words = session.persona.zone, tuple(quote.text for quote in quotes)
+    state, tags = getattr(item, "state", None) or "", getattr(item, "relational_tags", ())
+    news = replacing.News(words, told_at.astimezone(zone).date(), state, CORRECTION in tags)
+    effects: dict[replacing.Effect, list[ConceptNode]] = {"replaced": [], "came about": [], "stays": []}
+    for node in nodes:
+        known = replacing.Known(
+            is_event=node.kind == ConceptNode.Kind.EVENT,
+            is_planned=node.plan_state == ConceptNode.PlanState.PLANNED,
+            impact=node.emotional_impact,
+            days=event_time_of(node),
+            told_on=node.created_at.astimezone(zone).date(),
+        )
+        effects[replacing.effect(known, news)].append(node)
+    return {"supersedes": effects["replaced"], "came_about": effects["came about"]}
 
 
 def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
@@ -236,13 +262,13 @@ def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, mes
         confidence=fact.confidence,
         status=status_of(quotes, sound, Message.Role.PERSONA if whose == "persona" else Message.Role.USER),
         evidence=quotes,
-        supersedes=_superseded(session, fact.supersedes, created_at),
         created_at=created_at,
         import_uuid=_import_of(session),
         domain=fact.domain,
         since=fact.since,
         until=fact.until,
         plan_state=fact.state or "" if is_plan else "",
+        **_effects(session, fact, quotes, created_at),
     )
 
 

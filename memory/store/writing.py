@@ -29,6 +29,7 @@ from django.db.models import Exists, F, OuterRef, Q, prefetch_related_objects
 from chat.models import Message, Session
 from echovessel.embeddings import embedding
 from echovessel.language.coarse_dates import span_of
+from echovessel.language.dates import Days
 from echovessel.language.health import bears_on_health
 from echovessel.outbox import events
 from memory import knobs
@@ -73,7 +74,8 @@ class Quote:
 class Draft:
     """A node as its source proposes it, before the gate. `event_time` is (first day, last day).
 
-    `filling` are the nodes it was concluded from; `supersedes` those that it makes untrue; `created_at` is the moment
+    `filling` are the nodes it was concluded from; `supersedes` those that it makes untrue, `came_about` the plans that
+    it says were carried out; `created_at` is the moment
     of its message, where that is not now; `import_uuid` the import that it came with: the owner told it at
     `created_at`, then, and not today. `domain`, `since`, `until` and `plan_state` are those of a fact, `scope`,
     `condition` and `is_boundary` those of a lesson.
@@ -94,6 +96,7 @@ class Draft:
     evidence: Sequence[Quote] = ()
     filling: Sequence[ConceptNode] = ()
     supersedes: Sequence[ConceptNode] = ()
+    came_about: Sequence[ConceptNode] = ()
     external_id: str | None = None
     created_at: datetime | None = None
     import_uuid: UUID | None = None
@@ -130,7 +133,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     """
     if not tidy_description(draft.description):
         raise ValueError("a node needs a description")
-    owners = {node.persona_id for node in (*draft.filling, *draft.supersedes)}
+    owners = {node.persona_id for node in (*draft.filling, *draft.supersedes, *draft.came_about)}
     owners |= {quote.message.persona_id for quote in draft.evidence}
     if owners - {persona.pk}:
         raise ValueError("a node may only rest on what belongs to its own persona")
@@ -178,6 +181,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
         _supersede(persona, draft.supersedes, node)
+        _mark_done(persona, draft.came_about, node)
     return WrittenNode(node, outcome)
 
 
@@ -365,11 +369,14 @@ def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
 def days_of_fact(domain: str, since: str, until: str) -> DateRange | None:
     """The days of a plan, for which it is planned; of what lasts, where it is known when it began and ended.
 
+    What is planned to be over by a day is planned for that day.
+
     >>> days_of_fact("plans", "2027-spring", ""), days_of_fact("home", "2019", "")
     ((datetime.date(2027, 3, 1), datetime.date(2027, 5, 31)), None)
     """
     first, last = (span_of(code) if code else None for code in (since, until))
-    last = last or (first if domain == ConceptNode.Domain.PLANS else None)
+    if domain == ConceptNode.Domain.PLANS:
+        first, last = first or (last and Days(last.end, last.end)), last or first
     return (first.start, last.end) if first and last and first.start <= last.end else None
 
 
@@ -463,6 +470,14 @@ def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNod
         evidence = Evidence.objects.filter(node=OuterRef("pk"))
         of_no_person = concluded.exclude(source=Source.PERSON)
         outdated = list(of_no_person.exclude(Exists(held_true)).exclude(Exists(evidence)).distinct().order_by("id"))
+
+
+def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) -> None:
+    """Plans that came about are planned no longer, and stay with their day."""
+    planned = ConceptNode.objects.of(persona).filter(plan_state=ConceptNode.PlanState.PLANNED).exclude(pk=by.pk)
+    for node in planned.filter(pk__in=[plan.pk for plan in plans]):
+        ConceptNode.objects.filter(pk=node.pk).update(plan_state=ConceptNode.PlanState.DONE)
+        events.publish(persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="came_about")
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:
