@@ -203,6 +203,7 @@ def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, 
     created_at, days = _said_at(session, quotes), event.event_time
     if is_imported(session) and not material.is_dated:
         days = None
+    replaced, came_about = _effects(session, event, quotes, created_at)
     return Draft(
         kind=ConceptNode.Kind.EVENT,
         description=event.description,
@@ -216,15 +217,16 @@ def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, 
         confidence=event.confidence,
         status=status_of(quotes, sound, speaker),
         evidence=quotes,
+        supersedes=replaced,
+        came_about=came_about,
         created_at=created_at,
         import_uuid=_import_of(session),
-        **_effects(session, event, quotes, created_at),
     )
 
 
 def _effects(
     session: Session, item: ExtractedEvent | ExtractedFact, quotes: Sequence[Quote], told_at: datetime
-) -> dict[str, list[ConceptNode]]:
+) -> tuple[list[ConceptNode], list[ConceptNode]]:
     """The memories that an item replaces, and the plans that it says came about. Extraction has dropped the ids that
     were not in the prompt; what comes from a file, or is read again long after, replaces nothing that was told after
     it."""
@@ -245,13 +247,14 @@ def _effects(
             told_on=node.created_at.astimezone(zone).date(),
         )
         effects[replacing.effect(known, news)].append(node)
-    return {"supersedes": effects["replaced"], "came_about": effects["came about"]}
+    return effects["replaced"], effects["came about"]
 
 
 def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(fact.evidence, messages)
     whose = Names(session.persona.called, session.persona.name).whose(fact)
     is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _said_at(session, quotes)
+    replaced, came_about = _effects(session, fact, quotes, created_at)
     return Draft(
         kind=ConceptNode.Kind.FACT,
         description=fact.description,
@@ -262,13 +265,14 @@ def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, mes
         confidence=fact.confidence,
         status=status_of(quotes, sound, Message.Role.PERSONA if whose == "persona" else Message.Role.USER),
         evidence=quotes,
+        supersedes=replaced,
+        came_about=came_about,
         created_at=created_at,
         import_uuid=_import_of(session),
         domain=fact.domain,
         since=fact.since,
         until=fact.until,
         plan_state=fact.state or "" if is_plan else "",
-        **_effects(session, fact, quotes, created_at),
     )
 
 

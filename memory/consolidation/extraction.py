@@ -32,6 +32,7 @@ from memory.consolidation.known import known_memories
 from memory.consolidation.language import is_in_another_language
 from memory.consolidation.messages import PromptMessage, messages_of
 from memory.consolidation.people_checks import believed_people
+from memory.consolidation.told_days import with_named_days
 from memory.entities import clarify
 from memory.models import ConceptNode, Entity, Extraction
 from persona.models import Persona
@@ -136,8 +137,9 @@ def _believed(answer: ExtractionAnswer, piece: Piece, persona: Persona, *, dated
     }
     names = fact_checks.Names(persona.called, persona.name)
     answer, mistaken = fact_checks.believed(answer, said, names, _fact_limit(piece), dated=dated)
+    answer, misdated = with_named_days(answer, said) if dated else (answer, 0)
     answer, misnamed = believed_people(answer, said, names)
-    return answer, mistaken + misnamed
+    return answer, mistaken + misdated + misnamed
 
 
 def _fact_limit(piece: Piece) -> int:

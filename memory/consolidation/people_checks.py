@@ -50,7 +50,7 @@ def believed_people(
         changes = {
             "aliases": aliases,
             "kind": "other" if entity.kind == "person" and _is_title(entity.canonical_name, texts) else entity.kind,
-            "relation": entity.relation if _is_told(entity.relation, own) else "",
+            "relation": entity.relation if _is_told(entity, own, answer) else "",
         }
         mistakes += sum(getattr(entity, name) != value for name, value in changes.items())
         people.append(entity.model_copy(update=changes))
@@ -89,7 +89,10 @@ def _is_title(name: str, texts: Sequence[str]) -> bool:
     )
 
 
-def _is_told(relation: str, own: Sequence[str]) -> bool:
-    text = " ".join(own).casefold()
-    words = re.findall(r"[^\W\d_]+", relation.casefold())
-    return bool(_FORMER.search(relation)) or any(word in text for word in words)
+def _is_told(entity: MentionedEntity, own: Sequence[str], answer: ExtractionAnswer) -> bool:
+    """Whether what somebody is to the owner stands in the owner's words, or in an item about them, which was checked:
+    "I'm the first of four, then Anna" makes Anna a sister."""
+    told = [item.description for item in answer.told if occurs(entity.canonical_name, item.description)]
+    text = " ".join([*own, *told]).casefold()
+    words = re.findall(r"[^\W\d_]+", entity.relation.casefold())
+    return bool(_FORMER.search(entity.relation)) or any(word in text for word in words)

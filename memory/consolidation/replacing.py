@@ -22,7 +22,8 @@ _TAKEN_BACK = re.compile(
 )
 # A plan is moved or called off.
 _MOVED = re.compile(
-    r"\b(?:not (?:the|on|in|at)|instead|rather than|moved|postponed|rescheduled|pushed|brought forward|delayed|"
+    r"\b(?:not (?:the|on|in|at)|instead|rather than|postponed|rescheduled|brought forward|delayed|"
+    r"(?:is|was|were|been|got|it's|they've|they) (?:moved|pushed)|(?:moved|pushed) (?:it|them|the|my|our)|"
     r"put off|called off|cancell?ed|(?:is|was|are|were|it's|all) off|fell through|didn't (?:happen|go|come|make))\b|"
     r"推迟|延期|延到|提前|改(?:到|成|为|在|期)|挪到|取消|泡汤|黄了|作罢|没(?:去|办|搞|考|做)?成|不去了",
     re.I,

@@ -34,6 +34,7 @@ APRIL = date(2025, 4, 19)
         (KNEE, news("It was postponed, they only did it on the 9th.", on=APRIL), "replaced"),
         (KNEE, news("手术推迟了一个礼拜，是四月一号做的，不是二十五号", on=APRIL), "replaced"),
         (KNEE, news("I'd rather keep my old knee.", on=APRIL, state="cancelled"), "replaced"),
+        (known(event=True, day=date(2025, 4, 11)), news("We moved last Saturday.", on=APRIL), "came about"),
         (KNEE, news("All done, a week early!", on=date(2025, 3, 18), state="done"), "came about"),
         (KNEE, news("It will be a hospital in Leeds.", on=date(2025, 3, 10)), "replaced"),
         (EXAM, news("They offered me five days and a raise.", on=APRIL), "came about"),

@@ -1,0 +1,178 @@
+"""The single days that a text names, counted from the day on which it was said. Pure; English and Chinese.
+
+"Friday" may be one before or one to come, "the 14th" that of this month or the next: a mention holds every day that it
+may mean. Where a text names one day in several ways ("next Thursday, the 25th"), it is the one that all of them mean.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from datetime import date, timedelta
+
+from echovessel.language.dates import (
+    AGO_EN,
+    COUNTED_ZH,
+    DAY_MONTH,
+    DAY_WORD,
+    DAY_WORDS,
+    IN_EN,
+    ISO,
+    MONTH_DAY,
+    STEPS,
+    YEAR_ZH,
+    YEARS_ZH,
+    away,
+    day_in,
+    nearest,
+    number_en,
+    number_zh,
+    week_away,
+)
+
+Mention = frozenset[date]
+Place = tuple[int, int]
+_WEEKDAYS_EN = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
+_WEEKDAYS_ZH = "一二三四五六日"
+_WEEKDAY = "|".join(_WEEKDAYS_EN)
+_NUMBER_ZH = "十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?|[一二三四五六七八九]|\\d{1,2}"
+_WEEK_LATER = re.compile(
+    rf"\b(tomorrow|today|(?:on )?(?:{_WEEKDAY})) week\b|\ba week (?:from |on )?(tomorrow|today|{_WEEKDAY})\b", re.I
+)
+_IN_WEEKS = re.compile(r"\bin (a fortnight)\b|\b(a fortnight|two weeks|a week) from (?:today|now)\b", re.I)
+_WEEKDAY_EN = re.compile(rf"\b(?:(last|next|this|coming|past)\s+)?({_WEEKDAY})\b(?!s|\s+week)", re.I)
+_ORDINAL = re.compile(
+    r"\b(?:the )?(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:floor|time|birthday|grade|century|place|of\s+[a-z]))", re.I
+)
+_MONTH_DAY_ZH = re.compile(
+    rf"(?:(\d{{4}})年|({YEAR_ZH})的?)?(?<![\d一二三四五六七八九十个])({_NUMBER_ZH})月({_NUMBER_ZH})(?:[日号]|(?![\w%]*[个天年次岁块分点]))"
+)
+_WEEKDAY_ZH = re.compile(
+    r"(上上|下下|上|下|这|(?<!日)本)?个?(?:周|星期|礼拜)([一二三四五六日天])(?!到|至|[一二三四五六日天])"
+)
+_DAY_ZH = re.compile(
+    rf"(?:(上上|下下|上|下|这|本)个?月|(?<![月\d一二三四五六七八九十第]))({_NUMBER_ZH})号(?![线楼院店厅码])"
+)
+_DENIED = re.compile(r"(?:\bnot(?: on| at)?|\binstead of|\brather than|不是|并非|不在)\s*$", re.I)
+# A weekday by itself may be one of weeks before and after; only what stands beside it tells which.
+_WEEKS_AROUND = range(-2, 4)
+_SAYS_YEAR = re.compile(r"\d{4}|year|last|next|this", re.I)
+_SURELY_NEAR_DAYS = 75
+
+
+def named_days(text: str, said_on: date) -> list[Mention]:
+    """Every mention of a single day in `text`, in its order, with the days that it may mean; none that the text denies
+    ("not the 11th").
+
+    >>> [sorted(map(str, days)) for days in named_days("二月二十八号要考试", date(2025, 2, 18))]
+    [['2025-02-28']]
+    """
+    mentions: list[Mention] = []
+    last_end = 0
+    # Longer ones come before those that they contain.
+    for (start, end), days in sorted(_mentions(text, said_on), key=lambda one: (one[0][0], -one[0][1])):
+        if days and start >= last_end and not _DENIED.search(text[:start]):
+            mentions.append(days)
+            last_end = end
+    return mentions
+
+
+def only_day(mentions: Iterable[Mention], *, first: date = date.min, last: date = date.max) -> date | None:
+    """The one day from `first` to `last` that all mentions may mean.
+
+    >>> only_day(named_days("next thursday, the 25th", date(2025, 9, 19)))
+    datetime.date(2025, 9, 25)
+    """
+    within = [{day for day in days if first <= day <= last} for days in mentions]
+    common = set.intersection(*within) if within else set()
+    return common.pop() if len(common) == 1 else None
+
+
+def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
+    for pattern in (ISO, MONTH_DAY, DAY_MONTH):
+        for match in pattern.finditer(text):
+            # "may 15" is a date after some words only: those before it belong to it.
+            before = text[max(0, match.start() - 12) : match.start()]
+            days = day_in(match[0], said_on) or day_in(f"{before.rpartition(',')[2]}{match[0]}", said_on)
+            if days:
+                has_year = pattern is ISO or any(group and _SAYS_YEAR.search(group) for group in match.groups())
+                yield match.span(), frozenset((days.start,)) if has_year else _of_year(days.start, said_on)
+    for match in _MONTH_DAY_ZH.finditer(text):
+        year = int(match[1]) if match[1] else said_on.year + YEARS_ZH[match[2]] if match[2] else None
+        days = nearest(year, number_zh(match[3]), number_zh(match[4]), said_on)
+        if days:
+            yield match.span(), frozenset((days.start,)) if year else _of_year(days.start, said_on)
+    for match in _WEEK_LATER.finditer(text):
+        word = (match[1] or match[2]).casefold().removeprefix("on ")
+        base = (
+            said_on + timedelta(days=DAY_WORDS[word])
+            if word in DAY_WORDS
+            else _coming(_WEEKDAYS_EN.index(word), said_on)
+        )
+        yield match.span(), frozenset((base + timedelta(weeks=1),))
+    for match in _IN_WEEKS.finditer(text):
+        yield (
+            match.span(),
+            frozenset((said_on + timedelta(weeks=1 if match[0].casefold().startswith("a week") else 2),)),
+        )
+    for match in DAY_WORD.finditer(text):
+        yield match.span(), frozenset((said_on + timedelta(days=DAY_WORDS[match[0].casefold()]),))
+    for match in (*AGO_EN.finditer(text), *IN_EN.finditer(text)):
+        sign = -1 if match[0].casefold().endswith("ago") else 1
+        yield match.span(), _counted(sign * number_en(match[1]), match[2].casefold(), said_on)
+    for match in COUNTED_ZH.finditer(text):
+        units = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
+        count = number_zh(match[1]) * (-1 if match[3] == "前" else 1)
+        yield match.span(), _counted(count, units[match[2].removeprefix("个")], said_on)
+    for match in _WEEKDAY_EN.finditer(text):
+        yield match.span(), _weekday_en((match[1] or "").casefold(), _WEEKDAYS_EN.index(match[2].casefold()), said_on)
+    for match in _WEEKDAY_ZH.finditer(text):
+        weekday = _WEEKDAYS_ZH.index(match[2].replace("天", "日"))
+        weeks = (STEPS[match[1]],) if match[1] else _WEEKS_AROUND
+        yield match.span(), frozenset(week_away(week, said_on).start + timedelta(days=weekday) for week in weeks)
+    for match in _ORDINAL.finditer(text):
+        yield match.span(), _last_and_next(int(match[1]), said_on)
+    for match in _DAY_ZH.finditer(text):
+        number = number_zh(match[2])
+        yield (
+            match.span(),
+            _of_month(number, (STEPS[match[1]],), said_on) if match[1] else _last_and_next(number, said_on),
+        )
+
+
+def _coming(weekday: int, said_on: date) -> date:
+    return said_on + timedelta(days=(weekday - said_on.weekday()) % 7)
+
+
+def _weekday_en(which: str, weekday: int, said_on: date) -> Mention:
+    """The days that "Friday", "next Friday" or "last Friday" may mean."""
+    coming = _coming(weekday, said_on)
+    weeks = {"last": (-1, -2), "past": (-1,), "next": (0, 1), "this": (0, -1), "coming": (0,)}.get(which, _WEEKS_AROUND)
+    shift = 1 if coming == said_on and which in ("next", "coming") else 0
+    return frozenset(coming + timedelta(weeks=week + shift) for week in weeks)
+
+
+def _counted(count: int, unit: str, said_on: date) -> Mention:
+    """The day so many days or weeks away; months and years away no single day is meant."""
+    if unit in ("month", "year") or (days := away(count * (7 if unit == "week" else 1), "day", said_on)) is None:
+        return frozenset()
+    return frozenset((days.start,))
+
+
+def _of_year(day: date, said_on: date) -> Mention:
+    """A day without a year, of which `day` is the nearest; one that is far off is as well that of the year beside."""
+    if abs((day - said_on).days) <= _SURELY_NEAR_DAYS:
+        return frozenset((day,))
+    beside = nearest(day.year + (1 if day < said_on else -1), day.month, day.day, said_on)
+    return frozenset((day, beside.start)) if beside else frozenset((day,))
+
+
+def _of_month(day: int, months: Iterable[int], said_on: date) -> Mention:
+    """That day of the months that lie so far from this one."""
+    spans = [month for step in months if (month := away(step, "month", said_on))]
+    return frozenset(month.start.replace(day=day) for month in spans if 1 <= day <= month.end.day)
+
+
+def _last_and_next(day: int, said_on: date) -> Mention:
+    """The day of that number before, and the one to come; the same where it is that day."""
+    days = _of_month(day, range(-2, 3), said_on)
+    before, coming = (one for one in days if one <= said_on), (one for one in days if one >= said_on)
+    return frozenset((max(before), min(coming))) if days else frozenset()

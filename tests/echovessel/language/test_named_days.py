@@ -1,0 +1,75 @@
+"""The single days that a text names, counted from the day on which it was said."""
+
+from datetime import date
+
+from echovessel.language.named_days import named_days, only_day
+from tests.table import each_row
+
+JANUARY, JUNE = date(2025, 1, 14), date(2025, 6, 11)  # a Tuesday, a Wednesday
+
+
+@each_row(
+    ("text", "said_on", "day"),
+    [
+        ("Tomorrow week I'm giving a talk, Wednesday the 22nd at two o'clock.", JANUARY, "2025-01-22"),
+        ("see you a week on Friday", JUNE, "2025-06-20"),
+        ("Friday week, then", JUNE, "2025-06-20"),
+        ("a week tomorrow", JUNE, "2025-06-19"),
+        ("in a fortnight", JUNE, "2025-06-25"),
+        ("in three weeks", JUNE, "2025-07-02"),
+        ("next thursday, the 19th, city needs it", JUNE, "2025-06-19"),
+        ("I start on the 7th of July.", JUNE, "2025-07-07"),
+        ("so ill quit on july 15", JUNE, "2025-07-15"),
+        ("on may 15", date(2025, 4, 4), "2025-05-15"),
+        ("It's the 25th of March now, not the 11th.", date(2025, 3, 2), "2025-03-25"),
+        ("my grandad died last night", JUNE, "2025-06-10"),
+        ("two days ago", JUNE, "2025-06-09"),
+        ("on 3 October 2026", JUNE, "2026-10-03"),
+        ("下周五要考试，二月二十八号", date(2025, 2, 18), "2025-02-28"),
+        ("下下周三见", JUNE, "2025-06-25"),
+        ("上周三搬的", JUNE, "2025-06-04"),
+        ("星期六要去体检，十二号", date(2024, 10, 8), "2024-10-12"),
+        ("十二月九号，周二", date(2025, 11, 30), "2025-12-09"),
+        ("是十二月十一号做的，不是四号", JANUARY, "2024-12-11"),
+        ("下个月十五号回来", JUNE, "2025-07-15"),
+        ("八月十五我们回大理", JUNE, "2025-08-15"),
+        ("三天后出发", JUNE, "2025-06-14"),
+        ("大后天", JUNE, "2025-06-14"),
+        # What may mean several days, or none.
+        ("on Friday", JUNE, None),
+        ("next Friday", JUNE, None),
+        ("flying on the 23rd", JUNE, None),
+        ("三天后出发，下个月十五号回来", JUNE, None),
+        ("预产期十二月三号", JUNE, None),
+        ("She comes on Fridays, lives on the second floor, it's her 70th birthday", JUNE, None),
+        ("may the 4th floor", JUNE, None),
+        ("三月五个人来，坐2号线", JUNE, None),
+        ("on 31 February, 二月三十号", JUNE, None),
+        ("in 3 months, 两年前", JUNE, None),
+        ("", JUNE, None),
+    ],
+)
+def test_the_day_that_a_text_names_is_the_one_that_all_its_ways_of_naming_it_mean(
+    text: str, said_on: date, day: str | None
+) -> None:
+    found = only_day(named_days(text, said_on))
+    assert (found and found.isoformat()) == day
+
+
+@each_row(
+    ("text", "before", "to_come"),
+    [
+        ("on the 23rd", "2025-05-23", "2025-06-23"),
+        ("the 31st", "2025-05-31", "2025-07-31"),
+        ("周五", None, None),
+        ("last Friday", None, None),
+        ("this Friday", "2025-06-06", "2025-06-13"),
+        ("预产期十二月三号", "2024-12-03", "2025-12-03"),
+    ],
+)
+def test_a_number_without_a_month_is_the_day_before_or_the_one_to_come(
+    text: str, before: str | None, to_come: str | None
+) -> None:
+    mentions = named_days(text, JUNE)
+    found = only_day(mentions, last=JUNE), only_day(mentions, first=JUNE)
+    assert tuple(day and day.isoformat() for day in found) == (before, to_come)
