@@ -36,9 +36,6 @@ class Forgettable(admin.ModelAdmin):
 
     forgets: str = ""
 
-    class Media:
-        css = {"all": ["css/desk.css"]}
-
     def owner_id_of(self, row: Any) -> int | None:
         """The key of whom a row belongs to."""
         raise NotImplementedError
