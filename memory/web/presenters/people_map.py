@@ -1,4 +1,5 @@
-"""The map of people: those with the most memories in the middle, and lines between those who share memories."""
+"""The map of people: the owner in the middle, those with the most memories nearest, and lines between those who share
+memories."""
 
 import math
 from collections import Counter
@@ -8,8 +9,11 @@ from itertools import combinations
 
 from memory.models import ConceptNode, Entity, Mention
 
-MOST_ON_MAP = 40
-MAP_WIDTH, MAP_HEIGHT, RINGS = 760, 560, (6, 13, 20)
+RINGS = (7, 13, 20)
+MOST_ON_MAP = sum(RINGS)
+MAP_WIDTH, MAP_HEIGHT = 760, 560
+MIDDLE = MAP_WIDTH / 2, MAP_HEIGHT / 2
+OWNER_RADIUS = 26
 SHOWN = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
 
 
@@ -23,6 +27,10 @@ class Spot:
     radius: float
 
     @property
+    def initial(self) -> str:
+        return self.entity.canonical_name[:1].upper()
+
+    @property
     def below(self) -> float:
         """How far below the middle the name is drawn."""
         return self.radius + 15
@@ -30,43 +38,56 @@ class Spot:
 
 @dataclass(frozen=True)
 class Bond:
-    """A line between two people who share memories: its ends and its strength."""
+    """A line between two people who share memories: their spots and its strength."""
 
-    x1: float
-    y1: float
-    x2: float
-    y2: float
+    a: Spot
+    b: Spot
     width: float
+
+    @property
+    def path(self) -> str:
+        """A curve that leaves the owner's place in the middle free."""
+        x, y = (self.a.x + self.b.x) / 2, (self.a.y + self.b.y) / 2
+        outward = x - MIDDLE[0], y - MIDDLE[1]
+        if math.hypot(*outward) < 2 * OWNER_RADIUS:
+            along = self.b.x - self.a.x, self.b.y - self.a.y
+            bend = 4 * OWNER_RADIUS / (math.hypot(*along) or 1)
+            outward = -along[1] * bend, along[0] * bend
+        else:
+            outward = outward[0] * 0.25, outward[1] * 0.25
+        return f"M{self.a.x} {self.a.y}Q{x + outward[0]:.1f} {y + outward[1]:.1f} {self.b.x} {self.b.y}"
 
 
 def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
-    """The places on the map, most memories first: one in the middle, the others on rings around it."""
+    """The places on the map, most memories first, on as many rings around the owner as they need."""
+    rings = _fill_rings(len(people))
+    places = [_place(ring, number, rings) for ring, count in enumerate(rings) for number in range(count)]
     most = max((count for _, count in people), default=1) or 1
-    spots = []
-    for number, (entity, count) in enumerate(people):
-        x, y = _on_rings(number, len(people))
-        spots.append(Spot(entity, round(x, 1), round(y, 1), round(9 + 13 * math.sqrt(count / most), 1)))
-    return spots
+    return [
+        Spot(entity, round(x, 1), round(y, 1), round(13 + 11 * math.sqrt(count / most), 1))
+        for (entity, count), (x, y) in zip(people, places, strict=False)
+    ]
 
 
-def _on_rings(number: int, total: int) -> tuple[float, float]:
-    """The place of number `number` of `total`: the first in the middle, the others on as many rings as they need."""
-    if number == 0:
-        return MAP_WIDTH / 2, MAP_HEIGHT / 2
-    # How many stand on each ring.
-    around = total - 1
+def _fill_rings(total: int) -> list[int]:
+    """How many stand on each ring.
+
+    >>> _fill_rings(5), _fill_rings(12), _fill_rings(99)
+    ([5], [7, 5], [7, 13, 20])
+    """
     rings = []
     for room in RINGS:
-        if around > 0:
-            rings.append(min(room, around))
-            around -= room
-    ring, first = 0, 1
-    while number >= first + rings[ring]:
-        first += rings[ring]
-        ring += 1
-    angle = 2 * math.pi * (number - first) / rings[ring] - math.pi / 2 + ring * 0.35
-    reach = 0.42 * (ring + 1) / len(rings)
-    return MAP_WIDTH * (0.5 + reach * math.cos(angle)), MAP_HEIGHT * (0.48 + reach * math.sin(angle))
+        if total > 0:
+            rings.append(min(room, total))
+            total -= room
+    return rings
+
+
+def _place(ring: int, number: int, rings: Sequence[int]) -> tuple[float, float]:
+    """The place of number `number` on a ring. A single ring stands where the middle one of three would."""
+    angle = 2 * math.pi * number / rings[ring] - math.pi / 2 + ring * 0.35
+    reach = 0.42 * (ring + 1) / max(len(rings), 1.5)
+    return MAP_WIDTH * (0.5 + reach * math.cos(angle)), MAP_HEIGHT * (0.49 + reach * math.sin(angle))
 
 
 def bonds(spots: Sequence[Spot]) -> list[Bond]:
@@ -78,6 +99,6 @@ def bonds(spots: Sequence[Spot]) -> list[Bond]:
         together.setdefault(node, []).append(entity)
     shared = Counter(pair for company in together.values() for pair in combinations(sorted(set(company)), 2))
     return [
-        Bond(at[a].x, at[a].y, at[b].x, at[b].y, round(min(5.0, 0.8 + 0.8 * math.sqrt(count)), 1))
+        Bond(at[a], at[b], round(min(5.0, 0.8 + 0.8 * math.sqrt(count)), 1))
         for (a, b), count in shared.most_common(MOST_ON_MAP * 3)
     ]

@@ -3,7 +3,7 @@
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Count, Q
+from django.db.models import Count, Max, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect
 from django.views.decorators.http import require_http_methods, require_POST
@@ -12,13 +12,15 @@ from memory.consolidation import open_items
 from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import L3
 from memory.web.entity_actions import REFUSALS, run_entity_action
+from memory.web.presenters import people_map
+from memory.web.presenters.days import format_day
 from memory.web.presenters.merge_proposals import decided_proposals
-from memory.web.presenters.people_map import MAP_HEIGHT, MAP_WIDTH, MOST_ON_MAP, bonds, place_people
 from memory.web.views.base import page, persona_page
 from memory.web.views.memories import with_names
 from memory.web.views.merge_proposals import own_entity
 from persona.models import Persona
 
+Outcome = ConceptNode.Outcome
 MOST_LISTED = 300
 MOST_MEMORIES = 60
 MOST_AWAITED = 20
@@ -27,16 +29,26 @@ MOST_AWAITED = 20
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def people(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """All entities with a name."""
-    known = persona.entities.exclude(status=Entity.Status.MERGED).annotate(memories=Count("mentions"))
+    """All entities with a name: on a map around the owner, and in a list."""
+    active = Q(mentions__node__status=ConceptNode.Status.ACTIVE)
+    known = persona.entities.exclude(status=Entity.Status.MERGED).annotate(
+        memories=Count("mentions"),
+        heard_at=Max("mentions__node__last_mentioned_at", filter=active & Q(mentions__node__kind__in=L3)),
+        awaited=Count(
+            "mentions",
+            filter=active & Q(mentions__node__kind__in=open_items.KINDS, mentions__node__outcome=Outcome.OPEN),
+        ),
+    )
     shown = list(known.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
-    spots = place_people([(entity, entity.memories) for entity in shown[:MOST_ON_MAP]])
+    for entity in shown:
+        day = entity.heard_at and entity.heard_at.astimezone(persona.zone).date()
+        entity.heard = format_day(persona, day) if day else ""  # type: ignore[attr-defined]
+    spots = people_map.place_people([(entity, entity.memories) for entity in shown[: people_map.MOST_ON_MAP]])
     context = {
         "people": shown,
+        "map": people_map,
         "spots": spots,
-        "bonds": bonds(spots),
-        "width": MAP_WIDTH,
-        "height": MAP_HEIGHT,
+        "bonds": people_map.bonds(spots),
         "more": max(0, persona.entities.exclude(status=Entity.Status.MERGED).count() - len(shown)),
     }
     return page(request, persona, "memory/people.html", context)
