@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.html import escape
 from django.utils.module_loading import autodiscover_modules
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.text import slugify
@@ -154,5 +155,11 @@ def _wrapped_table(renderer: object, tokens: list[Token], place: int, options: o
     return '<div class="help__table" tabindex="0"><table>' if tokens[place].nesting == 1 else "</table></div>"
 
 
+def _code_block(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
+    """Code scrolls by itself on a narrow screen, also by keyboard."""
+    return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
+
+
+_markdown.add_render_rule("fence", _code_block)
 _markdown.add_render_rule("table_open", _wrapped_table)
 _markdown.add_render_rule("table_close", _wrapped_table)

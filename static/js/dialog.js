@@ -66,7 +66,7 @@ export class ForgetDialog {
     trouble.className = 'trouble';
     trouble.setAttribute('role', 'alert');
     trouble.textContent = this.dialog.dataset.unanswered;
-    form.querySelector('h2').after(trouble);
+    form.querySelector('h1').after(trouble);
     trouble.scrollIntoView({ block: 'nearest' });
   }
 
@@ -101,7 +101,7 @@ export class ForgetDialog {
   }
 
   focus() {
-    this.dialog.querySelector('h2')?.focus();
+    this.dialog.querySelector('h1, h2')?.focus();
   }
 
   clicked(event) {
