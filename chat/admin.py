@@ -28,6 +28,10 @@ class MessageInline(ReadOnlyInline):
     show_change_link = True
 
 
+class TurnMessageInline(MessageInline):
+    fk_name = "turn"
+
+
 @admin.register(Session)
 class SessionAdmin(ReadOnlyAdmin):
     words = ["summary", "failure"]
@@ -133,7 +137,7 @@ class TurnAdmin(ReadOnlyAdmin):
     list_filter = ["status", Lately, AboutPersona, InSession]
     list_select_related = ["persona"]
     search_fields = ["uuid", "persona__uuid"]
-    inlines = [MessageInline]
+    inlines = [TurnMessageInline]
 
 
 @admin.register(CrisisFlag)

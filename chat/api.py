@@ -17,8 +17,9 @@ from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS
 from chat.serializers import serialize_message, serialize_session, serialize_turn
 from chat.sessions import close, off_the_record
-from chat.turns import runner
+from chat.turns import runner, versions
 from chat.turns import turn as turns
+from chat.turns.versions import VersionRefused
 from echovessel.api import pagination
 from echovessel.api.bodies import Body
 from echovessel.api.pagination import Page
@@ -69,6 +70,7 @@ class MessageIn(Body):
     content: str = Field(min_length=1, max_length=MAX_CHARACTERS, examples=["Do you remember my cat?"])
     client_id: UUID
     off_the_record: bool = False
+    replaces: UUID | None = Field(None, description="Your last message, worded anew: it is withheld with its reply.")
 
 
 class SentMessage(Schema):
@@ -94,6 +96,7 @@ class TurnOut(Schema):
     finished_at: datetime | None
     lines: list[MessageOut]
     reply: MessageOut | None
+    original_turn_id: UUID | None = Field(None, description="The turn whose messages this one answers once more.")
 
 
 class TurnXray(Schema):
@@ -114,9 +117,18 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
     turn until it is done, or listen to the events. Lines sent in one breath belong to one turn."""
     persona = own_persona(request, persona_id)
     _admit(persona)
-    taken = messages.receive_message(
-        persona, body.content, body.client_id, CHANNEL, timezone.now(), unrecorded=body.off_the_record
-    )
+    try:
+        taken = messages.receive_message(
+            persona,
+            body.content,
+            body.client_id,
+            CHANNEL,
+            timezone.now(),
+            unrecorded=body.off_the_record,
+            replaces=body.replaces,
+        )
+    except VersionRefused as error:
+        raise ApiError(409, error.code, "Only your last message can be worded anew.") from error
     _nudge(persona)
     # What became of a line; with the help that belongs beside it.
     message, beside = taken.message, messages.as_event(taken.message)
@@ -190,11 +202,25 @@ def get_turn_xray(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict
 
 
 @router.post("/{uuid:persona_id}/turns/{uuid:turn_id}/{deed}", response=TurnOut, summary="Retry or stop a reply")
-def steer_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Literal["retry", "stop"]) -> dict[str, Any]:
-    """`retry` makes a failed reply anew, `stop` ends one that is being written here and keeps what was said. 409
-    `not_retryable` or `not_running` where there is none such."""
+def steer_turn(
+    request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Literal["retry", "stop", "another", "choose"]
+) -> dict[str, Any]:
+    """`retry` makes a failed reply anew, `stop` ends one that is being written here and keeps what was said. `another`
+    answers the last messages once more, in a turn of its own, which is returned; the first answer stands until the
+    other is chosen. `choose` lets this turn's answer stand, or its wording. 409 `not_retryable`, `not_running`,
+    `not_last`, `not_open`, `busy`, `withheld` or `enough` where it cannot be."""
     turn = _own_turn(request, persona_id, turn_id)
-    if deed == "stop":
+    if deed in ("another", "choose"):
+        _admit(turn.persona)
+        try:
+            if deed == "choose":
+                versions.choose(turn.persona, turn.uuid)
+            else:
+                turn = turns.ask_again(turn.persona, turn.uuid)
+                _nudge(turn.persona, at_once=True)
+        except VersionRefused as error:
+            raise ApiError(409, error.code, "No other version can be had here.") from error
+    elif deed == "stop":
         if not async_to_sync(_stop)(turn):
             raise ApiError(409, "not_running", "This reply is not being written any more.")
     else:

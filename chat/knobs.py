@@ -92,6 +92,14 @@ query_minutes = whole(
     "question would be drawn to the last topic of that time.",
     source="design/recall.md",
 )
+answers_per_turn = whole(
+    "chat.answers_per_turn",
+    6,
+    low=1,
+    high=50,
+    unit="answers",
+    why="So many answers to the same messages can be compared; more are a sign that the message is to be worded anew.",
+)
 lease_seconds = knob(
     "chat.lease_seconds",
     10,

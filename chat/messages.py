@@ -12,6 +12,7 @@ from chat import knobs, search
 from chat.care import flags
 from chat.models import Message, Session, Turn
 from chat.sessions import off_the_record
+from chat.turns import versions
 from echovessel.db.compiled_queries import Query, Update, insert
 from echovessel.llm.prompts import tokens
 from echovessel.outbox import events
@@ -27,7 +28,9 @@ _open: Query[Session] = Query(
         Session.objects.open().filter(persona=persona, channel=channel).select_related("persona")[:1]
     )
 )
-_newest_turn: Query[Turn] = Query(lambda session: Turn.objects.filter(session=session).order_by("-id")[:1])
+_newest_turn: Query[Turn] = Query(
+    lambda session: Turn.objects.filter(session=session, original=None).order_by("-id")[:1]
+)
 _count = Update(
     lambda session, tokens, at: (
         Session.objects.filter(pk=session),
@@ -53,18 +56,27 @@ class MessageExtras:
 
 
 def receive_message(
-    persona: Persona, content: str, client_id: UUID | None, channel: str, now: datetime, *, unrecorded: bool = False
+    persona: Persona,
+    content: str,
+    client_id: UUID | None,
+    channel: str,
+    now: datetime,
+    *,
+    unrecorded: bool = False,
+    replaces: UUID | None = None,
 ) -> StoredMessage:
     """Store one line of the user in the open session and its collecting turn, and publish it.
 
     A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
-    gets into a talk on the record, though that off the record may have ended while it was written.
+    gets into a talk on the record, though that off the record may have ended while it was written. `replaces` is the
+    owner's last message, worded anew: it is withheld with its reply. Raises VersionRefused where it is not the last.
     """
     is_cry = flags.is_crisis_message(persona, content, channel, unrecorded=unrecorded)
     with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
         if client_id and (stored := _stored_as(persona.pk, client_id)):
             return StoredMessage(stored[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
+        replaced = versions.last_message(persona, session, replaces) if replaces else None
         turn = next(iter(_newest_turn(session.pk)), None)
         if turn is None or turn.status != Turn.Status.COLLECTING:
             # A message never joins an older turn that is tried again.
@@ -72,6 +84,8 @@ def receive_message(
             insert(turn)
         ai_notice = flags.is_notice_due_in(session, now)
         message = add_message(session, Message.Role.USER, content, now, turn=turn, client_id=client_id)
+        if replaced is not None:
+            versions.replace(replaced, turn)
         publish_user_message(
             message, MessageExtras(flags.handle_crisis_message(message, now) if is_cry else (), ai_notice)
         )
@@ -86,6 +100,7 @@ def add_message(
     *,
     turn: Turn | None = None,
     client_id: UUID | None = None,
+    withheld: bool = False,
 ) -> Message:
     """Store and index one message, and count it in its session. Call inside a transaction."""
     # `now`, but not before what was said last: a clock that was set back a little turns no talk around. One that was
@@ -102,6 +117,7 @@ def add_message(
         token_count=tokens(content),
         day=now.astimezone(session.persona.zone).date(),
         created_at=now,
+        withheld=withheld,
     )
     insert(message)
     search.index([message])

@@ -79,6 +79,14 @@ TRIGGERS = [
         "WHERE turn_id = old.turn_id) BEGIN DELETE FROM chat_turn WHERE id = old.turn_id "
         "AND status NOT IN ('collecting', 'running'); END",
     ),
+    # Rows are also deleted past Django, which alone would set these to NULL.
+    _trigger(
+        "chat_turn_unlinked",
+        "chat_turn",
+        "AFTER DELETE",
+        "UPDATE chat_message SET replaced_by_id = NULL WHERE replaced_by_id = old.id; "
+        "UPDATE chat_turn SET original_id = NULL WHERE original_id = old.id;",
+    ),
     _trigger(
         "chat_message_change",
         "chat_message",

@@ -54,4 +54,5 @@ def serialize_turn(turn: Turn) -> dict[str, Any]:
         "finished_at": turn.finished_at,
         "lines": [serialize_message(message) for message in messages if message.role == Message.Role.USER],
         "reply": serialize_message(replies[0]) if replies else None,
+        "original_turn_id": turn.original.uuid if turn.original else None,
     }

@@ -61,6 +61,10 @@ class Message(PublicId):
     day = models.DateField(_("day"), help_text=_("in the owner's time zone"))
     created_at = models.DateTimeField(_("created at"))
     withheld = models.BooleanField(_("withheld"), default=False)
+    # Withheld because the owner worded it anew, or took that back: the turn that stands in its place.
+    replaced_by = models.ForeignKey(
+        Turn, models.SET_NULL, null=True, editable=False, related_name="replaced", db_index=False
+    )
     import_uuid = models.UUIDField(_("import"), null=True, editable=False)
     text_columns = {
         "content": TextColumn(DELETE_ROW, tombstone="line", cut_in="chat_messagetext.body", archived=True),
@@ -79,6 +83,7 @@ class Message(PublicId):
             models.Index(
                 fields=["import_uuid", "role"], condition=Q(import_uuid__isnull=False), name="message_by_import"
             ),
+            models.Index(fields=["replaced_by"], condition=Q(replaced_by__isnull=False), name="message_replaced"),
             models.Index(
                 fields=["session", "speaker", "withheld"], condition=Q(speaker__gt=""), name="message_speakers"
             ),

@@ -35,6 +35,10 @@ class Turn(PublicId):
     session = models.ForeignKey(Session, models.CASCADE, related_name="turns", verbose_name=_("session"))
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="turns", verbose_name=_("persona"))
     status = models.CharField(_("status"), max_length=16, choices=Status, default=Status.COLLECTING)
+    # The turn whose messages this one answers once more. Its own messages are that answer alone.
+    original = models.ForeignKey(
+        "self", models.SET_NULL, null=True, editable=False, related_name="other_answers", db_index=False
+    )
     spoke_first = models.BooleanField(
         _("the persona spoke first"), default=False, help_text=_("a turn without messages of the user")
     )
@@ -63,7 +67,10 @@ class Turn(PublicId):
         verbose_name = _("turn")
         verbose_name_plural = _("turns")
         ordering = ["-id"]
-        indexes = [models.Index(fields=["status", "lease_until"], name="turn_by_lease")]
+        indexes = [
+            models.Index(fields=["status", "lease_until"], name="turn_by_lease"),
+            models.Index(fields=["original"], condition=Q(original__isnull=False), name="turn_other_answers"),
+        ]
         constraints = [
             models.UniqueConstraint(
                 fields=["persona"], condition=Q(status="running"), name="turn_one_running_per_persona"

@@ -43,8 +43,8 @@ class Prompt:
 
 
 def assemble(turn: Turn, now: datetime) -> Prompt:
-    """The prompt for a turn's burst. Reads only."""
-    burst = _burst(turn.pk)
+    """The prompt for a turn's burst; for another answer, that of the turn it answers once more. Reads only."""
+    burst = _burst(turn.original_id or turn.pk)
     window = window_before(turn)
     return _compose(
         settings.CHAT_CONTEXT,
@@ -90,7 +90,9 @@ def messages_of_this_conversation(window: Sequence[Message], turn: Turn, at: dat
 
 def window_before(turn: Turn) -> list[Message]:
     """The last messages of both sides across sessions, oldest first, without this turn's own and later ones."""
-    return _newest_before(knobs.recent_window_size())(turn.pk, turn.session_id, turn.persona_id)[::-1]
+    return _newest_before(knobs.recent_window_size())(turn.original_id or turn.pk, turn.session_id, turn.persona_id)[
+        ::-1
+    ]
 
 
 @cache

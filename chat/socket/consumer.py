@@ -22,7 +22,7 @@ from chat.models import Session
 from chat.models.message import MAX_CHARACTERS
 from chat.sessions import close, off_the_record
 from chat.socket import stream
-from chat.turns import runner
+from chat.turns import runner, versions
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
 from echovessel.language.plain_text import storable
@@ -46,6 +46,7 @@ class SendMessage(BaseFrame):
     client_id: uuid.UUID
     content: str
     off_the_record: bool = False
+    replaces: uuid.UUID | None = None
 
 
 class Stop(BaseFrame):
@@ -55,6 +56,16 @@ class Stop(BaseFrame):
 
 class Retry(BaseFrame):
     type: Literal["retry"]
+    turn_id: uuid.UUID
+
+
+class AnotherAnswer(BaseFrame):
+    type: Literal["another_answer"]
+    turn_id: uuid.UUID
+
+
+class Choose(BaseFrame):
+    type: Literal["choose"]
     turn_id: uuid.UUID
 
 
@@ -76,9 +87,9 @@ class Ping(BaseFrame):
     type: Literal["ping"]
 
 
-ClientFrame = SendMessage | Stop | Retry | CloseSession | OffTheRecord | Resume | Ping
+ClientFrame = SendMessage | Stop | Retry | AnotherAnswer | Choose | CloseSession | OffTheRecord | Resume | Ping
 _adapter: TypeAdapter[ClientFrame] = TypeAdapter(Annotated[ClientFrame, Field(discriminator="type")])
-TYPES = ("message", "stop", "retry", "close_session", "off_the_record", "resume", "ping")
+TYPES = ("message", "stop", "retry", "another_answer", "choose", "close_session", "off_the_record", "resume", "ping")
 
 
 class BadFrame(Exception):
@@ -206,6 +217,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
             if self.bad_frames > knobs.bad_frames_allowed():
                 logger.warning("a socket was closed: it kept sending frames nobody can read")
                 await self.close(BAD_FRAMES)
+        except versions.VersionRefused as error:
+            extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
+            await self._say("error", code=error.code, message="No other version can be had here.", **extras)
         except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
             logger.error("a frame could not be handled: %s", redaction.format_exception(error))
             extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
@@ -225,6 +239,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     CHANNEL,
                     timezone.now(),
                     unrecorded=frame.off_the_record,
+                    replaces=frame.replaces,
                 )
                 if stored.repeated:
                     data = await in_thread(messages.as_event, stored.message)
@@ -238,6 +253,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 if not await in_thread(turns.retry, self.persona, turn_id):
                     raise BadFrame("not_retryable", "There is nothing to try again here.")
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
+            case AnotherAnswer(turn_id=turn_id):
+                self._admit()
+                await in_thread(turns.ask_again, self.persona, turn_id)
+                runner.get_runner().nudge(self.persona.pk, at_once=True)
+            case Choose(turn_id=turn_id):
+                self._admit()
+                await in_thread(versions.choose, self.persona, turn_id)
             case CloseSession():
                 sessions = self.persona.sessions.open().filter(channel=CHANNEL).select_related("persona")
                 session = await in_thread(sessions.first)

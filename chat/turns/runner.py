@@ -65,6 +65,7 @@ class RunningTurn:
             "text": self.text[: len(self.text) - len(self.unsent)],
             "seq": self.seq,
             "thinking": self.is_thinking and not self.text,
+            "original_turn_id": str(self.turn.original.uuid) if self.turn.original else None,
         }
 
 

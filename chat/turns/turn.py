@@ -10,6 +10,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import IntegrityError, transaction
+from django.db.models import Exists, OuterRef
 from django.utils import timezone, translation
 from django.utils.translation import gettext_lazy as _
 
@@ -18,7 +19,8 @@ from chat.messages import add_message, is_long
 from chat.models import Message, Session, Turn
 from chat.rendering.markdown import as_html
 from chat.sessions import close
-from echovessel.db.compiled_queries import Query, Update
+from chat.turns import versions
+from echovessel.db.compiled_queries import Query, Update, insert
 from echovessel.jobs import lease
 from echovessel.outbox import events
 from persona.models import Persona
@@ -27,7 +29,10 @@ logger = logging.getLogger(__name__)
 
 _oldest_waiting: Query[Turn] = Query(
     lambda persona: (
-        Turn.objects.collecting().filter(persona=persona).select_related("persona__owner", "session").order_by("id")[:1]
+        Turn.objects.collecting()
+        .filter(persona=persona)
+        .select_related("persona__owner", "session", "original")
+        .order_by("id")[:1]
     )
 )
 _take = Update(
@@ -104,9 +109,14 @@ def finish(
         if not _finish(turn.pk, turn.holder, status, now, first_token_at, is_cut, xray):
             return False
         (session,) = _session(turn.session_id)
-        reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn) if text else None
-        publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut)
+        if is_same := versions.is_repeated(turn, text):
+            text = ""
+        is_other = turn.original_id is not None  # it stands beside the first until the owner chooses it
+        reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn, withheld=is_other) if text else None
+        publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut, is_same=is_same)
         release_session(turn, now)
+        if is_other and reply is None:
+            Turn.objects.filter(pk=turn.pk).delete()
     return True
 
 
@@ -115,24 +125,33 @@ def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
     with transaction.atomic():
         if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
             return False
-        _publish_failed(turn, code, partial)
-        release_session(turn, now)
+        _end_failed(turn, code, partial, now)
     return True
 
 
 def retry(persona: Persona, turn_uuid: UUID) -> bool:
-    """Let a failed turn wait for its reply again; False when it is not a failed turn of this persona."""
-    return bool(
-        Turn.objects.filter(persona=persona, uuid=turn_uuid, status=Turn.Status.FAILED).update(
-            status=Turn.Status.COLLECTING, error=""
-        )
-    )
+    """Let a failed turn wait for its reply again, or one that was stopped before its first word; False when it is no
+    such turn of this persona."""
+    turns = Turn.objects.filter(persona=persona, uuid=turn_uuid, status__in=[Turn.Status.FAILED, Turn.Status.STOPPED])
+    unanswered = ~Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.PERSONA))
+    asked = Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER, withheld=False))
+    return bool(turns.filter(unanswered, asked).update(status=Turn.Status.COLLECTING, error=""))
+
+
+def ask_again(persona: Persona, turn_uuid: UUID) -> Turn:
+    """A turn that answers the messages of this one once more. The answer that stands stays until the owner chooses.
+    Raises VersionRefused."""
+    with transaction.atomic():
+        original = versions.answered_last(persona, turn_uuid)
+        turn = Turn(original=original, persona_id=original.persona_id, session=original.session)
+        insert(turn)
+    return turn
 
 
 def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
     """Mark as failed what a dead server left running; return how many turns that were. `sparing` names those that
     the caller knows to be alive. A process of this host that still runs is only late, and gets more time."""
-    running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session")
+    running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session", "original")
     count = 0
     for turn in running:
         patience = timedelta(seconds=knobs.late_lease_seconds() if lease.is_running_beside(turn.holder) else 0)
@@ -143,8 +162,7 @@ def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
             unchanged = Turn.objects.running().filter(pk=turn.pk, holder=turn.holder, lease_until=turn.lease_until)
             if unchanged.update(status=Turn.Status.FAILED, error="internal", finished_at=now):
                 logger.warning("turn %s was left running by a server that is gone; it can be retried", turn.pk)
-                _publish_failed(turn, "internal", turn.partial)
-                release_session(turn, now)
+                _end_failed(turn, "internal", turn.partial, now)
                 count += 1
     return count
 
@@ -183,8 +201,11 @@ def release_session(turn: Turn, now: datetime) -> None:
         close.enqueue_consolidation(session)
 
 
-def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False) -> None:
-    """Publish the reply; `is_cut`: it ended at a limit. Call inside the transaction that stores it."""
+def publish_done(
+    turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False, is_same: bool = False
+) -> None:
+    """Publish the reply; `is_cut`: it ended at a limit; `is_same`: it was another answer that says what one says
+    already, and was dropped. Call inside the transaction that stores it."""
     with _in_language(turn.persona.language):
         html = as_html(reply.content) if reply else ""
     events.publish(
@@ -202,16 +223,27 @@ def publish_done(turn: Turn, session: Session, reply: Message | None, *, stopped
         delivery="stored",
         source_channel_id=session.channel,
         off_the_record=session.off_the_record,
+        **_as_other_answer(turn),
+        **({"same": True} if is_same else {}),
     )
 
 
-def _publish_failed(turn: Turn, code: str, partial: str) -> None:
+def _end_failed(turn: Turn, code: str, partial: str, now: datetime) -> None:
+    """Say that a turn failed. Another answer that failed leaves nothing: the first one stands."""
     events.publish(
         turn.persona.uuid,
         "chat.turn.failed",
         turn_id=str(turn.uuid),
         code=code,
         message=words_for(code, turn.persona.language),
-        retryable=True,
+        retryable=turn.original_id is None,
         partial=partial,
+        **_as_other_answer(turn),
     )
+    release_session(turn, now)
+    if turn.original_id is not None:
+        Turn.objects.filter(pk=turn.pk).delete()
+
+
+def _as_other_answer(turn: Turn) -> dict[str, str]:
+    return {"original_turn_id": str(turn.original.uuid)} if turn.original else {}

@@ -48,8 +48,9 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
     if not messages:
         return "", {}
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
-        earlier = Turn.objects.filter(session=session, pk__lt=turn.pk).order_by("-pk").first()
-        if earlier and earlier.xray.get(FOUND) and _YES.fullmatch(messages[-1].content.strip()):
+        earlier = Turn.objects.filter(session=session, pk__lt=turn.pk, original=None).order_by("-pk").first()
+        is_asked = earlier and earlier.messages.filter(role=Message.Role.PERSONA, withheld=False).exists()
+        if earlier and is_asked and earlier.xray.get(FOUND) and _YES.fullmatch(messages[-1].content.strip()):
             return _("Yes. It is being forgotten for good, from every place where it was kept."), {
                 CONFIRMED: earlier.xray[FOUND]
             }

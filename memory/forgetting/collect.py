@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from django.db.models import Q, QuerySet
+from django.db.models.functions import Coalesce
 
 from chat import search
 from chat.models import Message, Session, Turn
@@ -67,7 +68,7 @@ class Closure:
             for pk, node in self.nodes.items()
         }
         messages = {
-            pk: GraphMessage(message.turn_id, message.role == Message.Role.PERSONA)
+            pk: GraphMessage(message.answered_turn, message.role == Message.Role.PERSONA)
             for pk, message in self.messages.items()
         }
         return Graph(memories, messages)
@@ -130,8 +131,9 @@ class ClosureReader:
             # Memories that rest on these, and replies to them.
             self._read_nodes(Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True))
             rows = (self.closure.messages[pk] for pk in messages if pk in self.closure.messages)
-            turns = {row.turn_id for row in rows if row.turn_id is not None}
-            replies = Message.objects.filter(turn__in=among(turns), role=Message.Role.PERSONA)
+            turns = {row.answered_turn for row in rows if row.answered_turn is not None}
+            of_these = Q(turn__in=among(turns)) | Q(turn__original__in=among(turns))
+            replies = Message.objects.filter(of_these, role=Message.Role.PERSONA)
             self._read_messages(replies.values_list("pk", flat=True))
         content_matches = self._unseen("content matches", decision.content_matches)
         self._find_restatements(content_matches)
@@ -221,7 +223,9 @@ class ClosureReader:
     def _read_messages(self, keys: Iterable[int]) -> None:
         fresh = [key for key in keys if key not in self.closure.messages]
         if fresh:
-            self.closure.messages |= Message.objects.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
+            # Another answer belongs to the turn that it answers once more.
+            messages = Message.objects.annotate(answered_turn=Coalesce("turn__original_id", "turn_id"))
+            self.closure.messages |= messages.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
 
     # --- restatements -------------------------------------------------------------------------------------------------
     def _find_restatements(self, content_matches: Sequence[int]) -> None:

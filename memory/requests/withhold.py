@@ -7,27 +7,49 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.models import Message, Turn
+from chat.turns import versions
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation import actions
 from memory.models import ConceptNode, Evidence
 from persona.models import Persona
 
-ASKED = "memory.forget.asked"
+ASKED, FOLLOWED = "memory.forget.asked", "memory.version.followed"
+MAX_LOOKED_AT = 50  # events
 
 
 def withhold(message: Message) -> tuple[list[UUID], list[UUID]]:
     """Withhold the message with its reply; return the ids of the messages, and of the memories hidden with them. Call
     in a transaction."""
     told = Message.objects.filter(persona=message.persona_id, pk=message.pk)
-    if message.turn_id:
-        told |= Message.objects.filter(persona=message.persona_id, turn=message.turn_id, role=Message.Role.PERSONA)
+    if message.turn:
+        told |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
     fresh = list(told.filter(withheld=False).order_by("id"))
     Message.objects.filter(pk__in=[one.pk for one in fresh]).update(withheld=True)
-    beyond = Evidence.objects.exclude(message__in=fresh).values("node")
-    nodes = ConceptNode.objects.filter(evidence__message__in=fresh, status=ConceptNode.Status.ACTIVE)
-    hidden = [node for node in nodes.exclude(pk__in=beyond).distinct() if actions.hide(node)]
-    return [one.uuid for one in fresh], [node.uuid for node in hidden]
+    return [one.uuid for one in fresh], _hide_resting_on(fresh)
+
+
+def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> None:
+    """Hide what was remembered of a version that no longer stands, and show again what was hidden so. Call in a
+    transaction."""
+    persona = withheld[0].persona
+    hidden = _hide_resting_on(withheld)
+    ids = ids_of([one.uuid for one in withheld])
+    if hidden:
+        events.publish(persona.uuid, FOLLOWED, message_ids=ids, hidden_ids=ids_of(hidden))
+    of_shown = {str(one.uuid) for one in shown}
+    rows = OutboxEvent.objects.filter(stream=persona.uuid, name=FOLLOWED).order_by("-id").values_list("data", flat=True)
+    for data in rows[:MAX_LOOKED_AT] if of_shown else ():
+        if of_shown & set(data["message_ids"]):
+            for node in ConceptNode.objects.filter(persona=persona, uuid__in=data["hidden_ids"]):
+                actions.show(node)
+
+
+def _hide_resting_on(messages: Sequence[Message]) -> list[UUID]:
+    """Hide the memories that rest on these messages alone; return their ids."""
+    beyond = Evidence.objects.exclude(message__in=messages).values("node")
+    nodes = ConceptNode.objects.filter(evidence__message__in=messages, status=ConceptNode.Status.ACTIVE)
+    return [node.uuid for node in nodes.exclude(pk__in=beyond).distinct() if actions.hide(node)]
 
 
 def restore_message(persona: Persona, turn_uuid: UUID) -> bool:

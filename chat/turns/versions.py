@@ -1,0 +1,155 @@
+"""Versions: a message that its owner worded anew, and other answers to the same messages.
+
+Of the versions of a turn one stands; the others are withheld, and so reach no prompt, no memory and no export. The
+owner may let another one stand while the session is open: afterwards memory rests on what stood.
+
+`chat.message.replaced`   turn_id of the new wording; message_ids that are withheld for it
+`chat.turn.chosen`        turn_id that stands from now on; message_ids that are shown to models again; withheld_ids
+`chat.message.done`, `chat.turn.failed`, `chat.turn.snapshot` of another answer carry original_turn_id; `same` says that
+it was dropped, for it said what an earlier answer says.
+"""
+
+from collections.abc import Sequence
+from uuid import UUID
+
+from django.conf import settings
+from django.db import transaction
+from django.db.models import Q
+from django.utils.module_loading import import_string
+
+from chat import knobs
+from chat.models import Message, Session, Turn
+from chat.models.message import MessageQuerySet
+from echovessel.outbox import events
+from persona.models import Persona
+
+
+class VersionRefused(Exception):
+    """No other version can be had here; `code` says why: "not_last", "not_open", "busy", "withheld", "enough"."""
+
+    def __init__(self, code: str) -> None:
+        super().__init__(code)
+        self.code = code
+
+
+def of_turn(turn: Turn) -> MessageQuerySet:
+    """The messages of a turn, with the other answers to them."""
+    first = turn.original_id or turn.pk
+    return Message.objects.filter(Q(turn=first) | Q(turn__original=first))
+
+
+def last_message(persona: Persona, session: Session, message_uuid: UUID) -> Message:
+    """The owner's message, where it is the last thing that they said. Call in a transaction. Raises VersionRefused."""
+    message = (
+        Message.objects.filter(persona=persona, uuid=message_uuid, role=Message.Role.USER, session=session)
+        .select_related("turn__persona", "session")
+        .first()
+    )
+    if message is None or message.turn is None:
+        raise VersionRefused("not_open")
+    if message.withheld:
+        raise VersionRefused("withheld")
+    if message != _last_said(persona):
+        raise VersionRefused("not_last")
+    _expect_rest(persona)
+    return message
+
+
+def replace(message: Message, turn: Turn) -> None:
+    """Withhold the message with its reply in favour of a turn that words it anew. Call in a transaction."""
+    assert message.turn is not None
+    _withhold_for(turn, _standing(message.turn))
+    Turn.objects.filter(pk=message.turn_id, status=Turn.Status.FAILED).update(status=Turn.Status.STOPPED, partial="")
+
+
+def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:
+    """The turn that another answer belongs to: the last one, which has an answer. Call in a transaction. Raises
+    VersionRefused."""
+    turn = _find(persona, turn_uuid)
+    first = turn.original or turn
+    last = _last_said(persona)
+    if last is None or last.turn_id != first.pk:
+        raise VersionRefused("not_last")
+    _expect_rest(persona)
+    answers = of_turn(first).filter(role=Message.Role.PERSONA)
+    if not answers.filter(withheld=False).exists():
+        raise VersionRefused("withheld")
+    if answers.count() >= knobs.answers_per_turn():
+        raise VersionRefused("enough")
+    return first
+
+
+def is_repeated(turn: Turn, text: str) -> bool:
+    """Whether another answer says what an earlier one says."""
+    answers = of_turn(turn).filter(role=Message.Role.PERSONA)
+    return turn.original_id is not None and text.strip() in (
+        one.strip() for one in answers.values_list("content", flat=True)
+    )
+
+
+def choose(persona: Persona, turn_uuid: UUID) -> None:
+    """Let a turn's version stand: its answer, or its wording with the answer that it had. Choosing what stands already
+    changes nothing. Raises VersionRefused."""
+    with transaction.atomic():
+        turn = _find(persona, turn_uuid)
+        _expect_rest(persona)
+        aside = list(of_turn(turn).filter(replaced_by__isnull=False).select_related("replaced_by"))
+        if aside:
+            current = aside[0].replaced_by
+            assert current is not None
+            if _last_said(persona) not in (standing := _standing(current)):
+                raise VersionRefused("not_last")
+            Message.objects.filter(pk__in=[one.pk for one in aside]).update(withheld=False, replaced_by=None)
+            _withhold_for(turn, standing, shown=aside, event="chat.turn.chosen")
+            return
+        chosen = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).first()
+        if chosen is None or not chosen.withheld:
+            return
+        standing = list(of_turn(turn).filter(role=Message.Role.PERSONA, withheld=False))
+        if not standing:
+            raise VersionRefused("withheld")
+        Message.objects.filter(pk=chosen.pk).update(withheld=False)
+        _withhold_for(None, standing, shown=[chosen], event="chat.turn.chosen", turn_id=str(turn.uuid))
+
+
+def _standing(turn: Turn) -> list[Message]:
+    """What a turn's version consists of: the owner's last message and the answer that stands."""
+    last = turn.messages.filter(role=Message.Role.USER).order_by("-id")[:1]
+    shown = of_turn(turn).filter(withheld=False)
+    return list(shown.filter(Q(pk__in=list(last.values_list("pk", flat=True))) | Q(role=Message.Role.PERSONA)))
+
+
+def _withhold_for(
+    turn: Turn | None,
+    messages: Sequence[Message],
+    *,
+    shown: Sequence[Message] = (),
+    event: str = "chat.message.replaced",
+    turn_id: str = "",
+) -> None:
+    """Withhold the messages in favour of a turn, and have memory follow."""
+    Message.objects.filter(pk__in=[one.pk for one in messages]).update(withheld=True, replaced_by=turn)
+    persona = messages[0].persona
+    withheld_ids, shown_ids = ([str(one.uuid) for one in group] for group in (messages, shown))
+    ids = {"message_ids": shown_ids, "withheld_ids": withheld_ids} if shown else {"message_ids": withheld_ids}
+    events.publish(persona.uuid, event, turn_id=turn_id or str(turn.uuid if turn else ""), **ids)
+    for path in settings.CHAT_VERSIONS:
+        import_string(path)(list(messages), list(shown))
+
+
+def _find(persona: Persona, turn_uuid: UUID) -> Turn:
+    turn = Turn.objects.filter(persona=persona, uuid=turn_uuid).select_related("persona", "session", "original").first()
+    if turn is None or turn.session.status != Session.Status.OPEN:
+        raise VersionRefused("not_open")
+    return turn
+
+
+def _last_said(persona: Persona) -> Message | None:
+    """The owner's last message that stands."""
+    said = Message.objects.filter(persona=persona, role=Message.Role.USER, withheld=False, import_uuid=None)
+    return said.select_related("turn", "persona").order_by("-id").first()
+
+
+def _expect_rest(persona: Persona) -> None:
+    if persona.turns.in_flight().exists():
+        raise VersionRefused("busy")

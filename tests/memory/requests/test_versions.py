@@ -1,0 +1,93 @@
+"""Memory follows the version of a message that stands, and forgetting reaches all of them."""
+
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from django.utils import timezone
+
+from chat.messages import receive_message
+from chat.models import Message, Turn
+from chat.turns import turn as turns
+from chat.turns import versions
+from memory import forgetting
+from memory.consolidation.messages import messages_of
+from memory.curation import actions
+from memory.models import ConceptNode, Evidence
+from memory.requests.withhold import withhold
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+
+
+def say(persona: Persona, words: str, **kwargs: Any) -> Message:
+    return receive_message(persona, words, uuid4(), "web", timezone.now(), **kwargs).message
+
+
+def answer(persona: Persona, words: str) -> Turn:
+    running = turns.claim(persona.pk, timezone.now())
+    assert running is not None
+    assert turns.finish(running, words, stopped=False, first_token_at=None, xray={}, now=timezone.now())
+    return running
+
+
+def rest_on(node: ConceptNode, message: Message) -> ConceptNode:
+    Evidence.objects.create(node=node, message=message, quote=message.content, start=0, end=len(message.content))
+    return node
+
+
+def status_of(node: ConceptNode) -> str:
+    return ConceptNode.objects.get(pk=node.pk).status
+
+
+def test_what_was_remembered_of_the_old_wording_is_hidden_until_it_stands_again(mira: Persona, remember: Any) -> None:
+    old = say(mira, "I moved to Leeds.")
+    answer(mira, "Leeds!")
+    moved = rest_on(remember(mira, "Ana moved to Leeds."), old)
+    unwanted = rest_on(remember(mira, "Ana packs boxes."), old)
+    actions.hide(unwanted)
+    elsewhere = rest_on(rest_on(remember(mira, "Ana owns a van."), old), say(mira, "I own a van."))
+    answer(mira, "Handy.")
+    Message.objects.filter(content="I own a van.").update(withheld=True)  # only the old one is the last said
+    new = say(mira, "I moved to York.", replaces=old.uuid)
+    answer(mira, "York!")
+    assert [status_of(one) for one in (moved, unwanted, elsewhere)] == ["hidden", "hidden", "active"]
+    assert old.turn
+    assert new.turn
+    versions.choose(mira, old.turn.uuid)
+    assert [status_of(one) for one in (moved, unwanted)] == ["active", "hidden"], "what the owner hid stays hidden"
+    versions.choose(mira, new.turn.uuid)
+    assert status_of(moved) == "hidden"
+
+
+def test_only_the_answer_that_stands_is_read_and_every_answer_is_forgotten(mira: Persona) -> None:
+    said = say(mira, "Tell me of the heron.")
+    first = answer(mira, "A heron is patient.")
+    turns.ask_again(mira, first.uuid)
+    second = answer(mira, "A heron is grey.")
+    versions.choose(mira, second.uuid)
+    read = [line.content for line in messages_of(said.session)]
+    assert read == ["Tell me of the heron.", "A heron is grey."]
+    plan = forgetting.plan([forgetting.target_of(mira, "message", str(said.uuid))])
+    forgetting.forget(plan, mira.owner, timezone.now())
+    assert not Message.objects.filter(persona=mira).exists()
+    assert not Turn.objects.filter(persona=mira).exists()
+
+
+def test_a_turn_that_goes_alone_leaves_no_dangling_link(mira: Persona) -> None:
+    say(mira, "Tell me of the heron.")
+    first = answer(mira, "A heron is patient.")
+    turns.ask_again(mira, first.uuid)
+    second = answer(mira, "A heron is grey.")
+    Message.objects.filter(turn=first)._raw_delete("default")
+    assert list(Turn.objects.values_list("pk", "original")) == [(second.pk, None)]
+
+
+def test_what_shall_not_be_remembered_takes_every_answer_along(mira: Persona) -> None:
+    said = say(mira, "I kissed Tom.")
+    first = answer(mira, "Oh!")
+    turns.ask_again(mira, first.uuid)
+    second = answer(mira, "My!")
+    versions.choose(mira, second.uuid)
+    withhold(Message.objects.select_related("turn").get(pk=said.pk))
+    assert not Message.objects.filter(persona=mira, withheld=False).exists()
