@@ -1,13 +1,12 @@
 """The chat page, and the older lines it asks for."""
 
 import datetime as dt
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import Any
 from uuid import UUID
 
-from django.http import HttpRequest, HttpResponse
+from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils import timezone
 from django.utils.formats import date_format
@@ -15,7 +14,7 @@ from django.utils.translation import gettext as _
 
 from chat.care import flags
 from chat.models import Message, Session, Turn
-from chat.models.message import MAX_CHARACTERS
+from chat.models.message import MAX_CHARACTERS, MessageQuerySet
 from chat.rendering.markdown import as_html
 from chat.socket.consumer import CHANNEL
 from chat.turns import runner
@@ -55,6 +54,9 @@ class ShownMessage:
     session_uuid: UUID | None = None
     off_the_record: bool = False
     withheld: bool = False
+    original_uuid: UUID | None = None  # the turn that this answers once more
+    replaced_by: UUID | None = None  # the turn that stands in its place
+    is_set_aside: bool = False  # another version stands
     spoke_first: bool = False
     help: tuple[str, ...] = ()
     ai_notice: bool = False
@@ -68,7 +70,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     runner.abandon_dead(now)
     last_event_id = events.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
     with timezone.override(found.zone):
-        lines, has_older = _page(found, Message.objects.filter(persona=found))
+        shown = _page(found, Message.objects.filter(persona=found))
         open_session = found.sessions.open().filter(channel=CHANNEL).first()
         return render(
             request,
@@ -77,8 +79,8 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
                 "persona": found,
                 "personas": Persona.objects.owned_by(request.user),
                 "mood": moods.current(found, now),
-                "lines": lines,
-                "has_older": has_older,
+                "lines": shown.lines,
+                "older": shown.older,
                 "last_event_id": last_event_id,
                 "open_session": _uuid_of(open_session),
                 "off_the_record": open_session is not None and open_session.off_the_record,
@@ -90,47 +92,122 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """The lines before a message, as a fragment of the page."""
+    """A piece of the conversation: what was said `before` or `after` a message, `around` it, or from a day `on`."""
     found = own_persona(request, persona)
-    first = get_object_or_404(Message, persona=found, uuid=parse_uuid(request.GET.get("before", "")))
+    messages = Message.objects.filter(persona=found)
     with timezone.override(found.zone):
-        lines, has_older = _page(found, Message.objects.filter(persona=found).before(first))
-        return render(request, "chat/_lines.html", {"persona": found, "lines": lines, "has_older": has_older})
+        if "on" in request.GET:
+            try:
+                day = dt.date.fromisoformat(request.GET["on"])
+            except ValueError as error:
+                raise Http404 from error
+            # The first message of that day or, where nothing was said then, of the next; else the last one.
+            of_day = messages.filter(day__gte=day).order_by("created_at", "id").first()
+            middle = of_day or messages.order_by("-created_at", "-id").first()
+        else:
+            ids = [parse_uuid(request.GET.get(name, "")) for name in ("before", "after", "around")]
+            middle = get_object_or_404(messages, uuid=next(filter(None, ids), None))
+        if middle is None:
+            raise Http404
+        if "before" in request.GET:
+            shown = _page(found, messages.before(middle))
+        elif "after" in request.GET:
+            shown = _page(found, messages.after(middle), newest=False)
+        else:
+            earlier = _page(found, messages.before(middle), size=PAGE // 2)
+            later = _page(found, messages.after(middle) | messages.filter(pk=middle.pk), newest=False, size=PAGE // 2)
+            shown = ShownPage(_join(earlier.lines, later.lines), older=earlier.older, newer=later.newer)
+        context = {"persona": found, "lines": shown.lines, "older": shown.older, "newer": shown.newer}
+        return render(request, "chat/_lines.html", context | {"focus": middle.uuid})
 
 
-def _page(persona: Persona, messages: Any) -> tuple[list[ShownMessage], bool]:
-    related = messages.select_related("persona", "session", "turn", "crisis_flag")
-    newest = list(related.order_by("-created_at", "-id")[: PAGE + 1])
-    shown, has_older = newest[:PAGE][::-1], len(newest) > PAGE
-    with_notice = flags.ids_with_notice(shown, is_whole=not has_older)
+@dataclass(frozen=True)
+class ShownPage:
+    """Lines of the conversation; the message before or after which there are more, where there are."""
+
+    lines: list[ShownMessage]
+    older: UUID | None = None
+    newer: UUID | None = None
+
+
+def _page(persona: Persona, messages: MessageQuerySet, *, newest: bool = True, size: int = 0) -> ShownPage:
+    size = size or PAGE
+    related = messages.select_related("persona", "session", "turn__original", "crisis_flag", "replaced_by")
+    related = related.defer("turn__xray", "turn__original__xray", "replaced_by__xray")
+    order = ("-created_at", "-id") if newest else ("created_at", "id")
+    page = list(related.order_by(*order)[: size + 1])
+    shown, has_more = page[:size], len(page) > size
+    if newest:
+        shown.reverse()
+    with_notice = flags.ids_with_notice(shown, is_whole=newest and not has_more)
     # The turns of these messages that were answered without a model, by the ledger.
     offline_turns: set[UUID | None] = set()
     if shown:
         calls = LLMCall.objects.filter(owner=persona.owner_id, purpose=Purpose.CHAT, at__gte=shown[0].created_at)
         of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in shown if message.turn})
         offline_turns = set(of_turns.filter(provider="offline").values_list("turn_uuid", flat=True))
-    return list(_lines(persona, shown, with_notice, offline_turns)), has_older
+    return ShownPage(
+        list(_lines(persona, in_reading_order(shown), with_notice, offline_turns)),
+        older=shown[0].uuid if has_more and newest else None,
+        newer=shown[-1].uuid if has_more and not newest else None,
+    )
+
+
+def in_reading_order(messages: Sequence[Message]) -> list[Message]:
+    """A reply stands behind the messages that it answers, where it stood while it was written; messages that came
+    meanwhile are of the next turn."""
+    asked = {one.turn_id: place for place, one in enumerate(messages) if one.role == Message.Role.USER and one.turn_id}
+
+    def place_of(numbered: tuple[int, Message]) -> tuple[int, int]:
+        place, message = numbered
+        if message.role != Message.Role.PERSONA or message.turn is None:
+            return place, place
+        return asked.get(message.turn.original_id or message.turn.pk, place), place
+
+    return [message for _place, message in sorted(enumerate(messages), key=place_of)]
+
+
+def _join(earlier: list[ShownMessage], later: list[ShownMessage]) -> list[ShownMessage]:
+    """Two pieces as one; a day that goes on is named once."""
+    days = [line.date for line in earlier if line.kind == "day"]
+    goes_on = bool(days and later) and later[0].kind == "day" and later[0].date == days[-1]
+    return [*earlier, *(later[1:] if goes_on else later)]
 
 
 def _lines(
     persona: Persona, messages: list[Message], with_ai_notice: Collection[int], offline_turns: Collection[UUID | None]
 ) -> Iterable[ShownMessage]:
     day = None
+    versions = {
+        _answered_turn(message)
+        for message in messages
+        if message.replaced_by_id or (message.role == Message.Role.PERSONA and not message.withheld)
+    }
     for message, following in zip_longest(messages, messages[1:]):
-        if message.day != day:
+        if day is None or message.day > day:
             day = message.day
             days_ago = (timezone.now().astimezone(persona.zone).date() - day).days
             near = {0: _("Today"), 1: _("Yesterday")}
             yield ShownMessage("day", label=near.get(days_ago) or date_format(day, "DATE_FORMAT"), date=day)
         turn = message.turn
         is_offline = turn is not None and turn.uuid in offline_turns
-        yield _message_line(message, ai_notice=message.pk in with_ai_notice, memory_mode=is_offline)
+        is_set_aside = message.withheld and turn is not None and _answered_turn(message) in versions
+        yield _message_line(
+            message,
+            ai_notice=message.pk in with_ai_notice,
+            memory_mode=is_offline,
+            is_set_aside=is_set_aside and (message.role == Message.Role.PERSONA or message.replaced_by_id is not None),
+        )
         ends_turn = following is None or following.turn_id != message.turn_id
-        if turn is not None and turn.status == Turn.Status.FAILED and ends_turn:
+        is_unanswered = message.role == Message.Role.USER and not message.withheld and ends_turn
+        was_stopped = is_unanswered and turn is not None and turn.status == Turn.Status.STOPPED
+        if turn is not None and ends_turn and (turn.status == Turn.Status.FAILED or was_stopped):
             yield ShownMessage(
                 "failed_turn",
                 turn_uuid=turn.uuid,
-                message=turns.words_for(turn.error, persona.language),
+                message=_("You stopped this reply before its first word.")
+                if was_stopped
+                else turns.words_for(turn.error, persona.language),
                 partial=turn.partial,
                 session_uuid=message.session.uuid,
                 off_the_record=message.session.off_the_record,
@@ -146,7 +223,11 @@ def _lines(
             )
 
 
-def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool) -> ShownMessage:
+def _answered_turn(message: Message) -> int | None:
+    return (message.turn.original_id or message.turn.pk) if message.turn else None
+
+
+def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool, is_set_aside: bool) -> ShownMessage:
     is_reply = message.role == Message.Role.PERSONA
     return ShownMessage(
         "message",
@@ -163,6 +244,9 @@ def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool) -> Sh
         session_uuid=message.session.uuid,
         off_the_record=message.session.off_the_record,
         withheld=message.withheld,
+        original_uuid=message.turn.original.uuid if message.turn and message.turn.original else None,
+        replaced_by=message.replaced_by.uuid if message.replaced_by else None,
+        is_set_aside=is_set_aside,
         help=flags.help_beside(message),
         ai_notice=ai_notice,
         memory_mode=memory_mode and is_reply,

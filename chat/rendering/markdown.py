@@ -38,9 +38,15 @@ TAGS = {
     "h1",
     "h2",
     "h3",
+    "table",
+    "thead",
+    "tbody",
+    "tr",
+    "th",
+    "td",
 }
 
-_markdown = MarkdownIt("commonmark", {"html": False, "breaks": True})
+_markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
 _TAG = re.compile(r"<[^>]*>")
 
 

@@ -59,7 +59,7 @@ def replace(message: Message, turn: Turn) -> None:
     """Withhold the message with its reply in favour of a turn that words it anew. Call in a transaction."""
     assert message.turn is not None
     _withhold_for(turn, _standing(message.turn))
-    Turn.objects.filter(pk=message.turn_id, status=Turn.Status.FAILED).update(status=Turn.Status.STOPPED, partial="")
+    Turn.objects.filter(pk=message.turn.pk, status=Turn.Status.FAILED).update(status=Turn.Status.STOPPED, partial="")
 
 
 def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import Literal, cast
 
 from django.db.models import Q, QuerySet
-from django.db.models.functions import Coalesce
 
 from chat import search
 from chat.models import Message, Session, Turn
@@ -223,9 +222,8 @@ class ClosureReader:
     def _read_messages(self, keys: Iterable[int]) -> None:
         fresh = [key for key in keys if key not in self.closure.messages]
         if fresh:
-            # Another answer belongs to the turn that it answers once more.
-            messages = Message.objects.annotate(answered_turn=Coalesce("turn__original_id", "turn_id"))
-            self.closure.messages |= messages.filter(persona=self.persona, pk__in=among(fresh)).in_bulk()
+            rows = Message.objects.filter(persona=self.persona, pk__in=among(fresh)).with_answered_turn()
+            self.closure.messages |= rows.in_bulk()
 
     # --- restatements -------------------------------------------------------------------------------------------------
     def _find_restatements(self, content_matches: Sequence[int]) -> None:

@@ -2,6 +2,7 @@
 
 import { Asked } from './asked.js';
 import { Composer } from './composer.js';
+import { addCopyButtons, copy, textOf } from './copy.js';
 import { ForgetDialog, openLinksIn } from './dialog.js';
 import { Learned } from './learned.js';
 import { Lines } from './lines.js';
@@ -13,6 +14,7 @@ import { thisBrowser } from './storage.js';
 import { Timeline, fetchFragment } from './timeline.js';
 import { localiseTimes } from './times.js';
 import { Unsent } from './unsent.js';
+import { Versions } from './versions.js';
 import { shape, word } from './words.js';
 
 const REPLAY_LIMIT_MS = 2000;
@@ -35,6 +37,7 @@ const lines = new Lines(document.getElementById('lines'));
 const unsent = new Unsent(chat.dataset.persona);
 const scrolling = new Scrolling(document.getElementById('log'), document.getElementById('below'));
 const timeline = new Timeline(chat);
+const versions = new Versions(lines, () => Boolean(chat.dataset.openSession) && !runningTurn);
 const remembered = new Remembered(chat, lines, { onNew: announce, onRefused: (words) => showNotice(words, null, NOTICE_MS) });
 const learned = new Learned(chat, lines);
 const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: () => announce(word('forgotten')) });
@@ -79,15 +82,15 @@ const socket = new Socket(chat.dataset.socket, {
   onRefused: (attempt) => attempt === 3 && askWhetherSignedIn(),
 });
 
-function say(content) {
-  const line = unsent.add(content, Boolean(chat.dataset.offRecord));
+function say(content, replaces) {
+  const line = unsent.add(content, Boolean(chat.dataset.offRecord), replaces);
   deliver(line);
   scrolling.toEnd();
 }
 
 function deliver(line) {
-  const { client_id, content, off_the_record = false } = line;
-  const sent = replayed && socket.send({ type: 'message', client_id, content, off_the_record });
+  const { client_id, content, off_the_record = false, replaces = null } = line;
+  const sent = replayed && socket.send({ type: 'message', client_id, content, off_the_record, replaces });
   lines.drawUnsent(line, line.refused ?? word(sent ? 'sending' : 'waiting'));
 }
 
@@ -123,6 +126,8 @@ const handlers = {
   'chat.connection.heartbeat': () => {},
   'chat.message.user_appended': userAppended,
   'chat.message.care': careAdded,
+  'chat.message.replaced': replaced,
+  'chat.turn.chosen': chosen,
   'chat.turn.snapshot': snapshot,
   'chat.turn.thinking': thinking,
   'chat.message.token': token,
@@ -180,6 +185,17 @@ function userAppended(data) {
   scrolling.news();
 }
 
+function replaced(data) {
+  versions.setAside(data.message_ids, data.turn_id);
+  for (const id of data.message_ids) lines.dropFailed(id);
+  versions.arrange();
+  announce(word('edited'));
+}
+
+function chosen(data) {
+  announce(word(versions.chosen(data) ? 'wordingChosen' : 'answerChosen'));
+}
+
 function careAdded(data) {
   const notes = lines.addHelp(data);
   if (notes) noteAnnouncer.textContent = notes;
@@ -187,6 +203,7 @@ function careAdded(data) {
 
 function snapshot(data) {
   if (lines.isDone(data.turn_id)) return;
+  if (data.original_turn_id) lines.startOtherAnswer(data.turn_id, data.original_turn_id);
   const known = replies.get(data.turn_id);
   if (known && !known.stale && data.seq < known.seq && data.text) return; // An older picture than the one on the page.
   const reply = known ?? new Reply();
@@ -222,14 +239,35 @@ function token(data) {
 
 function done(data) {
   if (lines.isDone(data.turn_id)) return;
+  if (!data.message_id) return ended(data);
+  if (data.original_turn_id) lines.startOtherAnswer(data.turn_id, data.original_turn_id);
   const text = lines.finish(data);
   rest(data.turn_id);
+  addCopyButtons(lines.replyOf(data.turn_id));
+  if (data.original_turn_id) versions.view(lines.replyOf(data.turn_id));
   announce([word('says'), text, data.cut && word('cutOff')].filter(Boolean).join(' '));
   if (document.hidden) document.title = `● ${title}`;
   scrolling.news();
 }
 
+// A reply that came to nothing: stopped before its first word, or another answer that was the same.
+function ended(data) {
+  if (data.original_turn_id) {
+    lines.dropReply(data.turn_id);
+    if (data.same) showNotice(word('sameAnswer'), null, NOTICE_MS);
+  } else {
+    lines.fail({ turn_id: data.turn_id, message: word('stoppedEmpty') });
+  }
+  rest(data.turn_id);
+  announce(word(data.same ? 'sameAnswer' : 'stoppedEmpty'));
+}
+
 function failed(data) {
+  if (data.original_turn_id) {
+    lines.dropReply(data.turn_id);
+    rest(data.turn_id);
+    return showNotice(data.message || word('failed'), null, NOTICE_MS);
+  }
   lines.fail(data);
   rest(data.turn_id);
   announce(data.message || word('failed'));
@@ -302,6 +340,11 @@ const refusals = {
   rate_limited: 'rateLimited',
   not_retryable: 'notRetryable',
   internal: 'internal',
+  not_last: 'notLast',
+  not_open: 'notOpen',
+  busy: 'busy',
+  withheld: 'isWithheld',
+  enough: 'enough',
 };
 const quiet = new Set(['not_running', 'nothing_open']); // The page was behind: putting it right says enough.
 
@@ -325,19 +368,23 @@ function run(turn) {
   runningTurn = turn;
   stopButton.hidden = false;
   stopButton.disabled = false;
+  versions.arrange();
   announce(word('writing'));
 }
 
 function rest(turn) {
   replies.delete(turn);
-  if (runningTurn !== turn) return;
-  runningTurn = null;
-  stopButton.hidden = true;
+  if (runningTurn === turn) {
+    runningTurn = null;
+    stopButton.hidden = true;
+  }
+  versions.arrange();
 }
 
 function openSession(session) {
   chat.dataset.openSession = session;
   endButton.disabled = !session;
+  versions.arrange();
 }
 
 function showState(state) {
@@ -377,10 +424,13 @@ async function askWhetherSignedIn() {
 
 async function older(button) {
   button.disabled = true;
-  const before = encodeURIComponent(lines.firstMessage() ?? '');
+  const before = encodeURIComponent(button.closest('[data-more]').dataset.more);
   try {
     const fragment = await fetchFragment(`${chat.dataset.historyUrl}?before=${before}`);
-    scrolling.holding(() => lines.prepend(fragment));
+    scrolling.holding(() => {
+      lines.prepend(fragment);
+      drawn();
+    });
     remembered.refresh();
     learned.refresh();
     document.getElementById('log').focus({ preventScroll: true });
@@ -425,6 +475,24 @@ function goOffTheRecord(on) {
   composer.input.focus();
 }
 
+// What was drawn by the server gets its buttons.
+function drawn() {
+  addCopyButtons(lines.root);
+  versions.arrange();
+}
+
+function sendFor(button, type) {
+  const turn = button.closest('[data-turn]').dataset.turn;
+  if (!socket.send({ type, turn_id: turn })) return showNotice(word('cannotChange'), null, NOTICE_MS);
+  button.disabled = true;
+  setTimeout(() => (button.disabled = false), NOTICE_MS / 4);
+}
+
+function copyFrom(button, text) {
+  const refused = (words) => showNotice(words, null, NOTICE_MS);
+  return copy(text, button, { onDone: announce, onRefused: refused });
+}
+
 // Hide a memory or bring it back; chips and timeline are then drawn anew.
 async function curate(button) {
   if (button.ariaBusy === 'true') return;
@@ -455,6 +523,17 @@ const acts = {
   retry,
   remember: (button) => remembered.ask(button),
   resend: (button) => resend(button.closest('[data-client-id]').dataset.clientId),
+  anotherAnswer: (button) => sendFor(button, 'another_answer'),
+  choose: (button) => sendFor(button, 'choose'),
+  earlierAnswer: (button) => versions.browse(button, -1),
+  laterAnswer: (button) => versions.browse(button, 1),
+  otherWording: (button) => versions.showOther(button),
+  editMessage: (button) => {
+    const line = button.closest('[data-message]');
+    composer.edit(line.dataset.message, line.querySelector('.bubble').textContent);
+  },
+  copy: (button) => copyFrom(button, textOf(button.closest('[data-role]').querySelector('.bubble'))),
+  copyCode: (button) => copyFrom(button, button.previousElementSibling.textContent),
   edit: (button) => takeBack(button.closest('[data-client-id]').dataset.clientId),
 };
 
@@ -502,6 +581,7 @@ function restoreUnsent() {
 showOfflineBanner();
 restoreUnsent();
 lines.openLastHelp();
+drawn();
 if (runningTurn) run(runningTurn);
 scrolling.toEnd();
 timeline.refresh();

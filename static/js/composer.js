@@ -20,6 +20,8 @@ export class Composer {
     this.maxChars = maxChars;
     this.onSend = onSend;
     this.draftKey = `echovessel:draft:${persona}`;
+    this.editing = null; // The message that what is written takes the place of, and the draft that was here before.
+    this.editingBar = form.querySelector('#editing');
     this.listen();
     this.write(thisTab.get(this.draftKey) ?? '');
   }
@@ -27,6 +29,7 @@ export class Composer {
   listen() {
     this.input.addEventListener('input', () => this.changed());
     this.input.addEventListener('keydown', (event) => this.pressed(event));
+    this.form.querySelector('#editing-cancel').addEventListener('click', () => this.stopEditing());
     this.form.addEventListener('submit', (event) => {
       event.preventDefault();
       this.send();
@@ -43,9 +46,27 @@ export class Composer {
   send() {
     const content = this.input.value;
     if (!content.trim() || this.isOver()) return;
-    this.write('');
+    const replaces = this.editing?.message ?? null;
+    if (replaces) this.stopEditing();
+    else this.write('');
     this.input.focus();
-    this.onSend(content);
+    this.onSend(content, replaces);
+  }
+
+  edit(message, content) {
+    this.editing = { message, draft: this.editing?.draft ?? this.input.value };
+    this.editingBar.hidden = false;
+    this.write(content);
+    this.input.focus();
+    this.input.setSelectionRange(content.length, content.length);
+  }
+
+  stopEditing() {
+    const { draft } = this.editing ?? { draft: this.input.value };
+    this.editing = null;
+    this.editingBar.hidden = true;
+    this.write(draft);
+    this.input.focus();
   }
 
   write(text) {
@@ -59,7 +80,7 @@ export class Composer {
   }
 
   changed() {
-    thisTab.set(this.draftKey, this.input.value);
+    thisTab.set(this.draftKey, this.editing ? this.editing.draft : this.input.value);
     this.grow();
     this.tellLength();
     this.button.disabled = !this.input.value.trim() || this.isOver();

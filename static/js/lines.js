@@ -151,6 +151,26 @@ export class Lines {
     else bubble.textContent = delta;
   }
 
+  // Another answer to the messages of `original` stands below the answers that are there.
+  startOtherAnswer(turn, original) {
+    if (this.replyOf(turn)) return;
+    const line = shape('persona');
+    line.classList.add('line--streaming', 'line--arriving');
+    line.setAttribute('aria-busy', 'true');
+    line.dataset.turn = turn;
+    line.dataset.original = original;
+    const id = CSS.escape(original);
+    const before = [...this.root.querySelectorAll(`[data-turn="${id}"], [data-original="${id}"]`)].at(-1);
+    if (!before) return;
+    this.inherit(line, before);
+    before.after(line);
+  }
+
+  dropReply(turn) {
+    const line = this.replyOf(turn);
+    if (line && !line.dataset.message) line.remove();
+  }
+
   startReply(turn, spokeFirst = false) {
     const line = shape(spokeFirst ? 'first-word' : 'persona');
     line.classList.add('line--streaming', 'line--arriving');
@@ -186,6 +206,8 @@ export class Lines {
     line.querySelector('[data-act="why"]').hidden = false;
     this.name(line, data);
     line.dataset.message ||= data.turn_id;
+    if (data.original_turn_id) line.toggleAttribute('data-set-aside', true);
+    line.querySelector('[data-note="set-aside"]').hidden = !data.original_turn_id;
     return bubble.textContent;
   }
 
@@ -201,6 +223,12 @@ export class Lines {
     this.inherit(line, reply);
     if (reply) reply.replaceWith(line);
     else this.place(line, data.turn_id);
+  }
+
+  // The failed reply to a message that was worded anew.
+  dropFailed(message) {
+    const turn = this.root.querySelector(`[data-message="${CSS.escape(message)}"]`)?.dataset.turn;
+    this.find('failed', 'turn', turn)?.remove();
   }
 
   // The end of a talk
@@ -339,7 +367,7 @@ export class Lines {
   }
 
   prepend(fragment) {
-    this.root.querySelector('[data-older]')?.remove();
+    this.root.querySelector('[data-more]')?.remove();
     this.forgetRepeatedDay(fragment);
     localiseTimes(fragment);
     this.root.prepend(fragment);

@@ -21,8 +21,8 @@ export class Unsent {
     thisTab.set(this.key, JSON.stringify(this.lines));
   }
 
-  add(content, offTheRecord) {
-    const line = { client_id: newUuid(), content, off_the_record: offTheRecord, refused: null };
+  add(content, offTheRecord, replaces = null) {
+    const line = { client_id: newUuid(), content, off_the_record: offTheRecord, replaces, refused: null };
     this.lines.push(line);
     this.keep();
     return line;

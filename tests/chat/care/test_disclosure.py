@@ -61,11 +61,11 @@ def test_the_page_says_the_same_live_and_loaded_anew(mira: Persona, client: Clie
         newest: Message | None = None
         while True:
             earlier = Message.objects.filter(persona=mira)
-            lines, has_older = views._page(mira, earlier.before(newest) if newest else earlier)
-            shown = [line for line in lines if line.kind == "message"]
+            page = views._page(mira, earlier.before(newest) if newest else earlier)
+            shown = [line for line in page.lines if line.kind == "message"]
             found = [line.ai_notice for line in shown] + found
             newest = Message.objects.get(uuid=str(shown[0].uuid))
-            if not has_older:
+            if page.older is None:
                 break
         assert found == due, size
     client.force_login(mira.owner)

@@ -9,6 +9,7 @@ from django.test import Client
 
 from chat.rendering.links import Destination, destination, question_address
 from chat.rendering.markdown import as_html, is_visible
+from tests.table import each_row
 
 QUESTION = re.compile(r'<a href="(/leave/\?to=[^"]+)" target="_blank" rel="noopener noreferrer nofollow">(.*?)</a>')
 
@@ -116,3 +117,19 @@ def test_the_question_shows_the_address_and_opens_nothing_that_was_not_signed(an
     assert answer.headers["Referrer-Policy"] == "no-referrer"
     for forged in ("/leave/", "/leave/?to=https://evil.example/", f"{question}x"):
         assert client.get(forged).status_code == 404
+
+
+@each_row(
+    ("text", "holds", "not_in"),
+    [
+        ("| a | b |\n|---|:-:|\n| heron | grey |", ["<table>", "<th>a</th>", "<td>heron</td>"], ["style"]),
+        ("| a |\n|---|\n| <script>x()</script> |", ["<table>", "&lt;script&gt;"], ["<script"]),
+        ("| a |\n|---|\n| [x](https://a.example) |", ["<td><a href=", "leave"], ['href="https']),
+        ("a | b\nno table", ["a | b"], ["<table"]),
+        ("~~old~~ new", ["<s>old</s>"], []),
+    ],
+)
+def test_tables_are_tables_and_as_harmless_as_the_rest(text: str, holds: list[str], not_in: list[str]) -> None:
+    html = as_html(text)
+    assert all(part in html for part in holds), html
+    assert not any(part in html for part in not_in), html

@@ -1,0 +1,109 @@
+"""The conversation as people expect it: other answers, a message edited, copied, searched; the same after a reload."""
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.test_main_job import SECONDS, begin, quiet, say
+from tests.installation import Installation
+from tests.wire.openai_server import OpenAIServer
+from tests.wire.scripted_server import Says
+
+CODE = "Here:\n\n```\nprint('sea')\n```\n\n| bird | colour |\n|---|---|\n| heron | grey |"
+
+
+@pytest.fixture
+def model() -> OpenAIServer:
+    server = OpenAIServer()
+    yield server
+    server.close()
+
+
+@pytest.fixture
+def wired(tmp_path: Path, empty: Path, model: OpenAIServer) -> Installation:
+    with Installation(tmp_path, empty, LLM_PROVIDER="openai", LLM_BASE_URL=model.url, LLM_API_KEY="test") as house:
+        yield house
+
+
+def shown(page: Page) -> list[str]:
+    """The words of both sides that a reader sees, in order."""
+    bubbles = page.locator("[data-testid=lines] [data-testid^=message-] [data-testid=bubble]:visible")
+    return [" ".join(text.split()) for text in bubbles.all_inner_texts()]
+
+
+def test_other_answers_an_edited_message_and_a_stopped_reply_stay_as_they_were_after_a_reload(
+    context: BrowserContext, wired: Installation, model: OpenAIServer
+) -> None:
+    context.grant_permissions(["clipboard-read", "clipboard-write"])
+    page = context.new_page()
+    complaints = quiet(page)
+    begin(page, wired, "en")
+    model.queue.append(Says("It is wide."))
+    say(page, "Tell me of the sea.")
+    other_tab = context.new_page()
+    other_tab.goto(page.url)
+    expect(other_tab.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=60 * SECONDS)
+
+    # Another answer is looked at and chosen, in both tabs.
+    model.queue.append(Says("It is deep."))
+    first = page.get_by_test_id("message-persona").first
+    first.hover()
+    first.get_by_test_id("another-answer").click()
+    second = page.get_by_test_id("message-persona").nth(1)
+    expect(second.get_by_test_id("choose")).to_be_visible(timeout=30 * SECONDS)
+    assert shown(page) == ["Tell me of the sea.", "It is deep."]
+    second.get_by_test_id("earlier-answer").click()
+    assert shown(page) == ["Tell me of the sea.", "It is wide."]
+    expect(first.get_by_test_id("choose")).to_be_hidden()
+    first.get_by_test_id("later-answer").click()
+    second.get_by_test_id("choose").click()
+    expect(other_tab.locator("[data-set-aside]")).to_contain_text("It is wide.", timeout=30 * SECONDS)
+    for tab in (page, other_tab):
+        assert shown(tab) == ["Tell me of the sea.", "It is deep."]
+    page.reload()
+    expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=60 * SECONDS)
+    assert shown(page) == ["Tell me of the sea.", "It is deep."]
+
+    # The message is edited, and the first wording comes back.
+    model.queue.append(Says(CODE))
+    mine = page.get_by_test_id("message-user")
+    mine.first.hover()
+    mine.first.get_by_test_id("edit-message").click()
+    expect(page.get_by_test_id("editing")).to_be_visible()
+    expect(page.get_by_test_id("composer-input")).to_have_value("Tell me of the sea.")
+    page.get_by_test_id("composer-input").fill("Tell me of herons.")
+    page.keyboard.press("Enter")
+    reply = page.get_by_test_id("message-persona").last
+    expect(reply.locator("table")).to_contain_text("heron", timeout=30 * SECONDS)
+    expect(page.get_by_test_id("editing")).to_be_hidden()
+    assert shown(page)[0] == "Tell me of herons."
+    reply.get_by_test_id("copy-code").click()
+    assert page.evaluate("navigator.clipboard.readText()") == "print('sea')\n"
+    page.reload()
+    expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=60 * SECONDS)
+    assert shown(page)[0] == "Tell me of herons."
+    mine.last.get_by_test_id("other-wording").click()
+    mine.first.get_by_test_id("choose").click()
+    expect(mine.last).to_be_hidden(timeout=30 * SECONDS)
+    assert shown(page) == ["Tell me of the sea.", "It is deep."]
+
+    # A reply that is stopped before its first word leaves nothing empty, and can be had after all.
+    model.queue.append(Says("x", thoughts="hm", hold_after=0))
+    page.get_by_test_id("composer-input").fill("And the sky?")
+    page.keyboard.press("Enter")
+    page.get_by_test_id("stop").click(timeout=30 * SECONDS)
+    stopped = page.get_by_test_id("failed-turn")
+    expect(stopped).to_contain_text("before its first word", timeout=30 * SECONDS)
+    assert shown(page)[2:] == ["And the sky?"]
+    model.release()
+    page.reload()
+    expect(stopped).to_contain_text("before its first word")
+    expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=60 * SECONDS)
+    model.queue.append(Says("Blue."))
+    stopped.get_by_test_id("retry").click()
+    expect(page.get_by_test_id("message-persona").last.get_by_test_id("bubble")).to_have_text(
+        re.compile("Blue"), timeout=30 * SECONDS
+    )
+    assert complaints == []
