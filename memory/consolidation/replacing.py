@@ -33,7 +33,7 @@ _CHANGED = re.compile(
     r"\b(?:now|these days|no longer|any ?more|used to|since then|not \w+ (?:now|yet))\b|现在|如今|不再|已经不|改|换",
     re.I,
 )
-WEIGHTY = 3
+WEIGHTY, HEAVY = 3, 5
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,9 @@ def effect(known: Known, news: News) -> Effect:
     if news.puts_right or (is_ahead and news.moves_or_calls_off):
         return "replaced"
     if not is_ahead:
-        happened = known.is_event and (known.days or (abs(known.impact) >= WEIGHTY and not news.tells_of_change))
+        weight = abs(known.impact)
+        is_felt = weight >= HEAVY or (weight >= WEIGHTY and not news.tells_of_change)
+        happened = known.is_event and (known.days or is_felt)
         return "stays" if happened else "replaced"
     has_come = known.days is not None and known.days[0] <= news.told_on
     return "came about" if has_come or news.state == "done" else "replaced"

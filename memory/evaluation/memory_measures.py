@@ -5,11 +5,15 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
+from zoneinfo import ZoneInfo
 
 from django.db.models import Sum
 
 from chat.models import Message
 from echovessel.language.coarse_dates import span_of
+from echovessel.language.dates import days_in, number_zh
+from echovessel.language.kinship import relatives_in
+from echovessel.language.named_days import named_days
 from echovessel.llm.models import LLMCall
 from memory.consolidation.language import in_another_script
 from memory.evaluation.stories import Fact, Plan, Story, has_terms
@@ -21,6 +25,10 @@ BUDGETS = (1500, 750)
 ASKED_AFTER = timedelta(days=120)
 _NUMBER = re.compile(r"\d+")
 _CALENDAR = {*calendar.day_name, *calendar.month_name}
+_NUMBER_ZH = re.compile("[一二两三四五六七八九十]{1,3}")
+_SHORT_YEAR = re.compile(r"['’](\d\d)\b")
+_NOT = re.compile(r"\b(?:not|never|no longer|didn't|doesn't|isn't|wasn't|without)\b|没|不|并非", re.I)
+NEAR_LETTERS = 20
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]{2,}")
 # Hits, of how many.
 Share = tuple[float, int]
@@ -29,10 +37,12 @@ Kind = ConceptNode.Kind
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory that is told as true now, with the lines it rests on."""
+    """A memory that is told as true now, with the lines it rests on. `earlier` are the lines of those that it has
+    replaced: what of them it still says it has kept."""
 
     node: ConceptNode
     lines: frozenset[str]
+    earlier: frozenset[str] = frozenset()
 
     @property
     def day(self) -> tuple[date | None, date | None]:
@@ -43,14 +53,23 @@ class Memory:
     def tells(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
         return not self.lines.isdisjoint(lines) and has_terms(self.node.description, terms)
 
+    def keeps(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
+        """Whether it tells it, or still tells it after it has replaced what told it first."""
+        return not (self.lines | self.earlier).isdisjoint(lines) and has_terms(self.node.description, terms)
+
 
 def judge(story: Story, run: StoryRun) -> dict[str, Share]:
     """The measures of what is stored."""
     names = {message.pk: name for name, message in run.messages.items()}
-    nodes = run.persona.nodes.active().prefetch_related("evidence").order_by("id")
-    memories = [
-        Memory(node, frozenset(names.get(cited.message_id, "") for cited in node.evidence.all())) for node in nodes
-    ]
+    every = list(run.persona.nodes.prefetch_related("evidence").order_by("id"))
+    lines = {node.pk: frozenset(names.get(cited.message_id, "") for cited in node.evidence.all()) for node in every}
+    earlier: dict[int, frozenset[str]] = {}
+    for node in every:  # a memory is older than the one that replaces it
+        if node.superseded_by_id:
+            told = lines[node.pk] | earlier.get(node.pk, frozenset())
+            earlier[node.superseded_by_id] = earlier.get(node.superseded_by_id, frozenset()) | told
+    active = set(run.persona.nodes.active().values_list("pk", flat=True))
+    memories = [Memory(node, lines[node.pk], earlier.get(node.pk, frozenset())) for node in every if node.pk in active]
     events = [memory for memory in memories if memory.node.kind == Kind.EVENT]
     true_now = [memory for memory in memories if memory.node.kind not in (Kind.LESSON, Kind.EXPECTATION)]
     replaced = {pair.old for pair in story.replaced}
@@ -62,9 +81,15 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         for peak in story.peaks
     ]
     true_lines = {line for part in (story.facts, story.peaks, story.plans) for item in part for line in item.lines}
+    true_lines |= {*story.noted, *(wish.line for wish in story.wishes)}
+    # What somebody cannot bear is told as well by the lesson that they taught of it.
+    wished = {wish.line for wish in story.wishes}
+    lessons = [memory for memory in memories if memory.node.kind == Kind.LESSON and memory.lines & wished]
     facts = [memory for memory in memories if memory.node.kind == Kind.FACT]
     return {
-        "facts kept": _share(any(one.tells(fact.terms, fact.lines) for one in true_now) for fact in current),
+        "facts kept": _share(
+            any(one.keeps(fact.terms, fact.lines) for one in (*true_now, *lessons)) for fact in current
+        ),
         "facts that are true": _share(not memory.lines.isdisjoint(true_lines) for memory in facts),
         "peaks kept": _share(map(bool, peaks)),
         "peaks with the right sign": _share(
@@ -73,7 +98,10 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
             if weights
         ),
         "nothing invented": _share(not _is_invented(memory, story, run) for memory in true_now),
-        "replaced": _share(_is_replaced(true_now, by_id[pair.old], by_id[pair.new]) for pair in story.replaced),
+        "replaced": _share(
+            _is_replaced(true_now, by_id[pair.old], by_id[pair.new], is_last=pair.new not in replaced)
+            for pair in story.replaced
+        ),
         "exact days of plans": _share(
             any(one.day == plan.day for one in true_now if one.tells(plan.terms, plan.lines)) for plan in plans
         ),
@@ -121,22 +149,58 @@ def cost(run: StoryRun) -> dict[str, float]:
 
 def _is_invented(memory: Memory, story: Story, run: StoryRun) -> bool:
     """Whether it tells a decoy, or a name or number that nobody has said."""
-    if any(memory.tells(decoy.terms, decoy.lines) for decoy in story.decoys):
+    description = memory.node.description
+    told = [decoy for decoy in story.decoys if memory.tells(decoy.terms, decoy.lines)]
+    if any(not _denies(description, decoy.terms) for decoy in told):
         return True
-    description, node = memory.node.description, memory.node
     said = " ".join([story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]).casefold()
-    days = [node.event_time_start, node.event_time_end, node.created_at.date()]
-    known = {str(part) for day in days if day for part in (day.year, day.month, day.day)}
-    numbers = {number.lstrip("0") for number in _NUMBER.findall(description)} - known
-    unsaid = [number for number in numbers if number and number not in said]
+    numbers = {int(number) for number in _NUMBER.findall(description)}
+    unsaid = numbers - _numbers_in(said) - _parts_of_days(memory, story)
     return bool(unsaid) or any(
         name.casefold() not in said and name not in _CALENDAR for name in _NAME.findall(description)
     )
 
 
-def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan) -> bool:
-    """Whether the new one is kept, and the old one told as true by no memory that does not tell of the new one, too."""
-    is_kept = any(one.tells(new.terms, new.lines) for one in memories)
+def _denies(description: str, terms: Sequence[Sequence[str]]) -> bool:
+    """Whether a memory says that it is not so: "does not hate his job"."""
+    places = [description.casefold().find(spelling.casefold()) for term in terms for spelling in term]
+    return any(_NOT.search(description[max(0, place - NEAR_LETTERS) : place]) for place in places if place >= 0)
+
+
+def _numbers_in(text: str) -> set[int]:
+    """The numbers that stand in a text, in digits or Chinese characters; of a year also its last two digits."""
+    digits = {int(number) for number in _NUMBER.findall(text)}
+    years = {1900 + int(year) for year in _SHORT_YEAR.findall(text)}
+    return digits | years | {number_zh(number) for number in _NUMBER_ZH.findall(text)}
+
+
+def _parts_of_days(memory: Memory, story: Story) -> set[int]:
+    """The years, months and days that the cited lines name, in words or digits, and that of the session itself."""
+    days: set[date] = {memory.node.created_at.date()}
+    zone = ZoneInfo(story.timezone)
+    said_on = {session.id: session.at.astimezone(zone).date() for session in story.sessions}
+    for name, _speaker, text in story.lines():
+        if name in memory.lines:
+            today = said_on[name.split(".")[0]]
+            spans = [today, *(day for mention in named_days(text, today) for day in mention)]
+            coarse = days_in(text, today)
+            days |= {*spans, *((coarse.start, coarse.end) if coarse else ())}
+    # A month or a season without a year is that of this year, the last or the next.
+    coded = [memory.node.event_time_start, memory.node.event_time_end]
+    coded += [
+        part
+        for code in (memory.node.since, memory.node.until)
+        if (span := span_of(code))
+        for part in vars(span).values()
+    ]
+    near = {day for day in coded if day and min(abs(day.year - other.year) for other in days) <= 1}
+    return {part for day in days | near for part in (day.year, day.month, day.day)}
+
+
+def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan, *, is_last: bool) -> bool:
+    """Whether the new one is kept, where no third has taken its place, and the old one told as true by no memory that
+    does not tell of the new one, too."""
+    is_kept = not is_last or any(one.keeps(new.terms, new.lines) for one in memories)
     stale = [
         one for one in memories if one.tells(old.terms, old.lines) and not has_terms(one.node.description, new.terms)
     ]
@@ -171,8 +235,15 @@ def _people(story: Story, run: StoryRun) -> Iterable[bool]:
         found = others[person.name]
         alone = all(found.isdisjoint(ids) for name, ids in others.items() if name != person.name)
         known = all(found & by_name.get(alias.casefold(), set()) for alias in person.aliases)
-        related = not person.relation or any(person.relation.casefold() in relations[pk] for pk in found)
+        related = not person.relation or any(_is_same_relation(person.relation, relations[pk]) for pk in found)
         yield bool(found) and alone and known and related
+
+
+def _is_same_relation(relation: str, other: str) -> bool:
+    """Whether two words say what somebody is: "mother" and "mum", 「弟弟」 and 「弟」."""
+    kin = relatives_in(f"my {relation}" if relation.isascii() else f"我{relation}")
+    found = relatives_in(f"my {other}" if other.isascii() else f"我{other}")
+    return relation.casefold() in other or bool(kin & found)
 
 
 def _names_day(text: str, day: date) -> bool:

@@ -1,4 +1,4 @@
-"""StoryRun stories: conversations of made-up people over several sessions, and what should be remembered of them.
+"""Told stories: conversations of made-up people over several sessions, and what should be remembered of them.
 
 A line is named by its session and its place in it, from 1: "s2.3" is the third line of session s2. `terms` say by which
 words a memory is known again: each is a list of spellings, and one of every list must stand in it.
@@ -110,7 +110,8 @@ class Question(Part):
 
 
 class Story(Part):
-    """One owner's life for a while, and the truth about it."""
+    """One owner's life for a while, and the truth about it. `noted` are the other lines in which somebody tells
+    something true of their life, which a memory may keep or leave: what rests on no line at all is made up."""
 
     id: str
     language: Literal["en", "zh"]
@@ -126,6 +127,7 @@ class Story(Part):
     forgotten: list[Forgotten] = []
     people: list[Person] = []
     decoys: list[Decoy] = []
+    noted: list[LineId] = []
     questions: list[Question] = []
 
     @model_validator(mode="after")
@@ -134,7 +136,8 @@ class Story(Part):
         known = {name for name, _speaker, _text in self.lines()}
         parts: tuple[Sequence[Fact | Peak | Plan | Decoy | Question], ...]
         parts = (self.facts, self.peaks, self.plans, self.decoys, self.questions)
-        if missing := {line for part in parts for item in part for line in item.lines} - known:
+        cited = {line for part in parts for item in part for line in item.lines}
+        if missing := (cited | set(self.noted)) - known:
             raise ValueError(f"{self.id}: no such line: {', '.join(sorted(missing))}")
         owners = {name for name, speaker, _text in self.lines() if speaker == "owner"}
         if missing := ({wish.line for wish in self.wishes} | {wish.line for wish in self.forgotten}) - owners:

@@ -41,7 +41,7 @@ APRIL = date(2025, 4, 19)
         (EXAM, news("考完了，理论悬", on=APRIL), "came about"),
         (EXAM, news("The review fell through.", on=APRIL), "replaced"),
         (LUMP, news("Dot's tests came back clear.", on=APRIL), "stays"),
-        (LUMP, news("老蒋七月走的，我没去成", on=APRIL), "stays"),
+        (LUMP, news("老蒋七月走的，我没去成。面馆现在两层了", on=APRIL), "stays"),
         (LUMP, news("No, I was wrong, it was Joan's lump.", on=APRIL), "replaced"),
         (LUMP, news("It wasn't a lump.", on=APRIL, corrects=True), "replaced"),
         (FALL, news("My leg is fine now.", on=APRIL), "stays"),
