@@ -1,5 +1,5 @@
-"""Parts of an archive that stand by themselves: moods, reflections, the slow cycle and its questions, corrections by
-people, tombstones and receipts."""
+"""Parts of an archive that stand by themselves: moods, reflections, story lines, the slow cycle and its questions,
+corrections by people, tombstones and receipts."""
 
 from collections.abc import Callable, Collection
 from itertools import chain
@@ -35,9 +35,11 @@ from memory.archive.schema import (
     ReflectionRecord,
     SlowCycleRecord,
     SlowCycleRunRecord,
+    ThreadRecord,
     TombstoneRecord,
 )
 from memory.archive.tables import EVENT_TIME, WRITE_ONLY
+from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.models import (
     ConceptNode,
     Entity,
@@ -48,6 +50,8 @@ from memory.models import (
     ReflectionRun,
     SlowCycle,
     SlowCycleRun,
+    Thread,
+    ThreadMember,
     Tombstone,
 )
 from memory.store import tombstones
@@ -204,10 +208,71 @@ def load_questions(known: Known, records: list[QuestionRecord], table: Table) ->
     return added
 
 
+# --- threads ----------------------------------------------------------------------------------------------------------
+def gather_members(names: Names, threads: list[Any]) -> None:
+    for thread in threads:
+        rows = list(thread.members.order_by("node_id").values_list("node_id", "removed_at"))
+        nodes = names.of(ConceptNode, [key for key, _removed_at in rows])
+        thread.node_ids = [nodes[key] for key, removed_at in rows if key in nodes and removed_at is None]
+        thread.removed = [
+            [nodes[key], iso_format(removed_at)] for key, removed_at in rows if key in nodes and removed_at
+        ]
+
+
+THREAD = Table(
+    ThreadRecord,
+    Thread,
+    (
+        Field("id", ID, "external_id"),
+        Field("title"),
+        optional("state"),
+        optional("titled_by"),
+        Field("nodes", WRITE_ONLY, "node_ids"),
+        optional("removed", WRITE_ONLY, "removed"),
+        Field("created_at", TIME),
+        optional("dissolved_at", TIME),
+    ),
+    gather_members,
+)
+
+
+def load_threads(known: Known, records: list[ThreadRecord], table: Table) -> int:
+    """Store threads of which enough is here, with the memories that are in no other one. A title may tell of memories
+    that were forgotten: where one is missing it is made anew."""
+    new = known.new(Thread, records)
+    added = 0
+    for record, row in zip(new, table.read(known, new), strict=True):
+        removed = dict(record.removed)
+        nodes = known.rows(ConceptNode, {*record.nodes, *removed})
+        taken = set(ThreadMember.objects.current().filter(node__in=nodes.values()).values_list("node_id", flat=True))
+        current = [nodes[name] for name in dict.fromkeys(record.nodes) if name in nodes and nodes[name] not in taken]
+        if len(current) < MIN_MEMBERS and (record.dissolved_at is None or not removed.keys() & nodes.keys()):
+            continue
+        thread = Thread(persona=known.persona, **row)
+        if len(nodes) < len({*record.nodes, *removed}) or tombstones.refuses(known.persona, [record.title]):
+            told = ConceptNode.objects.filter(pk__in=current or nodes.values()).order_by("pk")
+            thread.title = retitle(known.persona, list(told.values_list("description", flat=True)))
+        thread.save()
+        members = [ThreadMember(thread=thread, node_id=key) for key in current]
+        members += [
+            ThreadMember(thread=thread, node_id=nodes[name], removed_at=removed_at)
+            for name, removed_at in removed.items()
+            if name in nodes and nodes[name] not in current
+        ]
+        ThreadMember.objects.bulk_create(members)
+        added += 1
+    return added
+
+
 # --- the slow cycle -------------------------------------------------------------------------------------------------
 # The tables that lists in the account of a run refer to; all others refer to nodes.
-LISTED: dict[str, type[Model]] = {"questions": Question, "entities": Entity}
-MADE: dict[str, type[Model]] = {"question": Question, "answer": Question, "description": Entity}
+LISTED: dict[str, type[Model]] = {"questions": Question, "entities": Entity, "threads": Thread}
+MADE: dict[str, type[Model]] = {
+    "question": Question,
+    "answer": Question,
+    "description": Entity,
+    "thread": Thread,
+}
 Item = dict[str, Any]
 
 
@@ -366,6 +431,7 @@ PARTS = (
     Part("mood", MOOD, load_moods),
     Part("reflection", REFLECTION, load_reflections),
     Part("question", QUESTION, load_questions),
+    Part("thread", THREAD, load_threads),
     Part("slow_cycle_run", SLOW_CYCLE_RUN, load_runs, lambda names: names.persona.slow_cycle_runs.order_by("at", "pk")),
     Part("slow_cycle", SLOW_CYCLE, load_cycle),
     Part("receipt", RECEIPT, load_receipts),

@@ -26,7 +26,7 @@ from pydantic import BaseModel
 from chat.models import Message, Session, Turn
 from echovessel.db.sqlite import bulk
 from memory.archive.schema import Numbered
-from memory.models import ConceptNode, Entity, ImportJob
+from memory.models import ConceptNode, Entity, ImportJob, Thread
 from persona.models import Persona
 
 AT_ONCE = 500
@@ -323,6 +323,7 @@ def saved_keys(persona: Persona) -> Mapping[type[Model], Keys]:
         ConceptNode: [persona.nodes.order_by("pk")],
         # A merged entity comes after its survivor.
         Entity: [entities.exclude(**merged), entities.filter(**merged)],
+        Thread: [persona.threads.order_by("pk")],
         ImportJob: [ImportJob.objects.filter(persona=persona).exclude(confirmed_at=None).order_by("pk")],
     }
     keys = {

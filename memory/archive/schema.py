@@ -33,6 +33,7 @@ from echovessel.language.coarse_dates import span_of
 from memory.models.entity import MAX_RELATION
 from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, MAX_IMPACT
 from memory.models.slow_cycle import MAX_QUESTION
+from memory.models.thread import MAX_TITLE
 from persona.models.core_block import MAX_CHARACTERS
 from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
 from persona.models.persona import validate_timezone
@@ -515,6 +516,19 @@ class QuestionRecord(Record):
     answered_by: Id | None = None
 
 
+class ThreadRecord(Record):
+    """A story line with its memories; `removed` are those that the owner took out, with the time."""
+
+    id: Id
+    title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
+    state: Literal["open", "ended"] = "open"
+    titled_by: Literal["slow_cycle", "person"] = "slow_cycle"
+    nodes: list[Id] = []
+    removed: list[tuple[Id, Moment]] = []
+    created_at: Moment
+    dissolved_at: Moment | None = None
+
+
 class SlowCycleRunRecord(Record):
     """One run of the slow cycle, with its input and output by ids."""
 
@@ -627,6 +641,7 @@ TYPES: Mapping[str, type[Record]] = {
     "slow_cycle": SlowCycleRecord,
     "slow_cycle_run": SlowCycleRunRecord,
     "question": QuestionRecord,
+    "thread": ThreadRecord,
     "receipt": ReceiptRecord,
     "file": FileRecord,
     "piece": PieceRecord,

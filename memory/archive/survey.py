@@ -57,6 +57,7 @@ _REFERS: Mapping[str, Mapping[str, str]] = {
     "mood": {"session": "session"},
     "reflection": {"session": "session"},
     "question": {"nodes": "node", "answered_by": "node"},
+    "thread": {"nodes": "node"},
     "piece": {"file": "file", "session": "session"},
 }
 _MODELS: Mapping[str, type[Model]] = {

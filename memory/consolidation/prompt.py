@@ -94,6 +94,11 @@ def question_id(cited: str) -> int | None:
     return _key(cited, "q")
 
 
+def thread_id(cited: str) -> int | None:
+    """The key in "t3"."""
+    return _key(cited, "t")
+
+
 def _key(cited: str, letter: str) -> int | None:
     plain = cited.strip().strip("[]").lower().removeprefix(letter)
     return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 19 else None

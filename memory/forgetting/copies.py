@@ -22,6 +22,7 @@ from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
 from memory.curation.restatements import Statement, contains, is_named, names_of
+from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
 from memory.forgetting.collect import Closure, Consequences, turns_that_name
 from memory.forgetting.mentions import names_that_go
@@ -37,14 +38,17 @@ from memory.models import (
     MergeProposal,
     ModelReply,
     Question,
+    Thread,
+    ThreadMember,
 )
 from memory.models.consolidation import NOTHING_READ
+from memory.models.thread import BY_DAY
 from memory.store.tombstones import is_telling
 from persona.models import CoreDraft, DraftQuote, MoodChange, Persona
 
 CUT = "cut:"
-# A description that a person wrote stays; of a refusal the code stays.
-_CLEARED_BY_RULE = {"memory_entity.description", "memory_importjob.refusal"}
+# A description that a person wrote stays; of a refusal the code stays; a thread gets another title.
+_CLEARED_BY_RULE = {"memory_entity.description", "memory_importjob.refusal", "memory_thread.title"}
 UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOLIDATING, Session.Status.FAILED)
 
 
@@ -81,7 +85,12 @@ def work_of(closure: Closure, consequences: Consequences) -> Work:
     copies.collect_imports()
     decision = closure.decision
     if decision.memories or decision.messages or decision.withheld or consequences.entities or consequences.sessions:
-        for collect in (copies.collect_memories, copies.collect_entities, copies.collect_messages):
+        for collect in (
+            copies.collect_memories,
+            copies.collect_threads,
+            copies.collect_entities,
+            copies.collect_messages,
+        ):
             collect()
         # Rows that hold the text, then their dependents; then values in rows that stay.
         for place, keys in copies.matches.items():
@@ -156,6 +165,21 @@ class Copies:
             self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
             replaced = keys_of(staying.filter(superseded_by__in=here))
             self.work.overwrite("memory_conceptnode.status", dict.fromkeys(replaced, ConceptNode.Status.ACTIVE))
+
+    def collect_threads(self) -> None:
+        """A thread that loses a memory gets a title from those that are left, unless its owner gave it one that says
+        nothing of what is deleted. One with fewer than two left is deleted, and so is a dissolved one."""
+        gone = self.closure.decision.memories
+        touched = ThreadMember.objects.filter(node__in=among(gone)).values_list("thread_id", flat=True)
+        matched = self.matched("memory_thread.title")
+        for thread in Thread.objects.filter(pk__in=among({*touched, *matched})):
+            left = thread.members.current().exclude(node__in=among(gone))
+            texts = list(left.order_by(*BY_DAY).values_list("node__description", flat=True))
+            if thread.dissolved_at is not None or len(texts) < MIN_MEMBERS:
+                self.work.delete("memory_thread", [thread.pk])
+            elif thread.pk in matched or thread.titled_by == Thread.TitledBy.SLOW_CYCLE:
+                title = retitle(self.closure.persona, texts)
+                self.work.overwrite("memory_thread.title", {thread.pk: title} if title != thread.title else {})
 
     def collect_entities(self) -> None:
         consequences = self.consequences

@@ -130,6 +130,10 @@ def _erased(closure: Closure, consequences: Consequences, work: Work) -> Iterabl
             yield Affected("summary", session.pk, session.uuid, session.summary, "written_from")
     for pk, entity in consequences.described.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_from")
+    threads = dict.fromkeys(work.deletes.get("memory_thread", ()), "thread_gone")
+    threads |= dict.fromkeys(work.overwrites.get("memory_thread.title", ()), "written_from")
+    for thread in closure.persona.threads.filter(pk__in=among(threads)):
+        yield Affected("thread", thread.pk, thread.uuid, thread.title, threads[thread.pk])
     for change in MoodChange.objects.filter(pk__in=among(work.deletes.get("persona_moodchange", ()))):
         text = " · ".join(filter(None, (change.mood, change.last_user_signal)))
         yield Affected("mood", change.pk, change.uuid, text, "felt_in")

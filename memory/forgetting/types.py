@@ -272,6 +272,7 @@ REASONS = {
     "still_needed": _("A memory you keep is based on it: it stays in the history and is no longer sent to any model."),
     # what is erased
     "written_from": _("It was written from deleted text."),
+    "thread_gone": _("Fewer than two of its memories are left."),
     "felt_in": _("It summarises a conversation with deleted parts."),
     # what is not touched
     "written_by_people": _(
@@ -298,6 +299,7 @@ KINDS = {
     "summary": _("summary of a conversation"),
     "description": _("description of a person, place or thing"),
     "mood": _("mood note"),
+    "thread": _("title of a story line"),
     "core_block": _("core block"),
     "persona": _("persona"),
     "import": _("imported file"),

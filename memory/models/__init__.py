@@ -8,6 +8,7 @@ from memory.models.node import ConceptNode, NodeText, NodeVector
 from memory.models.receipt import Receipt
 from memory.models.slow_cycle import Question, QuestionGround, SlowCycle, SlowCycleRun
 from memory.models.thought import Expectation, Filling, Intention, Lesson, Thought
+from memory.models.thread import Thread, ThreadMember
 from memory.models.tombstone import Tombstone
 from memory.models.version import NodeVersion
 
@@ -43,5 +44,7 @@ __all__ = [
     "SlowCycleRun",
     "StagedVector",
     "Thought",
+    "Thread",
+    "ThreadMember",
     "Tombstone",
 ]

@@ -7,6 +7,8 @@ from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError, W
 
 from memory.consolidation.answer_schema import Day, Filled, LenientAnswer, ReflectedThought, Text, Words
 
+# How models spell the end of a matter.
+ENDED = ("ended", "end", "closed", "done", "finished", "over", "resolved", "completed")
 _DAY: TypeAdapter[date] = TypeAdapter(Day)
 
 
@@ -60,6 +62,18 @@ class QuestionAnswer(BaseModel):
     by: Id
 
 
+class ThreadItem(BaseModel):
+    """A story line: the one of the prompt with this id ("t3"), or a new one; its memories are ids of the prompt."""
+
+    id: Annotated[str | None, BeforeValidator(lambda value: value if isinstance(value, str) else None)] = None
+    title: Text = ""
+    state: Annotated[
+        Literal["open", "ended"],
+        BeforeValidator(lambda value: "ended" if str(value).strip().lower() in ENDED else "open"),
+    ] = "open"
+    members: Words
+
+
 class SlowCycleAnswer(LenientAnswer):
     """The conclusions from new events."""
 
@@ -69,6 +83,7 @@ class SlowCycleAnswer(LenientAnswer):
         "expectations": ExpectationItem,
         "outcomes": OutcomeItem,
         "answered_questions": QuestionAnswer,
+        "threads": ThreadItem,
     }
     essential: ClassVar = "thoughts"
 
@@ -77,6 +92,7 @@ class SlowCycleAnswer(LenientAnswer):
     expectations: list[ExpectationItem] = []
     outcomes: list[OutcomeItem] = []
     answered_questions: list[QuestionAnswer] = []
+    threads: list[ThreadItem] = []
 
 
 class EntityAnswer(LenientAnswer):

@@ -6,7 +6,7 @@ that every run advances.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import date, datetime
 from typing import Any, NamedTuple
 
@@ -19,12 +19,16 @@ from memory.consolidation import prompt
 from memory.consolidation.open_items import KINDS
 from memory.consolidation.slow_cycle_requests import fresh_events
 from memory.curation import questions
+from memory.curation.threads import retitle
 from memory.models import ConceptNode, SlowCycle
 from memory.recall.lessons import Boundary, boundaries_of
 from memory.slow_cycle import replies
+from memory.slow_cycle.thread_inputs import format_thread, read_matters
+from memory.slow_cycle.thread_rules import Proposal
 from persona.models import Persona
 
 Kind = ConceptNode.Kind
+LISTS = ("events", "awaited", "questions", "thoughts", "threads", "earlier")
 PROMISE = {Kind.INTENTION: "promise", Kind.EXPECTATION: "expectation"}
 MAX_EVENTS_READ = 400  # of the shortest events not many more would fit the largest run
 
@@ -38,17 +42,21 @@ class PromptItem(NamedTuple):
 
 @dataclass(frozen=True)
 class RunInputs:
-    """The inputs of a run; `boundaries` are subjects that the owner wants left alone."""
+    """The inputs of a run. Events may continue `threads` or go with `earlier` memories; `by_rule` says where they do by
+    rule. `boundaries` are subjects that the owner wants left alone."""
 
     events: Sequence[PromptItem] = ()
     awaited: Sequence[PromptItem] = ()
     questions: Sequence[PromptItem] = ()
     thoughts: Sequence[PromptItem] = ()
+    threads: Sequence[PromptItem] = ()
+    earlier: Sequence[PromptItem] = ()
+    by_rule: Sequence[Proposal] = ()
     boundaries: Sequence[Boundary] = ()
 
     @property
     def lists(self) -> dict[str, Sequence[PromptItem]]:
-        return {name: getattr(self, name) for name in ("events", "awaited", "questions", "thoughts")}
+        return {name: getattr(self, name) for name in LISTS}
 
     @property
     def through(self) -> int:
@@ -75,8 +83,13 @@ def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     fresh = fresh_events(cycle, now)
     prompted = list(fresh.filter(pk__lte=replies.thought_through(persona))[:MAX_EVENTS_READ])
     unread = prompted or list(fresh[:MAX_EVENTS_READ])
+    matters = read_matters(persona, unread, now)
+    threads = _fitting(matters.threads, format_thread, left // 8)
+    earlier = _fitting(matters.earlier, lambda node: prompt.format_memories(persona, [node]), left // 4)
+    left -= sum(_cost(item.line) for item in (*threads, *earlier))
     events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
-    return RunInputs(events, known.awaited, known.questions, known.thoughts, boundaries)
+    by_rule = matters.propose(*([item.row.pk for item in items] for items in (events, earlier, threads)))
+    return replace(known, events=events, threads=threads, earlier=earlier, by_rule=by_rule, boundaries=boundaries)
 
 
 def cost(request: llm.Request) -> int:
@@ -123,6 +136,17 @@ def request(persona: Persona, inputs: RunInputs, now: datetime) -> llm.Request:
                 for node, _line in inputs.awaited
             ],
             "questions": [{"id": f"q{question.pk}", "text": question.text} for question, _line in inputs.questions],
+            "threads": [{"id": f"t{thread.pk}", "title": thread.title} for thread, _line in inputs.threads],
+            "earlier": [{"id": f"e{node.pk}", "description": node.description} for node, _line in inputs.earlier],
+            "threads_by_rule": [
+                {
+                    "id": f"t{proposal.thread}" if proposal.thread else None,
+                    "title": retitle(persona, proposal.texts),
+                    "state": proposal.state,
+                    "members": [f"e{key}" for key in proposal.members],
+                }
+                for proposal in inputs.by_rule
+            ],
         },
     )
 
@@ -145,7 +169,7 @@ def _read_known(persona: Persona, room: int, now: datetime) -> RunInputs:
     thoughts = _fitting(
         newest[: knobs.slow_cycle_thoughts()], lambda node: prompt.format_memories(persona, [node]), room
     )
-    return RunInputs((), awaited, unanswered, thoughts)
+    return RunInputs(awaited=awaited, questions=unanswered, thoughts=thoughts)
 
 
 def _fitting(rows: Iterable[Any], format_row: Callable[[Any], str], room: int) -> list[PromptItem]:

@@ -11,7 +11,7 @@ from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease
 from memory.consolidation import open_items
 from memory.consolidation.slow_cycle_requests import clear_request, fresh_events
-from memory.curation import questions
+from memory.curation import questions, threads
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, SlowCycle, SlowCycleRun
 from memory.recall.lessons import boundaries_of, crosses
@@ -20,7 +20,7 @@ from memory.slow_cycle.context import RunInputs
 from memory.slow_cycle.entity_descriptions import Description
 from memory.slow_cycle.prompt import Thinking
 from memory.slow_cycle.tombstone_check import brings_back
-from memory.slow_cycle.validate import Account, AnsweredQuestion, NewQuestion, SettledItem
+from memory.slow_cycle.validate import Account, AnsweredQuestion, NewQuestion, SettledItem, ThreadPart
 from memory.store import tombstones, writing
 from memory.store.active_model import follow, with_one_model
 from memory.store.writing import Draft
@@ -61,6 +61,7 @@ def store(lease: Lease[SlowCycle], reason: str, thinking: Thinking, described: S
             *(results.ask(question) for question in valid.questions),
             *(results.settle(item) for item in valid.outcomes),
             *(results.answer(item) for item in valid.answered),
+            *(results.join(part) for part in valid.threads),
             *(results.describe(description) for description in described),
             *valid.dropped,
         ]
@@ -121,6 +122,22 @@ class _Results:
         if not questions.answer(item.question, item.by, self.now):
             return _dropped("answer", "not_open")
         return {"kind": "answer", "id": item.question.pk, "by": [item.by.pk]}
+
+    def join(self, part: ThreadPart) -> Account:
+        """Begin a thread, or continue one that nobody has dissolved meanwhile."""
+        persona, nodes = self.run.persona, _live(part.nodes)
+        if part.thread is not None:
+            thread = persona.threads.standing().filter(pk=part.thread.pk).first()
+            added = threads.continue_thread(thread, nodes, part.state) if thread else []
+            by = [node.pk for node in added]
+            return {"kind": "thread", "id": part.thread.pk, "by": by} if by else _dropped("thread", GONE)
+        if any(crosses(self.inputs.boundaries, text) for text in (part.title, *(node.description for node in nodes))):
+            return _dropped("thread", LEFT_ALONE)
+        if tombstones.refuses(persona, [part.title]) or brings_back(persona, part.title, self.inputs.words):
+            return _dropped("thread", FORGOTTEN)
+        begun = threads.begin(persona, part.title, nodes, part.state, self.now)
+        by = [node.pk for node in nodes]
+        return {"kind": "thread", "id": begun.pk, "by": by} if begun else _dropped("thread", GONE)
 
     def describe(self, description: Description) -> Account:
         about: Account = {"kind": "description", "id": description.of.entity.pk}

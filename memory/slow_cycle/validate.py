@@ -12,12 +12,13 @@ from typing import Any, TypeVar
 from memory.consolidation import prompt
 from memory.consolidation.evidence_checks import grounds
 from memory.consolidation.reflection import note_tone
-from memory.models import ConceptNode, Question
+from memory.curation.threads import MIN_MEMBERS, tidy_title
+from memory.models import ConceptNode, Question, Thread
 from memory.slow_cycle.answer_schema import SlowCycleAnswer
 from memory.slow_cycle.context import RunInputs
 from memory.store.writing import Draft, tidy_description
 
-MAX_THOUGHTS, MAX_EXPECTATIONS, MAX_QUESTIONS = 3, 2, 3
+MAX_THOUGHTS, MAX_EXPECTATIONS, MAX_QUESTIONS, MAX_THREADS = 3, 2, 3, 4
 Kind, Source = ConceptNode.Kind, ConceptNode.Source
 Account = dict[str, Any]
 Item = TypeVar("Item")
@@ -49,6 +50,16 @@ class AnsweredQuestion:
 
 
 @dataclass(frozen=True)
+class ThreadPart:
+    """Memories that begin a thread, or continue `thread`."""
+
+    thread: Thread | None
+    title: str
+    state: str
+    nodes: Sequence[ConceptNode]
+
+
+@dataclass(frozen=True)
 class ValidAnswer:
     """The valid items of an answer, and an account of the others."""
 
@@ -56,6 +67,7 @@ class ValidAnswer:
     questions: Sequence[NewQuestion] = ()
     outcomes: Sequence[SettledItem] = ()
     answered: Sequence[AnsweredQuestion] = ()
+    threads: Sequence[ThreadPart] = ()
     dropped: Sequence[Account] = ()
 
 
@@ -65,7 +77,9 @@ def validate_answer(answer: SlowCycleAnswer, inputs: RunInputs, today: date, nam
     events, awaited, questions = (
         {item.row.pk: item.row for item in items} for items in (inputs.events, inputs.awaited, inputs.questions)
     )
-    validator = _Validator(events, awaited, questions, names)
+    earlier = {item.row.pk: item.row for item in inputs.earlier}
+    threads = {item.row.pk: item.row for item in inputs.threads}
+    validator = _Validator(events, awaited, questions, earlier, threads, names)
     for _ in range(answer.dropped):
         validator.drop("item", "unreadable")
     return ValidAnswer(
@@ -73,6 +87,7 @@ def validate_answer(answer: SlowCycleAnswer, inputs: RunInputs, today: date, nam
         validator.new_questions(answer),
         validator.outcomes(answer),
         validator.answered(answer),
+        validator.thread_parts(answer),
         validator.dropped,
     )
 
@@ -84,6 +99,8 @@ class _Validator:
     events: Mapping[int, ConceptNode]
     awaited: Mapping[int, ConceptNode]
     questions: Mapping[int, Question]
+    earlier: Mapping[int, ConceptNode]
+    threads: Mapping[int, Thread]
     names: frozenset[str]
     dropped: list[Account] = field(default_factory=list)
 
@@ -151,6 +168,24 @@ class _Validator:
             else:
                 answered.append(AnsweredQuestion(question, by[0]))
         return answered
+
+    def thread_parts(self, answer: SlowCycleAnswer) -> Sequence[ThreadPart]:
+        """Each with a new event; each memory in the first that names it."""
+        parts: list[ThreadPart] = []
+        free = {**self.earlier, **self.events}
+        for item in answer.threads:
+            key = prompt.thread_id(item.id) if item.id else None
+            thread, title = self.threads.get(key or 0), tidy_title(item.title)
+            keys = [pk for pk in dict.fromkeys(map(prompt.node_id, item.members)) if pk in free]
+            if item.id and thread is None:
+                self.drop("thread", "unknown")
+            elif not any(pk in self.events for pk in keys) or (thread is None and len(keys) < MIN_MEMBERS):
+                self.drop("thread", "no_ground")
+            elif thread is None and not title:
+                self.drop("thread", "untitled")
+            else:
+                parts.append(ThreadPart(thread, title, item.state, [free.pop(pk) for pk in keys if pk is not None]))
+        return self.first(parts, MAX_THREADS, "thread")
 
     def cited(self, ids: Iterable[str]) -> list[ConceptNode]:
         """The events of the prompt among these ids, each once."""

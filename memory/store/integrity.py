@@ -1,10 +1,11 @@
 """Rows without ground are deleted: kept by triggers, so that it holds for a shell, a cascade and plain SQL as well.
 
-    a node goes                with its evidence, mentions and edges, and with the questions that rest on it; nodes that
-                               it superseded or resolved lose the reference
+    a node goes                with its evidence, mentions and edges, with the questions that rest on it, and from its
+                               thread; nodes that it superseded or resolved lose the reference
     a message goes             with the evidence that quotes it
     evidence or an edge goes   and with the last ground the node that rested on it (an event rests on evidence alone)
     a mention goes             and with the last one the entity, unless a person described it
+    a member goes              and with the last one the thread
     an entity goes             with its names, mentions and proposals, and with the entities merged into it
     a lesson about the name    the owner is called by the newest one that is active, wherever it comes from
 
@@ -55,7 +56,8 @@ TRIGGERS = [
         "DELETE FROM memory_filling WHERE parent_id = old.id; "
         "DELETE FROM memory_filling WHERE child_id = old.id; "
         "UPDATE memory_question SET answered_by_id = NULL WHERE answered_by_id = old.id; "
-        "DELETE FROM memory_questionground WHERE node_id = old.id;",
+        "DELETE FROM memory_questionground WHERE node_id = old.id; "
+        "DELETE FROM memory_threadmember WHERE node_id = old.id;",
     ),
     _trigger(
         "memory_filling_gone",
@@ -77,6 +79,13 @@ TRIGGERS = [
     _trigger(
         "memory_question_gone", "memory_question", "DELETE FROM memory_questionground WHERE question_id = old.id;"
     ),
+    _trigger(
+        "memory_thread_member_gone",
+        "memory_threadmember",
+        "DELETE FROM memory_thread WHERE id = old.thread_id;",
+        "NOT EXISTS (SELECT 1 FROM memory_threadmember WHERE thread_id = old.thread_id)",
+    ),
+    _trigger("memory_thread_gone", "memory_thread", "DELETE FROM memory_threadmember WHERE thread_id = old.id;"),
     _trigger("memory_line_gone", "chat_message", "DELETE FROM memory_evidence WHERE message_id = old.id;"),
     _trigger(
         "memory_mention_gone",

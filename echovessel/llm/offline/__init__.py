@@ -19,6 +19,7 @@ the prompt, and the same material gives the same words.
                  "known_entities": [{"name", "kind"}], "pairs_in_question": [[name, name]] (both may be absent)}
     import      as extraction, with "dated": false where nobody knows the days, and "prose": true where nobody talks;
                  lines of others have the role "system", "others" are their names where the persona takes no part
+    slow_cycle  {"threads_by_rule": story lines as an answer has them (may be absent)}
     onboarding  {"language", "user_name", "lines": as in extraction} an import, for drafts of who the owner is
     proactive   {"language", "persona_name", "user_name", "about": what it is about or "", "recent": as in chat}
 """
@@ -44,7 +45,7 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "import": extract,
     "proactive": first_word,
     "reflection": lambda _: {"thoughts": []},
-    "slow_cycle": lambda _: {"thoughts": []},
+    "slow_cycle": lambda material: {"thoughts": [], "threads": material.get("threads_by_rule", [])},
     "entity": lambda _: {"description": "", "filling": []},
     "onboarding": draft_quotations,
 }

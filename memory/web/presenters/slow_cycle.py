@@ -7,7 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.admin import excerpt, page_of
-from memory.models import ConceptNode, Entity, Question, SlowCycleRun
+from memory.models import ConceptNode, Entity, Question, SlowCycleRun, Thread
 from memory.web.presenters.admin_node import node_address
 
 MAX_EXCERPT = 300
@@ -18,6 +18,7 @@ MADE = {
     "outcome": _("outcome"),
     "answer": _("answer to a question"),
     "description": _("description"),
+    "thread": _("story line"),
     "events": _("events"),
     "item": _("something else"),
 }
@@ -39,6 +40,7 @@ DROPPED = {
     "not_open": _("dropped: already settled"),
     "forgotten": _("dropped: forgotten"),
     "changed": _("dropped: corrected in the meantime"),
+    "untitled": _("dropped: without a title"),
     "left_alone": _("dropped: you asked to leave it alone"),
 }
 GIVEN = {
@@ -47,6 +49,8 @@ GIVEN = {
     "questions": _("questions"),
     "thoughts": _("thoughts"),
     "entities": _("people to describe"),
+    "threads": _("story lines"),
+    "earlier": _("earlier memories"),
 }
 # Where the keys of what is given or made are looked up; all others are memories.
 TABLES = {
@@ -55,6 +59,8 @@ TABLES = {
     "answer": "question",
     "entities": "entity",
     "description": "entity",
+    "threads": "thread",
+    "thread": "thread",
 }
 
 
@@ -92,6 +98,7 @@ def run_context(run: SlowCycleRun) -> dict[str, Any]:
         "node": ConceptNode.objects.in_bulk(keys["node"]),
         "question": Question.objects.in_bulk(keys.get("question", ())),
         "entity": Entity.objects.in_bulk(keys.get("entity", ())),
+        "thread": Thread.objects.in_bulk(keys.get("thread", ())),
     }
     return {
         "given": [
@@ -118,4 +125,5 @@ def _show_row(rows: Rows, table: str, key: int) -> ShownRow:
         return ShownRow("", "")
     if isinstance(row, ConceptNode):
         return ShownRow(excerpt(row.description, MAX_EXCERPT), node_address(row))
-    return ShownRow(row.text if isinstance(row, Question) else row.canonical_name, page_of(row))
+    texts = {Question: "text", Entity: "canonical_name", Thread: "title"}
+    return ShownRow(getattr(row, texts[type(row)]), page_of(row))

@@ -39,6 +39,8 @@ from memory.models import (
     ReflectionRun,
     SlowCycle,
     SlowCycleRun,
+    Thread,
+    ThreadMember,
     Tombstone,
 )
 from memory.store import checks, tombstones, vectors
@@ -140,16 +142,24 @@ def imported_file(persona: Persona, **values: Any) -> ImportJob:
 
 
 def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> None:
-    """A run, and what she wonders since."""
+    """A run, what she wonders since, and two story lines, of which the owner dissolved one."""
+    line = Thread.objects.create(persona=persona, title="Milo's name", state="ended", created_at=NOW)
+    dissolved = Thread.objects.create(
+        persona=persona, title="A call", titled_by="person", created_at=NOW, dissolved_at=LATER
+    )
+    for thread, told, removed_at in ((line, event, None), (line, ended, None), (dissolved, ended, LATER)):
+        ThreadMember.objects.create(thread=thread, node=told, removed_at=removed_at)
     run = SlowCycleRun.objects.create(persona=persona, reason="first", outcome="done", through=event.pk, at=NOW)
     wondered = {"text": "Does he sleep?", "content_hash": content_hash("Does he sleep?")}
     asked = Question.objects.create(persona=persona, run=run, asked_at=NOW, **wondered)
     QuestionGround.objects.create(question=asked, node=event)
     run.given = {"events": [event.pk], "awaited": [ended.pk], "questions": [], "thoughts": [], "entities": []}
+    run.given |= {"threads": [line.pk], "earlier": [ended.pk]}
     run.made = [
         {"kind": "question", "id": asked.pk},
         {"kind": "outcome", "id": ended.pk, "outcome": "fulfilled", "by": [event.pk]},
         {"kind": "thought", "dropped": "no_ground"},
+        {"kind": "thread", "id": line.pk, "by": [event.pk]},
     ]
     run.save()
 

@@ -304,7 +304,7 @@ def test_she_is_given_what_is_new_beside_what_she_thinks_awaits_and_wonders(
     prompt, given = model.requests[-1].user, last_run().given
     assert given == {
         "events": [first.pk], "awaited": [promise.pk], "questions": [wonders.pk], "thoughts": [noticed.pk],
-        "entities": [],
+        "entities": [], "threads": [], "earlier": [],
     }  # fmt: skip
     assert f"[e{promise.pk}] (promise, due 2026-03-08) Mira asks about the port." in prompt
     assert f"[q{wonders.pk}] Who is Omar?" in prompt

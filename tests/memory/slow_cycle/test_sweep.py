@@ -11,7 +11,7 @@ from django.db import connection
 from echovessel.embeddings import embedding
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory.curation import questions
+from memory.curation import questions, threads
 from memory.entities.resolve import learn_aliases, link
 from memory.models import (
     ConceptNode,
@@ -23,6 +23,7 @@ from memory.models import (
     Question,
     SlowCycle,
     SlowCycleRun,
+    Thread,
 )
 from memory.slow_cycle import runner
 from persona.models import Persona
@@ -35,7 +36,8 @@ pytestmark = pytest.mark.django_db
 
 
 def life(persona: Persona, remember: Remember, clock: Clock) -> None:
-    """An interview that was awaited, two people of whom enough is told, and a question that is answered."""
+    """An interview that was awaited, two people of whom enough is told, a question that is answered, and a story line
+    that goes on."""
     before = SlowCycleRun.objects.create(
         persona=persona, reason="first", outcome="done", at=clock() - timedelta(days=1)
     )
@@ -43,6 +45,8 @@ def life(persona: Persona, remember: Remember, clock: Clock) -> None:
     SlowCycle.objects.create(persona=persona, requested_at=clock(), through=old.pk)
     questions.keep(before, "Did they call?", [old], clock())
     remember(persona, "The port calls Ana.", kind="expectation")
+    told = [remember(persona, text, kind="thought") for text in ("Ana paints.", "Ana sells the boat.")]
+    threads.begin(persona, "The boat", told, "open", clock())
     for name in ("Omar", "Noor"):
         entity = Entity.objects.create(persona=persona, canonical_name=name, kind="person")
         learn_aliases(entity, [name])
@@ -63,6 +67,10 @@ def answer(request: Any) -> dict[str, Any]:
         "salient_questions": [{"text": "Where does the boat sail?", "about": events[:2]}],
         "outcomes": [{"of": node["id"], "outcome": "fulfilled", "evidence": events[:1]} for node in awaited],
         "answered_questions": [{"question": question["id"], "by": events[0]} for question in asked],
+        "threads": [
+            *({"id": thread["id"], "state": "ended", "members": events[:1]} for thread in request.material["threads"]),
+            {"id": None, "title": "Sailing with Omar", "members": events[1:3]},
+        ],
     }
 
 
@@ -78,6 +86,7 @@ def remains() -> dict[str, Any]:
         "vectors": rows(NodeVector, "node"),
         "words": rows(NodeText, "node", "body"),
         "questions": rows(Question, "text", "status", "answered_by", "rests_on__node"),
+        "threads": rows(Thread, "title", "state", "members__node"),
         "entities": rows(Entity, "canonical_name", "description", "described_by", "described_through"),
         "ledger": rows(LLMCall, "purpose", "outcome", "tokens_in"),
         "replies": rows(ModelReply, "step"),
@@ -101,9 +110,10 @@ def test_killed_before_any_statement_nothing_is_lost_doubled_or_paid_twice(
 
     left, _ = try_out(0)
     assert [row[0] for row in left["ledger"]] == ["entity", "entity", "slow_cycle"]
-    assert (len(left["runs"]), len(left["nodes"]), left["replies"]) == (2, 10, [])
+    assert (len(left["runs"]), len(left["nodes"]), left["replies"]) == (2, 12, [])
     assert [row[1] for row in left["entities"]] == ["Noor sails.", "Omar sails."]
     assert {row[1] for row in left["questions"]} == {"answered", "open"}
+    assert [row[:2] for row in left["threads"]] == [["Sailing with Omar", "open"]] * 2 + [["The boat", "ended"]] * 3
     assert same_wherever_it_dies(try_out, stride) > 60
 
 

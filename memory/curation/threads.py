@@ -1,0 +1,234 @@
+"""Threads (the owner's story lines): begun and continued by the slow cycle, changed by their owner.
+
+Everything an owner does can be undone: a memory that was taken out and a dissolved thread keep their rows. What was
+taken out is not joined again.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from datetime import date, datetime
+
+from django.db import transaction
+from django.db.models import Prefetch
+from django.utils.translation import gettext_lazy as _
+
+from echovessel.language import tokenizer
+from echovessel.language.courses import matters_in
+from echovessel.language.person_names import LETTERS_OF_UNSPACED
+from echovessel.outbox import events
+from memory.curation.restatements import names_of, telling_words
+from memory.models import ConceptNode, Thread, ThreadMember
+from memory.models.thread import MAX_TITLE, ThreadQuerySet, day_of
+from memory.store.writing import in_one_line
+from persona.models import Persona
+
+State, TitledBy = Thread.State, Thread.TitledBy
+# A matter of which less is told is no thread.
+MIN_MEMBERS = 2
+MAX_LISTED = 100  # the threads that were begun last
+MAX_PHRASE = 4  # words of a title
+MAX_SHARED_TEXT = 8  # characters of a title in a script without spaces
+_WORD = re.compile(rf"(?:(?!{LETTERS_OF_UNSPACED})[\w'’\-])+")
+_UNSPACED = re.compile(f"{LETTERS_OF_UNSPACED}+")
+
+
+class TitleRefused(ValueError):
+    """A title that is empty or too long."""
+
+    def __init__(self) -> None:
+        super().__init__(_("Give the story line a short title: 80 characters at most."))
+
+
+# --- titles -----------------------------------------------------------------------------------------------------------
+def title_of(texts: Sequence[str], names: Collection[str]) -> str:
+    """A title in the owner's own words: the phrase around the word that most of `texts` (oldest first) share. `names`
+    are the words of the names of owner and persona. Pure.
+
+    >>> title_of(["Ana saw a flat in Basel.", "The landlord of the Basel flat called."], {"ana"})
+    'Basel flat'
+    >>> title_of(["小雨开始写论文了。", "论文的第一章被退回来了。"], ())
+    '论文'
+    """
+    counts = Counter(word for text in texts for word in telling_words(text, frozenset(names)))
+    in_matter = {
+        word
+        for text in texts
+        for written in matters_in(text).values()
+        for one in written
+        for word in tokenizer.tokenize(one)
+        if not tokenizer.is_function_word(word)
+    }
+    weights = {
+        word: count + 1.5 * (word in in_matter) for word, count in counts.items() if count > 1 or word in in_matter
+    }
+    phrases = [phrase for text in texts for phrase in _phrases(text, weights)]
+    if not phrases:
+        return in_one_line(texts[0])[:MAX_TITLE] if texts else ""
+    _weight, title = max(phrases, key=lambda phrase: phrase[0])
+    return (title[:1].upper() + title[1:])[:MAX_TITLE]
+
+
+def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, str]]:
+    """The runs of words, and of characters in scripts without spaces, that begin and end with a weighed word; each with
+    the weight of its words. Words between them cost, so that the shorter of two wins."""
+    words = list(_WORD.finditer(text))
+    weighed = [max((weights.get(token, 0.0) for token in tokenizer.tokenize(word[0])), default=0.0) for word in words]
+    for first, weight in enumerate(weighed):
+        for last in range(first, min(first + MAX_PHRASE, len(words))) if weight else ():
+            run = text[words[first].start() : words[last].end()]
+            if weighed[last] and not re.search(r"[.,;:!?()\n]", run):
+                idle = sum(not one for one in weighed[first : last + 1])
+                yield sum(weighed[first : last + 1]) - 0.6 * (last - first) - 0.5 * idle, run
+    for unspaced in _UNSPACED.findall(text):
+        for first in range(len(unspaced) - 1):
+            for last in range(first + 2, min(first + MAX_SHARED_TEXT, len(unspaced)) + 1):
+                run = unspaced[first:last]
+                pairs = [weights.get(run[at : at + 2], 0.0) for at in range(len(run) - 1)]
+                if all(pairs):
+                    yield sum(pairs) - 1.6 * (len(pairs) - 1), run
+
+
+def tidy_title(text: str) -> str:
+    """The title as it is stored: one line without quotation marks around it or a full stop."""
+    return in_one_line(text).strip(" \"'“”「」《》.。")[:MAX_TITLE].strip()
+
+
+# --- what the slow cycle does -----------------------------------------------------------------------------------------
+def begin(persona: Persona, title: str, nodes: Sequence[ConceptNode], state: str, now: datetime) -> Thread | None:
+    """A new thread of those nodes that never were in one; None where fewer than two are left. Call inside a
+    transaction."""
+    free = _unplaced(nodes)
+    if len(free) < MIN_MEMBERS:
+        return None
+    thread = Thread.objects.create(persona=persona, title=title, state=state, created_at=now)
+    ThreadMember.objects.bulk_create([ThreadMember(thread=thread, node=node) for node in free])
+    _publish(thread, "begun")
+    return thread
+
+
+def continue_thread(thread: Thread, nodes: Sequence[ConceptNode], state: str) -> list[ConceptNode]:
+    """Add those of the nodes that never were in a thread; returns them. Its state follows. Call inside a
+    transaction."""
+    added = _unplaced(nodes)
+    if added:
+        ThreadMember.objects.bulk_create([ThreadMember(thread=thread, node=node) for node in added])
+        Thread.objects.filter(pk=thread.pk).update(state=state)
+        _publish(thread, "continued")
+    return added
+
+
+def _unplaced(nodes: Sequence[ConceptNode]) -> list[ConceptNode]:
+    """Those that stand in no thread, and were taken out of none."""
+    placed = set(ThreadMember.objects.filter(node__in=nodes).values_list("node_id", flat=True))
+    return [node for node in nodes if node.pk not in placed]
+
+
+# --- what the owner does ----------------------------------------------------------------------------------------------
+def rename(thread: Thread, title: str) -> None:
+    """Give it a title of the owner's, which the slow cycle does not change. Raises TitleRefused."""
+    text = in_one_line(title)
+    if not text or len(text) > MAX_TITLE:
+        raise TitleRefused
+    with transaction.atomic():
+        Thread.objects.filter(pk=thread.pk).update(title=text, titled_by=TitledBy.PERSON)
+        _publish(thread, "renamed")
+
+
+def set_state(thread: Thread, state: str) -> bool:
+    """Say that it has ended, or goes on; False where that is known."""
+    with transaction.atomic():
+        if not Thread.objects.filter(pk=thread.pk).exclude(state=state).update(state=state):
+            return False
+        _publish(thread, state)
+    return True
+
+
+def remove_member(thread: Thread, node: ConceptNode, now: datetime) -> bool:
+    """Take a memory out; the memory itself stays. False where it is none of the thread."""
+    with transaction.atomic():
+        if not thread.members.current().filter(node=node).update(removed_at=now):
+            return False
+        _publish(thread, "removed")
+    return True
+
+
+def restore_member(thread: Thread, node: ConceptNode) -> bool:
+    """Put a memory back; False where it is in another thread by now, or was never taken out."""
+    with transaction.atomic():
+        if node.memberships.filter(removed_at=None).exists():
+            return False
+        if not thread.members.filter(node=node).update(removed_at=None):
+            return False
+        _publish(thread, "restored")
+    return True
+
+
+def dissolve(thread: Thread, now: datetime) -> bool:
+    """Undo the thread; its memories stay. False where it is dissolved."""
+    with transaction.atomic():
+        if not Thread.objects.standing().filter(pk=thread.pk).update(dissolved_at=now):
+            return False
+        thread.members.current().update(removed_at=now)
+        _publish(thread, "dissolved")
+    return True
+
+
+def restore(thread: Thread) -> bool:
+    """The thread as it was, without memories that are in another one by now; False where it is not dissolved."""
+    with transaction.atomic():
+        dissolved = Thread.objects.filter(pk=thread.pk).exclude(dissolved_at=None).first()
+        if dissolved is None:
+            return False
+        taken = ThreadMember.objects.current().values("node_id")
+        thread.members.filter(removed_at=dissolved.dissolved_at).exclude(node__in=taken).update(removed_at=None)
+        Thread.objects.filter(pk=thread.pk).update(dissolved_at=None)
+        _publish(thread, "restored")
+    return True
+
+
+# By name in the addresses of page and API, what needs nothing beside the thread.
+THREAD_ACTIONS: Mapping[str, Callable[[Thread, datetime], bool]] = {
+    "end": lambda thread, now: set_state(thread, State.ENDED),
+    "reopen": lambda thread, now: set_state(thread, State.OPEN),
+    "dissolve": dissolve,
+    "restore": lambda thread, now: restore(thread),
+}
+MEMBER_ACTIONS: Mapping[str, Callable[[Thread, ConceptNode, datetime], bool]] = {
+    "take_out": remove_member,
+    "put_back": lambda thread, node, now: restore_member(thread, node),
+}
+
+
+# --- reading ----------------------------------------------------------------------------------------------------------
+def with_members(threads: ThreadQuerySet) -> ThreadQuerySet:
+    """The threads, each with its current members (`current`)."""
+    current = ThreadMember.objects.current().select_related("node")
+    return threads.prefetch_related(Prefetch("members", current, to_attr="current"))
+
+
+def newest_first(persona: Persona, limit: int = MAX_LISTED) -> list[Thread]:
+    """The persona's standing threads, those with the newest memories first."""
+
+    def newest(thread: Thread) -> tuple[date, int]:
+        nodes = members_of(thread)
+        return (day_of(nodes[0], persona.zone) if nodes else date.min), thread.pk
+
+    return sorted(with_members(persona.threads.standing())[:limit], key=newest, reverse=True)
+
+
+def members_of(thread: Thread) -> list[ConceptNode]:
+    """The memories of a thread of `with_members` that are not put away, newest first."""
+    shown = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+    nodes = [member.node for member in thread.current if member.node.status in shown]  # type: ignore[attr-defined]
+    zone = thread.persona.zone
+    return sorted(nodes, key=lambda node: (day_of(node, zone), node.pk), reverse=True)
+
+
+def retitle(persona: Persona, texts: Sequence[str]) -> str:
+    """The title that a thread of these memories gets by rule."""
+    return title_of(texts, names_of(persona))
+
+
+def _publish(thread: Thread, change: str) -> None:
+    events.publish(thread.persona.uuid, "memory.thread.updated", thread_id=str(thread.uuid), change=change)

@@ -1,0 +1,111 @@
+"""The threads that new events may go on with, and the earlier memories that stand in none and may begin one with them.
+
+What an owner took out of a thread, or dissolved, is offered to none.
+"""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+import numpy as np
+from django.db.models import Q
+
+from echovessel.language.courses import others_in
+from echovessel.language.kinship import relatives_in
+from echovessel.llm.prompts import Neutral, one_line
+from memory import knobs
+from memory.curation.restatements import names_of
+from memory.curation.threads import members_of, newest_first
+from memory.models import ConceptNode, Entity, Mention, Thread
+from memory.models.thread import day_of
+from memory.slow_cycle import thread_rules
+from memory.slow_cycle.thread_rules import LAST_MEMBERS, Proposal, Telling
+from memory.store import vectors
+from persona.models import Persona
+
+MAX_EARLIER_READ = 200
+MIN_COSINE = 0.3  # an earlier memory that is shown is at least so near to a new one
+
+
+@dataclass(frozen=True)
+class Matters:
+    """The threads, those with the newest memories first; the earlier memories, the nearest first; and what each memory
+    tells of, by key. `members` are the last ones of each thread, oldest first."""
+
+    threads: Sequence[Thread]
+    earlier: Sequence[ConceptNode]
+    members: Mapping[int, Sequence[int]]
+    tellings: Mapping[int, Telling]
+
+    def propose(self, events: Sequence[int], earlier: Sequence[int], threads: Sequence[int]) -> Sequence[Proposal]:
+        """What these of them begin or continue, by rule."""
+        known = {key: [self.tellings[member] for member in self.members[key]] for key in threads}
+        return thread_rules.propose(
+            [self.tellings[key] for key in events], [self.tellings[key] for key in earlier], known
+        )
+
+
+def read_matters(persona: Persona, events: Sequence[ConceptNode], now: datetime) -> Matters:
+    """The matters that `events` may belong to."""
+    members = {thread: members_of(thread) for thread in newest_first(persona)}
+    current = {thread: nodes[:LAST_MEMBERS][::-1] for thread, nodes in members.items() if nodes}
+    threads = list(current)[: knobs.thread_lines()]
+    lasting = Q(kind=ConceptNode.Kind.EVENT) | ~Q(plan_state="")
+    since = min((event.created_at for event in events), default=now) - timedelta(days=2 * knobs.thread_gap_days())
+    loose = ConceptNode.objects.filter(lasting, persona=persona, created_at__gte=since, memberships=None).recallable()
+    loose = loose.exclude(pk__in=[event.pk for event in events])
+    unthreaded = list(loose.newest_first()[:MAX_EARLIER_READ])
+    last = [node for thread in threads for node in current[thread]]
+    tellings = _tell(persona, [*events, *unthreaded, *last])
+    nearness = {node.pk: _nearness(tellings[node.pk], [tellings[event.pk] for event in events]) for node in unthreaded}
+    near = sorted((node for node in unthreaded if nearness[node.pk] > 0), key=lambda node: -nearness[node.pk])
+    return Matters(
+        threads,
+        near[: knobs.thread_earlier()],
+        {thread.pk: [node.pk for node in current[thread]] for thread in threads},
+        tellings,
+    )
+
+
+def format_thread(thread: Thread) -> Neutral:
+    """A thread of `read_matters` as "[t3] (open) The flat in Basel: We saw it on Monday."."""
+    newest = members_of(thread)[0]
+    return Neutral(f"[t{thread.pk}] ({thread.state}) {one_line(thread.title)}: {one_line(newest.description)}")
+
+
+def _nearness(memory: Telling, events: Sequence[Telling]) -> float:
+    """How near an earlier memory is to one of the events; what is of one matter comes first. 0 for none."""
+    best = max((thread_rules.likeness(memory, event) for event in events), default=0.0)
+    is_one = any(thread_rules.is_one_matter(memory, event) for event in events)
+    return is_one + best if is_one or best >= MIN_COSINE else 0.0
+
+
+def _people_in(text: str, persona: Persona) -> set[str]:
+    """The people that a text names by what they are; the relatives are known by "mum's" and "mother" alike."""
+    relatives = relatives_in(text, owner=persona.called)
+    talking = {persona.called.casefold(), persona.name.casefold()}
+    possessors = {other for other in others_in(text) if not relatives_in(other)} - talking
+    return {*relatives, *possessors}
+
+
+def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
+    keys = [node.pk for node in nodes]
+    stored = vectors.of(keys)
+    none = np.full(next((len(vector) for vector in stored.values()), 1), np.nan)
+    people: dict[int, set[int | str]] = defaultdict(set)
+    somebody = Mention.objects.filter(node__in=keys, entity__kind__in=(Entity.Kind.PERSON, Entity.Kind.PET))
+    for node, entity in somebody.values_list("node_id", "entity_id"):
+        people[node].add(entity)
+    names = names_of(persona)
+    return {
+        node.pk: thread_rules.tell(
+            node,
+            day_of(node, persona.zone),
+            node.created_at.astimezone(persona.zone).date(),
+            people[node.pk] | _people_in(node.description, persona),
+            names,
+            stored.get(node.pk, none),
+        )
+        for node in nodes
+    }
