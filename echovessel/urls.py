@@ -33,6 +33,7 @@ urlpatterns = [
     path("account/look/", change_look, name="change_look"),
     path("account/name/", persona.credentials.change_name, name="change_name"),
     path("account/password/", persona.credentials.change_password, name="change_password"),
+    path("account/time-zone/", persona.credentials.change_zone, name="change_zone"),
     path("account/sign-out/", persona.credentials.sign_out_everywhere, name="sign_out_everywhere"),
     path("", include("memory.urls")),
     path("", include("proactive.urls")),

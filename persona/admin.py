@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from echovessel.admin import AboutPersona, AdminPage, Lately, ReadOnlyAdmin, ReadOnlyInline, excerpt
+from persona.editing import publish_settings
 from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
 
 
@@ -25,6 +26,10 @@ class PersonaAdmin(AdminPage):
     list_select_related = ["owner"]
     search_fields = ["name", "user_name", "owner__username", "uuid"]
     readonly_fields = ["uuid", "external_id", "owner", "episodic_state", "created_at"]
+
+    def save_model(self, request: HttpRequest, obj: Persona, form: Any, change: bool) -> None:
+        super().save_model(request, obj, form, change)
+        publish_settings(obj, form.changed_data)
 
     @admin.display(description=_("mood"))
     def mood(self, persona: Persona) -> str:

@@ -7,7 +7,6 @@ from uuid import UUID
 
 from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.db import transaction
 from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
@@ -19,6 +18,7 @@ from echovessel.api.bodies import Body, storable_text
 from echovessel.api.pagination import Page
 from echovessel.api.problems import ApiError, refused_fields
 from echovessel.api.routing import Section
+from persona import editing
 from persona.lookup import own_persona
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label
@@ -60,6 +60,7 @@ class PersonaOut(Schema):
     name: str = Field(examples=["Mira"])
     user_name: str = Field(examples=["Ana"])
     language: str = Field(examples=["en"])
+    colour: str = Field(examples=["celadon"])
     timezone: str = Field(examples=["Asia/Shanghai"])
 
 
@@ -97,6 +98,7 @@ class PersonaChange(Body):
     user_name: Called | None = None
     timezone: Zone | None = None
     language: Persona.Language | None = None
+    colour: Persona.Colour | None = None
     facts: Facts | None = None
 
 
@@ -267,15 +269,9 @@ def create_own_persona(request: HttpRequest, body: PersonaIn) -> Persona:
 def edit_persona(request: HttpRequest, persona: Persona, values: dict[str, Any], blocks: dict[str, str]) -> Persona:
     """The persona with these values and these texts in her core blocks, by the caller's hand; all of it or nothing.
     Raises Refused for what cannot be stored."""
+    stripped = {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
     try:
-        with transaction.atomic():
-            for name, value in values.items():
-                setattr(persona, name, value.strip() if isinstance(value, str) else value)
-            persona.full_clean()
-            if values:
-                persona.save(update_fields=[*values])
-            for block in persona.core_blocks.filter(label__in=blocks):
-                block.rewrite(blocks[block.label], request.user)  # type: ignore[arg-type]
+        editing.edit_persona(persona, stripped, blocks, cast(User, request.user))
     except ValidationError as error:
         raise _wrong(error) from error
     return persona

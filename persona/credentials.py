@@ -1,4 +1,4 @@
-"""The owner's page of their name, their password, and of signing out everywhere."""
+"""The owner's pages of their name, their password, their time zone, and of signing out everywhere."""
 
 from typing import Any, cast
 
@@ -20,8 +20,10 @@ from django.views.decorators.http import require_http_methods
 from echovessel.api.tokens import secret
 from echovessel.api.tokens.models import ApiToken
 from echovessel.web import access_revocation
+from persona.editing import edit_persona
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
+from persona.zones import ZoneField, describe_zone, listed_zones
 
 MAX_PASSWORD = 1_000
 MAX_LISTED_TOKENS = 100
@@ -101,6 +103,12 @@ class SignOutForm(forms.Form):
     tokens = forms.BooleanField(required=False)
 
 
+class ZoneForm(forms.Form):
+    """The owner's time zone, for all companions."""
+
+    timezone = ZoneField()
+
+
 def field_name(persona: Persona) -> str:
     return f"called_{persona.uuid.hex}"
 
@@ -132,6 +140,25 @@ def change_password(request: HttpRequest) -> HttpResponse:
         return redirect("account")
     context = {"form": form, "token_count": _open_tokens(cast(User, request.user)).count()}
     return render(request, "account/password.html", context, status=_status(form))
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def change_zone(request: HttpRequest) -> HttpResponse:
+    """When the owner's days begin, for every companion."""
+    personas = list(Persona.objects.owned_by(request.user))
+    zones = sorted({persona.timezone for persona in personas})
+    form = ZoneForm(posted_data(request), initial={"timezone": zones[0] if len(zones) == 1 else ""})
+    if request.method == "POST" and form.is_valid():
+        for persona in personas:
+            edit_persona(persona, {"timezone": form.cleaned_data["timezone"]}, {}, cast(User, request.user))
+        messages.success(request, _("Saved."))
+        return redirect("account")
+    context = {
+        "form": form,
+        "zones": listed_zones(timezone.now()),
+        "different": [(persona.name, describe_zone(persona.timezone)) for persona in personas if len(zones) > 1],
+    }
+    return render(request, "account/zone.html", context, status=_status(form))
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

@@ -17,6 +17,7 @@ def serialize_persona(persona: Persona) -> dict[str, Any]:
         "name": persona.name,
         "user_name": persona.user_name or persona.owner.get_username(),
         "language": persona.language,
+        "colour": persona.colour,
         "timezone": persona.timezone,
     }
 

@@ -7,6 +7,8 @@ first and left out (tombstone_check.py). Nothing is embedded inside a transactio
 the persona is new, for people may have edited them since. Every row bears the uuid of its import.
 """
 
+import base64
+import binascii
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -40,8 +42,10 @@ from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.deduplication import content_hash
 from memory.store.writing import concern_of
+from persona import pictures
 from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
 from persona.onboarding.creation import create_persona, language_of
+from persona.pictures import PictureRefused
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -96,7 +100,7 @@ def import_archive(
         .first()
     )
     archive_survey.drop_unusable(survey, Known(here) if here else None)
-    persona = here or _create(owner, survey, survey.persona, name)
+    persona = here or _create(owner, survey, survey.persona, name, report)
     loader = Loader(survey, persona, progress, run)
     try:
         loader.load()
@@ -105,7 +109,7 @@ def import_archive(
     return loader.result
 
 
-def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str) -> Persona:
+def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, report: Report) -> Persona:
     blocks = record.blocks.written()
     now = timezone.now()
     try:
@@ -128,6 +132,7 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str) -> 
             state = mood and {**mood, "updated_at": mood.get("updated_at") or saved_at}
             Persona.objects.filter(pk=persona.pk).update(
                 episodic_state=state,
+                colour=record.colour,
                 care_until=record.care_until,
                 created_at=record.created_at or persona.created_at,
                 uuid=record.uuid if is_free else persona.uuid,
@@ -139,6 +144,11 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str) -> 
                 signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
                 MoodChange.objects.create(persona=persona, last_user_signal=signal, at=at, **values)
             _load_block_versions(persona, survey, now)
+            if record.picture:
+                try:
+                    pictures.save_picture(persona, base64.b64decode(record.picture, validate=True))
+                except (PictureRefused, binascii.Error):
+                    report("the picture cannot be read and is left out")
     except ValidationError as error:
         raise ArchiveError(f"the persona cannot be made: {'; '.join(error.messages)}") from error
     persona.refresh_from_db()

@@ -197,6 +197,9 @@ class PersonaRecord(Record):
     user_name: Annotated[str, StringConstraints(max_length=80)] = ""
     timezone: Annotated[str, AfterValidator(check_zone)] = "UTC"
     language: Literal["en", "zh"] | None = None
+    colour: Literal["celadon", "clay", "amber", "plum", "indigo", "slate"] = "celadon"
+    # Base64 of a PNG, JPEG or WebP.
+    picture: str | None = None
     blocks: BlocksRecord = BlocksRecord()
     facts: Things | None = None
     mood: Annotated[Things, AfterValidator(check_mood)] | None = None

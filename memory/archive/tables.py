@@ -42,7 +42,7 @@ from memory.archive.schema import (
 )
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVector
 from memory.store.writing import emotion_tags
-from persona.models import CoreBlockVersion, Persona
+from persona.models import CoreBlockVersion, Persona, Picture
 
 # The first and the last day as one object; without an end, that one day.
 EVENT_TIME = Field(
@@ -54,6 +54,12 @@ EVENT_TIME = Field(
     ("event_time_start", "event_time_end"),
 )
 WRITE_ONLY = write_only(AS_IS)
+
+
+def encode_picture(persona: Persona) -> str | None:
+    picture = Picture.objects.filter(persona=persona).first()
+    return base64.b64encode(picture.content).decode() if picture else None
+
 
 PERSONA = Table(
     PersonaRecord,
@@ -73,6 +79,8 @@ PERSONA = Table(
         optional("facts", THINGS),
         optional("mood", THINGS, "episodic_state"),
         optional("care_until", TIME),
+        optional("colour"),
+        optional("picture", from_row(encode_picture)),
     ),
 )
 

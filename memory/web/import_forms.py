@@ -1,11 +1,11 @@
 """The forms of an import: the file, and the choices of who is who."""
 
-import zoneinfo
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
 from django import forms
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from memory.imports import Choices, archive_files, suggestions
@@ -17,6 +17,7 @@ from memory.imports.runs import is_read_anew
 from memory.models import ImportJob
 from persona.onboarding.creation import language_of
 from persona.onboarding.forms import PersonaStep, StyleStep, YouStep
+from persona.zones import ZoneField, listed_zones
 
 PARTS = {
     "text": _("Text"),
@@ -63,7 +64,7 @@ class Answers(forms.Form):
     format = forms.ChoiceField(required=False)
     day_first = forms.ChoiceField(required=False, choices=_DAYS)
     kind = forms.ChoiceField(required=False, choices=_KINDS)
-    zone = forms.ChoiceField()
+    zone = ZoneField()
     undated = forms.DateField(required=False)
     limit = forms.IntegerField(required=False, min_value=1, max_value=10_000_000)
     called = forms.CharField(required=False, max_length=80, strip=True)
@@ -77,7 +78,7 @@ class Answers(forms.Form):
         self.job = job
         self.found: Mapping[str, Any] = job.found
         self._choose_from("format", [(AUTO, _("as recognised")), *((one.name, one.label) for one in FORMATS)])
-        self._choose_from("zone", [(name, name.replace("_", " ")) for name in sorted(zoneinfo.available_timezones())])
+        self.zones = listed_zones(timezone.now())
         is_nameless = job.persona is not None and not job.persona.user_name
         self.asks_name = is_nameless and not self.questions and job.format != archive_files.NAME
         self.fields["day_first"].required = "day_first" in self.questions

@@ -1,11 +1,14 @@
 """The persona: one companion of one owner, with her structured facts and, as L6, her mood."""
 
+import re
 import zoneinfo
 from typing import TYPE_CHECKING
 
+from django.apps import apps
 from django.conf import settings
 from django.core.exceptions import ValidationError
 from django.db import models
+from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.db.public_id import PublicId
@@ -21,6 +24,16 @@ def validate_timezone(name: str) -> None:
         zoneinfo.ZoneInfo(name)
     except (ValueError, OSError, zoneinfo.ZoneInfoNotFoundError) as error:
         raise ValidationError(_("%(name)s is not a time zone."), params={"name": name}) from error
+
+
+# Signs that turn the direction of what follows them, beyond the name, and those that have no width: kept, they would
+# garble every sentence in which the name stands. Joiners stay: letters and emoji need them.
+_UNNAMEABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+
+
+def clean_name(text: str) -> str:
+    """A name in one line, without signs that nobody sees."""
+    return " ".join(_UNNAMEABLE.sub(" ", text).split())
 
 
 class PersonaQuerySet(models.QuerySet["Persona"]):
@@ -39,6 +52,16 @@ class Persona(PublicId):
         ENGLISH = "en", _("English")
         CHINESE = "zh", _("Chinese")
 
+    class Colour(models.TextChoices):
+        """Of the jar that stands for them."""
+
+        CELADON = "celadon", _("Celadon")
+        CLAY = "clay", _("Clay")
+        AMBER = "amber", _("Amber")
+        PLUM = "plum", _("Plum")
+        INDIGO = "indigo", _("Indigo")
+        SLATE = "slate", _("Slate")
+
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="personas", verbose_name=_("owner")
     )
@@ -50,6 +73,7 @@ class Persona(PublicId):
     )
     timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
+    colour = models.CharField(_("colour"), max_length=8, choices=Colour, default=Colour.CELADON)
     facts = models.JSONField(_("facts"), default=dict, blank=True)
     episodic_state = models.JSONField(_("mood"), default=dict, blank=True, editable=False)
     # Until then she does not speak first: somebody spoke of a crisis. It says nothing else, and is dropped once past.
@@ -83,8 +107,17 @@ class Persona(PublicId):
         return f"persona {self.pk}"
 
     def clean(self) -> None:
+        self.name, self.user_name = clean_name(self.name), clean_name(self.user_name)
+        if not self.name:
+            raise ValidationError({"name": _("This field cannot be blank.")})
         if not isinstance(self.facts, dict):
             raise ValidationError({"facts": _("Facts must be an object of names and values.")})
+
+    @cached_property
+    def picture_version(self) -> str:
+        """What tells one picture of theirs from the next; "" where there is none. The picture itself is not read."""
+        saved_at = apps.get_model("persona", "Picture").objects.filter(persona=self).values_list("saved_at", flat=True)
+        return str(round(at.timestamp() * 1e6)) if (at := saved_at.first()) else ""
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:

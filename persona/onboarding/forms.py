@@ -1,15 +1,16 @@
 """The forms of the first run and of onboarding."""
 
-import zoneinfo
 from typing import Any
 
 from django import forms
 from django.contrib.auth.forms import UserCreationForm
 from django.contrib.auth.models import User
+from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
 from persona.models import Persona
 from persona.models.core_block import MAX_CHARACTERS
+from persona.zones import ZoneField, listed_zones
 
 
 class FirstOwnerForm(UserCreationForm):
@@ -49,15 +50,11 @@ class YouStep(forms.Form):
 
     user_name = forms.CharField(label=_("What should they call you?"), max_length=80)
     user = _block(_("What should they always know about you?"))
-    timezone = forms.ChoiceField(label=_("Your time zone"), choices=[])
+    timezone = ZoneField()
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        names = sorted(zoneinfo.available_timezones())
-        field = self.fields["timezone"]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = [(name, name.replace("_", " ")) for name in names]
-        self.initial.setdefault("timezone", "UTC")
+        self.zones = listed_zones(timezone.now())
 
 
 class StyleStep(forms.Form):

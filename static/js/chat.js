@@ -318,14 +318,25 @@ function forgotten(data) {
   announce(word('forgotten'));
 }
 
-// Another model answers from now on: what says that there is none goes.
-function settingsUpdated({ offline }) {
-  if (offline) return;
+// Another model answers from now on: what says that there is none goes. Or the companion has another name or picture.
+function settingsUpdated({ offline, changed_fields: changed = [] }) {
+  if (changed.some((name) => ['name', 'colour', 'picture'].includes(name))) showCompanion();
+  if (offline !== false) return;
   document.getElementById('offline-banner')?.remove();
   document.querySelector('[data-testid="memory-mode"]')?.remove();
   for (const template of document.querySelectorAll('template')) {
     template.content.querySelector('[data-note="memory-mode"]')?.remove();
   }
+}
+
+async function showCompanion() {
+  const answer = await fetch(location.href);
+  if (!answer.ok) return;
+  const page = new DOMParser().parseFromString(await answer.text(), 'text/html');
+  for (const id of ['jar', 'persona-name']) {
+    document.getElementById(id)?.replaceChildren(...(page.getElementById(id)?.childNodes ?? []));
+  }
+  document.title = page.title;
 }
 
 function moodUpdated(data) {

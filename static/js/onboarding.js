@@ -23,13 +23,12 @@ document.addEventListener('click', (event) => {
 });
 
 function guessTimezone(place) {
-  const field = place.querySelector('select, input');
+  const field = place.querySelector('input');
   const zone = Intl.DateTimeFormat().resolvedOptions().timeZone;
-  if (!field || !zone || (field.value && field.value !== 'UTC')) return;
-  if (field.tagName === 'SELECT' && ![...field.options].some((option) => option.value === zone)) {
-    field.add(new Option(zone.replaceAll('_', ' '), zone));
-  }
-  field.value = zone;
+  const options = [...field.list.options];
+  const current = options.find((option) => option.value === field.value)?.dataset.zone ?? field.value;
+  if (!zone || (current && current !== 'UTC')) return;
+  field.value = options.find((option) => option.dataset.zone === zone)?.value ?? zone;
 }
 
 document.querySelectorAll('[data-guess-timezone]').forEach(guessTimezone);

@@ -45,6 +45,7 @@ from memory.models import (
 )
 from memory.store import checks, tombstones, vectors
 from memory.store.deduplication import content_hash
+from persona import pictures
 from persona.models import CoreBlock, CoreDraft, MoodChange, Persona
 from persona.models.core_block import Label
 from persona.onboarding import drafts
@@ -53,6 +54,7 @@ from tests.memory.archive.archives import HEADER, PERSONA, imported, message, no
 from tests.memory.archive.test_export_archive import line, named, restored, saved
 from tests.memory.archive.test_export_archive import node as remembered
 from tests.memory.sessions import NOW, talk, turn
+from tests.persona.images import jpeg
 
 pytestmark = pytest.mark.django_db
 LATER = NOW + timedelta(days=1)
@@ -67,7 +69,10 @@ def everything(mira: Persona) -> Persona:
     block.rewrite("Longer.", mira.owner)
     CoreBlock.objects.filter(pk=block.pk).update(edited_by=None)
     mood = {"mood": "warm", "energy": 6}
-    Persona.objects.filter(pk=mira.pk).update(care_until=LATER, episodic_state=mood | {"updated_at": NOW.isoformat()})
+    pictures.save_picture(mira, jpeg())
+    Persona.objects.filter(pk=mira.pk).update(
+        colour="plum", care_until=LATER, episodic_state=mood | {"updated_at": NOW.isoformat()}
+    )
     talked = talk(mira, "Hello.", status="closed")
     said = turn(talked, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})
     line(talked, "I am here.", role="persona", turn=said)

@@ -1,0 +1,153 @@
+"""The companion's page: who they are and how they look, each part saved by itself; and the picture, for its owner."""
+
+from typing import Any, cast
+
+from django.contrib import messages
+from django.contrib.auth.models import User
+from django.core.exceptions import ValidationError
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_http_methods, require_safe
+
+from memory.imports import uploads
+from memory.models import Lesson
+from memory.recall.always_known import always_known
+from memory.recall.render import format_uuid
+from memory.web.views.base import page, persona_page
+from persona import pictures
+from persona.companion import PARTS, ChangedMeanwhile, PartForm
+from persona.models import CoreBlock, Persona, Picture
+from persona.pictures import PictureRefused
+from persona.zones import listed_zones
+
+MAX_LISTED = 5
+MAX_VERSIONS = 30
+
+
+@persona_page
+@require_http_methods(["GET", "HEAD", "POST"])
+def companion(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """Show all parts; save the one that was sent."""
+    if request.method != "POST":
+        return _render(request, persona)
+    part = request.POST.get("part", "")
+    if part == "picture":
+        return _save_picture(request, persona)
+    if part not in PARTS:
+        raise Http404
+    form = PARTS[part](persona, _restored(request, persona, part) or request.POST)
+    if not form.is_valid():
+        return _render(request, persona, form, status=422)
+    try:
+        form.save(cast(User, request.user))
+    except ChangedMeanwhile:
+        return _render(request, persona, form, is_changed=True, status=409)
+    except ValidationError as error:
+        form.add_error(None, error)
+        return _render(request, persona, form, status=422)
+    messages.success(request, _("Saved. It holds from the next message on."))
+    return _back(persona, part)
+
+
+def _restored(request: HttpRequest, persona: Persona, part: str) -> dict[str, Any] | None:
+    """The fields of a part with an earlier wording of its text, where one is to be restored."""
+    number = request.POST.get("restore", "")
+    form = PARTS[part]
+    if not (number.isdecimal() and form.label):
+        return None
+    block = CoreBlock.objects.get(persona=persona, label=form.label)
+    version = get_object_or_404(block.versions, version=int(number[:9]))
+    return form.stored_values(persona) | {form.label: version.content, "seen": request.POST.get("seen", "")}
+
+
+def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """Replace or remove the picture."""
+    file = request.FILES.get("picture")
+    trouble, status = "", 422
+    if request.POST.get("seen", "") != persona.picture_version:
+        trouble = _("The picture was changed in another tab or on another device. This is how it is now.")
+        status = 409
+    elif "remove" in request.POST:
+        pictures.remove_picture(persona)
+        messages.success(request, _("The picture is removed."))
+        return _back(persona, "look")
+    elif file is None and not uploads.is_too_big(request):
+        trouble = _("Choose a picture first.")
+    else:
+        try:
+            if file is None:
+                raise PictureRefused("too_big")
+            pictures.save_picture(persona, file.read())
+        except PictureRefused as refusal:
+            trouble = pictures.explain(refusal)
+        else:
+            messages.success(request, _("The picture is saved."))
+            return _back(persona, "look")
+    return _render(request, persona, picture_trouble=trouble, status=status)
+
+
+def _back(persona: Persona, part: str) -> HttpResponse:
+    return redirect(f"{reverse('companion', args=[persona.uuid])}#{part}")
+
+
+def _render(
+    request: HttpRequest,
+    persona: Persona,
+    posted: PartForm | None = None,
+    *,
+    is_changed: bool = False,
+    picture_trouble: str = "",
+    status: int = 200,
+) -> HttpResponse:
+    persona = Persona.objects.select_related("owner").get(pk=persona.pk)
+    blocks = {block.label: block for block in persona.core_blocks.prefetch_related("versions")}
+    parts: dict[str, Any] = {}
+    for name, form_class in PARTS.items():
+        fresh = form_class(persona)
+        is_posted = posted is not None and posted.part == name
+        block = blocks.get(form_class.label)
+        parts[name] = {
+            "form": posted if is_posted else fresh,
+            "seen": fresh.initial["seen"],
+            "is_changed": is_posted and is_changed,
+            "now": [(fresh[field].label, shown_value(fresh, field)) for field in fresh.fields if field != "seen"],
+            "versions": block.versions.all()[:MAX_VERSIONS] if block else [],
+        }
+    context = {
+        "parts": parts,
+        "zones": listed_zones(timezone.now()),
+        "picture_trouble": picture_trouble,
+        "max_picture_bytes": pictures.MAX_BYTES,
+        "wishes": Lesson.objects.filter(persona=persona, status="active").order_by("-created_at", "-id")[:MAX_LISTED],
+        "known": [
+            {"uuid": format_uuid(one.node.uuid_hex), "text": one.node.description}
+            for one in always_known(persona.pk)[:MAX_LISTED]
+        ],
+    }
+    return page(request, persona, "memory/companion.html", context, status=status)
+
+
+def shown_value(form: PartForm, field: str) -> str:
+    """What is stored in a field, as people read it."""
+    value = form[field].value() or ""
+    choices = dict(getattr(form.fields[field], "choices", ()))
+    return str(choices.get(value, value))
+
+
+# No file that is too large to be a picture is stored while the form is read (memory/imports/uploads.py).
+companion.max_upload_bytes = pictures.MAX_BYTES  # type: ignore[attr-defined]
+
+
+@persona_page
+@require_safe
+def picture(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """The picture, for its owner alone: nothing keeps it, and as a page of its own it can do nothing."""
+    stored = get_object_or_404(Picture, persona=persona)
+    response = HttpResponse(stored.content, content_type=f"image/{stored.format}")
+    response["Content-Disposition"] = "inline"
+    response["Content-Security-Policy"] = "default-src 'none'; sandbox"
+    response["Cross-Origin-Resource-Policy"] = "same-origin"
+    return response

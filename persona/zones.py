@@ -1,0 +1,128 @@
+"""Time zones as people look for them: by region and city, in English and Chinese, or by country. zones.txt names some
+180 places; every other zone is found by its own name, such as America/Indiana/Knox."""
+
+import re
+import unicodedata
+import zoneinfo
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+from django import forms
+from django.core.exceptions import ValidationError
+from django.utils.translation import get_language, gettext
+from django.utils.translation import gettext_lazy as _
+
+MAX_LISTED = 8
+REGIONS = {
+    "Africa": _("Africa"),
+    "America": _("Americas"),
+    "Antarctica": _("Antarctica"),
+    "Arctic": _("Arctic"),
+    "Asia": _("Asia"),
+    "Atlantic": _("Atlantic"),
+    "Australia": _("Australia"),
+    "Europe": _("Europe"),
+    "Indian": _("Indian Ocean"),
+    "Pacific": _("Pacific"),
+}
+
+
+@dataclass(frozen=True)
+class Place:
+    """A zone and what people call it, by language; the first name is the one that is shown."""
+
+    zone: str
+    names: Mapping[str, tuple[str, ...]]
+
+
+@cache
+def places() -> Mapping[str, Place]:
+    """The places of zones.txt that this machine knows the zone of, by zone."""
+    found = {}
+    for line in (Path(__file__).parent / "zones.txt").read_text(encoding="utf-8").splitlines()[1:]:
+        zone, *names = (part.strip() for part in line.split("|"))
+        if zone in zoneinfo.available_timezones():
+            by_language = (tuple(name.strip() for name in listed.split(";")) for listed in names)
+            found[zone] = Place(zone, dict(zip(("en", "zh"), by_language, strict=True)))
+    return found
+
+
+def describe_zone(zone: str) -> str:
+    """A zone in the reader's language, "Europe · Lisbon"."""
+    region, _slash, city = zone.partition("/")
+    if place := places().get(zone):
+        city = place.names["zh" if (get_language() or "").startswith("zh") else "en"][0]
+    shown = REGIONS.get(region)
+    return f"{shown} · {city.replace('_', ' ')}" if shown and city else city.replace("_", " ") or zone
+
+
+def listed_zones(now: datetime) -> list[tuple[str, str, str]]:
+    """Zone, description and names to find it by, with the distance from UTC at `now`; by region and city."""
+    rows = []
+    for zone, place in places().items():
+        offset = f"{now.astimezone(zoneinfo.ZoneInfo(zone)):%z}"
+        names = ", ".join(name for names in place.names.values() for name in names)
+        rows.append((zone, describe_zone(zone), f"UTC{offset[:3]}:{offset[3:]} · {names}"))
+    return sorted(rows, key=lambda row: row[1])
+
+
+def find_zones(text: str) -> list[str]:
+    """The zones that `text` may mean: the places that are called so, else the zones, else those that contain it."""
+    sought = _plain(text)
+    if not sought:
+        return []
+    # The signs of Etc/GMT+3 are turned round: it is three hours behind. Whoever writes that means another zone.
+    others = (
+        Place(zone, {}) for zone in sorted(zoneinfo.available_timezones() - places().keys()) if "Etc/" not in zone
+    )
+    groups = [[(place.zone, _names(place)) for place in group] for group in (places().values(), others)]
+    fits: Sequence[Callable[[str], bool]] = (
+        sought.__eq__,
+        lambda name: name.startswith(sought),
+        lambda name: sought in name,
+    )
+    for fit, group in product(fits, groups):
+        if found := [zone for zone, names in group if any(map(fit, names))]:
+            return found
+    return []
+
+
+def _names(place: Place) -> set[str]:
+    called = (name for names in place.names.values() for name in names)
+    return {_plain(name) for name in (place.zone, place.zone.rpartition("/")[2], describe_zone(place.zone), *called)}
+
+
+def _plain(text: str) -> str:
+    """Letters and digits alone, without case and accents; "-3" and "+3" stay apart."""
+    decomposed = unicodedata.normalize("NFKD", text).casefold()
+    return re.sub(r"[^\w+-]|_|[\u0300-\u036f]", "", decomposed)
+
+
+class ZoneField(forms.CharField):
+    """A place or a zone, as it was typed or picked from the list; the value is the name of the zone."""
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(label=_("Your time zone"), max_length=100, **options)
+
+    def prepare_value(self, value: Any) -> Any:
+        return describe_zone(value) if value in zoneinfo.available_timezones() else value
+
+    def clean(self, value: Any) -> str:
+        text = super().clean(value)
+        if not text or text in zoneinfo.available_timezones():
+            return text
+        match find_zones(text):
+            case [zone]:
+                return zone
+            case []:
+                raise ValidationError(gettext("No such place is known here. Write a larger city near you."))
+            case several:
+                shown = gettext(", ").join(describe_zone(zone) for zone in several[:MAX_LISTED])
+                raise ValidationError(
+                    gettext("More than one place fits: %(places)s. Choose one of them."), params={"places": shown}
+                )
