@@ -1,5 +1,5 @@
-"""Dates as people say them: "yesterday", "three weeks ago", 「三周前」; and as prompts note them, with the exact day:
-"(9 April 2023, five months ago)", 「（2023年4月9日，五个月前）」. Pure; dates are those of the owner's zone."""
+"""Dates as people say them: "yesterday", "three weeks ago", 「三周前」; and as prompts note them: "(9 April 2023, five
+months ago)" where there are few, "[2023-04-09]" before each of many. Pure; dates are those of the owner's zone."""
 
 from calendar import monthrange
 from collections.abc import Sequence
@@ -16,9 +16,8 @@ _MONTHS = (
 )  # fmt: skip
 
 
-# What a day is where it is not that of what happened: "told 9 April 2023", 「2023年4月9日说」.
-Basis = Literal["told", "noted"]
-_BASIS_ZH: dict[Basis, str] = {"told": "说", "noted": "记"}
+# What a day is: that on which it happened, was said or was noted down.
+Basis = Literal["happened", "said", "noted"]
 _UNITS_ZH = {"day": "天", "week": "周", "month": "个月", "year": "年"}
 
 
@@ -80,42 +79,39 @@ def write_days(first: date, last: date, language: str, *, before_month: str = ""
     return f"{first.day} {begins}{'' if same_year else f' {first.year}'} – {last.day} {ends}"
 
 
-def note_days(
-    first: date,
-    last: date,
-    today: date,
-    language: str,
-    basis: Basis | None = None,
-    told: date | None = None,
-    also: Sequence[date] = (),
-) -> str:
-    """The days of a memory as a prompt notes them. `basis` says what they are where they are not its own; `told` is
-    the day on which it was told, where the note must give that as well, `also` are others on which it was told.
+def note_days(first: date, last: date, today: date, language: str) -> str:
+    """The days from `first` to `last` as a prompt notes them, and how far they are from `today`.
 
     >>> note_days(date(2023, 4, 9), date(2023, 4, 9), date(2023, 9, 12), "en")
     '(9 April 2023, five months ago)'
-    >>> note_days(date(2023, 4, 9), date(2023, 4, 9), date(2023, 9, 12), "zh", "told")
-    '（2023年4月9日说，五个月前）'
     """
     days = write_days(first, last, language)
     if first <= today <= last and first < last:
         seen = "现在" if language == "zh" else "now"
     else:
         seen = humanize_distance(last if last < today else first, today, language)
+    return f"（{days}，{seen}）" if language == "zh" else f"({days}, {seen})"
+
+
+def stamp_days(
+    first: date, last: date, language: str, basis: Basis, said: date | None = None, also: Sequence[date] = ()
+) -> str:
+    """The same as briefly as it can be said. A bare day is that on which something was said. `said` is that day, where
+    it must stand beside the day on which it happened; `also` are others on which it was said.
+
+    >>> day = date(2023, 4, 9)
+    >>> stamp_days(day, day, "en", "said"), stamp_days(day, day, "en", "happened"), stamp_days(day, day, "zh", "noted")
+    ('[2023-04-09]', '[on 2023-04-09]', '[2023-04-09记]')
+    >>> stamp_days(date(2023, 3, 1), date(2023, 5, 31), "en", "happened", day, [date(2023, 6, 2)])
+    '[March–May 2023; said 2023-04-09; also 2023-06-02]'
+    """
+    days = f"{first}" if first == last else write_days(first, last, language)
+    others = ", ".join(map(str, also))
     if language == "zh":
-        then = f"；{_bare_day(told, last, language)}说" if told else ""
-        then += f"；{'、'.join(_bare_day(day, last, language) for day in also)}也说" if also else ""
-        return f"（{days}{_BASIS_ZH[basis] if basis else ''}，{seen}{then}）"
-    then = f"; told {_bare_day(told, last, language)}" if told else ""
-    then += f"; also {', '.join(_bare_day(day, last, language) for day in also)}" if also else ""
-    return f"({f'{basis} ' if basis else ''}{days}, {seen}{then})"
-
-
-def _bare_day(day: date, beside: date, language: str) -> str:
-    """A day, without its year where it is that of the day beside it."""
-    if day.year != beside.year:
-        return write_days(day, day, language)
-    return f"{day.month}月{day.day}日" if language == "zh" else f"{day.day} {_MONTHS[day.month - 1]}"
+        days = f"于{days}" if basis == "happened" and first == last else f"{days}记" if basis == "noted" else days
+        return f"[{days}{f'；{said}说' if said else ''}{f'；{others}也说' if also else ''}]"
+    days = f"on {days}" if basis == "happened" and first == last else f"noted {days}" if basis == "noted" else days
+    return f"[{days}{f'; said {said}' if said else ''}{f'; also {others}' if also else ''}]"
 
 
 def _last_of_month(day: date) -> int:

@@ -1,11 +1,12 @@
 """Recollections as the prompt shows them: nodes with their days, messages quoted with their speaker.
 
-    - (9 April 2023, five months ago) Ana adopted a cat.              an event of which the day is known
-    - (told 9 April 2023, five months ago) Ana adopted a cat.         one of which only the day of telling is known
-    - (March–May 2023, six months ago) Ana lived in Lyon.             one that is known to the month
+    - [on 2023-04-09] Ana adopted a cat.         an event of which the day is known
+    - [2023-04-09] Ana adopted a cat.            one of which only the day of telling is known
+    - [March–May 2023] Ana lived in Lyon.        one that is known to the month
 
-The exact day answers "when?" and resolves the "yesterday" of a quotation; the distance is what people say. What lasts
-(facts) has no day, unless its words need one to be understood. Days are those of the owner's time zone.
+The exact day answers "when?" and resolves the "yesterday" of a quotation. How long ago it was is for people (`when_…`):
+in every item it cost LoCoMo 0.006 of its evidence. What lasts (facts) has no day, unless its words need one to be
+understood. Days are those of the owner's time zone.
 """
 
 import tomllib
@@ -21,7 +22,7 @@ from django.conf import settings
 from chat.models import Message
 from echovessel.language.coarse_dates import humanize_coarse_date, span_of
 from echovessel.language.dates import is_relative
-from echovessel.language.human_dates import Basis, humanize_distance, note_days, write_days
+from echovessel.language.human_dates import Basis, humanize_distance, stamp_days
 from echovessel.language.small_talk import Gist
 from echovessel.llm.prompts import one_line, shorten, tokens
 from memory.models import ConceptNode
@@ -31,13 +32,13 @@ from persona.models import Persona
 # A longer message is cut: its words can be looked up, the budget is fixed.
 MAX_MESSAGE_TOKENS = 250
 NEXT_LINE = "\n  "
-_note_days = lru_cache(maxsize=4_096)(note_days)
+_stamp_days = lru_cache(maxsize=4_096)(stamp_days)
 Kind = ConceptNode.Kind
 # A memory of another kind is shown without a day.
 DATED = (Kind.EVENT, Kind.INTENTION, Kind.EXPECTATION, Kind.THOUGHT)
 # Of the days on which the same was told, too, the latest are shown.
 MAX_ALSO = 2
-DAY_UNKNOWN = {"en": "(day unknown)", "zh": "（日期不详）"}
+DAY_UNKNOWN = {"en": "[day unknown]", "zh": "[日期不详]"}
 
 
 class RenderedMessage(NamedTuple):
@@ -117,7 +118,7 @@ class Renderer:
         question with which the last one ends is left out, if that tells anything besides."""
         lines = [f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0], len(messages) > 1)}"]
         for before, message in pairwise(messages):
-            day = "" if self.same_day(before, message) else f"{self._written_day(message)}{self._colon}"
+            day = "" if self.same_day(before, message) else self._after_note(self._note_message(message))
             lines.append(f"{day}{self._quote(message, message is not messages[-1])}")
         return NEXT_LINE.join(lines)
 
@@ -126,7 +127,7 @@ class Renderer:
         question that is shown where an answer follows."""
         quote, asking = self._quote(message, is_answered=False), self._quote(message, is_answered=True)
         others = [one for one in neighbours if not self.same_day(one, message)]
-        day = max((self._written_day(one) + self._colon for one in (message, *others)), key=len) if others else ""
+        day = max((self._after_note(self._note_message(one)) for one in (message, *others)), key=len) if others else ""
         first = f"- {self._after_note(self._note_message(message))}{quote}"
         return tokens(first), tokens(f"{NEXT_LINE}{day}{quote}"), max(0, tokens(asking) - tokens(quote) + 1)
 
@@ -147,7 +148,7 @@ class Renderer:
 
     def _note_node(self, node: RenderedNode, alike: Sequence[RenderedNode] = ()) -> str:
         """The days of a node: its own, else that on which it was told or noted."""
-        today, told_on = self.now.date(), self._day(node.created_at)
+        told_on = self._day(node.created_at)
         also: tuple[date, ...] = ()
         if alike:
             told = {self._day(one.created_at) for one in alike if not one.event_start and not one.is_undated}
@@ -157,23 +158,19 @@ class Renderer:
             is_told_otherwise = told_on != node.event_start and not node.is_undated and is_relative(node.description)
             needs_telling = is_told_otherwise and node.kind not in (Kind.INTENTION, Kind.EXPECTATION)
             first_told = told_on if needs_telling else None
-            return _note_days(node.event_start, last, today, self.language, None, first_told, also)
+            return _stamp_days(node.event_start, last, self.language, "happened", first_told, also)
         if node.kind not in DATED and not is_relative(node.description):
             return ""
         if node.is_undated:
             return DAY_UNKNOWN[self.language]
-        basis: Basis = "told" if node.is_told and node.kind != Kind.THOUGHT else "noted"
-        return _note_days(told_on, told_on, today, self.language, basis, None, also)
+        basis: Basis = "said" if node.is_told and node.kind != Kind.THOUGHT else "noted"
+        return _stamp_days(told_on, told_on, self.language, basis, None, also)
 
     def _note_message(self, message: RenderedMessage) -> str:
         if message.is_undated:
             return DAY_UNKNOWN[self.language]
         day = self._day(message.created_at)
-        return _note_days(day, day, self.now.date(), self.language)
-
-    def _written_day(self, message: RenderedMessage) -> str:
-        day = self._day(message.created_at)
-        return write_days(day, day, self.language)
+        return _stamp_days(day, day, self.language, "said")
 
     def _after_note(self, note: str) -> str:
         return f"{note} " if note and self.language != "zh" else note

@@ -47,7 +47,7 @@ def completed(lines: Sequence[str], chosen: Sequence[int], budget: int = 500, wi
     texts = [
         TELLER.passage(sorted([known[item.best.key], *item.context], key=lambda one: one.id)) for item in found.items
     ]
-    return [text.split(") ", 1)[1] for text in texts]
+    return [text.split("] ", 1)[1] for text in texts]
 
 
 @each_row(
@@ -99,7 +99,7 @@ def test_what_the_prompt_shows_anyway_is_not_added() -> None:
 
 
 @pytest.mark.parametrize(
-    ("budget", "count"), [(500, 2), (45, 2), (30, 1), (10, 0)], ids=["all", "one completed", "one", "none"]
+    ("budget", "count"), [(500, 2), (33, 2), (22, 1), (6, 0)], ids=["all", "one completed", "one", "none"]
 )
 def test_the_weakest_goes_where_the_budget_falls_short(budget: int, count: int) -> None:
     lines = ["> What is the boat called?", "Seagull.", "x", "> When does the choir meet?", "Every Thursday."]

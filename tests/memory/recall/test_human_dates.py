@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from echovessel.language.dates import is_relative
-from echovessel.language.human_dates import humanize_date, note_days, write_days
+from echovessel.language.human_dates import humanize_date, note_days, stamp_days, write_days
 from tests.table import each_row
 
 TODAY = date(2026, 6, 15)
@@ -41,9 +41,9 @@ def test_a_day_is_told_as_people_tell_it(days: int, english: str, chinese: str) 
 def test_every_day_can_be_told(first: date, last: date, today: date, language: str) -> None:
     assert humanize_date(first, today, language).strip()
     first, last = sorted((first, last))
-    note = note_days(first, last, today, language, "told", first)
-    assert str(first.year) in note
-    assert note[0] + note[-1] in ("()", "（）")
+    for note in (note_days(first, last, today, language), stamp_days(first, last, language, "said", first)):
+        assert str(first.year) in note
+        assert note[0] + note[-1] in ("()", "（）", "[]")
 
 
 @each_row(

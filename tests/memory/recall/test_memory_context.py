@@ -44,7 +44,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     section = context.recollections(request(keeper, "Do you remember my cat?"))
     assert section.place == "user"
     assert section.text.startswith("# What you remember\n")
-    assert "<memory>\n- (2–3 January 2026, three weeks ago) Ana adopted a white cat named Blackie." in section.text
+    assert "<memory>\n- [2–3 January 2026] Ana adopted a white cat named Blackie." in section.text
     assert section.text.endswith("</memory>")
     best = section.material["recollections"][0]
     assert best == {
