@@ -4,6 +4,7 @@ A sentence embedding sees little of "What's my job?" in "Ana is a nurse"; that b
 """
 
 import re
+from typing import Literal
 
 from echovessel.llm.offline.text import is_question
 
@@ -30,8 +31,17 @@ _DOMAINS = {
     for domain, words in _WORDS.items()
     for _split in [re.split(r"\|(?![^(]*\))", words)]
 }
-_OWN = re.compile(r"\b(?:i|my|me|mine|we|our|us)\b|我|咱", re.I)
-_YOURS = re.compile(r"\b(?:you|your|yours)\b|你", re.I)
+_BOTH = re.compile(r"\b(?:we|us|our|ours|both of)\b|我们|咱|[你我]俩", re.I)
+_OWN = re.compile(r"\b(?:i|my|me|mine|myself)\b|我", re.I)
+_YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b|你", re.I)
+# Words to whoever is asked, about nobody.
+_FRAME = re.compile(
+    r"\b(?:do|don't|can|could|would|did) you (?:still |even )?(?:remember|recall|know|think|guess|say)\b"
+    r"|\b(?:(?:can|could|would|will) you )?(?:please )?(?:tell|remind) me\b"
+    r"|\b(?:did i|have i(?: ever)?|i(?:'ve)?(?: ever)?) (?:tell|told|mention(?:ed)?)(?: to)? you\b"
+    r"|你(?:还|有没有)?(?:记(?:不记)?得|知(?:不知)?道|觉得|认为|猜)|(?:请|能不能|可以)?(?:告诉|提醒)我|我?(?:有没有)?(?:跟|和|对|向)你(?:说|讲|提|聊)",
+    re.I,
+)
 
 
 def domains_asked(text: str) -> list[str]:
@@ -45,6 +55,27 @@ def domains_asked(text: str) -> list[str]:
     return [domain for domain, words in _DOMAINS.items() if words.search(text)]
 
 
-def asks_of_listener(text: str) -> bool:
-    """Whether a question is about whoever is asked, and not about whoever asks: "Do you have a pet?"."""
-    return bool(_YOURS.search(text)) and not _OWN.search(text)
+def person_asked_about(text: str, user_name: str, persona_name: str) -> Literal["", "user", "persona"]:
+    """Whose matter a question is about, by a pronoun or a name; empty where it is about both, or about neither.
+
+    >>> [person_asked_about(text, "Ana", "Mira") for text in ("Do you remember my pet?", "Does Mira paint?")]
+    ['user', 'persona']
+    >>> person_asked_about("What did we do?", "Ana", "Mira"), person_asked_about("你还记得我住哪里吗？", "安娜", "米拉")
+    ('', 'user')
+    """
+    if not is_question(text):
+        return ""
+    called = re.sub(
+        rf"^\W*{re.escape(persona_name)}\s*[,，]|[,，]\s*{re.escape(persona_name)}\W*$", " ", text, flags=re.I
+    )
+    asked = _FRAME.sub(" ", called)
+    is_user = _OWN.search(asked) is not None or _is_named(user_name, asked)
+    is_persona = _YOURS.search(asked) is not None or _is_named(persona_name, asked)
+    if is_user == is_persona or _BOTH.search(asked):
+        return ""
+    return "user" if is_user else "persona"
+
+
+def _is_named(name: str, text: str) -> bool:
+    before, after = (r"(?<![A-Za-z0-9])", r"(?![A-Za-z0-9])") if name.isascii() else ("", "")
+    return bool(name) and re.search(f"{before}{re.escape(name)}{after}", text, re.I) is not None

@@ -187,7 +187,7 @@ def recall(
         pool = retrievers.sharpen(pool, meaning, ranking.best(pool, tuning, FEEDBACK_NODES))
     ranks = ranking.rank(pool, question, now, tuning)
     offered = shortlist.build_shortlist(
-        persona, pool, ranks, Renderer.of(persona, now), already_in_prompt(meaning), budget_tokens
+        persona, question, pool, ranks, Renderer.of(persona, now), already_in_prompt(meaning), budget_tokens
     )
     in_window = frozenset(message.pk for message in window)
     selection = select.select_within_budget(

@@ -191,7 +191,8 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 # The fields of render.RenderedNode.
 _RENDERED = (
     "n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
-    f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, n.plan_state"
+    f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, n.plan_state, "
+    "n.subject"
 )
 _UNDATED = "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated"
 

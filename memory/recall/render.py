@@ -79,6 +79,7 @@ class RenderedNode(NamedTuple):
     since: str = ""
     until: str = ""
     plan_state: str = ""
+    subject: str = ""
 
     @property
     def layer(self) -> str:

@@ -25,7 +25,7 @@ import numpy as np
 from chat import search
 from echovessel.embeddings import embedding
 from echovessel.embeddings.cosine_scale import Kind
-from echovessel.language.fact_domains import asks_of_listener, domains_asked
+from echovessel.language.fact_domains import domains_asked, person_asked_about
 from memory.recall import details, lexical, snapshot
 from memory.recall.dates import Window
 from memory.recall.passages import Sessions
@@ -148,7 +148,8 @@ def gather(
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
     asked = query.turns[-1] if query.turns else ""
     if domains := domains_asked(asked):
-        facts = details.facts_about(persona.pk, domains, asks_of_listener(asked), MAX_OF_A_DOMAIN)
+        of_persona = person_asked_about(asked, persona.called, persona.name) == "persona"
+        facts = details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
         if facts:
             with finds.timed("domain") as record:
                 finds.add(facts, record)

@@ -28,6 +28,8 @@ DENSE_SPAN = 0.4
 # The share of its anchor that an anchored memory gets although nothing else speaks for it.
 MIN_ANCHOR = 1 / 3
 DISPUTED_PENALTY = 0.3
+# Of a memory of the persona where the owner is asked about, and the reverse (LoCoMo 0.925 -> 0.930).
+OTHER_PERSON_PENALTY = 0.15
 DOUBT_PENALTY = 0.3
 RELATIONAL = 0.5
 UNWEIGHTED = frozenset(("raw_relevance", "dense", "words"))

@@ -9,15 +9,17 @@ import numpy as np
 
 from chat import search
 from chat.prompt.assemble import find_addressees, format_addressees
+from echovessel.language.fact_domains import person_asked_about
 from echovessel.language.small_talk import gist_of
 from echovessel.llm.prompts import one_line, tokens
 from memory import knobs
 from memory.recall import details, passages
 from memory.recall.near_duplicates import which_is_enough
+from memory.recall.query import Query
 from memory.recall.ranking import Ranking
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer
 from memory.recall.retrievers import Pool
-from memory.recall.scoring import DISPUTED_PENALTY, Parts
+from memory.recall.scoring import DISPUTED_PENALTY, OTHER_PERSON_PENALTY, Parts
 from memory.recall.select import Candidate
 from memory.store.corrections import outdated_message_ids, unsure_message_ids
 from memory.store.deduplication import dates_conflict
@@ -45,9 +47,16 @@ class Shortlist:
 
 
 def build_shortlist(
-    persona: Persona, pool: Pool, ranks: Ranking, renderer: Renderer, in_prompt: Collection[int], budget: int
+    persona: Persona,
+    question: Query,
+    pool: Pool,
+    ranks: Ranking,
+    renderer: Renderer,
+    in_prompt: Collection[int],
+    budget: int,
 ) -> Shortlist:
-    """The candidates for a budget. What is below the floor, and the nodes `in_prompt`, are not offered."""
+    """The candidates for a budget. What is below the floor, and the nodes `in_prompt`, are not offered. Where the
+    question is about the owner, what is the persona's own stands back, and the reverse."""
     limit = max(MIN_OFFERED, budget // MIN_ITEM_TOKENS)
     below = pool.nodes.ids[~(ranks.passes | ranks.excepted)].tolist()
     removed = dict.fromkeys(((True, key) for key in in_prompt), "in_prompt")
@@ -59,6 +68,13 @@ def build_shortlist(
     ids = pool.nodes.ids[best].tolist()
     nodes = {row[0]: RenderedNode(*row) for row in details.node_rows(persona.pk, ids)}
     parts = {key: of for key, of in zip(ids, ranks.parts.each(best), strict=True) if key in nodes}
+    asked_about = person_asked_about(question.turns[-1], persona.called, persona.name)
+    other_person = {"user": "persona", "persona": "user"}.get(asked_about)
+    parts |= {
+        key: replace(of, penalty=of.penalty - OTHER_PERSON_PENALTY * of.total)
+        for key, of in parts.items()
+        if nodes[key].subject == other_person
+    }
     relevance = dict(zip(ranks.messages[:limit].tolist(), ranks.relevance[:limit].tolist(), strict=True))
     messages = read_messages(persona, list(relevance), renderer)
     answering = details.last_of_user(persona.pk, list(messages))
@@ -82,6 +98,7 @@ def build_shortlist(
             * relevance[key]
             * passages.statement_weight(message.content)
             * (1 - DISPUTED_PENALTY * message.is_unsure)
+            * (1 - OTHER_PERSON_PENALTY * (message.role == other_person))
             for key, message in messages.items()
         },
         removed=removed,

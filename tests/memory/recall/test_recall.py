@@ -408,3 +408,14 @@ def test_the_vector_of_talk_that_is_shipped_is_what_the_bundled_model_makes() ->
     """But for the last bits: 8-bit kernels of processors differ a little."""
     made, shipped = common_words.common_direction_of(embedding.BUNDLED), np.load(common_words._BUNDLED_TALK)
     assert made @ shipped / (np.linalg.norm(made) * np.linalg.norm(shipped)) > 0.999
+
+
+def test_what_is_of_the_other_one_stands_back(ana: User, tmp_path: Path) -> None:
+    told = [
+        node("hers", "Mira keeps two grey cats.", subject="persona"),
+        node("mine", "Ana keeps two grey cats.", subject="user"),
+    ]
+    persona = imported(tmp_path, ana, HEADER, PERSONA, *told).persona
+    assert names(asking(persona, "What cats do I keep?"))[0] == "mine"
+    assert names(asking(persona, "What cats do you keep?"))[0] == "hers"
+    assert set(names(asking(persona, "What cats do I keep?"))) == {"mine", "hers"}
