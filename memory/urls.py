@@ -5,6 +5,7 @@ from django.urls.converters import StringConverter
 
 from memory.consolidation import open_items
 from memory.curation.actions import NODE_ACTIONS
+from memory.curation.threads import MEMBER_ACTIONS, THREAD_ACTIONS
 from memory.entities import merge
 from memory.web.entity_actions import ENTITY_ACTIONS
 from memory.web.views import (
@@ -22,6 +23,7 @@ from memory.web.views import (
     merge_proposals,
     onboarding,
     people,
+    threads,
 )
 
 
@@ -33,6 +35,7 @@ def _one_of(*deeds: str) -> type[StringConverter]:
 register_converter(_one_of("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "deed")
 register_converter(_one_of(*ENTITY_ACTIONS), "somebody_deed")
 register_converter(_one_of(*merge.DECISIONS), "name_deed")
+register_converter(_one_of("rename", *THREAD_ACTIONS, *MEMBER_ACTIONS), "thread_deed")
 register_converter(_one_of(*drafts.DEEDS), "draft_deed")
 register_converter(_one_of(*drafts.LABELS), "block")
 
@@ -47,6 +50,13 @@ urlpatterns = [
     path("memory/<uuid:persona>/companion/", companion.companion, name="companion"),
     path("memory/<uuid:persona>/picture/", companion.picture, name="picture"),
     path("memory/<uuid:persona>/facts/", facts.facts, name="facts"),
+    path("memory/<uuid:persona>/story-lines/", threads.threads, name="story_lines"),
+    path("memory/<uuid:persona>/story-lines/<uuid:thread>/", threads.thread, name="story_line"),
+    path(
+        "memory/<uuid:persona>/story-lines/<uuid:thread>/<thread_deed:deed>/",
+        threads.thread_action,
+        name="story_line_deed",
+    ),
     path("memory/<uuid:persona>/wishes/", lessons.wishes, name="wishes"),
     path("memory/<uuid:persona>/wishes/<uuid:node>/", lessons.edit_wish, name="edit_wish"),
     path("memory/<uuid:persona>/wishes/<uuid:node>/undo/", lessons.undo_edit, name="undo_wish"),

@@ -7,8 +7,10 @@ own, which are documented with their formats.
 from collections.abc import Iterable
 from typing import Any
 
+from memory.curation.threads import members_of
 from memory.forgetting import Affected, Plan
-from memory.models import ConceptNode, Entity, MergeProposal, Question, Receipt, SlowCycleRun
+from memory.models import ConceptNode, Entity, MergeProposal, Question, Receipt, SlowCycleRun, Thread
+from memory.models.thread import day_of
 from memory.store.writing import forgotten_before
 from memory.web.trace import trace_node
 
@@ -116,6 +118,21 @@ def serialize_question(question: Question) -> dict[str, Any]:
         "status": question.status,
         "asked_at": question.asked_at,
         "grounds": [node.uuid for node in question.grounds.all()],
+    }
+
+
+def serialize_thread(thread: Thread) -> dict[str, Any]:
+    """A story line of `curation.threads.with_members`."""
+    zone = thread.persona.zone
+    return {
+        "id": thread.uuid,
+        "title": thread.title,
+        "state": thread.state,
+        "created_at": thread.created_at,
+        "dissolved_at": thread.dissolved_at,
+        "nodes": [
+            {"id": node.uuid, "description": node.description, "day": day_of(node, zone)} for node in members_of(thread)
+        ],
     }
 
 

@@ -130,6 +130,7 @@ def _node_page(
         "form": form or correction_form(node, auto_id=FIELD_IDS),
         "editing": form is not None,
         "moment": moment_of(node),
+        "story_line": persona.threads.filter(members__node=node, members__removed_at=None).first(),
         "times": format_times(node, timezone.now().astimezone(persona.zone).date()),
     }
     return page(request, persona, "memory/node.html", context | trace_node(node), status=status)

@@ -70,6 +70,9 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
         "last_heard": active.filter(kind__in=L3).order_by("-last_mentioned_at", "-id").first(),
         "awaited": list(active.filter(plan | item).newest_first()[:MOST_AWAITED]),
         "names": list(row.aliases.all()),
+        "story_lines": list(
+            row.persona.threads.filter(members__node__mentions__entity=row, members__removed_at=None).distinct()
+        ),
         "memories": memories,
         "more": max(0, row.mentions.count() - len(memories)),
         "decided": decided_proposals(row),

@@ -1,0 +1,96 @@
+"""Story lines: the memories of one matter with its state; renamed, ended, put right and dissolved by their owner."""
+
+from datetime import date, datetime
+from typing import Annotated, Any, Literal
+from uuid import UUID
+
+from django.http import HttpRequest
+from django.shortcuts import get_object_or_404
+from django.utils import timezone
+from ninja import Schema
+from pydantic import Field
+
+from echovessel.api.bodies import Body
+from echovessel.api.problems import ApiError
+from memory.curation import threads
+from memory.curation.threads import MEMBER_ACTIONS, THREAD_ACTIONS
+from memory.models import Thread
+from memory.models.thread import MAX_TITLE
+from memory.web.api.memories import own_node
+from memory.web.api.routing import router
+from memory.web.serializers import serialize_thread
+from persona.lookup import own_persona
+from persona.models import Persona
+
+ThreadAction = Literal["end", "reopen", "dissolve", "restore"]
+MemberAction = Literal["take_out", "put_back"]
+Title = Annotated[str, Field(min_length=1, max_length=MAX_TITLE, pattern=r"\S", examples=["The flat in Basel"])]
+
+
+class MemberOut(Schema):
+    """A memory of a story line."""
+
+    id: UUID
+    description: str = Field(examples=["Ana saw a flat in Basel."])
+    day: date
+
+
+class ThreadOut(Schema):
+    """A story line: its memories, newest first. Its state is open or ended."""
+
+    id: UUID
+    title: str = Field(examples=["The flat in Basel"])
+    state: str = Field(examples=["open"])
+    created_at: datetime
+    dissolved_at: datetime | None
+    nodes: list[MemberOut]
+
+
+class TitleIn(Body):
+    """What it is called from now on."""
+
+    title: Title
+
+
+@router.get("/{uuid:persona_id}/threads", response=list[ThreadOut], summary="Story lines, the newest first")
+def list_threads(request: HttpRequest, persona_id: UUID, state: Thread.State | None = None) -> list[dict[str, Any]]:
+    """What goes on over weeks, each with its memories; without those that were dissolved."""
+    persona = own_persona(request, persona_id)
+    return [serialize_thread(thread) for thread in threads.newest_first(persona) if state in (None, thread.state)]
+
+
+@router.patch("/{uuid:persona_id}/threads/{uuid:thread_id}", response=ThreadOut, summary="Rename a story line")
+def patch_thread(request: HttpRequest, persona_id: UUID, thread_id: UUID, body: TitleIn) -> dict[str, Any]:
+    """Another title, which nothing changes by itself from then on."""
+    thread = _own(own_persona(request, persona_id), thread_id)
+    threads.rename(thread, body.title)
+    return serialize_thread(_own(thread.persona, thread_id))
+
+
+@router.post("/{uuid:persona_id}/threads/{uuid:thread_id}/{action}", response=ThreadOut, summary="Change a story line")
+def post_thread_action(request: HttpRequest, persona_id: UUID, thread_id: UUID, action: ThreadAction) -> dict[str, Any]:
+    """It has ended, goes on, is dissolved or restored; its memories stay. 409 `unchanged` where it is so already."""
+    thread = _own(own_persona(request, persona_id), thread_id)
+    if not THREAD_ACTIONS[action](thread, timezone.now()):
+        raise ApiError(409, "unchanged", "It is so already.")
+    return serialize_thread(_own(thread.persona, thread_id))
+
+
+@router.post(
+    "/{uuid:persona_id}/threads/{uuid:thread_id}/nodes/{uuid:node_id}/{action}",
+    response=ThreadOut,
+    summary="Take a memory out of a story line",
+)
+def post_member_action(
+    request: HttpRequest, persona_id: UUID, thread_id: UUID, node_id: UUID, action: MemberAction
+) -> dict[str, Any]:
+    """Or put it back. The memory itself stays. 409 `unchanged` where it is so already, or it is in another one."""
+    node = own_node(request, persona_id, node_id)
+    thread = _own(node.persona, thread_id)
+    if not MEMBER_ACTIONS[action](thread, node, timezone.now()):
+        raise ApiError(409, "unchanged", "It is so already.")
+    return serialize_thread(_own(thread.persona, thread_id))
+
+
+def _own(persona: Persona, thread_id: UUID) -> Thread:
+    return get_object_or_404(threads.with_members(persona.threads.all()), uuid=thread_id)

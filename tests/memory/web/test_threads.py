@@ -1,0 +1,96 @@
+"""The owner's story lines: on the page, through the API, in the admin; the caller's own alone."""
+
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.test import Client
+from django.utils import timezone
+
+from memory.curation import threads
+from memory.entities.resolve import learn_aliases, link
+from memory.models import Entity, Thread
+from persona.models import Persona
+from tests.memory.slow_cycle.slow_cycles import Remember
+
+pytestmark = pytest.mark.django_db
+TEXTS = ("Ana saw a flat in Basel.", "The landlord of the flat called.", "Ana signed the lease.")
+
+
+@pytest.fixture
+def line(mira: Persona, remember: Remember) -> Thread:
+    nodes = [remember(mira, text) for text in TEXTS]
+    thread = threads.begin(mira, "The flat in Basel", nodes, "open", timezone.now())
+    assert thread
+    return thread
+
+
+def test_the_page_shows_renames_ends_takes_out_and_dissolves_and_each_is_undone(
+    mira: Persona, line: Thread, client: Client
+) -> None:
+    client.force_login(mira.owner)
+    listed, own = f"/memory/{mira.uuid}/story-lines/", f"/memory/{mira.uuid}/story-lines/{line.uuid}/"
+
+    def do(deed: str, **data: Any) -> str:
+        return client.post(f"{own}{deed}/", data, follow=True).content.decode()
+
+    text = client.get(listed).content.decode()
+    assert "The flat in Basel" in text
+    assert text.index(TEXTS[2]) < text.index(TEXTS[0])  # the newest first
+    assert "My new home" in do("rename", title="My new home")
+    assert "short title" in do("rename", title=" ")
+    assert "ended" in do("end").split('data-testid="story-state">')[1][:40]
+    do("reopen")
+    first = line.nodes.earliest("pk")
+    kept, taken = do("take_out", node=str(first.uuid)).split('data-testid="taken-out"')
+    assert TEXTS[0] not in kept
+    assert TEXTS[0] in taken
+    assert 'data-testid="taken-out"' not in do("put_back", node=str(first.uuid))
+    dissolved = do("dissolve")
+    assert 'data-testid="no-story-lines"' in dissolved
+    assert "My new home" in dissolved
+    do("restore")
+    assert client.get(listed).content.decode().count('data-testid="story-line"') == 1
+    assert "My new home" in client.get(f"/memory/{mira.uuid}/nodes/{first.uuid}/").content.decode()
+    assert client.post(f"{own}burn/").status_code == 404
+    client.force_login(User.objects.create_user("mallory"))
+    assert [client.get(page).status_code for page in (listed, own)] == [404, 404]
+    assert client.post(f"{own}dissolve/").status_code == 404
+
+
+def test_the_api_does_the_same(mira: Persona, line: Thread, client: Client) -> None:
+    client.force_login(mira.owner)
+    base = f"/api/personas/{mira.uuid}/threads"
+    [found] = client.get(base).json()
+    assert (found["title"], found["state"]) == ("The flat in Basel", "open")
+    assert [node["description"] for node in found["nodes"]] == list(TEXTS[::-1])
+    assert client.get(f"{base}?state=ended").json() == []
+    one = f"{base}/{line.uuid}"
+    renamed = client.patch(one, {"title": "Home"}, content_type="application/json")
+    assert renamed.json()["title"] == "Home"
+    assert client.patch(one, {"title": ""}, content_type="application/json").status_code == 422
+    assert client.post(f"{one}/end").json()["state"] == "ended"
+    assert client.post(f"{one}/end").status_code == 409
+    member = f"{one}/nodes/{line.nodes.earliest('pk').uuid}"
+    assert len(client.post(f"{member}/take_out").json()["nodes"]) == 2
+    assert len(client.post(f"{member}/put_back").json()["nodes"]) == 3
+    assert client.post(f"{one}/dissolve").json()["dissolved_at"]
+    assert client.get(base).json() == []
+    assert client.post(f"{one}/restore").json()["dissolved_at"] is None
+    client.force_login(User.objects.create_user("mallory"))
+    assert client.get(base).status_code == 404
+    assert client.post(f"{one}/dissolve").status_code == 404
+
+
+def test_somebody_s_page_names_the_story_lines_they_are_in(mira: Persona, line: Thread, client: Client) -> None:
+    client.force_login(mira.owner)
+    basel = Entity.objects.create(persona=mira, canonical_name="Basel", kind="place")
+    learn_aliases(basel, ["Basel"])
+    link(basel, [line.nodes.earliest("pk")])
+    page = client.get(f"/memory/{mira.uuid}/people/{basel.uuid}/").content.decode()
+    assert "The flat in Basel" in page.split('data-testid="story-lines"')[1]
+
+
+def test_the_admin_lists_story_lines_and_shows_their_memories(line: Thread, admin_client: Client) -> None:
+    assert line.title in admin_client.get("/admin/memory/thread/").content.decode()
+    assert TEXTS[2] in admin_client.get(f"/admin/memory/thread/{line.pk}/change/").content.decode()
