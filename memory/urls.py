@@ -43,6 +43,7 @@ urlpatterns = [
     path("memory/<uuid:persona>/timeline/", chat_page.timeline, name="timeline"),
     path("memory/<uuid:persona>/remembered/", chat_page.remembered_messages, name="remembered"),
     path("memory/<uuid:persona>/remember/<uuid:message>/", chat_page.remember, name="remember"),
+    path("memory/<uuid:persona>/search/", chat_page.search_conversation, name="search_conversation"),
     path("memory/<uuid:persona>/learned/", chat_page.learned_pieces, name="learned"),
     path("memory/<uuid:persona>/", memories.memories, name="memory"),
     path("memory/<uuid:persona>/nodes/<uuid:node>/", memory.node, name="memory_node"),

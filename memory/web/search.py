@@ -30,6 +30,7 @@ Status = ConceptNode.Status
 MAX_INDEXED = 2_000  # rows that the index may answer with
 MAX_INACTIVE = 2_000  # memories that recall does not search, the newest of which are compared by meaning
 HEAVY, LIGHT = 6, 2
+EXCERPT_BEFORE, EXCERPT_AFTER = 50, 120  # characters
 
 
 @dataclass(frozen=True)
@@ -128,6 +129,23 @@ def search_messages(persona: Persona, text: str, before: Message | None = None, 
     if before is not None:
         messages = messages.before(before)
     return _page(messages.select_related("session", "turn").order_by("-created_at", "-id"), limit)
+
+
+def excerpt_around(text: str, words: str) -> tuple[str, str, str]:
+    """What stands before the words in a text, the words as they are written there, and what stands after them.
+
+    >>> excerpt_around("We went to Lisbon in May.", "lisbon")
+    ('We went to ', 'Lisbon', ' in May.')
+    """
+    flat = " ".join(text.split())
+    at = max(0, flat.casefold().find(" ".join(words.split()).casefold()))
+    end = min(len(flat), at + len(" ".join(words.split())))
+    before, after = flat[max(0, at - EXCERPT_BEFORE) : at], flat[end : end + EXCERPT_AFTER]
+    return (
+        before if at <= EXCERPT_BEFORE else f"…{before}",
+        flat[at:end],
+        after if end + EXCERPT_AFTER >= len(flat) else f"{after}…",
+    )
 
 
 def _midnight(persona: Persona, day: date) -> datetime:

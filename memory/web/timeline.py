@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext_lazy as _
 
+from chat.models import Session
 from memory.models import ConceptNode, Entity, Mention
 from memory.store.writing import mark_forgotten_before
 from persona.models import MoodChange, Persona
@@ -51,12 +52,16 @@ def rows(persona: Persona, limit: int = 60) -> list[Row]:
 
 @dataclass(frozen=True)
 class SessionMemories:
-    """What was learned in one session: its summary, its first memories, and how many more there are."""
+    """What was learned in one session: its summary, its first memories, and how many more there are; and how many of
+    them are memories and thoughts, where the session is closed."""
 
     uuid: UUID
     summary: str
     nodes: list[ConceptNode]
     more: int
+    is_closed: bool
+    memories: int
+    thoughts: int
 
 
 def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[SessionMemories]:
@@ -67,7 +72,15 @@ def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[Sessi
     for node in mark_forgotten_before(learned.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
-        SessionMemories(talk.uuid, talk.summary, nodes[:MAX_LEARNED], len(nodes[MAX_LEARNED:]))
+        SessionMemories(
+            talk.uuid,
+            talk.summary,
+            nodes[:MAX_LEARNED],
+            len(nodes[MAX_LEARNED:]),
+            is_closed=talk.status == Session.Status.CLOSED and not talk.off_the_record,
+            memories=sum(node.kind in (ConceptNode.Kind.EVENT, ConceptNode.Kind.FACT) for node in nodes),
+            thoughts=sum(node.kind == ConceptNode.Kind.THOUGHT for node in nodes),
+        )
         for talk in talks
         for nodes in [by_talk.get(talk.pk, [])]
     ]

@@ -4,12 +4,15 @@ import { Asked } from './asked.js';
 import { Composer } from './composer.js';
 import { addCopyButtons, copy, textOf } from './copy.js';
 import { ForgetDialog, openLinksIn } from './dialog.js';
+import { Finder } from './find.js';
 import { Learned } from './learned.js';
 import { Lines } from './lines.js';
 import { Remembered } from './remembered.js';
 import { Reply } from './reply.js';
 import { Scrolling } from './scrolling.js';
+import { Shortcuts } from './shortcuts.js';
 import { Socket } from './socket.js';
+import { Speech } from './speech.js';
 import { thisBrowser } from './storage.js';
 import { Timeline, fetchFragment } from './timeline.js';
 import { localiseTimes } from './times.js';
@@ -53,6 +56,16 @@ const composer = new Composer(document.getElementById('composer'), {
   onSend: say,
 });
 
+const finder = new Finder(chat, lines, {
+  onShown: () => speech.show(document.getElementById('past')),
+  onLeft: () => scrolling.news(),
+  onTrouble: (words) => showNotice(words, null, NOTICE_MS),
+});
+const speech = new Speech(chat.dataset.language, composer, {
+  onSay: announce,
+  onTrouble: (words) => showNotice(words, null, NOTICE_MS),
+});
+
 let lastEventId = Number(chat.dataset.lastEventId) || 0;
 let resumeFrom = lastEventId;
 let replayUntil = 0;
@@ -85,6 +98,8 @@ const socket = new Socket(chat.dataset.socket, {
 function say(content, replaces) {
   const line = unsent.add(content, Boolean(chat.dataset.offRecord), replaces);
   deliver(line);
+  speech.stop();
+  finder.leave();
   scrolling.toEnd();
 }
 
@@ -244,6 +259,7 @@ function done(data) {
   const text = lines.finish(data);
   rest(data.turn_id);
   addCopyButtons(lines.replyOf(data.turn_id));
+  speech.show(lines.replyOf(data.turn_id));
   if (data.original_turn_id) versions.view(lines.replyOf(data.turn_id));
   announce([word('says'), text, data.cut && word('cutOff')].filter(Boolean).join(' '));
   if (document.hidden) document.title = `● ${title}`;
@@ -299,6 +315,7 @@ function offTheRecord(data) {
 
 function sessionErased(data) {
   lines.erase(data.session_id);
+  finder.leave();
   announce(word('erased'));
 }
 
@@ -314,6 +331,7 @@ function sessionBoundary(data) {
 function forgotten(data) {
   if (data.persona_ids) return location.assign('/'); // There is nobody here any more.
   lines.forget(data);
+  finder.leave(); // It may show what was forgotten.
   asked.refresh();
   announce(word('forgotten'));
 }
@@ -433,7 +451,14 @@ async function askWhetherSignedIn() {
 
 // ---- the hand
 
+// More of the conversation, where the reader has scrolled to its edge or pressed the button.
+function more(button) {
+  if (button.disabled) return null;
+  return button.closest('#past') ? finder.more(button) : older(button);
+}
+
 async function older(button) {
+  const hadFocus = document.activeElement === button;
   button.disabled = true;
   const before = encodeURIComponent(button.closest('[data-more]').dataset.more);
   try {
@@ -444,7 +469,7 @@ async function older(button) {
     });
     remembered.refresh();
     learned.refresh();
-    document.getElementById('log').focus({ preventScroll: true });
+    if (hadFocus) document.getElementById('log').focus({ preventScroll: true });
   } catch {
     button.disabled = false;
     announce(word('unreachable'));
@@ -490,6 +515,8 @@ function goOffTheRecord(on) {
 function drawn() {
   addCopyButtons(lines.root);
   versions.arrange();
+  speech.show(lines.root);
+  for (const edge of lines.root.querySelectorAll('[data-more]')) edges.observe(edge);
 }
 
 function sendFor(button, type) {
@@ -524,7 +551,13 @@ async function curate(button) {
 }
 
 const acts = {
-  older,
+  older: more,
+  newer: more,
+  find: () => finder.open(),
+  shortcuts: () => shortcuts.show(),
+  goTo: (button) => finder.goTo(button.dataset.to),
+  toDay: (button) => finder.open(button.closest('[data-day]').dataset.day),
+  readAloud: (button) => speech.readAloud(button),
   curate,
   leave: (button) => asked.leave(button),
   look: (button) => asked.look(button),
@@ -548,13 +581,64 @@ const acts = {
   edit: (button) => takeBack(button.closest('[data-client-id]').dataset.clientId),
 };
 
+// Earlier messages are loaded before the reader gets to the edge; not before they have scrolled.
+const edges = new IntersectionObserver(
+  (entries) => {
+    for (const { isIntersecting, target } of entries) {
+      if (isIntersecting && !scrolling.following) more(target.querySelector('button'));
+    }
+  },
+  { root: document.getElementById('log'), rootMargin: '400px' },
+);
+
+function editLast() {
+  const button = [...lines.root.querySelectorAll('[data-act="editMessage"]:not([hidden])')].at(-1);
+  if (button) acts.editMessage(button);
+}
+
+function lastReply(act) {
+  const reply = [...lines.root.querySelectorAll('[data-role="persona"]:not([data-hidden])')].at(-1);
+  const button = reply?.querySelector(`[data-act="${act}"]:not([hidden]):enabled`);
+  if (button) acts[act](button);
+}
+
+function stop() {
+  if (!runningTurn || !socket.send({ type: 'stop', turn_id: runningTurn })) return false;
+  stopButton.disabled = true;
+  return true;
+}
+
+function escape() {
+  if (composer.editing) composer.stopEditing();
+  else if (finder.isOpen()) finder.close();
+  else return stop();
+  return true;
+}
+
+const shortcuts = new Shortcuts(
+  {
+    '/': () => finder.open(),
+    a: () => lastReply('anotherAnswer'),
+    c: () => lastReply('copy'),
+    m: () => timeline.set(!timeline.isOpen(), true),
+    w: () => composer.input.focus(),
+  },
+  escape,
+);
+
+composer.input.addEventListener('keydown', (event) => {
+  if (event.key !== 'ArrowUp' || composer.input.value || event.shiftKey || event.isComposing) return;
+  event.preventDefault();
+  editLast();
+});
+
 chat.addEventListener('click', (event) => {
   const button = event.target.closest('[data-act]');
   if (button) acts[button.dataset.act]?.(button);
 });
 
 stopButton.addEventListener('click', () => {
-  if (runningTurn && socket.send({ type: 'stop', turn_id: runningTurn })) stopButton.disabled = true;
+  stop();
   composer.input.focus();
 });
 

@@ -30,6 +30,8 @@ export class Learned {
     for (const rule of rules) {
       const talk = fragment.querySelector(`[data-talk="${CSS.escape(rule.dataset.session)}"]`);
       if (!talk) continue;
+      const { memories, thoughts } = talk.dataset;
+      if (memories) this.lines.count(rule, Number(memories), Number(thoughts));
       this.tell(rule.querySelector('[data-rule-summary]'), talk.dataset.summary);
       rule.querySelector('[data-learned]')?.remove();
       const chips = talk.querySelector('[data-learned]');

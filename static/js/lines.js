@@ -288,10 +288,20 @@ export class Lines {
 
   kept(data) {
     if (data.failed) return word('notKept');
+    return this.counts(data.events_count, data.thoughts_count);
+  }
+
+  counts(events, thoughts) {
     const counts = [];
-    if (data.events_count) counts.push(counted('event', data.events_count));
-    if (data.thoughts_count) counts.push(counted('thought', data.thoughts_count));
+    if (events) counts.push(counted('event', events));
+    if (thoughts) counts.push(counted('thought', thoughts));
     return counts.join(', ') || word('nothingKept');
+  }
+
+  // The rule of a session that has been remembered says how much there is of it, after a reload as when it ended.
+  count(rule, events, thoughts) {
+    delete rule.dataset.pending;
+    rule.querySelector('[data-rule-label]').textContent = `${word('talkClosed')} · ${this.counts(events, thoughts)}`;
   }
 
   rule(session, label, summary) {

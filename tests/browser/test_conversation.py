@@ -107,3 +107,65 @@ def test_other_answers_an_edited_message_and_a_stopped_reply_stay_as_they_were_a
         re.compile("Blue"), timeout=30 * SECONDS
     )
     assert complaints == []
+
+
+LIFE = """
+from datetime import timedelta
+from django.utils import timezone
+from chat.messages import add_message, open_session
+from persona.models import Persona
+mira = Persona.objects.get()
+begin = timezone.now() - timedelta(days=100)
+session = open_session(mira, "web", begin)
+for number in range(200):
+    words = "去看了灯塔" if number == 60 else f"第{number}天"
+    add_message(session, "user", words, begin + timedelta(hours=12 * number))
+"""
+
+
+def test_words_and_days_far_back_are_found_and_the_way_leads_back(page: Page, house: Installation) -> None:
+    complaints = quiet(page)
+    begin(page, house, "zh")
+    house.manage("shell", "-c", LIFE)
+    page.reload()
+    expect(page.get_by_test_id("message-user").last).to_contain_text("第199天")
+
+    # What is older is loaded before one gets to the edge.
+    before = page.get_by_test_id("message-user").count()
+    page.get_by_test_id("log").evaluate("log => { log.scrollTop = 120 }")
+    expect(page.get_by_test_id("message-user").nth(before)).to_be_attached(timeout=30 * SECONDS)
+
+    page.locator("#log").focus()
+    page.keyboard.press("/")
+    expect(page.get_by_test_id("finder-words")).to_be_focused()
+    page.keyboard.type("灯塔")
+    page.get_by_test_id("found-message").click(timeout=30 * SECONDS)
+    past = page.get_by_test_id("past")
+    expect(past.locator(".is-found")).to_contain_text("灯塔", timeout=30 * SECONDS)
+    expect(past.locator(".is-found")).to_be_in_viewport()
+    expect(page.get_by_test_id("log")).to_be_hidden()
+    before = past.get_by_test_id("message-user").count()
+    past.get_by_test_id("older").click()
+    expect(past.get_by_test_id("message-user").nth(before)).to_be_attached(timeout=30 * SECONDS)
+    expect(past.locator("[data-message]").first).to_contain_text("第0天")
+
+    day = past.locator("[data-day]").nth(3).get_attribute("data-day")
+    page.get_by_test_id("past-leave").click()
+    expect(past).to_be_hidden()
+    page.get_by_test_id("finder-day").fill(day or "")
+    expect(past.locator(f"[data-day='{day}']")).to_be_attached(timeout=30 * SECONDS)
+    page.keyboard.press("Escape")
+    expect(page.get_by_test_id("log")).to_be_visible()
+    expect(page.get_by_test_id("finder")).to_be_hidden()
+
+    page.locator("#log").focus()
+    page.keyboard.press("?")
+    expect(page.get_by_test_id("shortcuts")).to_be_visible()
+    page.keyboard.press("Escape")
+    page.get_by_test_id("composer-input").fill("一句没写完的话")
+    page.reload()
+    expect(page.get_by_test_id("composer-input")).to_have_value("一句没写完的话")
+    page.get_by_test_id("menu").click()
+    page.get_by_test_id("sign-out").click()
+    assert page.evaluate("Object.keys(sessionStorage).filter((key) => /draft|unsent/.test(key))") == []
+    assert complaints == []

@@ -15,9 +15,13 @@ from memory.curation import remember as curation_remember
 from memory.curation.remember import NotRemembered, RememberedMessage
 from memory.web import timeline as timelines
 from memory.web.presenters import reply_explanation
+from memory.web.search import excerpt_around, search_messages
+from memory.web.views.base import persona_page
 from persona.lookup import own_persona
+from persona.models import Persona
 
 MOST_TALKS = 60
+MAX_SOUGHT = 200
 
 
 def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
@@ -59,6 +63,17 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
         return JsonResponse({"code": "unavailable", "message": words}, status=503)
     [done] = curation_remember.remembered_message_ids(Message.objects.filter(pk=line.pk))
     return JsonResponse(_remembered(done))
+
+
+@persona_page
+@require_POST
+def search_conversation(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """The messages that contain the words, newest first. The words come by POST, so that no log has them."""
+    words = request.POST.get("text", "").strip()[:MAX_SOUGHT]
+    found = search_messages(persona, words) if words else None
+    shown = [(message, excerpt_around(message.content, words)) for message in found.rows] if found else []
+    context = {"persona": persona, "words": words, "shown": shown, "has_more": bool(found and found.has_more)}
+    return render(request, "memory/_found_messages.html", context)
 
 
 @require_GET
