@@ -193,7 +193,7 @@ def recollections(request: ContextRequest) -> Section:
         }
         for item in recalled.items
     ]
-    return Section("recollections", "user", text, recalled.xray.as_json(), {"recollections": payload})
+    return Section("recollections", "user", text, lambda: recalled.xray.as_json(), {"recollections": payload})
 
 
 def about_them(request: ContextRequest) -> Section | None:

@@ -13,7 +13,7 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
-from functools import cache
+from functools import cache, cached_property
 from typing import Any
 
 from django.conf import settings
@@ -34,12 +34,18 @@ _burst: Query[Message] = Query(lambda turn: Message.objects.filter(turn=turn, ro
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is said to the model, the same as plain data, and the account of how it came about."""
+    """What is said to the model, the same as plain data, and the sections that it is made of."""
 
     system: str
     user: str
     material: dict[str, Any] = field(default_factory=dict)
-    xray: dict[str, Any] = field(default_factory=dict)
+    sections: Sequence[Section] = ()
+
+    @cached_property
+    def xray(self) -> dict[str, Any]:
+        """The account of how it came about. Ask for it once the reply has begun: it takes milliseconds, and reads."""
+        accounts = {section.name: dict(account) for section in self.sections if (account := section.account)}
+        return accounts | {"tokens": {section.name: section.tokens for section in self.sections}}
 
 
 def assemble(turn: Turn, now: datetime) -> Prompt:
@@ -129,8 +135,7 @@ def _compose(paths: Sequence[str], request: ContextRequest) -> Prompt:
     return Prompt(
         **texts,
         material={key: value for section in sections for key, value in section.material.items()},
-        xray={section.name: dict(section.xray) for section in sections if section.xray}
-        | {"tokens": {section.name: section.tokens for section in sections}},
+        sections=sections,
     )
 
 

@@ -7,9 +7,10 @@ import asyncio
 import contextlib
 import logging
 import weakref
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Any
 from uuid import UUID
 
@@ -52,7 +53,7 @@ class RunningTurn:
     is_thinking: bool = False
     is_cut: bool = False
     first_token_at: datetime | None = None
-    xray: dict[str, Any] = field(default_factory=dict)
+    explain: Callable[[], dict[str, Any]] = dict
     speaking: "asyncio.Task[None] | None" = None
     flush: asyncio.TimerHandle | None = None
 
@@ -193,7 +194,7 @@ class Runner:
             if await self._answer(live):
                 return
             prompt = await in_thread(assemble.assemble, live.turn, timezone.now())
-        live.xray = prompt.xray
+        live.explain = lambda: prompt.xray
         async with contextlib.aclosing(llm.stream(_make_request(live.turn, prompt))) as pieces:
             async for piece in pieces:
                 match piece:
@@ -221,7 +222,7 @@ class Runner:
                 logger.error("%s failed for turn %s: %s", path, live.turn.pk, redaction.format_exception(error))
                 continue
             if text:
-                live.xray = xray
+                live.explain = partial(dict, xray)
                 self._add(live, text)
                 return True
         return False
@@ -259,6 +260,11 @@ class Runner:
             live.flush.cancel()
         self._send(live)
         await self._give_way()
+        try:
+            xray = await in_thread(live.explain)
+        except Exception as error:  # noqa: BLE001  (the edge of a job: a reply is kept, explained or not)
+            logger.error("turn %s could not be explained: %s", live.turn.pk, redaction.format_exception(error))
+            xray = {}
         for pause in PAUSES:
             try:
                 now = timezone.now()
@@ -272,7 +278,7 @@ class Runner:
                         stopped=live.stopped,
                         is_cut=live.is_cut,
                         first_token_at=live.first_token_at,
-                        xray=live.xray,
+                        xray=xray,
                         now=now,
                     )
                 if not stored:

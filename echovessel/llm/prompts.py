@@ -60,17 +60,21 @@ class ContextRequest:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a prompt."""
+    """One part of a prompt. Its account may be a function, called once no reply waits for it."""
 
     name: str
     place: Literal["system", "user"]
     text: str
-    xray: Mapping[str, Any] = field(default_factory=dict)
+    xray: Mapping[str, Any] | Callable[[], Mapping[str, Any]] = field(default_factory=dict)
     material: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def tokens(self) -> int:
         return tokens(self.text)
+
+    @property
+    def account(self) -> Mapping[str, Any]:
+        return self.xray() if callable(self.xray) else self.xray
 
 
 def tokens(text: str) -> int:

@@ -69,8 +69,9 @@ def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = 
     for question in tqdm(sample, desc="questions", unit=""):
         # The processor time is that of this thread, to which embedding does not belong.
         started = time.thread_time()
-        xray = answer(persona, question.turns).xray
+        recalled = answer(persona, question.turns)
         used = (time.thread_time() - started) * 1000
+        xray = recalled.xray
         laps = dict(xray.elapsed_ms)
         embed, rank = laps.pop("embed"), laps.pop("rank")
         search = sum(laps.values())

@@ -6,8 +6,9 @@ query -> candidates (retrievers) -> scores (ranking) -> shortlist -> selection (
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cache, cached_property
 from typing import Any
 from uuid import UUID
 
@@ -17,13 +18,12 @@ from echovessel.embeddings import embedding
 from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.models import ImportJob
-from memory.recall import dates, exchanges, passages, query, ranking, retrievers, select, shortlist, snapshot
+from memory.recall import dates, details, exchanges, passages, query, ranking, retrievers, select, shortlist, snapshot
 from memory.recall.query import Meaning
-from memory.recall.render import Renderer, format_uuid
-from memory.recall.retrievers import Pool
+from memory.recall.render import RenderedMessage, RenderedNode, Renderer, format_uuid
 from memory.recall.select import SelectedItem, Selection
 from memory.recall.shortlist import Shortlist
-from memory.recall.xray import CandidateRecord, EmptyReason, ItemRecord, XRay
+from memory.recall.xray import CandidateRecord, ItemRecord, XRay
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.calibration import FEEDBACK_NODES
@@ -31,6 +31,8 @@ from persona.models import Persona
 
 __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 
+# The uuid in hex and the archive id of messages, by key.
+Names = Mapping[int, tuple[str, str | None]]
 # The x-ray keeps this many candidates: all that matter, and not a megabyte in every turn.
 MAX_XRAY_CANDIDATES = 100
 # An import in these states changes memory from moment to moment.
@@ -39,78 +41,92 @@ CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 
 @dataclass(frozen=True)
 class Item:
-    """One recollection. `messages` are the archive ids of the messages whose words it shows: of a node its evidence,
-    of a passage its messages. `text` is what the model reads; `said` the same without date and speaker; `when` how long
-    ago it was, as people say it."""
+    """One recollection. `text` is what the model reads; `said` the same without date and speaker; `when` how long ago
+    it was, as people say it. `read_evidence` gives the uuid in hex and the archive id of each message whose words it
+    shows: of a node its evidence, of a passage its messages."""
 
     layer: str
     kind: str
-    uuid: UUID
+    uuid_hex: str
     external_id: str | None
-    messages: tuple[str, ...]
-    message_uuids: tuple[UUID, ...]
     text: str
     said: str
     when: str
     speaker: str | None
     tokens: int
     score: float
-    parts: Mapping[str, float]
+    read_evidence: Callable[[], Sequence[tuple[str, str | None]]] = field(compare=False, repr=False)
+    weigh_parts: Callable[[], Mapping[str, float]] = field(compare=False, repr=False)
 
     @classmethod
-    def of_node(cls, shown: SelectedItem, offered: Shortlist, ids: Mapping[int, tuple[UUID, str | None]]) -> "Item":
-        """A node; `ids` are the uuid and the archive id of each message."""
+    def of_node(cls, shown: SelectedItem, offered: Shortlist, names: Callable[[], Names]) -> "Item":
+        """A node; `names` reads the uuid and the archive id of each message."""
         node = offered.nodes[shown.best.key]
-        evidence = [ids[message] for message in sorted(shown.best.messages) if message in ids]
         return cls(
             layer=node.layer,
             kind=node.kind,
-            uuid=UUID(node.uuid_hex),
+            uuid_hex=node.uuid_hex,
             external_id=node.external_id,
-            messages=tuple(external_id or str(uuid) for uuid, external_id in evidence),
-            message_uuids=tuple(uuid for uuid, _ in evidence),
             text=shown.best.text,
             said=node.description,
             when=offered.renderer.when_node(node),
             speaker=None,
             tokens=shown.best.tokens,
             score=round(shown.best.score, 4),
-            parts=offered.parts[node.id].weighted(),
+            read_evidence=lambda: [names()[key] for key in sorted(shown.best.messages) if key in names()],
+            weigh_parts=lambda: offered.parts[node.id].weighted(),
         )
 
     @classmethod
     def of_passage(cls, shown: SelectedItem, offered: Shortlist) -> "Item":
         """A passage: its messages in the order they were written, scored by the best of them."""
-        chosen = [offered.messages[candidate.key] for candidate in shown.passage]
-        in_order = exchanges.in_order_of_time([*chosen, *shown.context])
-        best = offered.messages[shown.best.key]
+        in_order = exchanges.in_order_of_time(shown, offered.messages)
+        best, score = offered.messages[shown.best.key], round(shown.best.score, 4)
         # Of a question it is the answer that tells.
         later = [message for message in shown.context if message.created_at > best.created_at]
         teller = later[0] if later and passages.is_question(best.content) else best
-        uuids = tuple(UUID(message.uuid_hex) for message in in_order)
-        text = offered.renderer.passage(in_order)
         return cls(
             layer="L2",
             kind="passage",
-            uuid=UUID(best.uuid_hex),
+            uuid_hex=best.uuid_hex,
             external_id=best.external_id,
-            messages=tuple(message.external_id or str(uuid) for message, uuid in zip(in_order, uuids, strict=True)),
-            message_uuids=uuids,
-            text=text,
+            text=shown.text,
             said=teller.content,
             when=offered.renderer.when_message(teller),
             speaker=teller.role,
-            tokens=tokens(text),
-            score=round(shown.best.score, 4),
-            parts={"relevance": round(shown.best.score, 4)},
+            tokens=tokens(shown.text),
+            score=score,
+            read_evidence=lambda: [(message.uuid_hex, message.external_id) for message in in_order],
+            weigh_parts=lambda: {"relevance": score},
         )
+
+    @property
+    def uuid(self) -> UUID:
+        return UUID(self.uuid_hex)
+
+    @cached_property
+    def evidence(self) -> Sequence[tuple[str, str | None]]:
+        return self.read_evidence()
+
+    @cached_property
+    def parts(self) -> Mapping[str, float]:
+        return self.weigh_parts()
+
+    @property
+    def messages(self) -> tuple[str, ...]:
+        """The archive ids of the messages whose words it shows."""
+        return tuple(external_id or format_uuid(uuid_hex) for uuid_hex, external_id in self.evidence)
+
+    @property
+    def message_uuids(self) -> tuple[UUID, ...]:
+        return tuple(UUID(uuid_hex) for uuid_hex, _ in self.evidence)
 
     def as_json(self) -> dict[str, Any]:
         """The item of a result line (design/archive.md)."""
         return {
             "layer": self.layer,
             "kind": self.kind,
-            "id": str(self.uuid),
+            "id": format_uuid(self.uuid_hex),
             "external_id": self.external_id,
             "messages": list(self.messages),
             "text": self.text,
@@ -122,11 +138,11 @@ class Item:
     def as_record(self) -> ItemRecord:
         """The item of an x-ray: ids in place of words."""
         return ItemRecord(
-            id=str(self.uuid),
+            id=format_uuid(self.uuid_hex),
             layer=self.layer,
             kind=self.kind,
             speaker=self.speaker,
-            messages=tuple(str(uuid) for uuid in self.message_uuids),
+            messages=tuple(format_uuid(uuid_hex) for uuid_hex, _ in self.evidence),
             score=self.score,
             parts=dict(self.parts),
             tokens=self.tokens,
@@ -135,10 +151,15 @@ class Item:
 
 @dataclass(frozen=True)
 class Recall:
-    """The recollections, best first, and the account of them."""
+    """The recollections, best first, and the account of them. No reply waits for the account: it is written when it is
+    first asked for, by what was counted for the choice."""
 
     items: tuple[Item, ...]
-    xray: XRay
+    explain: Callable[[], XRay] = field(compare=False, repr=False)
+
+    @cached_property
+    def xray(self) -> XRay:
+        return self.explain()
 
 
 def prepare(persona_id: int) -> None:
@@ -169,7 +190,7 @@ def recall(
     clock = _Clock()
     question = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.called))
     if not question.turns:
-        return Recall((), XRay({"lines": 0}, [], [], [], budget_tokens, 0, {}, "nothing_asked"))
+        return Recall((), lambda: XRay({"lines": 0}, [], [], [], budget_tokens, 0, {}, "nothing_asked"))
     model = follow()
     meaning, why_not = None, ""
     try:
@@ -197,26 +218,30 @@ def recall(
         longest_passage=knobs.passage_lines(),
         fall_off=knobs.fall_off(),
     )
+
+    def read_current(ids: Sequence[int]) -> dict[int, RenderedMessage]:
+        messages, outdated = shortlist.read_checked_messages(persona, ids, offered.renderer, pool)
+        return {key: message for key, message in messages.items() if key not in outdated}
+
     selection = exchanges.complete_exchanges(
         selection,
         offered.messages,
-        lambda ids: shortlist.read_current_messages(persona, ids, offered.renderer, pool),
+        read_current,
         offered.renderer,
         budget_tokens,
         in_window | {key for (is_node, key), why in offered.removed.items() if not is_node and why == "outdated"},
     )
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
-    ids = {key: (UUID(uuid_hex), external_id) for key, uuid_hex, external_id in search.names(persona.pk, evidence)}
+    names = cache(lambda: {key: (uuid_hex, of) for key, uuid_hex, of in search.names(persona.pk, evidence)})
     items = tuple(
-        Item.of_node(item, offered, ids) if item.best.is_node else Item.of_passage(item, offered)
+        Item.of_node(item, offered, names) if item.best.is_node else Item.of_passage(item, offered)
         for item in selection.items
     )
     clock.lap("rank")
-    stored = pool.node_count + max(0, pool.message_count - len(in_window))
-    empty_reason: EmptyReason = "" if items else "everything_filtered" if stored else "nothing_stored"
-    return Recall(
-        items,
-        XRay(
+
+    def explain() -> XRay:
+        stored = pool.node_count + max(0, pool.message_count - len(in_window))
+        return XRay(
             query={
                 "lines": len(question.turns),
                 "weights": [round(weight, 4) for weight in question.weights],
@@ -225,14 +250,15 @@ def recall(
                 "days": pool.window.days.as_json() if pool.window else None,
             },
             arms=pool.retrievers,
-            candidates=_candidate_records(pool, offered, selection),
+            candidates=_candidate_records(persona, offered, selection),
             chosen=[item.as_record() for item in items],
             budget=budget_tokens,
             tokens=sum(item.tokens for item in items),
             elapsed_ms=clock.laps,
-            empty_reason=empty_reason,
-        ),
-    )
+            empty_reason="" if items else "everything_filtered" if stored else "nothing_stored",
+        )
+
+    return Recall(items, explain)
 
 
 class _Clock:
@@ -248,26 +274,33 @@ class _Clock:
         self.started = now
 
 
-def _candidate_records(pool: Pool, offered: Shortlist, selection: Selection) -> list[CandidateRecord]:
-    """The candidates of the x-ray: the chosen ones, then the best of the others."""
+def _candidate_records(persona: Persona, offered: Shortlist, selection: Selection) -> list[CandidateRecord]:
+    """The candidates of the x-ray: the chosen ones, then the best of the others. A node that is gone by now is left
+    out."""
     chosen = {(part.is_node, part.key) for item in selection.items for part in (item.best, *item.passage)}
     removed = {**offered.removed, **selection.removed}
-    scores = {(True, key): parts.total for key, parts in offered.parts.items()}
-    scores |= {(False, key): score for key, score in offered.scores.items()}
+    missing = details.node_rows(persona.pk, sorted(offered.parts.keys() - offered.nodes.keys()))
+    nodes = {**offered.nodes, **{row[0]: RenderedNode(*row) for row in missing}}
+    unread = search.names(persona.pk, sorted(offered.scores.keys() - offered.messages.keys()))
+    uuids = {key: message.uuid_hex for key, message in offered.messages.items()}
+    uuids |= {key: uuid_hex for key, uuid_hex, _ in unread}
+    scores = {(True, key): parts.total for key, parts in offered.parts.items() if key in nodes}
+    scores |= {(False, key): score for key, score in offered.scores.items() if key in uuids}
     best = sorted(scores, key=lambda key: (key not in chosen, -scores[key], not key[0], key[1]))
-    found_by_words = set(pool.messages.ids.tolist())
+    found = [(name, set(ids)) for name, ids in offered.pool.found.items()]
+    found_by_words = set(offered.pool.messages.ids.tolist())
     records = []
     for is_node, key in best[:MAX_XRAY_CANDIDATES]:
         verdict = "chosen" if (is_node, key) in chosen else removed.get((is_node, key), "no_room")
         if is_node:
-            node, parts = offered.nodes[key], offered.parts[key].as_json()
-            uuid_hex, layer, found_by = node.uuid_hex, node.layer, tuple(sorted(pool.found_by[key]))
-        else:
-            uuid_hex, layer, parts = (
-                offered.messages[key].uuid_hex,
-                "L2",
-                {"raw_relevance": round(offered.relevance[key], 4)},
+            node, parts = nodes[key], offered.parts[key].as_json()
+            uuid_hex, layer, found_by = (
+                node.uuid_hex,
+                node.layer,
+                tuple(sorted(name for name, ids in found if key in ids)),
             )
+        else:
+            uuid_hex, layer, parts = uuids[key], "L2", {"raw_relevance": round(offered.relevance[key], 4)}
             found_by = ("lines",) if key in found_by_words else ("neighbourhood",)
         score = round(scores[is_node, key], 4)
         records.append(CandidateRecord(format_uuid(uuid_hex), layer, score, parts, found_by, verdict))

@@ -126,9 +126,11 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 
 
 def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
-    """Of all nodes that have words, by id: whether it may be recalled, then the COLUMNS."""
+    """Of all nodes that have words, by id: whether it may be recalled, whether its words were superseded or corrected,
+    then the COLUMNS."""
     return _rows(
-        f"SELECT {RECALLABLE}, {_COLUMNS} FROM memory_conceptnode n "
+        f"SELECT {RECALLABLE}, n.superseded_by_id IS NOT NULL OR EXISTS (SELECT 1 FROM memory_nodeversion v "
+        f"WHERE v.node_id = n.id), {_COLUMNS} FROM memory_conceptnode n "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
         [persona_id],
     )
@@ -257,6 +259,8 @@ def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
 
 def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedText]:
     """The words before and after of those of `node_ids` that were superseded or corrected."""
+    if not node_ids:
+        return []
     wanted = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"
     rows = _rows(
         f"SELECT n.description, by.description FROM {wanted} "
@@ -270,25 +274,17 @@ def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedTex
     return [ReplacedText(*row) for row in rows]
 
 
-def next_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, str]:
-    """The user's next message of the same session after each message, where there is one that may reach a model."""
-    return dict(_nearest_of_user(persona_id, message_ids, "content", "n.created_at, n.id", ">"))
-
-
-def last_of_user(persona_id: int, message_ids: Sequence[int]) -> dict[int, int]:
-    """The user's last message of the same session before each message that is not theirs."""
-    return dict(
-        _nearest_of_user(persona_id, message_ids, "id", "n.created_at DESC, n.id DESC", "<", "AND m.role <> 'user'")
-    )
-
-
-def _nearest_of_user(
-    persona_id: int, message_ids: Sequence[int], column: str, order: str, way: str, whose: str = ""
-) -> list[tuple[Any, ...]]:
-    return _rows(
-        f"SELECT said.value, (SELECT n.{column} FROM chat_message n WHERE n.session_id = m.session_id "
-        f"AND n.role = 'user' AND NOT n.withheld AND (n.created_at, n.id) {way} (m.created_at, m.id) "
-        f"ORDER BY {order} LIMIT 1) AS found FROM json_each(%s) AS said "
-        f"CROSS JOIN chat_message m ON m.id = said.value WHERE m.persona_id = %s {whose} AND found IS NOT NULL",
+def owner_around(persona_id: int, message_ids: Sequence[int]) -> tuple[dict[int, int], dict[int, str]]:
+    """Of the same session: the owner's last message before each message that is not theirs, and the words of the
+    owner's next message after each; both where there is one that may reach a model."""
+    of_owner = "FROM chat_message n WHERE n.session_id = m.session_id AND n.role = 'user' AND NOT n.withheld"
+    rows = _rows(
+        f"SELECT m.id, CASE WHEN m.role <> 'user' THEN (SELECT n.id {of_owner} "
+        "AND (n.created_at, n.id) < (m.created_at, m.id) ORDER BY n.created_at DESC, n.id DESC LIMIT 1) END, "
+        f"(SELECT n.content {of_owner} AND (n.created_at, n.id) > (m.created_at, m.id) "
+        "ORDER BY n.created_at, n.id LIMIT 1) "
+        "FROM json_each(%s) AS said CROSS JOIN chat_message m ON m.id = said.value WHERE m.persona_id = %s",
         [json.dumps(message_ids), persona_id],
     )
+    answering = {key: last for key, last, _ in rows if last is not None}
+    return answering, {key: text for key, _, text in rows if text is not None}

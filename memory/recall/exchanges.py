@@ -6,7 +6,7 @@ the weakest items go. Reads at most one statement; the rest is pure.
 """
 
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -59,10 +59,11 @@ def complete_exchanges(
     removed = dict(selection.removed)
     for item, each in zip(selection.items, gaps, strict=True):
         context = [beside for gap in each if gap.key not in taken and (beside := _fill(gap, known.get(gap.key)))]
-        for version in (replace(item, context=context), item):
-            cost = _cost(version, messages, renderer)
+        for version in (replace(item, context=context), item) if context else (item,):
+            text = item.best.text if item.best.is_node else renderer.passage(in_order_of_time(version, messages))
+            cost = tokens(text)
             if cost <= budget:
-                kept.append(version)
+                kept.append(replace(version, text=text))
                 taken |= {one.id for one in version.context}
                 budget -= cost
                 break
@@ -95,11 +96,7 @@ def _fill(gap: Gap, message: RenderedMessage | None) -> RenderedMessage | None:
     return message._replace(gist=Gist("", shorten(asked, MAX_CONTEXT_TOKENS))) if gist.asked else None
 
 
-def _cost(item: SelectedItem, messages: Mapping[int, RenderedMessage], renderer: Renderer) -> int:
-    if item.best.is_node:
-        return item.best.tokens
-    return tokens(renderer.passage(in_order_of_time([*(messages[one.key] for one in item.passage), *item.context])))
-
-
-def in_order_of_time(messages: Iterable[RenderedMessage]) -> list[RenderedMessage]:
-    return sorted(messages, key=lambda message: (message.created_at, message.id))
+def in_order_of_time(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> list[RenderedMessage]:
+    """The messages of a passage and what makes it understood."""
+    shown = [*(messages[one.key] for one in item.passage), *item.context]
+    return sorted(shown, key=lambda message: (message.created_at, message.id))

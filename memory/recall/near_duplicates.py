@@ -7,7 +7,8 @@ one is alike where nearly all its words stand in what is shown.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from itertools import chain
 
 from echovessel.language import tokenizer
 from memory.store.deduplication import denials
@@ -72,6 +73,21 @@ def details_of(text: str) -> frozenset[str]:
     return frozenset([*names, *(detail.lower() for detail in _DETAIL.findall(text))])
 
 
-def adds_no_words(words: frozenset[str], shown: Sequence[frozenset[str]]) -> bool:
-    """Whether something that is shown has nearly all of the words."""
-    return len(words) >= MIN_WORDS and any(len(words & others) >= SHOWN_SHARE * len(words) for others in shown)
+class ShownWords:
+    """The words of what is shown, item by item."""
+
+    def __init__(self) -> None:
+        self._items: dict[str, list[int]] = {}
+        self._count = 0
+
+    def add(self, words: frozenset[str]) -> None:
+        for word in words:
+            self._items.setdefault(word, []).append(self._count)
+        self._count += 1
+
+    def tell(self, words: frozenset[str]) -> bool:
+        """Whether one item has nearly all of the words."""
+        if len(words) < MIN_WORDS:
+            return False
+        shared = Counter(chain.from_iterable(self._items.get(word, ()) for word in words))
+        return max(shared.values(), default=0) >= SHOWN_SHARE * len(words)

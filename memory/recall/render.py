@@ -12,7 +12,7 @@ understood. Days are those of the owner's time zone.
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, tzinfo
 from functools import cache, lru_cache
 from itertools import pairwise
 from typing import NamedTuple
@@ -126,7 +126,8 @@ class Renderer:
     def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
         """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of the
         question that is shown where an answer follows."""
-        quote, asking = self._quote(message, is_answered=False), self._quote(message, is_answered=True)
+        quote = self._quote(message, is_answered=False)
+        asking = self._quote(message, is_answered=True) if message.gist and message.gist.asked else quote
         others = [one for one in neighbours if not self.same_day(one, message)]
         day = max((self._after_note(self._note_message(one)) for one in (message, *others)), key=len) if others else ""
         first = f"- {self._after_note(self._note_message(message))}{quote}"
@@ -177,7 +178,7 @@ class Renderer:
         return f"{note} " if note and self.language != "zh" else note
 
     def _day(self, moment: datetime) -> date:
-        return moment.replace(tzinfo=UTC).astimezone(self.now.tzinfo).date()
+        return _local_day(moment, self.now.tzinfo)
 
     @property
     def _colon(self) -> str:
@@ -190,6 +191,11 @@ class Renderer:
         words = shorten(shown, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
         return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"{doubt}'
+
+
+@lru_cache(maxsize=8_192)
+def _local_day(moment: datetime, zone: tzinfo | None) -> date:
+    return moment.replace(tzinfo=UTC).astimezone(zone).date()
 
 
 def not_sure(language: str) -> str:

@@ -14,11 +14,11 @@ Left out here is what may not be recalled: nodes that are not active, messages t
 import re
 import time
 import unicodedata
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import accumulate
+from itertools import accumulate, chain
 
 import numpy as np
 
@@ -81,7 +81,7 @@ class Nodes(NodeRows):
 class Pool:
     """All candidates of one recall. `node_worth` and `message_worth` (words,) are the worth of the query's words among
     the persona's nodes and messages, of which there are `node_count` and `message_count`; `closest` the distance of
-    the nearest node from the query's messages without the names; `found_by` the retrievers that found each node;
+    the nearest node from the query's messages without the names; `found` the nodes that each retriever found;
     `replaced` the corrections of nodes that contain the words."""
 
     nodes: Nodes
@@ -94,16 +94,16 @@ class Pool:
     window: Window | None
     sessions_in_window: Sequence[int]
     closest: float | None
-    found_by: Mapping[int, set[str]]
+    found: Mapping[str, Sequence[int]]
     replaced: Sequence[ReplacedText]
     retrievers: Sequence[RetrieverRecord]
 
 
 @dataclass
 class _Finds:
-    """The finds so far: the retrievers that found each node."""
+    """The finds so far: the nodes that each retriever found."""
 
-    by_node: dict[int, set[str]] = field(default_factory=lambda: defaultdict(set))
+    nodes: dict[str, list[int]] = field(default_factory=dict)
     records: list[RetrieverRecord] = field(default_factory=list)
 
     @contextmanager
@@ -115,13 +115,12 @@ class _Finds:
         self.records.append(record)
 
     def add(self, nodes: Iterable[int], record: RetrieverRecord) -> None:
-        for node in nodes:
-            self.by_node[node].add(record.name)
-            record.found += 1
+        self.nodes[record.name] = list(nodes)
+        record.found = len(self.nodes[record.name])
 
-    def of(self, name: str, nodes: Sequence[int]) -> np.ndarray:
+    def of(self, name: str, nodes: np.ndarray) -> np.ndarray:
         """Which of `nodes` a retriever found."""
-        return np.fromiter((name in self.by_node[node] for node in nodes), dtype=bool, count=len(nodes))
+        return np.isin(nodes, self.nodes.get(name, ()))
 
 
 def gather(
@@ -169,7 +168,7 @@ def gather(
     with finds.timed("graph") as record:
         edges = details.neighbours(persona.pk, sorted({*near[:HUBS], *by_words[:HUBS]}), COMPANY)
         finds.add(dict.fromkeys(edges[:, 1].tolist()), record)
-    rows = memory.nodes(list(finds.by_node), words)
+    rows = memory.nodes(list(dict.fromkeys(chain.from_iterable(finds.nodes.values()))), words)
     # The sessions of most candidates, and those of the days that are asked about.
     counts = Counter(messages.sessions.tolist()) + Counter(rows.sessions[rows.sessions > 0].tolist())
     by_count = sorted(counts, key=lambda session: (-counts[session], session))[:MAX_SESSIONS]
@@ -186,23 +185,22 @@ def gather(
         closest=_distances("query", space.vectors(near[:MAX_CLOSE]), meaning.bare).min().item()
         if meaning and near
         else None,
-        found_by=finds.by_node,
-        replaced=details.replaced_texts(persona.pk, best_nodes),
+        found=finds.nodes,
+        replaced=details.replaced_texts(persona.pk, memory.replaced(best_nodes)),
         retrievers=finds.records,
     )
 
 
 def _measure(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Finds, edges: np.ndarray) -> Nodes:
     """The node candidates with their vectors, their distances from the query, and the edges between them."""
-    ids = rows.ids.tolist()
-    vectors = space.vectors(rows.ids) if meaning else np.full((len(ids), 1), np.nan)
+    vectors = space.vectors(rows.ids) if meaning else np.full((len(rows.ids), 1), np.nan)
     joined = np.stack([index_of(edges[:, 0], rows.ids), index_of(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
     return Nodes(
         **vars(rows),
         vectors=vectors,
         distances=_distances("whole", vectors, meaning.whole) if meaning else vectors[:, 0],
-        anchored=finds.of("entity", ids) | finds.of("domain", ids),
-        in_window=finds.of("time", ids),
+        anchored=finds.of("entity", rows.ids) | finds.of("domain", rows.ids),
+        in_window=finds.of("time", rows.ids),
         joined=joined[(joined[:, :2] >= 0).all(axis=1)],  # both ends are candidates
     )
 

@@ -68,6 +68,9 @@ class Memory(Protocol):
     def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
         """The first `limit` of `node_ids` that may be recalled."""
 
+    def replaced(self, node_ids: Sequence[int]) -> Sequence[int]:
+        """Those of `node_ids` that may have been superseded or corrected."""
+
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         """The ids of nodes that may be recalled and rest on any of the messages, the first `limit` by id."""
 
@@ -103,6 +106,9 @@ class DatabaseRows:
 
     def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
         return details.recallable(self.persona_id, node_ids, limit)
+
+    def replaced(self, node_ids: Sequence[int]) -> Sequence[int]:
+        return node_ids
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         return details.nodes_resting_on(self.persona_id, message_ids.tolist(), limit)

@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from memory.recall.near_duplicates import adds_no_words, words_of
+from memory.recall.near_duplicates import ShownWords, words_of
 from memory.recall.render import RenderedMessage
 
 # Of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
@@ -49,11 +49,12 @@ class Candidate(NamedTuple):
 @dataclass
 class SelectedItem:
     """One item: a node, or the messages of a passage; the best of them gives its score. `context` are messages that
-    make a passage understood (exchanges.py)."""
+    make a passage understood (exchanges.py), `text` the passage with them."""
 
     best: Candidate
     passage: list[Candidate] = field(default_factory=list)
     context: list[RenderedMessage] = field(default_factory=list)
+    text: str = ""
 
 
 @dataclass
@@ -67,7 +68,7 @@ class Selection:
     excepted_tokens: int = 0
     shown_messages: set[int] = field(default_factory=set)
     shown_texts: set[str] = field(default_factory=set)
-    shown_words: list[frozenset[str]] = field(default_factory=list)
+    shown_words: ShownWords = field(default_factory=ShownWords, compare=False)
     passages: dict[int, SelectedItem] = field(default_factory=dict)
 
     def rule_against(self, candidate: Candidate, cost: int, budget: int, window: AbstractSet[int]) -> str:
@@ -82,18 +83,16 @@ class Selection:
             return "fell_off"
         if self.tokens + cost > budget:
             return "no_room"
-        if not candidate.is_node and adds_no_words(words_of(candidate.text), self.shown_words):
-            return "near_duplicate"
         if candidate.only_excepted and self.excepted_tokens + cost > budget * EXCEPTED_SHARE:
             return "excepted_only"
         return ""
 
-    def add(self, candidate: Candidate, cost: int, passage: SelectedItem | None) -> None:
-        """Show a candidate: a node by itself, a message in `passage` or as a new one."""
+    def add(self, candidate: Candidate, cost: int, passage: SelectedItem | None, words: frozenset[str]) -> None:
+        """Show a candidate of these words: a node by itself, a message in `passage` or as a new one."""
         self.tokens += cost
         self.excepted_tokens += cost * candidate.only_excepted
         self.shown_messages |= candidate.messages
-        self.shown_words.append(words_of(candidate.text))
+        self.shown_words.add(words)
         if passage is None:
             passage = SelectedItem(candidate)
             self.items.append(passage)
@@ -124,9 +123,13 @@ def select_within_budget(
         if passage:  # the question of whichever of two neighbours comes first is shown with its answer
             cost += sum(one.question_tokens for one in passage.passage if one.key == candidate.before)
             cost += candidate.question_tokens if any(one.key == candidate.after for one in passage.passage) else 0
-        if rule := selection.rule_against(candidate, cost, budget, window):
+        rule = selection.rule_against(candidate, cost, budget, window)
+        words = frozenset[str]() if rule else words_of(candidate.text)
+        if not candidate.is_node and selection.shown_words.tell(words):
+            rule = "near_duplicate"
+        if rule:
             selection.removed[candidate.is_node, candidate.key] = rule
         else:
-            selection.add(candidate, cost, passage)
+            selection.add(candidate, cost, passage, words)
     selection.items.sort(key=lambda item: item.best.order)
     return selection

@@ -32,11 +32,12 @@ MAX_NEW_MESSAGES = 200
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeColumns):
-    """All nodes in one state: `active` marks those that may be recalled, `by_message` is the evidence in the order of
-    its messages."""
+    """All nodes in one state: `active` marks those that may be recalled, `replaced` those that were superseded or
+    corrected; `by_message` is the evidence in the order of its messages."""
 
     state: State
     active: np.ndarray
+    replaced: np.ndarray
     by_message: np.ndarray
     index: InvertedIndex
 
@@ -90,6 +91,10 @@ class Snapshot:
 
     def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
         return self.all_nodes.ids[self._active(node_ids)[:limit]].tolist()
+
+    def replaced(self, node_ids: Sequence[int]) -> Sequence[int]:
+        positions = _positions(node_ids, self.all_nodes.ids)
+        return self.all_nodes.ids[positions[self.all_nodes.replaced[positions]]].tolist()
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         nodes, messages = self.all_nodes.by_message.T
@@ -147,17 +152,19 @@ def of(persona_id: int) -> Snapshot | None:
     known = None if connection.in_atomic_block else _cache.take(persona_id)
     if known is None:
         return None
+    before = known.all_messages
     with _one_moment():
         stamp, _, newest = search.state(persona_id)
         if (
-            stamp != known.all_messages.stamp
-            or newest < known.all_messages.newest
+            stamp != before.stamp
+            or newest < before.newest
             or vectors.state(persona_id) != known.all_nodes.state
-            or search.count_since(persona_id, known.all_messages.newest, MAX_NEW_MESSAGES + 1) > MAX_NEW_MESSAGES
+            or search.count_since(persona_id, before.newest, MAX_NEW_MESSAGES + 1) > MAX_NEW_MESSAGES
         ):
             return None
-        current = _read(persona_id, known)
-    return _keep(persona_id, current)
+        if newest == before.newest:
+            return known
+        return _keep(persona_id, Snapshot(known.all_nodes, _read_messages(persona_id, before)))
 
 
 def prepare(persona_id: int) -> None:
@@ -215,7 +222,7 @@ def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:
     if known and known.state == state:
         return known
     rows = details.all_nodes(persona_id)
-    active, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
+    active, replaced, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 2)
     columns = details.columns(values)
     indexed = (known.ids, known.index) if known and known.state.epoch == state.epoch else _NOTHING_KNOWN
     evidence = details.evidence_of(persona_id)
@@ -224,6 +231,7 @@ def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:
     return Nodes(
         state=state,
         active=np.array(active, dtype=bool),
+        replaced=np.array(replaced, dtype=bool),
         evidence=evidence,
         by_message=evidence[np.argsort(evidence[:, 1], kind="stable")],
         index=_index(persona_id, indexed, columns["ids"], details.words_since),

@@ -10,6 +10,7 @@ A message is outdated where
 
 from collections.abc import Collection, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from typing import NamedTuple
 
 from echovessel.language import tokenizer
@@ -78,18 +79,18 @@ def outdated_message_ids(
     """Those of `messages` (texts by id) that are outdated. `following` is the user's next message, `answering` the
     user's message before a reply, `replaced` the corrections of the matter in question; `names` are of the owner and
     the persona, and count for nothing."""
-    words = {key: _content_words(text) for key, text in messages.items()}
+    words = cache(lambda key: _content_words(messages[key]))  # nothing was put right in most messages
     ignored = frozenset(token for name in names for token in tokenizer.tokenize(name))
     changes = [_Change.of(text, ignored) for text in replaced]
     corrected = {key for key, text in following.items() if apply_correction(messages[key], text) is not None}
-    repeating = {key for key in messages if any(change.is_repeated_in(words[key]) for change in changes)}
+    repeating = {key for key in messages if any(change.is_repeated_in(words(key)) for change in changes)}
     # Whether each node that rests on a message is sound: active, and no correction replaced words of this message.
     sound: dict[tuple[int, int], bool] = {}
     slight: dict[int, list[_Change]] = {}
     for node in resting:
         change = _Change.of(node.change) if node.change else None
         if node.message in messages and node.status in ("active", "superseded", "hidden"):
-            refuted = change is not None and change.is_told_in(words[node.message])
+            refuted = change is not None and change.is_told_in(words(node.message))
             key = node.message, node.node
             sound[key] = sound.get(key, True) and node.status == "active" and not refuted
         if change and change.is_slight:
@@ -99,7 +100,7 @@ def outdated_message_ids(
     echoing = {
         reply
         for reply, message in answering.items()
-        if any(change.is_told_in(words[reply]) for change in slight.get(message, ()))
+        if any(change.is_told_in(words(reply)) for change in slight.get(message, ()))
     }
     return corrected | repeating | ungrounded | echoing
 

@@ -50,7 +50,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     assert best == {
         "text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None, "when": "three weeks ago",
     }  # fmt: skip
-    assert section.xray["chosen"]
+    assert section.account["chosen"]
 
 
 def test_lines_are_quoted_with_their_speaker(keeper: Persona) -> None:
@@ -68,7 +68,7 @@ def test_recollections_keep_their_budget(keeper: Persona, budget: int) -> None:
 
 def test_where_nothing_comes_to_mind_there_is_an_account_and_no_text(keeper: Persona) -> None:
     section = context.recollections(request(keeper, "Gluons and chromodynamics."))
-    assert (section.text, section.xray["empty_reason"]) == ("", "everything_filtered")
+    assert (section.text, section.account["empty_reason"]) == ("", "everything_filtered")
 
 
 def test_words_of_people_cannot_close_the_block(ana: User, tmp_path: Path) -> None:
@@ -108,7 +108,7 @@ def test_what_stands_in_a_list_is_not_recalled_as_well(keeper: Persona) -> None:
     assert section is not None
     assert grief.description in section.text
     assert grief.description not in recalled.text
-    verdicts = {seen["id"]: seen["verdict"] for seen in recalled.xray["candidates"]}
+    verdicts = {seen["id"]: seen["verdict"] for seen in recalled.account["candidates"]}
     assert verdicts[str(grief.uuid)] == "in_prompt"
 
 

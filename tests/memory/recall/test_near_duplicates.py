@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from memory.recall.near_duplicates import adds_no_words, which_is_enough, words_of
+from memory.recall.near_duplicates import ShownWords, which_is_enough, words_of
 from memory.recall.render import RenderedNode, Renderer
 from memory.recall.select import Candidate
 from memory.recall.shortlist import fold_alike
@@ -51,7 +51,10 @@ def test_one_of_two_is_enough_where_it_tells_all_that_the_other_does(one: str, o
     ],
 )
 def test_a_message_whose_words_are_shown_adds_nothing(text: str, shown: str, nothing_new: bool) -> None:
-    assert adds_no_words(words_of(text), [words_of("Something else entirely"), words_of(shown)]) is nothing_new
+    words = ShownWords()
+    for one in ("Something else entirely", shown):
+        words.add(words_of(one))
+    assert words.tell(words_of(text)) is nothing_new
 
 
 def node(key: int, text: str, told: datetime, **values: Any) -> RenderedNode:

@@ -5,6 +5,7 @@ from collections.abc import Callable
 from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -419,3 +420,11 @@ def test_what_is_of_the_other_one_stands_back(ana: User, tmp_path: Path) -> None
     assert names(asking(persona, "What cats do I keep?"))[0] == "mine"
     assert names(asking(persona, "What cats do you keep?"))[0] == "hers"
     assert set(names(asking(persona, "What cats do I keep?"))) == {"mine", "hers"}
+
+
+def test_the_account_is_written_when_it_is_first_asked_for(keeper: Persona, monkeypatch: pytest.MonkeyPatch) -> None:
+    read = Mock(side_effect=search.names)
+    monkeypatch.setattr(search, "names", read)
+    found = asking(keeper, "Do you remember my cat?")
+    assert (bool(found.items), read.called) == (True, False)
+    assert (bool(found.xray.candidates), bool(found.xray.chosen), read.called) == (True, True, True)
