@@ -86,6 +86,7 @@ MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "echovessel.web.cors.middleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "echovessel.web.compression.middleware",
     "echovessel.web.no_store.middleware",
     "echovessel.web.retry_after.middleware",
     "csp.middleware.CSPMiddleware",

@@ -13,5 +13,6 @@ urlpatterns = [
     path("push/gone/", push_views.unsubscribed, name="push_unsubscribe"),
     path("push/key/", push_views.key, name="push_key"),
     path("sw.js", push_views.service_worker, name="service_worker"),
+    path("offline/", push_views.offline, name="offline"),
     path("manifest.webmanifest", push_views.manifest, name="manifest"),
 ]

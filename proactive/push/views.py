@@ -1,4 +1,5 @@
-"""What a browser asks in order to be told of new messages: the key, to be put on the list and off it, its worker."""
+"""What a browser asks in order to be told of new messages (the key, to be put on the list and off it, its worker), and
+to stand on a home screen (the manifest, a page for when the server does not answer)."""
 
 import json
 from typing import Any, cast
@@ -6,8 +7,10 @@ from typing import Any, cast
 from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import HttpRequest, HttpResponse, JsonResponse
+from django.shortcuts import render
 from django.templatetags.static import static
 from django.urls import reverse
+from django.utils.translation import get_language
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
@@ -48,8 +51,14 @@ def key(request: HttpRequest) -> HttpResponse:
 @login_not_required  # a browser looks for a new one whoever is signed in, and it says nothing of anybody
 @require_GET
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """The worker that shows notices, in the language of the page that asked for it."""
-    words = {"title": "EchoVessel", "body": _("There is a new message for you."), "icon": static("img/vessel.svg")}
+    """The worker that shows notices and the offline page, in the language of the page that asked for it."""
+    words = {
+        "title": "EchoVessel",
+        "body": _("There is a new message for you."),
+        "icon": static("img/icon-192.png"),
+        "badge": static("img/badge-96.png"),
+        "offline": [reverse("offline"), static("css/base.css"), static("img/favicon.svg"), static("img/vessel.svg")],
+    }
     source = (settings.BASE_DIR / "static" / "js" / "sw.js").read_text(encoding="utf-8")
     script = f"const WORDS = {json.dumps(words)};\n{source}"
     return HttpResponse(script, content_type="text/javascript; charset=utf-8")
@@ -57,15 +66,39 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 
 @login_not_required
 @require_GET
+def offline(request: HttpRequest) -> HttpResponse:
+    """The page that an installed app shows where the server does not answer. It is kept on the device, and says nothing
+    of anybody."""
+    return render(request, "offline.html")
+
+
+@login_not_required
+@require_GET
 def manifest(request: HttpRequest) -> HttpResponse:
     """What a phone wants to know of a page on its home screen; some tell of new messages only there."""
     told = {
+        "id": "/",
         "name": "EchoVessel",
         "short_name": "EchoVessel",
         "start_url": reverse("home"),
         "scope": "/",
         "display": "standalone",
-        "icons": [{"src": static("img/vessel.svg"), "sizes": "any", "type": "image/svg+xml"}],
+        "description": _("A companion that remembers, on a server of your own."),
+        "lang": get_language() or "en",
+        "categories": ["lifestyle", "social"],
+        "background_color": "#f1f0e9",
+        "theme_color": "#f1f0e9",
+        "icons": [
+            {"src": static("img/icon-192.png"), "sizes": "192x192", "type": "image/png"},
+            {"src": static("img/icon-512.png"), "sizes": "512x512", "type": "image/png"},
+            {
+                "src": static("img/icon-maskable-512.png"),
+                "sizes": "512x512",
+                "type": "image/png",
+                "purpose": "maskable",
+            },
+            {"src": static("img/vessel.svg"), "sizes": "any", "type": "image/svg+xml"},
+        ],
     }
     return JsonResponse(told, content_type="application/manifest+json")
 

@@ -1,4 +1,4 @@
-// What every page needs: times in the reader's own clock, closable notices, menus that let go.
+// What every page needs: times in the reader's own clock, closable notices, menus that let go, and what makes an app of it.
 
 import { localiseTimes } from './times.js';
 
@@ -42,5 +42,20 @@ window.addEventListener('storage', (event) => {
   clearWords();
   location.reload();
 });
+
+// The mark of an unread message goes once somebody looks.
+function clearBadge() {
+  if (document.visibilityState === 'visible') navigator.clearAppBadge?.().catch(() => {});
+}
+
+document.addEventListener('visibilitychange', clearBadge);
+clearBadge();
+
+// An app on a home screen has no address bar and no page of the browser for a server that does not answer: it has ours.
+// In a tab there is no worker before somebody asks for notices.
+const worker = document.documentElement.dataset.worker;
+if (worker && window.matchMedia('(display-mode: standalone)').matches) {
+  navigator.serviceWorker?.register(worker).catch(() => {});
+}
 
 localiseTimes(document);

@@ -255,6 +255,7 @@ OF_THE_CALLER = {
     "push/key/",
     "sw.js",
     "manifest.webmanifest",
+    "offline/",
     # By a token alone; names are looked for among the personas of its owner
     # (tests/chat/openai_api/test_chat_completions.py).
     *(
@@ -275,6 +276,7 @@ OF_ANYBODY = {name for name in OF_THE_CALLER if name.startswith(("v1/", "log", "
     "help/<slug:page>/",
     "sw.js",
     "manifest.webmanifest",
+    "offline/",
     "push/gone/",
 }
 OF_ROWS = {f"{name}_id" for name in _NAMED} | {"of"}
