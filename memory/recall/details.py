@@ -68,6 +68,35 @@ def facts_about(persona_id: int, domains: Sequence[str], of_persona: bool, limit
     return _column(" UNION ALL ".join([one] * len(domains)), params)
 
 
+def facts_among(node_ids: Sequence[int], domains: Sequence[str], of_persona: bool) -> list[int]:
+    """Those of recallable nodes that are facts of these domains, the persona's own or all others, in order."""
+    whose = "=" if of_persona else "<>"
+    return _column(
+        "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        f"WHERE n.kind = 'fact' AND n.subject {whose} 'persona' AND n.domain IN (SELECT value FROM json_each(%s)) "
+        "ORDER BY wanted.key",
+        [json.dumps(node_ids), json.dumps(domains)],
+    )
+
+
+def dated_among(node_ids: Sequence[int]) -> list[int]:
+    """Those of nodes that have a day of their own, in the order given."""
+    return _column(
+        "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "WHERE n.event_time_start IS NOT NULL ORDER BY wanted.key",
+        [json.dumps(node_ids)],
+    )
+
+
+def entities_by_relation(persona_id: int) -> list[tuple[int, str, str]]:
+    """Id, kind and relation to the owner of those entities that have one, and of pets."""
+    return _rows(
+        "SELECT e.id, e.kind, e.relation FROM memory_entity e "
+        "WHERE e.persona_id = %s AND e.status <> 'merged' AND (e.relation <> '' OR e.kind = 'pet')",
+        [persona_id],
+    )
+
+
 def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, limit: int) -> list[int]:
     """The ids of nodes that may be recalled and happened in `days`, or, where that is not known, were noted between
     `since` and `until` (UTC, naive); the newest first."""

@@ -4,6 +4,8 @@
     lexical   nodes that contain its words
     evidence  nodes that rest on messages that contain its words
     entity    nodes that mention an entity that is named
+    domain    where a question asks about somebody's life: facts of the domain, memories with a day where it asks for a
+              day, and those of the people whom it means by what they are to the owner
     graph     nodes one step away from the best: by a thought, or by an entity that few mention
     time      nodes of the days that are asked about, and the sessions of those days
     lines     messages that contain its words, and the sessions around them
@@ -25,7 +27,9 @@ import numpy as np
 from chat import search
 from echovessel.embeddings import embedding
 from echovessel.embeddings.cosine_scale import Kind
-from echovessel.language.fact_domains import domains_asked, person_asked_about
+from echovessel.language.fact_domains import asks_for_day, domains_asked, person_asked_about
+from echovessel.language.roles import roles_in
+from echovessel.llm.offline.text import is_question
 from memory.recall import details, lexical, snapshot
 from memory.recall.dates import Window
 from memory.recall.passages import Sessions
@@ -53,7 +57,11 @@ MAX_ALIAS_CHARACTERS = 8
 MIN_ALIAS_CHARACTERS = 2
 MAX_CHARACTERS = 600
 MAX_MENTIONS = 200
-MAX_OF_A_DOMAIN = 8  # facts about what is asked, the last mentioned
+MAX_OF_A_DOMAIN = 8  # facts about what is asked, the last mentioned and the nearest
+MAX_DATED = 8
+MAX_OF_ROLES = 8
+# What is of the kind that is asked about is looked for among so many of the nearest.
+NEAREST = 200
 # The node nearest to the messages without the names is among these nearest to the whole query.
 MAX_CLOSE = 40
 # One step is made from the best of each retriever, and not by an entity that everything is about.
@@ -134,7 +142,10 @@ def gather(
     memory: Memory = snapshot.of(persona.pk) or DatabaseRows(persona.pk)
     finds, space, words = _Finds(), vectors.space(persona.pk), list(query.words)
     with finds.timed("dense", why_not) as record:
-        near = [node for node, _ in space.nearest(meaning.whole, k)] if meaning else []
+        asked = query.turns[-1] if query.turns else ""
+        asks = is_question(asked)
+        nearest = [node for node, _ in space.nearest(meaning.whole, max(k, NEAREST if asks else k))] if meaning else []
+        near = nearest[:k]
         finds.add(near, record)
     with finds.timed("lexical") as record:
         node_count = memory.node_count
@@ -145,13 +156,9 @@ def gather(
         named = entities_named(persona, query.turns)
         mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named]
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
-    asked = query.turns[-1] if query.turns else ""
-    if domains := domains_asked(asked):
-        of_persona = person_asked_about(asked, persona.called, persona.name) == "persona"
-        facts = details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
-        if facts:
-            with finds.timed("domain") as record:
-                finds.add(facts, record)
+    if asks and (of_kind := _of_the_kind_asked(persona, asked, nearest)):
+        with finds.timed("domain") as record:
+            finds.add(of_kind, record)
     with finds.timed("time") as record:
         sessions_in_window: Sequence[int] = ()
         if window:
@@ -189,6 +196,23 @@ def gather(
         replaced=details.replaced_texts(persona.pk, memory.replaced(best_nodes)),
         retrievers=finds.records,
     )
+
+
+def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> dict[int, None]:
+    """The ids of nodes that are of the kind which a question asks about, of each kind the `nearest` ones first."""
+    of_kind: list[int] = []
+    if domains := domains_asked(asked):
+        of_persona = person_asked_about(asked, persona.called, persona.name) == "persona"
+        of_kind += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
+        of_kind += details.facts_among(nearest, domains, of_persona)[:MAX_OF_A_DOMAIN]
+    if asks_for_day(asked):
+        of_kind += details.dated_among(nearest)[:MAX_DATED]
+    if roles := roles_in(asked):
+        for entity, kind, relation in details.entities_by_relation(persona.pk):
+            if roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set())):
+                mentioning = set(details.mentioning(persona.pk, entity, MAX_MENTIONS))
+                of_kind += [node for node in nearest if node in mentioning][:MAX_OF_ROLES]
+    return dict.fromkeys(of_kind)
 
 
 def _measure(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Finds, edges: np.ndarray) -> Nodes:

@@ -1,0 +1,46 @@
+"""What people and animals are to the owner, by any of the words for it: "my boy" is a son, 太太 a partner. Pure.
+
+A question names somebody by a role, a memory by name: what a person is to the owner leads from one to the other.
+"""
+
+import re
+
+from echovessel.language.kinship import relatives_in
+
+_ROLES = {
+    "son": r"boys?|lads?|sons?|儿子",
+    "daughter": r"girls?|daughters?|女儿|闺女",
+    "grandchild": r"grand(?:son|daughter|child|children|kids?)s?|外?孙[女子]?",
+    "partner": r"partner|spouse|husband|wife|fiancée?|boyfriend|girlfriend|dat(?:e|ing)|seeing|"
+    r"太太|老婆|老公|丈夫|妻子|爱人|对象|男友|女友|男朋友|女朋友|未婚[妻夫]",
+    "friend": r"friends?|pals?|mates?|buddy|buddies|朋友|闺蜜|伙计|哥们儿?|发小",
+    "colleague": r"colleagues?|co-?workers?|boss|manager|employer|同事|老板|领导|上司",
+    "neighbour": r"neighbou?rs?|landlord|landlady|flatmates?|roommates?|housemates?|邻居|对门|房东|室友|合租",
+    "teacher": r"teachers?|tutors?|professor|supervisor|mentor|老师|导师|师傅|教授",
+    "doctor": r"doctors?|counsell?ors?|therapists?|nurses?|psychologists?|医生|大夫|心理(?:老师|医生|咨询师?)",
+    "in-law": r"(?:sister|brother|mother|father|son|daughter)s?-in-law|小姨子|小舅子|大姑子|儿媳妇?|女婿|亲家",
+    "pet": r"pets?|cats?|kittens?|dogs?|pupp(?:y|ies)|birds?|rabbits?|hamsters?|parrots?|"
+    r"宠物|猫|狗|鸟|画眉|兔子|仓鼠|鹦鹉",
+}
+_BY_ROLE = {
+    role: re.compile(
+        "|".join(rf"\b{part}\b" if part.isascii() else part for part in re.split(r"\|(?![^(]*\))", words)), re.I
+    )
+    for role, words in _ROLES.items()
+}
+# "My neighbour's dog" is nobody of the owner's.
+_OF_OTHERS = re.compile(
+    rf"\b(?!(?:my|our)\b)[\w-]+['’]s (?:\w+ )?(?:{_ROLES['pet'].partition('|宠物')[0]})\b|"
+    r"(?:邻居|朋友|同事|别人|人家|[他她])们?家?的?[^，。？]{0,2}(?:宠物|猫|狗|鸟)",
+    re.I,
+)
+
+
+def roles_in(text: str) -> frozenset[str]:
+    """The roles that `text` names, relatives among them.
+
+    >>> sorted(roles_in("When does my boy marry?")), sorted(roles_in("狗狗是哪天去的？"))
+    (['son'], ['pet'])
+    """
+    of_owner = _OF_OTHERS.sub(" ", text)
+    return frozenset(role for role, words in _BY_ROLE.items() if words.search(of_owner)) | relatives_in(of_owner)
