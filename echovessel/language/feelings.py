@@ -9,8 +9,9 @@ import re
 from echovessel.language.plain_text import simplify
 
 _ENGLISH = {
-    "sad": r"sad|sorrow|cry(?:ing)?\b|cried|tears|weep|heartbr|grie[fv]|mourn|miserabl|empty|emptiness|hollow|numb|"
-    r"hopeless|gloom|unhapp|depress|despair|devastat|meaningless|pointless|what's the point|melanchol|upset|"
+    "sad": r"sad|sorrow|cry(?:ing)?\b|cried|tears|weep|wept|sobb|heartbr|grie[fv]|mourn|miserabl|empty|emptiness|"
+    r"hollow|numb|hopeless|gloom|unhapp|depress|despair|devastat|meaningless|pointless|what's the point|melanchol|"
+    r"upset|"
     r"f[ae]ll(?:ing)? apart|break(?:ing)? down|dark place|rough (?:day|night|time|patch|week)|"
     r"(?:bad|awful|terrible|horrible|shitty|crappy) (?:day|night|week|mood)|"
     r"(?:feel(?:ing|s)?|i'm|i am|am|so|a bit|really) (?:so |really |very |a bit |kind of |pretty )?"
@@ -78,6 +79,18 @@ _DENIED = re.compile(
     re.IGNORECASE,
 )
 LOOKED_AT = 2_000  # characters
+_WHEN_LAST = re.compile(
+    r"\bwhen (?:did|have|had|was|were) (?:i|the last time|it last)\b[^?.!]{0,50}|"
+    r"\b(?:last|previous) time (?:i|that i)\b|"
+    r"\bhave i (?:ever )?(?:felt|been) (?:like this|this way|this|so)\b|\bfelt (?:like this|this way) before\b|"
+    "(?:我)?上(?:一)?次[^，。！？?]{0,14}(?:是)?(?:什么时候|何时|哪天|啥时候)|(?:什么时候|何时)[^，。！？?]{0,6}也?(?:有过|这样过|"
+    "这么[^，。！？?]{1,4}过)|以前(?:有没有|也)?[^，。！？?]{0,4}(?:这样|这么|这种感觉)",
+    re.IGNORECASE,
+)
+_FEELING_ASKED = re.compile(
+    r"\bfe(?:el|lt|eling)\b|\blike this\b|\bthis way\b|\b(?:this|so|that) \w+\b|感觉|心情|这样|这么|这种|那么",
+    re.IGNORECASE,
+)
 
 
 def feelings_in(text: str) -> frozenset[str]:
@@ -99,3 +112,13 @@ def feelings_in(text: str) -> frozenset[str]:
 def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
     """Whether a feeling of `one` is among those of `other`, or next to one of them."""
     return any(feeling in other or not _NEAR.get(feeling, set()).isdisjoint(other) for feeling in one)
+
+
+def asks_when_last(text: str) -> bool:
+    """Whether the owner asks when they last felt so.
+
+    >>> asks_when_last("When did I last feel like this?"), asks_when_last("When did I last see Tom?")
+    (True, False)
+    """
+    plain = simplify(text[-LOOKED_AT:].replace("\u2019", "'"))
+    return bool(_WHEN_LAST.search(plain) and _FEELING_ASKED.search(plain))

@@ -6,7 +6,7 @@ query -> candidates (retrievers) -> scores (ranking) -> shortlist -> selection (
 
 import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cache, cached_property
 from typing import Any
@@ -18,9 +18,22 @@ from echovessel.embeddings import embedding
 from echovessel.llm.prompts import tokens
 from memory import knobs
 from memory.models import ImportJob
-from memory.recall import dates, details, exchanges, passages, query, ranking, retrievers, select, shortlist, snapshot
+from memory.recall import (
+    dates,
+    details,
+    exchanges,
+    leads,
+    passages,
+    query,
+    ranking,
+    retrievers,
+    select,
+    shortlist,
+    snapshot,
+)
 from memory.recall.query import Meaning
 from memory.recall.render import RenderedMessage, RenderedNode, Renderer, format_uuid
+from memory.recall.retrievers import Pool
 from memory.recall.select import SelectedItem, Selection
 from memory.recall.shortlist import Shortlist
 from memory.recall.xray import CandidateRecord, ItemRecord, XRay
@@ -35,6 +48,7 @@ __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 Names = Mapping[int, tuple[str, str | None]]
 # The x-ray keeps this many candidates: all that matter, and not a megabyte in every turn.
 MAX_XRAY_CANDIDATES = 100
+MAX_THREAD_TOKENS = 16
 # An import in these states changes memory from moment to moment.
 CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 
@@ -212,7 +226,7 @@ def recall(
     )
     in_window = frozenset(message.pk for message in window)
     selection = select.select_within_budget(
-        offered.candidates,
+        leads.lift(offered.candidates, pool.leads),
         budget_tokens,
         window=in_window,
         longest_passage=knobs.passage_lines(),
@@ -224,7 +238,7 @@ def recall(
         return {key: message for key, message in messages.items() if key not in outdated}
 
     selection = exchanges.complete_exchanges(
-        selection,
+        leads.in_front(selection, pool.leads),
         offered.messages,
         read_current,
         offered.renderer,
@@ -237,6 +251,7 @@ def recall(
         Item.of_node(item, offered, names) if item.best.is_node else Item.of_passage(item, offered)
         for item in selection.items
     )
+    items = _with_threads(items, selection, offered, pool, budget_tokens)
     clock.lap("rank")
 
     def explain() -> XRay:
@@ -259,6 +274,27 @@ def recall(
         )
 
     return Recall(items, explain)
+
+
+def _with_threads(
+    items: tuple[Item, ...], selection: Selection, offered: Shortlist, pool: Pool, budget: int
+) -> tuple[Item, ...]:
+    """The items; the first of each thread tells its title, where that costs few tokens and the budget has them left."""
+    left = budget - sum(item.tokens for item in items)
+    threads, noted = set[int](), list[Item]()
+    for item, shown in zip(items, selection.items, strict=True):
+        node = offered.nodes.get(shown.best.key) if shown.best.is_node else None
+        if node is not None and node.thread_id and node.thread_id not in threads:
+            threads.add(node.thread_id)
+            is_asked = node.thread_id == pool.leads.thread
+            note = offered.renderer.thread_note(node, is_asked=is_asked)
+            cost = tokens(note)
+            is_told = not is_asked and node.thread_title.casefold() in node.description.casefold()
+            if cost <= min(left, MAX_THREAD_TOKENS) and not is_told:
+                left -= cost
+                item = replace(item, text=f"{item.text}{note}", tokens=item.tokens + cost)
+        noted.append(item)
+    return tuple(noted)
 
 
 class _Clock:

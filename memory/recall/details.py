@@ -223,9 +223,13 @@ def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.nda
 _RENDERED = (
     "n.id, n.uuid, n.external_id, n.kind, n.description, n.event_time_start, n.event_time_end, "
     f"n.created_at, n.outcome, {_UNSURE}, n.session_id IS NOT NULL, c.id IS NOT NULL, n.since, n.until, n.plan_state, "
-    "n.subject"
+    "n.subject, h.id, coalesce(h.title, ''), coalesce(h.state, '')"
 )
-_UNDATED = "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated"
+_UNDATED = (
+    "LEFT JOIN memory_importchunk c ON c.session_id = n.session_id AND NOT c.dated "
+    "LEFT JOIN memory_threadmember tm ON tm.node_id = n.id AND tm.removed_at IS NULL "
+    "LEFT JOIN memory_thread h ON h.id = tm.thread_id"
+)
 
 
 def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
@@ -262,6 +266,39 @@ def standing_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
         f"FROM ({standing})) AS placed CROSS JOIN memory_conceptnode n ON n.id = placed.id {_UNDATED} "
         "WHERE placed.place <= %s ORDER BY placed.of_group, placed.place",
         [*[persona_id] * len(groups), limit],
+    )
+
+
+def threads_with(persona_id: int, node_ids: Sequence[int]) -> list[tuple[int, str, list[int]]]:
+    """The id and the title of each standing thread of the persona, and which of `node_ids` it has."""
+    rows = _rows(
+        "SELECT h.id, h.title, (SELECT group_concat(m.node_id) FROM json_each(%s) AS wanted "
+        "CROSS JOIN memory_threadmember m ON m.node_id = wanted.value AND m.removed_at IS NULL "
+        "WHERE m.thread_id = h.id) "
+        "FROM memory_thread h WHERE h.persona_id = %s AND h.dissolved_at IS NULL ORDER BY h.id",
+        [json.dumps(node_ids), persona_id],
+    )
+    return [(key, title, [int(node) for node in (nodes or "").split(",") if node]) for key, title, nodes in rows]
+
+
+def newest_of_thread(thread_id: int, limit: int) -> list[int]:
+    """The ids of the newest nodes of a thread that may be recalled, by their own days."""
+    return _column(
+        "SELECT n.id FROM memory_threadmember m CROSS JOIN memory_conceptnode n ON n.id = m.node_id "
+        f"WHERE m.thread_id = %s AND m.removed_at IS NULL AND {RECALLABLE} "
+        "ORDER BY coalesce(n.event_time_start, date(n.created_at)) DESC, n.id DESC LIMIT %s",
+        [thread_id, limit],
+    )
+
+
+def felt_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
+    """The newest events that may be recalled and were felt: id, emotion tags as JSON, and words; by their days."""
+    return _rows(
+        "SELECT n.id, n.emotion_tags, n.description FROM memory_conceptnode n "
+        f"WHERE n.persona_id = %s AND n.kind = 'event' AND {RECALLABLE} "
+        "AND (n.emotion_tags <> '[]' OR n.emotional_impact <> 0) "
+        "ORDER BY coalesce(n.event_time_start, date(n.created_at)) DESC, n.id DESC LIMIT %s",
+        [persona_id, limit],
     )
 
 

@@ -80,6 +80,9 @@ class RenderedNode(NamedTuple):
     until: str = ""
     plan_state: str = ""
     subject: str = ""
+    thread_id: int | None = None
+    thread_title: str = ""
+    thread_state: str = ""
 
     @property
     def layer(self) -> str:
@@ -113,6 +116,14 @@ class Renderer:
         if node.is_unsure:
             description += not_sure(self.language)
         return f"- {self._after_note(self._note_node(node, alike))}{description}"
+
+    def thread_note(self, node: RenderedNode, *, is_asked: bool) -> str:
+        """What follows a node of a thread: its title; its state too, where somebody asks how it went."""
+        state = f"{'：' if self.language == 'zh' else ': '}{_words(self.language)['thread'][node.thread_state]}"
+        of = _words(self.language)["thread"]["of"].format(title=one_line(node.thread_title))
+        return (
+            f"（{of}{state if is_asked else ''}）" if self.language == "zh" else f" ({of}{state if is_asked else ''})"
+        )
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
         """Messages in the order they were written; the first one bears the day, and whichever begins a new one. A

@@ -7,6 +7,8 @@
     domain    where a question asks about somebody's life: facts of the domain, memories with a day where it asks for a
               day, and those of the people whom it means by what they are to the owner
     graph     nodes one step away from the best: by a thought, or by an entity that few mention
+    thread    the newest nodes of the thread of which is asked how it went
+    feeling   the last nodes with the feeling of which is asked when it was there
     time      nodes of the days that are asked about, and the sessions of those days
     lines     messages that contain its words, and the sessions around them
 
@@ -30,8 +32,9 @@ from echovessel.embeddings.cosine_scale import Kind
 from echovessel.language.fact_domains import asks_for_day, domains_asked, person_asked_about
 from echovessel.language.roles import roles_in
 from echovessel.llm.offline.text import is_question
-from memory.recall import details, lexical, snapshot
+from memory.recall import details, lexical, scoring, snapshot
 from memory.recall.dates import Window
+from memory.recall.leads import Leads, find_leads
 from memory.recall.passages import Sessions
 from memory.recall.query import UNSPACED, Meaning, Query
 from memory.recall.rows import DatabaseRows, Memory, MessageRows, NodeRows
@@ -88,9 +91,9 @@ class Nodes(NodeRows):
 @dataclass(frozen=True, eq=False)
 class Pool:
     """All candidates of one recall. `node_worth` and `message_worth` (words,) are the worth of the query's words among
-    the persona's nodes and messages, of which there are `node_count` and `message_count`; `closest` the distance of
-    the nearest node from the query's messages without the names; `found` the nodes that each retriever found;
-    `replaced` the corrections of nodes that contain the words."""
+    the persona's nodes and messages, of which there are `node_count` and `message_count`; `leads` are the nodes that
+    come first; `closest` is the distance of the nearest node from the query's messages without the names; `found` the
+    nodes that each retriever found; `replaced` the corrections of nodes that contain the words."""
 
     nodes: Nodes
     messages: MessageRows
@@ -101,6 +104,7 @@ class Pool:
     message_count: int
     window: Window | None
     sessions_in_window: Sequence[int]
+    leads: Leads
     closest: float | None
     found: Mapping[str, Sequence[int]]
     replaced: Sequence[ReplacedText]
@@ -144,7 +148,8 @@ def gather(
     with finds.timed("dense", why_not) as record:
         asked = query.turns[-1] if query.turns else ""
         asks = is_question(asked)
-        nearest = [node for node, _ in space.nearest(meaning.whole, max(k, NEAREST if asks else k))] if meaning else []
+        found = space.nearest(meaning.whole, max(k, NEAREST if asks else k)) if meaning else []
+        nearest = [node for node, _ in found]
         near = nearest[:k]
         finds.add(near, record)
     with finds.timed("lexical") as record:
@@ -159,6 +164,11 @@ def gather(
     if asks and (of_kind := _of_the_kind_asked(persona, asked, nearest)):
         with finds.timed("domain") as record:
             finds.add(of_kind, record)
+    close = [node for node, distance in found[:MAX_CLOSE] if distance <= scoring.floor_distance()]
+    leads = find_leads(persona, query.turns, [*close, *by_words[:MAX_CLOSE]])
+    if leads.nodes:
+        with finds.timed(leads.retriever) as record:
+            finds.add(leads.nodes, record)
     with finds.timed("time") as record:
         sessions_in_window: Sequence[int] = ()
         if window:
@@ -180,7 +190,7 @@ def gather(
     counts = Counter(messages.sessions.tolist()) + Counter(rows.sessions[rows.sessions > 0].tolist())
     by_count = sorted(counts, key=lambda session: (-counts[session], session))[:MAX_SESSIONS]
     return Pool(
-        nodes=_measure(rows, space, meaning, finds, edges),
+        nodes=_measure(rows, space, meaning, finds, edges, leads),
         messages=messages,
         sessions=memory.sessions(sorted({*by_count, *sessions_in_window})),
         node_worth=node_worth,
@@ -189,6 +199,7 @@ def gather(
         message_count=message_count,
         window=window,
         sessions_in_window=sessions_in_window,
+        leads=leads,
         closest=_distances("query", space.vectors(near[:MAX_CLOSE]), meaning.bare).min().item()
         if meaning and near
         else None,
@@ -215,7 +226,9 @@ def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> 
     return dict.fromkeys(of_kind)
 
 
-def _measure(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Finds, edges: np.ndarray) -> Nodes:
+def _measure(
+    rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Finds, edges: np.ndarray, leads: Leads
+) -> Nodes:
     """The node candidates with their vectors, their distances from the query, and the edges between them."""
     vectors = space.vectors(rows.ids) if meaning else np.full((len(rows.ids), 1), np.nan)
     joined = np.stack([index_of(edges[:, 0], rows.ids), index_of(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
@@ -223,7 +236,7 @@ def _measure(rows: NodeRows, space: Space, meaning: Meaning | None, finds: _Find
         **vars(rows),
         vectors=vectors,
         distances=_distances("whole", vectors, meaning.whole) if meaning else vectors[:, 0],
-        anchored=finds.of("entity", rows.ids) | finds.of("domain", rows.ids),
+        anchored=np.logical_or.reduce([finds.of(name, rows.ids) for name in ("entity", "domain", leads.retriever)]),
         in_window=finds.of("time", rows.ids),
         joined=joined[(joined[:, :2] >= 0).all(axis=1)],  # both ends are candidates
     )

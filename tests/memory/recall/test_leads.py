@@ -1,0 +1,119 @@
+"""What comes first for what is asked: the newest of a thread, the last of a feeling; and the titles beside memories."""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+
+from echovessel.language.feelings import asks_when_last
+from memory.curation import threads
+from memory.models import ConceptNode, Thread
+from memory.recall import recall
+from persona.models import Persona
+
+pytestmark = pytest.mark.django_db
+NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
+Remember = Callable[..., ConceptNode]
+
+
+def ask(persona: Persona, *turns: str, budget: int = 400) -> Any:
+    return recall(persona, turns, now=NOW, budget_tokens=budget)
+
+
+def told(persona: Persona, remember: Remember, *texts: str, **fields: Any) -> list[ConceptNode]:
+    """Events told a week apart, the last one yesterday."""
+    at = [NOW - timedelta(days=1 + 7 * (len(texts) - 1 - place)) for place in range(len(texts))]
+    return [remember(persona, text, created_at=moment, **fields) for text, moment in zip(texts, at, strict=True)]
+
+
+@pytest.fixture
+def house(mira: Persona, remember: Remember) -> Thread:
+    nodes = told(
+        mira, remember, "Ana saw a house in Basel.", "The owner of the house wants more.", "Ana got the keys, finally."
+    )
+    told(mira, remember, "Ana swims in the lake.", "Ana baked bread.", "Nina painted a house on a postcard.")
+    thread = threads.begin(mira, "The house in Basel", nodes, "ended", NOW)
+    assert thread
+    return thread
+
+
+@pytest.mark.parametrize(
+    ("language", "question", "note"),
+    [
+        ("en", "How did the house thing go?", "(part of “The house in Basel”: ended)"),
+        ("zh", "Basel house 后来怎么样了？", "（属于“The house in Basel”：已经结束）"),
+    ],
+)
+def test_how_it_went_is_answered_with_the_newest_and_the_state(
+    mira: Persona, house: Thread, language: str, question: str, note: str
+) -> None:
+    mira.language = language
+    found = ask(mira, question)
+    assert [item.said for item in found.items][:3] == [
+        "Ana got the keys, finally.",
+        "The owner of the house wants more.",
+        "Ana saw a house in Basel.",
+    ]
+    assert found.items[0].text.endswith(note)
+    assert sum(note in item.text for item in found.items) == 1
+    assert sum(item.tokens for item in found.items) == found.xray.tokens <= 400
+    assert "thread" in [record.name for record in found.xray.arms]
+
+
+def test_a_dissolved_thread_and_one_that_is_not_meant_lead_nowhere(mira: Persona, house: Thread) -> None:
+    for question in ("How did the bread turn out?", "How are you doing?"):
+        assert "thread" not in [record.name for record in ask(mira, question).xray.arms]
+    threads.dissolve(house, NOW)
+    found = ask(mira, "How did the house thing go?")
+    assert "thread" not in [record.name for record in found.xray.arms]
+    assert not any("part of" in item.text for item in found.items)
+
+
+def test_a_memory_brings_the_title_of_its_thread_only_where_the_budget_has_room(mira: Persona, house: Thread) -> None:
+    roomy = ask(mira, "Tell me about the keys")
+    [keys] = [item for item in roomy.items if "keys" in item.said]
+    assert keys.text.endswith("(part of “The house in Basel”)")
+    tight = ask(mira, "Tell me about the keys", budget=keys.tokens - 1)
+    assert [item.said for item in tight.items] == [keys.said]
+    assert "part of" not in tight.items[0].text
+
+
+def test_no_question_but_one_about_how_it_went_costs_a_statement(mira: Persona, house: Thread) -> None:
+    def statements(question: str) -> int:
+        ask(mira, question)
+        with CaptureQueriesContext(connection) as queries:
+            ask(mira, question)
+        return len(queries)
+
+    plain = statements("the house in Basel")
+    asked = statements("how did the house in Basel go")
+    assert plain < asked <= plain + 3
+    Thread.objects.all().delete()
+    assert statements("the house in Basel") == plain
+
+
+def test_when_it_was_felt_last_is_answered_with_the_last_times(mira: Persona, remember: Remember) -> None:
+    told(mira, remember, "Ana wept for her cat.", "Ana won a race.", "Ana missed the train.", emotional_impact=-4)
+    sad = remember(mira, "Ana's aunt died.", emotion_tags=["grief"], created_at=NOW - timedelta(days=30))
+    tired = remember(mira, "Ana worked all night.", emotion_tags=["exhausted"], created_at=NOW - timedelta(days=2))
+    found = ask(mira, "When did I last feel this sad?")
+    assert [item.said for item in found.items][:2] == ["Ana wept for her cat.", sad.description]
+    assert "feeling" in [record.name for record in found.xray.arms]
+    found = ask(mira, "I'm so tired today.", "When did I last feel like this?")
+    assert found.items[0].said == tired.description
+    assert "feeling" not in [record.name for record in ask(mira, "When did I last see Tom?").xray.arms]
+
+
+def test_when_it_was_felt_last_is_heard_in_both_languages() -> None:
+    asked = [
+        "When did I last feel like this?",
+        "When was the last time I felt so lonely?",
+        "Have I felt this way before?",
+    ]
+    asked += ["我上次这么难过是什么时候？", "我以前有没有这样过"]
+    assert [text for text in asked if not asks_when_last(text)] == []
+    others = ["When was the last time I saw Tom?", "上次见Tom是什么时候", "I feel sad."]
+    assert [text for text in others if asks_when_last(text)] == []
