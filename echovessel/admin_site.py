@@ -7,9 +7,11 @@ from django.contrib.admin.sites import AdminSite
 from django.db.models import Model
 from django.http import HttpRequest
 from django.template.response import TemplateResponse
-from django.urls import path
+from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+
+from echovessel.admin.knobs_page import list_knobs
 
 # Changing a schedule runs any function by its path, and a queue row is a pickle: neither belongs on a desk where
 # staff review memories (platform.md, finding 8).
@@ -58,7 +60,11 @@ class EchoVesselAdminSite(AdminSite):
     def get_urls(self) -> list[Any]:
         from memory.web.admin.forgetting import forget  # noqa: PLC0415  (its pages register themselves with this site)
 
-        return [path("forget/", self.admin_view(forget), name="forget"), *super().get_urls()]
+        return [
+            path("forget/", self.admin_view(forget), name="forget"),
+            path("knobs/", self.admin_view(list_knobs), name="knobs"),
+            *super().get_urls(),
+        ]
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
         """The sections, with what waits and how it goes."""
@@ -78,7 +84,7 @@ class EchoVesselAdminSite(AdminSite):
             app | {"models": [model for model in app["models"] if model["model"]._meta.label not in placed]}
             for app in apps
         ]
-        return [app for app in [*sections, *rest] if app["models"]]
+        return [app for app in [*sections, *rest, _installation()] if app["models"]]
 
 
 def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, Any]:
@@ -89,4 +95,20 @@ def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, 
         "app_url": models[0][0]["app_url"] if models else "",
         "has_module_perms": True,
         "models": [model for _app, model in models],
+    }
+
+
+def _installation() -> dict[str, Any]:
+    """Pages of the installation that show no rows of a table, in the form of a section."""
+    pages = [(_("Knobs"), "admin:knobs"), (_("Language model"), "connect_model")]
+    links = [
+        {"name": name, "object_name": view, "admin_url": reverse(view), "add_url": None, "view_only": True}
+        for name, view in pages
+    ]
+    return {
+        "name": _("Installation"),
+        "app_label": "installation",
+        "app_url": reverse("admin:knobs"),
+        "has_module_perms": True,
+        "models": links,
     }

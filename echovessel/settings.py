@@ -297,6 +297,7 @@ Q_CLUSTER = {
 # --- numbers ----------------------------------------------------------------------------------------------------
 # They win over those in knobs.toml of the data folder, which `echovessel.process.data_dir` adds as Django starts.
 KNOBS: dict[str, Any] = json.loads(env.str("ECHOVESSEL_KNOBS", default="{}"))
+FILE_KNOBS: dict[str, Any] = {}  # those of knobs.toml alone, for pages that say where a value comes from
 
 # --- logs: never the words of people ----------------------------------------------------------------------------
 LOGGING = {

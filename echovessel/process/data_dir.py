@@ -26,7 +26,8 @@ def open_data_dir() -> None:
     # that a new SECRET_KEY lets nothing back in.
     settings.TOMBSTONE_KEY = settings.TOMBSTONE_KEY or read_or_create_key(folder / "tombstone_key", settings.SECRET_KEY)
     knobs = folder / "knobs.toml"
-    settings.KNOBS = (tomllib.loads(knobs.read_text()) if knobs.exists() else {}) | settings.KNOBS
+    settings.FILE_KNOBS = tomllib.loads(knobs.read_text()) if knobs.exists() else {}
+    settings.KNOBS = settings.FILE_KNOBS | settings.KNOBS
 
 
 def read_or_create_key(path: Path, first: str = "") -> str:
