@@ -5,8 +5,8 @@ aliases                                 [entity, name as it is normalised]: who 
 mentions                                [entity, node]: who is mentioned there now
 doubled                                 [node, era]: a mention that was let go, and is made again by undoing
 earlier, proposals, settled             proposals by id, with what they were
-description                             the entity whose description it is that changed places; false where none
-                                        did, true where it was written anew since
+description, relation                   the entity whose description or relation it is that changed places; false where
+                                        none did, true where it was written anew since
 era, since                              mentions know by their keys whether they are older than a merge: mentions
                                         made after it and before the next one stand in its `since`
 """
@@ -37,7 +37,7 @@ from memory.archive.parts import (
     write_only,
 )
 from memory.archive.schema import BeforeRecord, MergeRecord, ProposalRecord, SnapshotRecord
-from memory.entities.merge import mark_of
+from memory.entities.merge import mark_of, relation_mark_of
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 
 # What a snapshot says of the entities themselves is taken as it is.
@@ -97,6 +97,8 @@ class SnapshotWriter:
         # The entity that has the description that changed places; none where it was written anew since.
         described = Entity.objects.filter(persona=self.names.persona).exclude(description="").order_by("pk")
         bearers = (self.entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
+        known = Entity.objects.filter(persona=self.names.persona).exclude(relation="").order_by("pk")
+        related = (self.entities[entity.pk] for entity in known if relation_mark_of(entity) == was.get("relation"))
         before = was.get("before")
         return {
             **{name: was[name] for name in ("at", *STATES) if name in was},
@@ -118,6 +120,7 @@ class SnapshotWriter:
                 if key in self.proposals
             ],
             "description": next(bearers, True) if was["description"] else False,
+            **({"relation": next(related, True)} if was.get("relation") else {}),
             "era": era,
             "since": self.since.get(era, []),
             **({"before": self.write_before(before)} if before else {}),
@@ -236,6 +239,8 @@ class SnapshotReader:
         # A mark that fits no description says that it was written anew since.
         described = self.known.rows(Entity, [was.description]) if isinstance(was.description, str) else {}
         marks = [mark_of(Entity.objects.get(pk=key)) for key in described.values()]
+        related = self.known.rows(Entity, [was.relation]) if isinstance(was.relation, str) else {}
+        relations = [relation_mark_of(Entity.objects.get(pk=key)) for key in related.values()]
         return {
             **({"at": was.at.isoformat()} if was.at else {}),
             **{name: getattr(was, name) for name in STATES},
@@ -263,6 +268,7 @@ class SnapshotReader:
                 if name in proposals
             ],
             "description": (*marks, "written anew")[0] if was.description else "",
+            **({"relation": (*relations, "written anew")[0]} if was.relation else {}),
             **({"last_mention": self.begins[was.era]} if was.era else {}),
             **({"before": self.read_before(was.before)} if was.before else {}),
         }

@@ -452,6 +452,7 @@ class MergeRecord(Open):
     proposals: list[tuple[Id, Id, Answer]] = []
     settled: list[tuple[Id, Answer, By, Moment | None]] = []
     description: Id | bool = False
+    relation: Id | bool = False
     era: Era = 0
     since: list[tuple[Id, Id]] = []
     before: BeforeRecord | None = None

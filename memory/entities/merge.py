@@ -1,8 +1,8 @@
 """Deciding a proposal: two entities become one, or stay two; and undoing the decision.
 
-A merge moves the loser's names, mentions, better description and proposals with third entities to the survivor. Rows
-keep their keys, and the snapshot on the proposal holds keys and states alone, so that it never has to be forgotten. A
-name or a mention that both have is not doubled.
+A merge moves the loser's names, mentions, relation, better description and proposals with third entities to the
+survivor. Rows keep their keys, and the snapshot on the proposal holds keys and states alone, so that it never has to be
+forgotten. A name or a mention that both have is not doubled.
 
 Undoing returns every row as it was. The survivor keeps what came after the merge: new names, proposals that were made
 or decided since, a kind, a rewritten description; new memories go to the side that they name. A side whose every memory
@@ -26,6 +26,7 @@ from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 from persona.models import Persona
 
 Status = MergeProposal.Status
+MOVED = ("relation", "description", "described_by")
 BY_HAND, SPLIT = "by_hand", "split"  # the reason of a decision without a question
 Decision = Callable[[MergeProposal, AbstractBaseUser | None, datetime], bool]
 
@@ -60,6 +61,7 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
             "aliases": _move(Alias, "normalized", loser, survivor),
             "mentions": _move(Mention, "node_id", loser, survivor),
             **_move_proposals(proposal, loser, survivor),
+            **_move_relation(loser, survivor),
             **_move_description(loser, survivor),
             "doubled": [list(row) for row in loser.mentions.values_list("pk", "node_id")],
         }
@@ -230,8 +232,16 @@ def _move_description(loser: Entity, survivor: Entity) -> dict[str, Any]:
         _swap_descriptions(survivor, loser)
     loser.status, loser.merged_into = Entity.Status.MERGED, survivor
     for entity in (survivor, loser):
-        entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
+        entity.save(update_fields=[*MOVED, "kind", "status", "merged_into"])
     return before | {"kind_after": survivor.kind, "description": mark_of(survivor) if swapped else ""}
+
+
+def _move_relation(loser: Entity, survivor: Entity) -> dict[str, Any]:
+    """Move what the loser is to the owner, if that is not known of the survivor; of two relations both keep theirs."""
+    if survivor.relation or not loser.relation:
+        return {}
+    survivor.relation, loser.relation = loser.relation, ""
+    return {"relation": relation_mark_of(survivor)}
 
 
 def _swap_descriptions(one: Entity, other: Entity) -> None:
@@ -241,7 +251,15 @@ def _swap_descriptions(one: Entity, other: Entity) -> None:
 
 def mark_of(entity: Entity) -> str:
     """The fingerprint of a description, without its words, as long as the installation stands."""
-    text = f"{entity.described_by}\n{entity.description}"
+    return _mark(f"{entity.described_by}\n{entity.description}")
+
+
+def relation_mark_of(entity: Entity) -> str:
+    """The same of what it is to the owner."""
+    return _mark(f"relation\n{entity.relation}")
+
+
+def _mark(text: str) -> str:
     return salted_hmac("memory.entities.merging", text, secret=settings.TOMBSTONE_KEY).hexdigest()
 
 
@@ -298,9 +316,12 @@ def _separate(proposal: MergeProposal) -> None:
         _swap_descriptions(survivor, loser)
     elif was["description"]:
         loser.description = loser.described_by = ""
+    # One that was told or written since stays with the survivor.
+    if "relation" in was and was["relation"] == relation_mark_of(survivor):
+        survivor.relation, loser.relation = loser.relation, survivor.relation
     survivor.status, loser.status, loser.merged_into = was["status"], was["loser_status"], None
     for entity in (survivor, loser):
-        entity.save(update_fields=["kind", "status", "merged_into", "description", "described_by"])
+        entity.save(update_fields=[*MOVED, "kind", "status", "merged_into"])
 
 
 def _relink_later_memories(was: dict[str, Any]) -> None:

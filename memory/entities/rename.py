@@ -43,9 +43,11 @@ def rename(entity: Entity, name: str) -> None:
         announce_changed(entity, "renamed")
 
 
-def change(entity: Entity, name: str | None, aliases: Iterable[str], description: str | None) -> None:
-    """Apply all of it or nothing: another canonical name, further aliases, a person's description (empty for none).
-    None leaves it as it is. Raises NameRefused."""
+def change(
+    entity: Entity, name: str | None, aliases: Iterable[str], description: str | None, relation: str | None = None
+) -> None:
+    """Apply all of it or nothing: another canonical name, further aliases, a person's description and relation (empty
+    for none). None leaves it as it is. Raises NameRefused."""
     with transaction.atomic():
         if name is not None:
             rename(entity, name)
@@ -53,6 +55,8 @@ def change(entity: Entity, name: str | None, aliases: Iterable[str], description
             add_alias(entity, alias)
         if description is not None:
             describe(entity, description)
+        if relation is not None:
+            relate(entity, relation)
 
 
 def relate(entity: Entity, relation: str) -> None:

@@ -12,6 +12,7 @@ from memory.forgetting import Affected, Plan
 from memory.models import ConceptNode, Entity, MergeProposal, Question, Receipt, SlowCycleRun, Thread
 from memory.models.thread import day_of
 from memory.store.writing import forgotten_before
+from memory.web.presenters.person import facts_about
 from memory.web.trace import trace_node
 
 PLAN_SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
@@ -96,6 +97,16 @@ def serialize_entity(entity: Entity) -> dict[str, Any]:
         "description": entity.description,
         "status": entity.status,
         "aliases": [alias.text for alias in entity.aliases.all()],
+    }
+
+
+def serialize_entity_detail(entity: Entity) -> dict[str, Any]:
+    """The same with what was last heard, what is open, and its story lines."""
+    about = facts_about(entity)
+    return serialize_entity(entity) | {
+        "last_heard": serialize_node(about.last_heard) if about.last_heard else None,
+        "still_open": [serialize_node(node) for node in about.still_open],
+        "story_lines": [thread.uuid for thread in about.story_lines],
     }
 
 

@@ -19,6 +19,7 @@ from memory.entities.merge import LaterMergeStands, LivesOnInAnother
 from memory.entities.rename import MAX_DESCRIPTION, MAX_NAME, NameRefused
 from memory.entities.split import NotSplit
 from memory.models import Entity, MergeProposal
+from memory.models.entity import MAX_RELATION
 from memory.web.api.memories import EntityOut, own_entities
 from memory.web.api.routing import router
 from memory.web.forms import strip_text
@@ -31,6 +32,7 @@ Name = Annotated[str, Field(min_length=1, max_length=MAX_NAME, examples=["Blacki
 Description = Annotated[
     str, BeforeValidator(strip_text), Field(max_length=MAX_DESCRIPTION, examples=["Ana's black cat."])
 ]
+Relation = Annotated[str, BeforeValidator(strip_text), Field(max_length=MAX_RELATION, examples=["sister"])]
 MAX_IN_SPLIT = 500
 
 
@@ -53,6 +55,7 @@ class EntityChange(Body):
 
     canonical_name: Name | None = None
     description: Description | None = None
+    relation: Relation | None = Field(None, description="What they are to you; empty for nothing.")
     aliases: list[Name] | None = Field(None, min_length=1, max_length=50)
 
 
@@ -116,7 +119,7 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
     """Another canonical name, more names, another description. 409 for what cannot be a name of it."""
     entity = _own(own_persona(request, persona_id), entity_id)
     try:
-        rename.change(entity, body.canonical_name, body.aliases or (), body.description)
+        rename.change(entity, body.canonical_name, body.aliases or (), body.description, body.relation)
     except NameRefused as error:
         raise ApiError(409, error.code, str(error)) from error
     return serialize_entity(_own(entity.persona, entity_id))

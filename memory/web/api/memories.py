@@ -25,7 +25,7 @@ from memory.web.api.routing import router
 from memory.web.forms import Day
 from memory.web.presenters.recall_reasons import describe_empty
 from memory.web.search import Filters
-from memory.web.serializers import serialize_entity, serialize_node, serialize_node_detail
+from memory.web.serializers import serialize_entity, serialize_entity_detail, serialize_node, serialize_node_detail
 from persona.lookup import own_persona
 from persona.models import Persona
 
@@ -107,6 +107,15 @@ class EntityOut(Schema):
     description: str = Field(examples=["Ana's black cat."])
     status: str = Field(examples=["confirmed"])
     aliases: list[str] = Field(examples=[["小黑", "Blackie"]])
+
+
+class EntityDetail(EntityOut):
+    """The same with the memory of it that was told last, what is open with it (promises, expectations, plans), and the
+    story lines it is in."""
+
+    last_heard: NodeOut | None
+    still_open: list[NodeOut]
+    story_lines: list[UUID]
 
 
 Line = Annotated[str, Field(max_length=20_000)]
@@ -220,10 +229,10 @@ def list_entities(
     return pagination.page(entities.filter(kind=kind) if kind else entities, params, serialize_entity)
 
 
-@router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Somebody or something")
+@router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityDetail, summary="Somebody or something")
 def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
     """One of them; its memories are found by `entity` among the nodes."""
-    return serialize_entity(get_object_or_404(own_entities(own_persona(request, persona_id)), uuid=entity_id))
+    return serialize_entity_detail(get_object_or_404(own_entities(own_persona(request, persona_id)), uuid=entity_id))
 
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")

@@ -15,6 +15,7 @@ from memory.web.entity_actions import REFUSALS, run_entity_action
 from memory.web.presenters import people_map
 from memory.web.presenters.days import format_day
 from memory.web.presenters.merge_proposals import decided_proposals
+from memory.web.presenters.person import facts_about
 from memory.web.views.base import page, persona_page
 from memory.web.views.memories import with_names
 from memory.web.views.merge_proposals import own_entity
@@ -23,7 +24,6 @@ from persona.models import Persona
 Outcome = ConceptNode.Outcome
 MOST_LISTED = 300
 MOST_MEMORIES = 60
-MOST_AWAITED = 20
 
 
 @persona_page
@@ -62,17 +62,10 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
     nodes = ConceptNode.objects.filter(mentions__entity=row).newest_first()[:MOST_MEMORIES]
     mentions = dict(Mention.objects.filter(entity=row, node__in=list(nodes)).values_list("node_id", "pk"))
     memories = [(mentions[node.pk], node) for node in with_names(persona, nodes)]
-    active = ConceptNode.objects.filter(mentions__entity=row).active()
-    plan = Q(kind=ConceptNode.Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)
-    item = Q(kind__in=open_items.KINDS, outcome=ConceptNode.Outcome.OPEN)
     context = {
         "entity": row,
-        "last_heard": active.filter(kind__in=L3).order_by("-last_mentioned_at", "-id").first(),
-        "awaited": list(active.filter(plan | item).newest_first()[:MOST_AWAITED]),
+        "about": facts_about(row),
         "names": list(row.aliases.all()),
-        "story_lines": list(
-            row.persona.threads.filter(members__node__mentions__entity=row, members__removed_at=None).distinct()
-        ),
         "memories": memories,
         "more": max(0, row.mentions.count() - len(memories)),
         "decided": decided_proposals(row),

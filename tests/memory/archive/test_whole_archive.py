@@ -109,7 +109,10 @@ def everything(mira: Persona) -> Persona:
     )
     _first_words(mira, said, hers, ended)
     _brought(mira, event)
-    milo, bello = (named(mira, name, kind="pet", described_through=event.pk) for name in ("Milo", "Bello"))
+    milo, bello = (
+        named(mira, name, kind="pet", described_through=event.pk, relation=relation)
+        for name, relation in (("Milo", ""), ("Bello", "cat"))
+    )
     Mention.objects.bulk_create(Mention(node=event, entity=entity) for entity in (milo, bello))
     Mention.objects.create(node=thought, entity=bello)
     rosa = named(mira, "Rosa", description="A friend.", described_by="person")

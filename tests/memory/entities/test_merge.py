@@ -14,10 +14,12 @@ from hypothesis import strategies as st
 from echovessel.outbox.models import OutboxEvent
 from memory import forgetting
 from memory.archive import write
+from memory.curation import threads
 from memory.entities import merge, rename
 from memory.entities.merge import LaterMergeStands, LivesOnInAnother, merge_pair
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal, NodeVersion
 from memory.store.deduplication import content_hash
+from memory.web.presenters.person import facts_about
 from persona.models import Persona
 from tests.memory.sessions import NOW
 
@@ -171,6 +173,52 @@ def test_what_was_learned_after_the_merge_stays_with_the_survivor(mira: Persona,
     assert scott.mentions.get().node == later
     assert (scott.description, huang.description) == ("Written anew.", "")
     assert (huang.status, huang.merged_into) == ("uncertain", None)
+
+
+def test_what_somebody_is_to_the_owner_moves_where_it_is_not_known_and_returns(
+    mira: Persona, scott: Entity, huang: Entity
+) -> None:
+    Entity.objects.filter(pk=huang.pk).update(relation="colleague")
+    proposal = asked(scott, huang)
+    before = rows(proposal.pk)
+    merge.merge(proposal, None, NOW)
+    scott.refresh_from_db()
+    huang.refresh_from_db()
+    assert (scott.relation, huang.relation) == ("colleague", "")
+    proposal.refresh_from_db()
+    assert "colleague" not in str(proposal.snapshot)
+    merge.undo(proposal, None, NOW)
+    assert rows(proposal.pk) == before
+    # One that was told since stays with the survivor; of two relations both keep theirs.
+    merge.merge(proposal, None, NOW)
+    Entity.objects.filter(pk=scott.pk).update(relation="friend")
+    merge.undo(proposal, None, NOW)
+    assert list(Entity.objects.order_by("pk").values_list("relation", flat=True)) == ["friend", ""]
+    Entity.objects.filter(pk=huang.pk).update(relation="colleague")
+    merge.merge(proposal, None, NOW)
+    assert list(Entity.objects.order_by("pk").values_list("relation", flat=True)) == ["friend", "colleague"]
+    merge.undo(proposal, None, NOW)
+    assert list(Entity.objects.order_by("pk").values_list("relation", flat=True)) == ["friend", "colleague"]
+
+
+def test_what_was_last_heard_what_is_open_and_the_story_lines_move_with_the_memories(
+    mira: Persona, scott: Entity, huang: Entity
+) -> None:
+    told, moved = node(mira, "Huang wrote."), node(mira, "Huang moved out.")
+    promise = ConceptNode.objects.create(
+        persona=mira, kind="intention", description="Mira asks Huang.", source="extraction", content_hash="p"
+    )
+    thread = threads.begin(mira, "Huang's move", [told, moved], "open", NOW)
+    for mentioned in (told, moved, promise):
+        huang.mentions.create(node=mentioned)
+    proposal = asked(scott, huang)
+    merge.merge(proposal, None, NOW)
+    about = facts_about(scott)
+    assert (about.last_heard, about.still_open, about.story_lines) == (moved, [promise], [thread])
+    merge.undo(proposal, None, NOW)
+    about = facts_about(huang)
+    assert (about.last_heard, about.still_open, about.story_lines) == (moved, [promise], [thread])
+    assert facts_about(scott).last_heard is None
 
 
 def test_what_was_forgotten_meanwhile_does_not_come_back(mira: Persona, scott: Entity, huang: Entity) -> None:
