@@ -199,6 +199,10 @@ EMBEDDING_QUERY_PREFIX = env.str("EMBEDDING_QUERY_PREFIX", default=None)
 EMBEDDING_DOCUMENT_PREFIX = env.str("EMBEDDING_DOCUMENT_PREFIX", default=None)
 EMBEDDING_POOLING = env.str("EMBEDDING_POOLING", default="")
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", default=0)
+# Any server with /rerank in the form of Jina and Cohere: both or neither.
+RERANK_BASE_URL = env.str("RERANK_BASE_URL", default="")
+RERANK_MODEL = env.str("RERANK_MODEL", default="")
+RERANK_API_KEY = env.str("RERANK_API_KEY", default="")
 
 # --- the upward wires -------------------------------------------------------------------------------------------
 # What a prompt is made of, in order, as Django lists context processors. This list is the shape of the prompt.

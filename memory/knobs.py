@@ -503,6 +503,14 @@ alike_cosine = knob(
     "name, a number, a day or a relative that the other does not.",
     source="measured on LoCoMo, 2026-11: near-duplicates among the chosen tokens from 4.1 to 0.4 percent",
 )
+rerank_candidates = whole(
+    "memory.rerank_candidates",
+    30,
+    low=2,
+    high=200,
+    unit="memories and messages",
+    why="As many of the best go to a reranker, where one is set up; its time grows with their number.",
+)
 thoughts_about_them = whole(
     "memory.thoughts_about_them",
     10,

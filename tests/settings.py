@@ -30,6 +30,7 @@ os.environ |= {
     "API_ORIGINS": "",
 }
 os.environ |= {"EMBEDDING_BASE_URL": "", "EMBEDDING_API_KEY": "", "EMBEDDING_POOLING": "", "EMBEDDING_DIMENSIONS": "0"}
+os.environ |= {"RERANK_BASE_URL": "", "RERANK_MODEL": "", "RERANK_API_KEY": ""}
 os.environ |= {"LLM_BASE_URL": "", "LLM_API_KEY": "", "OPENAI_API_KEY": "", "ANTHROPIC_API_KEY": ""}
 os.environ |= {
     "ALLOWED_HOSTS": "localhost,127.0.0.1,[::1]",

@@ -6,7 +6,13 @@ class EmbeddingUnavailable(Exception):
 
 
 class ServerUnavailable(EmbeddingUnavailable):
-    """The server of the embedding model does not answer, or cannot right now: later it may."""
+    """The server of a model does not answer, or cannot right now: later it may, perhaps in `retry_after` seconds."""
+
+    retry_after = 0.0
+
+
+class Refused(EmbeddingUnavailable):
+    """The server refuses these very texts (400, 413, 422): they may be too long for it."""
 
 
 class ModelChanged(EmbeddingUnavailable):

@@ -1,4 +1,4 @@
-"""Knobs of embedding by a server."""
+"""Knobs of embedding and reranking by a server."""
 
 from echovessel.knobs import knob, whole
 
@@ -42,4 +42,13 @@ pause_seconds = knob(
     high=600,
     unit="seconds",
     why="After a failure turns go by words for so long without asking, so that only one of them waits in vain.",
+)
+rerank_seconds = knob(
+    "embeddings.rerank_seconds",
+    1.0,
+    low=0.05,
+    high=30,
+    unit="seconds",
+    why="So long a reply waits for the reranker; then the ranking stands as it was. On a graphics card a small "
+    "one takes 30 to 100 ms for 30 texts, on a processor seconds.",
 )

@@ -17,13 +17,12 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlsplit
 
 import numpy as np
 from django.conf import settings
 
-from echovessel.embeddings import knobs
-from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
+from echovessel.embeddings import knobs, model_request
+from echovessel.embeddings.errors import EmbeddingUnavailable, Refused, ServerUnavailable
 from echovessel.embeddings.model_names import MAX_DIMENSION, MIN_DIMENSION, ModelSpec
 
 logger = logging.getLogger(__name__)
@@ -34,12 +33,7 @@ MIN_PROBE_COSINE = 0.9
 MAX_ANSWER_BYTES = 256 * 2**20
 # What a server refuses as too long is halved, down to this many characters.
 MIN_CHARACTERS = 200
-RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
 MAX_PAUSE_SECONDS = 10.0
-
-
-class _Refused(EmbeddingUnavailable):
-    """The server refuses these very texts (400, 413, 422): they may be too long for it."""
 
 
 @dataclass
@@ -88,7 +82,7 @@ class ServerModel:
         """What the server answers; a text that is too long for it is cut."""
         try:
             return self._ask_with_retries(texts, deadline)
-        except _Refused:
+        except Refused:
             if len(texts) > 1:
                 return np.concatenate([self._ask_again([text], deadline) for text in texts])
             if len(texts[0]) <= MIN_CHARACTERS:
@@ -102,7 +96,7 @@ class ServerModel:
             except ServerUnavailable as error:
                 if deadline or attempt >= knobs.attempts():
                     raise
-                time.sleep(min(MAX_PAUSE_SECONDS, getattr(error, "retry_after", 0) or 0.5 * 2**attempt))
+                time.sleep(min(MAX_PAUSE_SECONDS, error.retry_after or 0.5 * 2**attempt))
         raise AssertionError("unreachable")
 
     def _sound(self, rows: np.ndarray) -> np.ndarray:
@@ -146,62 +140,11 @@ def as_unit_rows(rows: np.ndarray, model: str) -> np.ndarray:
 
 
 def _ask(model: str, texts: list[str], deadline: float) -> np.ndarray:
-    """One request. (n, d) as the server gives them. Raises ServerUnavailable, _Refused and EmbeddingUnavailable."""
-    import httpx2  # noqa: PLC0415  (0.1 s: only where a server embeds)
-
-    from echovessel.llm.certificates import ssl_context  # noqa: PLC0415
-
+    """One request. (n, d) as the server gives them. Raises ServerUnavailable, Refused and EmbeddingUnavailable."""
     url = f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
     body = {"model": model, "input": texts, "encoding_format": "float"}
-    left = max(0.05, deadline - time.monotonic())
-    try:
-        with (
-            httpx2.Client(timeout=left, verify=ssl_context()) as client,
-            client.stream("POST", url, json=body, headers=_headers(url)) as response,
-        ):
-            content = bytearray()
-            # The time-out of the library is one for each piece.
-            for piece in response.iter_bytes():
-                content += piece
-                if time.monotonic() > deadline:
-                    raise ServerUnavailable(f"the server of {model} answers too slowly.")
-                if len(content) > MAX_ANSWER_BYTES:
-                    raise EmbeddingUnavailable(f"the server of {model} answers with more than vectors can take.")
-            status, retry_after = response.status_code, response.headers.get("retry-after", "")
-    except httpx2.TimeoutException as error:
-        raise ServerUnavailable(f"the server of {model} gave no answer in time.") from error
-    except (httpx2.HTTPError, OSError) as error:
-        raise ServerUnavailable(f"the server of {model} cannot be reached ({type(error).__name__}).") from error
-    if status != 200:
-        raise _error_of(status, model, retry_after)
-    return _rows(bytes(content), len(texts), model)
-
-
-def _headers(url: str) -> dict[str, str]:
-    """A key goes to the host for which it was given."""
-    key, host = settings.EMBEDDING_API_KEY, urlsplit(url).netloc
-    if not key and host == urlsplit(settings.LLM_BASE_URL).netloc:
-        key = settings.LLM_API_KEY
-    if not key and host == "api.openai.com":
-        key = settings.OPENAI_API_KEY
-    return {"authorization": f"Bearer {key}"} if key else {}
-
-
-def _error_of(status: int, model: str, retry_after: str) -> EmbeddingUnavailable:
-    if status in RETRIED_STATUS:
-        error = ServerUnavailable(f"the server of {model} is overloaded or broken (status {status}).")
-        error.retry_after = float(retry_after) if retry_after.isdecimal() else 0.0  # type: ignore[attr-defined]
-        return error
-    if status in (401, 403):
-        return EmbeddingUnavailable(f"the server of {model} refuses the key (status {status}): see EMBEDDING_API_KEY.")
-    if status == 404:
-        return EmbeddingUnavailable(
-            f"the server does not know the model {model}, or has no embeddings at this address (status 404): see "
-            "EMBEDDING_MODEL and EMBEDDING_BASE_URL, which usually ends in /v1."
-        )
-    if status in (400, 413, 422):
-        return _Refused(f"the server of {model} refuses texts (status {status}).")
-    return EmbeddingUnavailable(f"the server of {model} answers with status {status}.")
+    content = model_request.post(url, body, settings.EMBEDDING_API_KEY, deadline, model, MAX_ANSWER_BYTES)
+    return _rows(content, len(texts), model)
 
 
 def _rows(content: bytes, count: int, model: str) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Recall: the memories and passages that the user's recent messages call up, and why. Reads only; scope is one
 persona; no channel (D4).
 
-query -> candidates (retrievers) -> scores (ranking) -> shortlist -> selection (budget) -> items and x-ray
+query -> candidates (retrievers) -> scores (ranking) -> shortlist -> (reranker) -> selection (budget) -> items, x-ray
 """
 
 import time
@@ -26,6 +26,7 @@ from memory.recall import (
     passages,
     query,
     ranking,
+    rerank,
     retrievers,
     select,
     shortlist,
@@ -224,9 +225,10 @@ def recall(
     offered = shortlist.build_shortlist(
         persona, question, pool, ranks, Renderer.of(persona, now), already_in_prompt(meaning), budget_tokens
     )
+    candidates, reranked = rerank.rerank(offered.candidates, question)
     in_window = frozenset(message.pk for message in window)
     selection = select.select_within_budget(
-        leads.lift(offered.candidates, pool.leads),
+        leads.lift(candidates, pool.leads),
         budget_tokens,
         window=in_window,
         longest_passage=knobs.passage_lines(),
@@ -264,7 +266,7 @@ def recall(
                 "script": question.script,
                 "days": pool.window.days.as_json() if pool.window else None,
             },
-            arms=pool.retrievers,
+            arms=[*pool.retrievers, *reranked],
             candidates=_candidate_records(persona, offered, selection),
             chosen=[item.as_record() for item in items],
             budget=budget_tokens,

@@ -42,8 +42,12 @@ class Candidate(NamedTuple):
     @property
     def order(self) -> tuple[float, ...]:
         """What candidates are sorted by: the best first."""
-        worth = self.score * (USUAL_TOKENS / max(MIN_TOKENS, self.tokens)) ** BREVITY
-        return (-worth, *self.rank, self.key, self.is_node)
+        return (-self.score * self.brevity, *self.rank, self.key, self.is_node)
+
+    @property
+    def brevity(self) -> float:
+        """The factor of a score: more than 1 where a candidate is shorter than usual."""
+        return float((USUAL_TOKENS / max(MIN_TOKENS, self.tokens)) ** BREVITY)
 
 
 @dataclass

@@ -19,6 +19,7 @@ ARMS = {
     "lines": gettext_lazy("in messages"),
     "neighbourhood": gettext_lazy("near a matching message"),
     "evidence": gettext_lazy("source of a matching message"),
+    "rerank": gettext_lazy("put in order by the reranker"),
 }
 # The rules by which a candidate is left aside.
 RULES = {

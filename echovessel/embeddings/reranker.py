@@ -1,0 +1,98 @@
+"""An optional reranker: a server that reads a question beside each of a few texts, and says how well they answer it.
+
+`/rerank` below RERANK_BASE_URL in the form of Jina and Cohere: vLLM, Infinity, llama.cpp, and both services. Off unless
+an address and a model are set. It is waited for `embeddings.rerank_seconds` at most, and after a failure not asked for
+`embeddings.pause_seconds`.
+"""
+
+import json
+import math
+import os
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeoutError
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from django.conf import settings
+
+from echovessel.embeddings import knobs, model_request
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
+
+MAX_ANSWER_BYTES = 4 * 2**20
+MAX_QUERY_CHARACTERS = 2_000
+THREADS = 2
+
+
+@dataclass
+class _Pause:
+    """After a failure: until when nothing is asked, and why."""
+
+    until: float = 0.0
+    fault: str = ""
+
+
+_pause = _Pause()
+
+
+def is_set() -> bool:
+    """Whether the operator has set up a reranker."""
+    return bool(settings.RERANK_BASE_URL and settings.RERANK_MODEL)
+
+
+def rerank(question: str, texts: Sequence[str]) -> list[float]:
+    """How well each of `texts` answers `question`: the more the better, on a scale of the model's own. Raises
+    EmbeddingUnavailable."""
+    if time.monotonic() < _pause.until:
+        raise ServerUnavailable(_pause.fault)
+    deadline = time.monotonic() + knobs.rerank_seconds()
+    try:
+        # In a thread: the time-outs of a request count each piece, and a server may send pieces for ever.
+        asked = _executor().submit(_ask, question[:MAX_QUERY_CHARACTERS], list(texts), deadline)
+        return asked.result(timeout=max(0.05, deadline - time.monotonic()))
+    except FutureTimeoutError:
+        error: EmbeddingUnavailable = ServerUnavailable("the reranker gave no answer in time.")
+    except EmbeddingUnavailable as failure:
+        error = failure
+    _pause.until, _pause.fault = time.monotonic() + knobs.pause_seconds(), str(error)
+    raise error
+
+
+def resume() -> None:
+    """Ask again, whatever failed before."""
+    _pause.until = 0.0
+
+
+def _ask(question: str, texts: list[str], deadline: float) -> list[float]:
+    url = f"{settings.RERANK_BASE_URL.rstrip('/')}/rerank"
+    body = {"model": settings.RERANK_MODEL, "query": question, "documents": texts, "top_n": len(texts)}
+    content = model_request.post(url, body, settings.RERANK_API_KEY, deadline, settings.RERANK_MODEL, MAX_ANSWER_BYTES)
+    return _scores(content, len(texts))
+
+
+def _scores(content: bytes, count: int) -> list[float]:
+    """The score of each text, in their order. Raises EmbeddingUnavailable unless each has exactly one number."""
+    scores: dict[int, float] = {}
+    try:
+        answer: Any = json.loads(content)
+        for row in answer["results"]:
+            place, score = row["index"], float(row["relevance_score"])
+            if type(place) is not int or not math.isfinite(score):
+                raise ValueError("no place or no number")
+            scores[place] = score
+        rows = len(answer["results"])
+    except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
+        raise EmbeddingUnavailable("the reranker answers with something else than a score for each text.") from error
+    if rows != count or scores.keys() != set(range(count)):
+        raise EmbeddingUnavailable(f"the reranker scores {len(scores)} of {count} texts.")
+    return [scores[place] for place in range(count)]
+
+
+@cache
+def _executor() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(THREADS, thread_name_prefix="reranker")
+
+
+os.register_at_fork(after_in_child=_executor.cache_clear)

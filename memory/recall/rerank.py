@@ -1,0 +1,41 @@
+"""The best candidates in the order of a reranker, where one is set up (echovessel/embeddings/reranker.py).
+
+Only the order is the reranker's: the scores are those that the same candidates had, dealt out anew, so that the rules
+of the selection mean what they meant. A reranker that fails, is late or answers nonsense changes nothing.
+"""
+
+import time
+from collections.abc import Sequence
+
+from echovessel.embeddings import reranker
+from echovessel.embeddings.errors import EmbeddingUnavailable
+from memory import knobs
+from memory.recall.query import Query
+from memory.recall.select import Candidate
+from memory.recall.xray import RetrieverRecord
+
+# Of two of the same worth the one that the reranker has first stays first.
+TIE = 1e-9
+
+
+def rerank(candidates: Sequence[Candidate], question: Query) -> tuple[Sequence[Candidate], list[RetrieverRecord]]:
+    """The candidates, the best ones scored by the reranker's order; and the account of it for the x-ray, if any."""
+    if not reranker.is_set() or len(candidates) < 2:
+        return candidates, []
+    in_order = sorted(candidates, key=lambda candidate: candidate.order)
+    best, others = in_order[: knobs.rerank_candidates()], in_order[knobs.rerank_candidates() :]
+    record, started = RetrieverRecord("rerank"), time.perf_counter()
+    try:
+        scores = reranker.rerank("\n".join(question.turns), [candidate.text for candidate in best])
+    except EmbeddingUnavailable as error:
+        record.skipped = str(error)
+        return candidates, [record]
+    finally:
+        record.ms = round((time.perf_counter() - started) * 1000, 2)
+    record.found = len(best)
+    places = sorted(range(len(best)), key=lambda place: (-scores[place], place))
+    worths = [candidate.score * candidate.brevity * (1 - TIE * place) for place, candidate in enumerate(best)]
+    dealt = [
+        best[place]._replace(score=worth / best[place].brevity) for place, worth in zip(places, worths, strict=True)
+    ]
+    return [*dealt, *others], [record]
