@@ -19,6 +19,7 @@ from echovessel.outbox import events
 from persona.models import Persona
 
 LITTLE = timedelta(hours=2)
+PAGE_CHANNEL = "web"
 
 _stored_as: Query[Message] = Query(
     lambda persona, client_id: Message.objects.filter(persona=persona, client_id=client_id)[:1]

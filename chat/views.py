@@ -8,7 +8,7 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils import timezone
+from django.utils import timezone, translation
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
@@ -85,10 +85,41 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
                 "open_session": _uuid_of(open_session),
                 "off_the_record": open_session is not None and open_session.off_the_record,
                 "open_turn": _uuid_of(found.turns.running().first()),
-                "offline": llm.provider_name() == "offline",
+                "offline": (is_offline := llm.provider_name() == "offline"),
+                **({} if shown.lines else first_minute(found, is_offline=is_offline)),
                 "max_chars": MAX_CHARACTERS,
             },
         )
+
+
+def first_minute(persona: Persona, *, is_offline: bool) -> dict[str, object]:
+    """What stands on a page on which nothing was said yet, in the persona's language: its greeting, and openers to
+    tap. Without a model the greeting says so."""
+    with translation.override("zh-hans" if persona.language == "zh" else "en"):
+        names = {"name": persona.name, "user": persona.asked_name or persona.user_name}
+        if is_offline:
+            known, unknown = (
+                _(
+                    "Hello %(user)s, I'm %(name)s. No language model is connected yet, so I cannot really talk. "
+                    "I keep what you tell me, and answer from that."
+                ),
+                _(
+                    "Hello, I'm %(name)s. No language model is connected yet, so I cannot really talk. "
+                    "I keep what you tell me, and answer from that."
+                ),
+            )
+        else:
+            known, unknown = (
+                _("Hello %(user)s, I'm %(name)s. I'm glad you're here. Tell me whatever you like."),
+                _("Hello, I'm %(name)s. I'm glad you're here. Tell me whatever you like."),
+            )
+        greeting = persona.greeting or (known if names["user"] else unknown) % names
+        openers = [
+            _("Let me tell you a little about myself."),
+            _("Something has been on my mind today."),
+            _("What will you remember of what I tell you?"),
+        ]
+        return {"greeting": as_html(greeting), "openers": openers}
 
 
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:

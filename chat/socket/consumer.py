@@ -22,7 +22,7 @@ from chat.models import Session
 from chat.models.message import MAX_CHARACTERS
 from chat.sessions import close, off_the_record
 from chat.socket import stream
-from chat.turns import runner, versions
+from chat.turns import first_word, runner, versions
 from chat.turns import turn as turns
 from echovessel.embeddings import embedding
 from echovessel.language.plain_text import storable
@@ -137,7 +137,7 @@ def parse(text: str | None) -> ClientFrame:
 # --- the socket ---
 logger = logging.getLogger(__name__)
 
-CHANNEL = "web"
+CHANNEL = messages.PAGE_CHANNEL
 BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND, BROKEN = 4400, 4401, 4404, 4500
 # A replay sends all that was kept, and the server cannot feel how fast it is read.
 LEAST_SECONDS_BETWEEN_REPLAYS = 0.5
@@ -230,6 +230,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         match frame:
             case SendMessage():
                 self._admit(str(frame.client_id))
+                if self.persona.greeting and not frame.off_the_record:
+                    await in_thread(first_word.greet, self.persona, timezone.now())
+                    self.persona.greeting = ""
                 embedding.soon(frame.content)  # while it is stored; the turn will ask for it
                 stored = await in_thread(
                     messages.receive_message,

@@ -5,9 +5,8 @@ from typing import Any
 
 from django.db import transaction
 
-from chat.messages import add_message, open_session
+from chat.messages import PAGE_CHANNEL, add_message, open_session
 from chat.models import Message, Turn
-from chat.socket.consumer import CHANNEL
 from chat.turns.turn import publish_done, release_session
 from echovessel.db.compiled_queries import insert
 from persona.models import Persona
@@ -31,7 +30,7 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
     with transaction.atomic():  # it takes the write lock when it begins: no line comes in meanwhile
         if persona.turns.in_flight().exists():
             raise NotNow("turn_in_flight")
-        session = open_session(persona, CHANNEL, now)
+        session = open_session(persona, PAGE_CHANNEL, now)
         if session.off_the_record:
             raise NotNow("off_the_record")
         turn = Turn(
@@ -49,3 +48,16 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
         publish_done(turn, session, reply, stopped=False)
         release_session(turn, now)
     return turn
+
+
+def greet(persona: Persona, now: datetime) -> bool:
+    """Store the persona's own greeting, which an empty page shows, as the first thing that was said; False where it has
+    none, or something was said before. What the owner answers to it is then understood."""
+    with transaction.atomic():
+        if not persona.greeting or persona.messages.exists():
+            return False
+        try:
+            say(persona, persona.greeting, {}, now)
+        except NotNow:
+            return False
+    return True

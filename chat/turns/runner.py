@@ -51,6 +51,7 @@ class RunningTurn:
     unsent: str = ""
     stopped: bool = False
     is_thinking: bool = False
+    is_waking: bool = False
     is_cut: bool = False
     first_token_at: datetime | None = None
     explain: Callable[[], dict[str, Any]] = dict
@@ -59,13 +60,14 @@ class RunningTurn:
 
     def snapshot(self) -> dict[str, Any]:
         """The text up to the last token event that was sent. `thinking`: the model has said nothing so far, and it
-        thinks."""
+        thinks. `waking`: what the persona remembers with is still being loaded."""
         return {
             "turn_id": str(self.turn.uuid),
             "session_id": str(self.turn.session.uuid),
             "text": self.text[: len(self.text) - len(self.unsent)],
             "seq": self.seq,
             "thinking": self.is_thinking and not self.text,
+            "waking": self.is_waking,
             "original_turn_id": str(self.turn.original.uuid) if self.turn.original else None,
         }
 
@@ -188,7 +190,13 @@ class Runner:
 
     async def _speak(self, live: RunningTurn) -> None:
         # Wait for a model that is still loading here, not in one of the few threads that serve the database.
-        await asyncio.wrap_future(embedding.warm())
+        warmth = embedding.warm()
+        if not warmth.done():
+            live.is_waking = True
+            self._broadcast(live, "chat.turn.snapshot", live.snapshot())
+            await asyncio.wrap_future(warmth)
+            live.is_waking = False
+            self._broadcast(live, "chat.turn.snapshot", live.snapshot())
         async with self._assembling:
             await _run_hooks(settings.CHAT_BEFOREHAND, live.turn.pk)
             if await self._answer(live):

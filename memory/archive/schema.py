@@ -200,6 +200,7 @@ class PersonaRecord(Record):
     colour: Literal["celadon", "clay", "amber", "plum", "indigo", "slate"] = "celadon"
     # Base64 of a PNG, JPEG or WebP.
     picture: str | None = None
+    greeting: Annotated[str, StringConstraints(max_length=20_000)] = ""
     blocks: BlocksRecord = BlocksRecord()
     facts: Things | None = None
     mood: Annotated[Things, AfterValidator(check_mood)] | None = None

@@ -80,6 +80,7 @@ PERSONA = Table(
         optional("mood", THINGS, "episodic_state"),
         optional("care_until", TIME),
         optional("colour"),
+        optional("greeting", TEXT),
         optional("picture", from_row(encode_picture)),
     ),
 )

@@ -208,6 +208,9 @@ class Copies:
         resting = drafts.filter(Q(quotes__said_in__in=messages) | Q(import_uuid__in=runs)).distinct()
         quoted = DraftQuote.objects.filter(pk__in=among(self.matched("persona_draftquote.quote")))
         self.work.delete("persona_coredraft", [*keys_of(resting), *quoted.values_list("draft_id", flat=True)])
+        if closure.runs and closure.persona.greeting:
+            greeting_from_it = Persona.objects.filter(pk=closure.persona.pk, greeting_import_uuid__in=runs)
+            self.work.overwrite("persona_persona.greeting", dict.fromkeys(keys_of(greeting_from_it), ""))
 
     def collect_imports(self) -> None:
         """Imports with their file. Of a session that loses messages no digest tells which they were; and no file's name

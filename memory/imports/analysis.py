@@ -41,6 +41,7 @@ from memory.imports.readers.types import (
     is_between_people,
 )
 from memory.models import ImportJob
+from persona.onboarding.creation import language_of
 
 Alive = Callable[[], None]
 # What of the choices says how the file is to be read.
@@ -222,10 +223,14 @@ def cuts(
 
 def without_names(job: ImportJob) -> dict[str, Any]:
     """What an import that is over keeps of its analysis and choices: no message, and nobody's name."""
-    private = ("sample", "speakers", "mapping", "fields", "called", "roles", "before")
+    private = ("sample", "speakers", "mapping", "fields", "called", "named", "roles", "before")
     found = {name: value for name, value in job.found.items() if name not in private}
     choices = {name: value for name, value in job.choices.items() if name not in private}
     return {"found": found, "choices": choices}
+
+
+def _language_of(card: Card) -> str:
+    return language_of(" ".join([card.description, card.personality, *card.greetings[:1]]))
 
 
 def _step(lease: ImportLease, **values: Any) -> None:
@@ -271,6 +276,7 @@ class _Analysis:
     order: Order = field(default_factory=Order)
     entry: Line | None = None
     entry_pairs: int = 0
+    card: Card | None = None
     soon: int = 0
     undated: int = 0
     naive: int = 0
@@ -321,6 +327,8 @@ class _Analysis:
             else:
                 self.talking = None
                 self.counts[_COUNTED_AS[type(one)]] += 1
+                if isinstance(one, Card):
+                    self.card = self.card or one
                 if isinstance(one, Entry):
                     at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
                     self._note_time(at)
@@ -389,6 +397,7 @@ class _Analysis:
             "chunks": self.chunks,
             "questions": self.questions,
             "sample": self.sample,
+            **({"named": self.card.name[:80], "language": _language_of(self.card)} if self.card else {}),
         }
 
 

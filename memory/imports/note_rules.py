@@ -5,13 +5,14 @@
     what another system held for the user's identity                       drafts of the block of the user
     an entry of a lorebook                                                 somebody or something with a name
     what is too long for that, or nameless, and any other memory           memories, unverified
+    first greeting of a card                                               what a new companion says first
 
-Greetings, the notes of a card's author and all the rest of it become nothing: they are for other programs.
+The notes of a card's author and all the rest of it become nothing: they are for other programs.
 """
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import date, datetime
@@ -24,6 +25,7 @@ from memory.imports.readers.types import Card, Lore, Remembered
 from memory.models import ConceptNode
 from memory.store.deduplication import DateRange
 from persona.models.core_block import MAX_CHARACTERS, Label
+from persona.models.persona import MAX_GREETING
 
 Note = Card | Lore | Remembered
 
@@ -42,6 +44,12 @@ _LABELS: Mapping[str, Label] = {
     "companion": Label.PERSONA,
 }
 _MACRO = re.compile(r"\{\{\s*(char|user)\s*\}\}|<(char|bot|user)>", re.IGNORECASE)
+# What programs put between example dialogues, and what their cards say in macros: `{{random:red,blue}}`, `{{// note}}`.
+_START = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
+_OTHER_MACRO = re.compile(r"\{\{\s*(?P<name>[^{}:\s]+)\s*:{0,2}(?P<value>[^{}]*)\}\}")
+_OF_CHAR = {"charifnotgroup", "group", "groupnotmuted", "name", "bot"}
+_CHOICES = {"random", "pick"}
+_MAX_NESTING = 4
 _PATTERN = re.compile(r"[/\\^$*+?()\[\]{}|]")
 
 
@@ -59,6 +67,30 @@ class Names:
         'Mira waits for Ana.'
         """
         return _MACRO.sub(lambda found: self.user if "user" in found[0].casefold() else self.persona, text)
+
+    def resolved(self, text: str) -> str:
+        """The text of a card with every macro resolved: names in it, the first of what a program would choose from, and
+        nothing for what only a program knows.
+
+        >>> Names("Mira", "Ana").resolved("<START>\\n{{char}} likes {{random:red,blue}}.{{// a note}}{{original}}")
+        'Mira likes red.'
+        """
+        text = _START.sub("", self.filled(text))
+        for _depth in range(_MAX_NESTING):  # the innermost ones first
+            text, count = _OTHER_MACRO.subn(self._resolve, text)
+            if not count:
+                break
+        return re.sub(r"\n{3,}", "\n\n", text).strip()
+
+    def _resolve(self, found: re.Match[str]) -> str:
+        name, value = found["name"].casefold(), found["value"].strip()
+        if name in _OF_CHAR:
+            return self.persona
+        if name in _CHOICES:
+            return re.split(r"::|,", value.lstrip(":"))[0].strip()
+        if name == "reverse":
+            return value[::-1]
+        return "\n" if name == "newline" else ""
 
 
 @dataclass(frozen=True)
@@ -106,6 +138,7 @@ class SortedNotes:
     memories: list[Memory] = field(default_factory=list)
     somebodies: list[DescribedPerson] = field(default_factory=list)
     left_out: Counter[str] = field(default_factory=Counter)
+    greeting: str = ""
 
     def all_memories(self) -> list[Memory]:
         return [*self.memories, *(memory for one in self.somebodies for memory in one.memories)]
@@ -124,7 +157,9 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
                 (Label.STYLE, note.post_history, _("card, instructions")),
             )
             for label, text, where in texts:
-                outcome.passages += _passages(label, text, where, names)
+                outcome.passages += _passages(label, text, where, names.resolved)
+            greetings = (names.resolved(text) for text in note.greetings)
+            outcome.greeting = outcome.greeting or next(filter(None, greetings), "")[:MAX_GREETING]
             for lore in note.lore:
                 _sort_lore(lore, names, outcome)
         elif isinstance(note, Lore):
@@ -132,7 +167,7 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
         elif note.rest.get("status") in _GONE:
             outcome.left_out["outdated"] += 1
         elif block := _LABELS.get(note.type):
-            outcome.passages += _passages(block, note.text, note.where, names)
+            outcome.passages += _passages(block, note.text, note.where, names.filled)
         else:
             fields = _fields_of_our_export(note.rest) | {"day": note.day}
             fields |= {} if note.confidence is None else {"confidence": note.confidence}
@@ -164,18 +199,18 @@ def _sort_lore(lore: Lore, names: Names, outcome: SortedNotes) -> None:
     if not lore.enabled or not lore.content.strip():
         outcome.left_out["disabled" if lore.content.strip() else "empty"] += 1
     elif lore.rest.get("constant") is True:
-        outcome.passages += _passages(Label.PERSONA, lore.content, lore.where, names)
+        outcome.passages += _passages(Label.PERSONA, lore.content, lore.where, names.resolved)
     else:
-        text = names.filled(lore.content.strip())
+        text = names.resolved(lore.content)
         known_as = [key for key in (lore.name, *lore.keys) if key.strip() and not _PATTERN.search(key)]
         memories = list(_memories(text, f"lore:{lore.source_id}", subject=ConceptNode.Subject.PERSONA))
         outcome.somebodies.append(DescribedPerson(f"lore:{lore.source_id}", known_as, text, memories))
 
 
-def _passages(label: Label, text: str, where: str, names: Names) -> Iterator[Passage]:
+def _passages(label: Label, text: str, where: str, fill: Callable[[str], str]) -> Iterator[Passage]:
     """A text in parts, each as a draft: its words as they stand, and with the names in them."""
     for part in parts(text.strip(), LONGEST_PASSAGE):
-        filled = names.filled(part).strip()
+        filled = fill(part).strip()
         if filled:
             yield Passage(label, filled if len(filled) <= MAX_CHARACTERS else part.strip(), part.strip(), where)
 

@@ -62,6 +62,9 @@ def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: dateti
     "refused", and of what was left out, by reason. Raises ModelChanged if another embedding model came into use
     since."""
     storing = _Storing(persona, ready, import_uuid, now)
+    if ready.sorted_out.greeting and not persona.greeting and not persona.messages.exists():
+        persona.greeting, persona.greeting_import_uuid = ready.sorted_out.greeting, import_uuid
+        persona.save(update_fields=["greeting", "greeting_import_uuid"])
     for passage in ready.sorted_out.passages:
         storing.propose(passage)
     for memory in ready.sorted_out.memories:

@@ -202,8 +202,11 @@ class Names(forms.Form):
     def __init__(self, data: Any, answers: Answers) -> None:
         """Begins with what the file says of names, and the language of its first messages."""
         sides = dict(names_in(answers))
-        initial = {"name": sides.get("persona", ""), "user_name": sides.get("user", "")}
-        if beginning := " ".join(message["text"] for message in answers.found.get("sample", [])):
+        named = answers.found.get("named", "")  # by a character card
+        initial = {"name": sides.get("persona") or named, "user_name": sides.get("user", "")}
+        if language := answers.found.get("language"):
+            initial["language"] = language
+        elif beginning := " ".join(message["text"] for message in answers.found.get("sample", [])):
             initial["language"] = language_of(beginning)
         super().__init__(data, auto_id="named_%s", initial=initial)
 

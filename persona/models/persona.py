@@ -42,6 +42,7 @@ class PersonaQuerySet(models.QuerySet["Persona"]):
         return self.filter(owner_id=user.pk) if user.pk else self.none()
 
 
+MAX_GREETING = 20_000  # characters, as of a message
 _NAMELESS = {"en": "the user", "zh": "用户"}
 
 
@@ -71,6 +72,10 @@ class Persona(PublicId):
     asked_name = models.CharField(
         _("what you asked to be called"), max_length=80, blank=True, default="", editable=False
     )
+    greeting = models.TextField(
+        _("greeting"), max_length=MAX_GREETING, blank=True, default="", help_text=_("said when nothing was said before")
+    )
+    greeting_import_uuid = models.UUIDField(null=True, editable=False)  # the import whose character card it is from
     timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
     colour = models.CharField(_("colour"), max_length=8, choices=Colour, default=Colour.CELADON)
@@ -83,6 +88,7 @@ class Persona(PublicId):
         "name": WRITTEN_BY_OWNER,
         "user_name": WRITTEN_BY_OWNER,
         "asked_name": TextColumn(CLEAR),
+        "greeting": WRITTEN_BY_OWNER,
         "facts": WRITTEN_BY_OWNER,
         "timezone": NO_WORDS,
         "episodic_state": TextColumn(CLEAR, cleared={}, archived=True),

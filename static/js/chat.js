@@ -24,6 +24,7 @@ const REPLAY_LIMIT_MS = 2000;
 const RESUME_PAUSE_MS = 1000;
 const SEEN_LIMIT = 5000;
 const NOTICE_MS = 8000;
+const SLOW_MS = 8000;
 const NOT_SIGNED_IN = 4401;
 const OFFLINE_KEY = 'echovessel:offline-banner';
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
@@ -227,8 +228,16 @@ function snapshot(data) {
   replies.set(data.turn_id, reply);
   lines.draw(data.turn_id, reply.text);
   if (data.thinking) lines.think(data.turn_id);
+  else if (data.waking) lines.think(data.turn_id, 'waking');
+  if (data.waking) announce(word('waking'));
+  else waitFor(data.turn_id);
   run(data.turn_id);
   scrolling.news();
+}
+
+// Whoever waits for long is told that it is not the page.
+function waitFor(turn) {
+  setTimeout(() => runningTurn === turn && lines.isSilent(turn) && lines.think(turn, 'slow'), SLOW_MS);
 }
 
 function thinking(data) {
@@ -557,6 +566,7 @@ const acts = {
   shortcuts: () => shortcuts.show(),
   goTo: (button) => finder.goTo(button.dataset.to),
   toDay: (button) => finder.open(button.closest('[data-day]').dataset.day),
+  open: (button) => say(button.textContent, null),
   readAloud: (button) => speech.readAloud(button),
   curate,
   leave: (button) => asked.leave(button),

@@ -134,13 +134,13 @@ export class Lines {
     line.querySelector('.bubble').textContent = text;
   }
 
-  // The model thinks, and has said nothing so far.
-  think(turn) {
+  // The model has said nothing so far: it thinks, is being loaded, or is slow.
+  think(turn, state = 'thinking') {
     const line = this.replyOf(turn) ?? this.startReply(turn);
     const thinking = document.createElement('span');
     thinking.className = 'thinking';
-    thinking.dataset.testid = 'thinking';
-    thinking.textContent = word('thinking');
+    thinking.dataset.testid = state;
+    thinking.textContent = word(state);
     line.querySelector('.bubble').replaceChildren(thinking);
   }
 
@@ -164,6 +164,10 @@ export class Lines {
     if (!before) return;
     this.inherit(line, before);
     before.after(line);
+  }
+
+  isSilent(turn) {
+    return this.replyOf(turn)?.querySelector('.bubble').childNodes.length === 0;
   }
 
   dropReply(turn) {

@@ -1,9 +1,12 @@
 """What the pages show of an import, in the current language."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
+from django.db.models import Q
+from django.db.models.functions import Abs
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext
 
@@ -12,9 +15,10 @@ from memory.imports.archive_files import LABEL as ARCHIVE
 from memory.imports.readers import FORMATS
 from memory.imports.readers.reasons import SKIPS
 from memory.imports.summary import label_of
-from memory.models import ImportJob, ImportRun
+from memory.models import ConceptNode, Entity, ImportJob, ImportRun, Mention, MergeProposal
 from persona.models import CoreDraft
 
+MAX_SHOWN = 8
 # What is in a file, and what came of it.
 COUNTED = {
     "talks": _("sessions"),
@@ -53,6 +57,38 @@ def import_context(job: ImportJob) -> dict[str, Any]:
         "may_take_back": job.is_over and ImportRun.objects.filter(uuid=job.uuid).exists(),
         "drafts": CoreDraft.objects.open().filter(import_uuid=job.uuid).count(),
     }
+
+
+@dataclass(frozen=True)
+class ImportStory:
+    """What an import left behind, to be looked over: the people and things it brought, and what is to be decided."""
+
+    people: list[Entity]
+    things: list[ConceptNode]
+    people_count: int
+    thing_count: int
+    question_count: int
+
+
+def import_story(job: ImportJob) -> ImportStory | None:
+    """The story of an import that is over; None where it left nothing to look over."""
+    if job.persona is None or not job.is_over:
+        return None
+    brought = Q(import_uuid=job.uuid) | Q(session__import_uuid=job.uuid)
+    nodes = ConceptNode.objects.of(job.persona).filter(brought, status=ConceptNode.Status.ACTIVE)
+    mentioned = Q(pk__in=Mention.objects.filter(node__in=nodes).values("entity")) | Q(import_uuid=job.uuid)
+    entities = job.persona.entities.filter(mentioned).exclude(status=Entity.Status.MERGED)
+    # Of whom a lorebook tells it does not say what they are.
+    people = entities.filter(Q(kind=Entity.Kind.PERSON) | Q(kind=Entity.Kind.OTHER, import_uuid=job.uuid))
+    questions = MergeProposal.objects.of(job.persona).about(entities.values_list("pk", flat=True)).open()
+    story = ImportStory(
+        list(people.order_by("id")[:MAX_SHOWN]),
+        list(nodes.order_by(Abs("emotional_impact").desc(), "id")[:MAX_SHOWN]),
+        people.count(),
+        nodes.count(),
+        questions.count(),
+    )
+    return story if story.people_count or story.thing_count or story.question_count else None
 
 
 def upload_context() -> dict[str, Any]:

@@ -22,7 +22,7 @@ from memory.imports.readers import Source
 from memory.imports.readers.types import ImportRejected
 from memory.models import ImportJob
 from memory.web.import_forms import Answers, UploadForm
-from memory.web.presenters.imports import import_context, question_context, upload_context
+from memory.web.presenters.imports import import_context, import_story, question_context, upload_context
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
@@ -49,7 +49,11 @@ def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
 def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
     """One import: its progress; while it waits for an answer, the questions."""
     row = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
-    context = {**import_context(row), "cancel_url": reverse("cancel_import", args=[persona.uuid, row.uuid])}
+    context = {
+        **import_context(row),
+        "story": import_story(row),
+        "cancel_url": reverse("cancel_import", args=[persona.uuid, row.uuid]),
+    }
     if is_fragment(request):
         return render(request, "memory/_import.html", {"persona": persona, **context})
     if row.status != ImportJob.Status.ASKING:

@@ -1,5 +1,6 @@
 """Beginning with a file: upload, choices and names, and then a new companion who has read it."""
 
+from contextlib import suppress
 from typing import cast
 from uuid import UUID
 
@@ -12,12 +13,15 @@ from django.urls import reverse
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import imports
-from memory.models import ImportJob
+from memory.imports import stored_file
+from memory.imports.readers.cards import CharacterCard
+from memory.models import ImportJob, ImportPiece
 from memory.web.import_forms import Answers, Names, UploadForm
 from memory.web.presenters.imports import import_context, question_context, upload_context
 from memory.web.views.base import is_fragment
 from memory.web.views.imports import answers, begin_import, cancel, confirm_import, refuse_upload, sent_on, status_of
 from persona.onboarding.creation import create_persona
+from persona.pictures import MAX_BYTES, PictureRefused, save_picture
 
 MOST_LISTED = 10
 
@@ -98,3 +102,6 @@ def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
         timezone=form.cleaned_data["zone"],
     )
     imports.assign_persona(job, persona)
+    if job.format == CharacterCard.name:
+        with suppress(PictureRefused, ImportPiece.DoesNotExist), stored_file.open_file(job).open() as file:
+            save_picture(persona, file.read(MAX_BYTES + 1))  # a card that is no picture is refused

@@ -23,6 +23,7 @@ from persona.models import CoreDraft, DraftQuote, Persona
 from persona.onboarding import drafts
 from tests.memory.imports import importing_files
 from tests.memory.sessions import NOW
+from tests.table import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -69,7 +70,7 @@ def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block
         ("persona", "Mira is a botanist who keeps a night garden."),
         ("persona", "patient, curious"),
         ("persona", "Ana visits the garden."),
-        ("style", "<START>\nAna: What grows here?\nMira: Moonflowers."),
+        ("style", "Ana: What grows here?\nMira: Moonflowers."),
         ("style", "Answer slowly."),
     ]
     first = DraftQuote.objects.order_by("id").first()
@@ -79,7 +80,24 @@ def test_a_card_becomes_drafts_word_for_word_and_nothing_of_it_stands_in_a_block
     assert drafts.block_texts(mira) == before
 
 
-def test_greetings_and_the_notes_of_its_author_become_nothing(mira: Persona) -> None:
+def test_the_first_greeting_is_what_a_new_companion_says_first_and_goes_with_its_import(mira: Persona) -> None:
+    job = importing_files.taken_in(mira, (FILES / "card_v2.json").read_bytes(), "card_v2.json")
+    mira.refresh_from_db()
+    assert (mira.greeting, mira.greeting_import_uuid) == ("You came back, Ana.", job.uuid)
+    forgetting.forget(forgetting.plan([Target("import", mira.import_runs.get().pk)]), None, NOW)
+    mira.refresh_from_db()
+    assert mira.greeting == ""
+
+
+def test_somebody_one_has_talked_with_keeps_silent(mira: Persona) -> None:
+    Persona.objects.filter(pk=mira.pk).update(greeting="Mine.")
+    mira.refresh_from_db()
+    brought(mira, *of_file("card_v2.json"))
+    mira.refresh_from_db()
+    assert mira.greeting == "Mine."
+
+
+def test_other_greetings_and_the_notes_of_its_author_become_nothing(mira: Persona) -> None:
     brought(mira, *of_file("card_v2.json"))
     told = " ".join(
         [
@@ -113,6 +131,26 @@ def test_a_long_text_comes_as_drafts_cut_at_the_ends_of_its_paragraphs() -> None
 )
 def test_the_names_of_the_two_stand_for_a_cards_macros(text: str, filled: str) -> None:
     assert NAMES.filled(text) == filled
+
+
+@each_row(
+    ("text", "resolved"),
+    [
+        ("{{char}} waits for {{user}}.", "Mira waits for Ana."),
+        ("<START>\n{{user}}: Hi\n<start>\n<BOT>: Ho", "Ana: Hi\n\nMira: Ho"),
+        ("I like {{random:red,blue}} and {{pick::tea::milk}}.", "I like red and tea."),
+        ("{{// a note}}A{{comment: b}}{{original}}{{trim}}{{time}} {{roll:d6}}", "A"),
+        ("one{{newline}}two {{reverse:abc}}", "one\ntwo cba"),
+        ("{{random:{{char}},nobody}} nods.", "Mira nods."),
+        ("{{charIfNotGroup}} and {{persona}}{{unheard_of::x}}.", "Mira and ."),
+        ("{{user}}的猫叫{{random:小黑,小白}}。", "Ana的猫叫小黑。"),
+        ("{ not } a {macro} and <b>", "{ not } a {macro} and <b>"),
+        ("{{" * 50 + "deep" + "}}" * 50, None),
+    ],
+)
+def test_every_macro_of_a_card_is_resolved(text: str, resolved: str | None) -> None:
+    assert resolved is None or NAMES.resolved(text) == resolved
+    assert len(NAMES.resolved(text)) <= len(text)
 
 
 # --- lorebooks ------------------------------------------------------------------------------------------------------

@@ -1,6 +1,10 @@
 """Bringing memories by the pages, as they answer without a script."""
 
+import base64
+import io
+import json
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -14,6 +18,7 @@ from echovessel.api import tokens
 from echovessel.api.tokens.models import ApiToken
 from memory import knobs
 from memory.imports import runner
+from memory.imports.readers import png
 from memory.models import ImportJob, ImportPiece
 from memory.web.views import onboarding
 from persona.models import CoreBlock, CoreDraft, Persona
@@ -22,6 +27,7 @@ from persona.onboarding.drafts import Words
 from tests.memory.imports.importing_files import lines_of, looked_through, taken_in, whatsapp
 
 pytestmark = pytest.mark.django_db
+CARDS = Path(__file__).parent.parent / "imports" / "readers" / "files"
 CHAT = whatsapp("Ana: I met Tomas at the harbour.", "Mira: How was it?", "Kim: hello", "Ana: Warm.")
 HOSTILE = "<img src=x onerror=alert(1)>"
 FETCHED = {"X-Requested-With": "fetch"}
@@ -297,6 +303,36 @@ def test_the_answers_make_a_companion_of_whom_nothing_is_written_yet(newcomer: C
     job.refresh_from_db()
     assert (job.persona, job.status) == (mira, "writing")
     assert newcomer.get(address).headers["location"] == at(mira, job)
+
+
+def test_a_card_in_a_picture_makes_a_companion_with_its_name_its_portrait_and_its_greeting(
+    newcomer: Client, ana: User
+) -> None:
+    data = {"name": "Lin", "description": "{{char}} likes rain.", "first_mes": "<START>\nHi {{user}}."}
+    card = base64.b64encode(json.dumps({"spec": "chara_card_v2", "data": data}).encode())
+    content = b"".join(png.with_texts(io.BytesIO(png.plain(2, 2, (9, 9, 9))), {"chara": card}, ()))
+    job = asking(None, content, "lin.png", owner=ana)
+    address = f"/welcome/persona/material/{job.uuid}/"
+    assert 'value="Lin"' in newcomer.get(address).content.decode()
+    newcomer.post(address, {"zone": "UTC"} | NAMED | {"name": "Lin"})
+    lin = Persona.objects.get()
+    assert lin.picture.format == "png"
+    assert b"chara" not in bytes(lin.picture.content)
+    while runner.run(job.pk, timezone.now) == runner.Outcome.GOES_ON:
+        pass
+    lin.refresh_from_db()
+    assert lin.greeting == "Hi Ana."
+    assert "Hi Ana." in newcomer.get(f"/chat/{lin.uuid}/").content.decode()
+
+
+def test_what_an_import_left_is_told_with_what_one_may_do(owner: Client, mira: Persona) -> None:
+    job = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
+    page = owner.get(at(mira, job)).content.decode()
+    assert 'data-testid="import-story"' in page
+    for way in ("story-keep", "story-fix", "take-back"):
+        assert f'data-testid="{way}"' in page
+    empty = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
+    assert 'data-testid="import-story"' not in owner.get(at(mira, empty)).content.decode()
 
 
 def test_without_a_name_or_with_a_wrong_answer_nobody_is_made(newcomer: Client, ana: User, monkeypatch: Any) -> None:
