@@ -54,6 +54,7 @@ _CHINESE = {
     "unwell": "生病|病了|不舒服|头疼|头痛|胃疼|肚子疼|发烧|恶心|感冒|疼得",
     "hurt": "受伤|背叛|被拒|失望|被冷落|分手",
 }
+FEELINGS = tuple(_ENGLISH)
 # So near to each other that a wish for the one fits the other.
 _NEAR = {
     "sad": {"lonely", "hurt", "ashamed"},

@@ -48,6 +48,18 @@ TAG_LABELS = {
     "correction": _("correction"),
     "commitment": _("commitment"),
 }
+FEELING_LABELS = {
+    "sad": _("sad"),
+    "anxious": _("anxious"),
+    "angry": _("angry"),
+    "stressed": _("stressed"),
+    "tired": _("tired"),
+    "lonely": _("lonely"),
+    "ashamed": _("ashamed"),
+    "happy": _("happy"),
+    "unwell": _("unwell"),
+    "hurt": _("hurt"),
+}
 FORGOTTEN = _("These words were deleted for good and cannot be used again.")
 REFUSALS: dict[type[Exception], Any] = {
     WordsForgotten: FORGOTTEN,

@@ -16,7 +16,9 @@ from chat.models import Message
 from chat.models.message import MessageQuerySet
 from echovessel.db.sqlite.substrings import SubstringIndex
 from echovessel.embeddings import embedding
+from echovessel.language.feelings import feelings_in
 from memory.consolidation import open_items
+from memory.forgetting.registry import among
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
 from memory.recall import scoring
@@ -28,6 +30,7 @@ Row = TypeVar("Row")
 Status = ConceptNode.Status
 
 MAX_INDEXED = 2_000  # rows that the index may answer with
+MAX_FELT = 5_000  # the newest memories whose feelings are read
 MAX_INACTIVE = 2_000  # memories that recall does not search, the newest of which are compared by meaning
 HEAVY, LIGHT = 6, 2
 EXCERPT_BEFORE, EXCERPT_AFTER = 50, 120  # characters
@@ -35,11 +38,13 @@ EXCERPT_BEFORE, EXCERPT_AFTER = 50, 120  # characters
 
 @dataclass(frozen=True)
 class Filters:
-    """What the memories have to be. Empty and None filter nothing; `entity` is a key; `weight` one of WEIGHTS. `since`
+    """What the memories have to be. Empty and None filter nothing; `entity` is a key; `weight` one of WEIGHTS;
+    `feeling` one of `language.feelings.FEELINGS` or an emotion tag. `since`
     and `until` are days: those that a memory is about, or else the day it was created."""
 
     kind: str = ""
     tag: str = ""
+    feeling: str = ""
     entity: int | None = None
     status: str = ""
     verification: str = ""
@@ -78,6 +83,8 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
     if filters.tag:
         quoted = f'"{filters.tag}"'
         nodes = nodes.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
+    if filters.feeling:
+        nodes = filter_felt(nodes, filters.feeling)
     wanted = Q()
     if filters.since is not None:
         wanted &= Q(event_time_end__gte=filters.since) | Q(
@@ -88,6 +95,19 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
             event_time_start=None, created_at__lt=_midnight(persona, filters.until + timedelta(days=1))
         )
     return nodes.filter(wanted)
+
+
+def filter_felt(nodes: Any, feeling: str) -> Any:
+    """Those of the nodes, among the newest that were felt, whose tags tell of the feeling or are that word; of those
+    without tags, whose words do."""
+    felt = nodes.exclude(emotion_tags=[], emotional_impact=0).order_by("-pk")[:MAX_FELT]
+    wanted = feeling.casefold()
+    keys = [
+        key
+        for key, tags, words in felt.values_list("pk", "emotion_tags", "description")
+        if wanted in map(str.casefold, tags) or wanted in feelings_in(". ".join(tags) or words)
+    ]
+    return nodes.filter(pk__in=among(keys))
 
 
 def search_by_words(

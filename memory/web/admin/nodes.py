@@ -24,8 +24,9 @@ from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, Event, Expectation, Fact, Intention, Lesson, Mention, Thought
 from memory.models.node import MAX_IMPACT, RELATIONAL_TAGS
 from memory.store import vectors
-from memory.web.forms import REFUSALS, TAG_LABELS, CorrectionForm, FactForm, explain_refusal
+from memory.web.forms import FEELING_LABELS, REFUSALS, TAG_LABELS, CorrectionForm, FactForm, explain_refusal
 from memory.web.presenters.admin_node import node_address, node_context
+from memory.web.search import filter_felt
 
 Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, ConceptNode.Outcome
 
@@ -100,6 +101,19 @@ class TagFilter(admin.SimpleListFilter):
         return queryset.filter(relational_tags__icontains=f'"{tag}"') if tag in RELATIONAL_TAGS else None
 
 
+class FeelingFilter(admin.SimpleListFilter):
+    """By how it felt."""
+
+    title, parameter_name = _("feeling"), "feeling"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> Iterable[tuple[str, Any]]:
+        return FEELING_LABELS.items()
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet | None:
+        feeling = self.value()
+        return filter_felt(queryset, feeling) if feeling in FEELING_LABELS else None
+
+
 class MentionInline(ReadOnlyInline):
     model = Mention
     verbose_name_plural = _("entities")
@@ -147,6 +161,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         "subject",
         Impact,
         TagFilter,
+        FeelingFilter,
         Lately,
         AboutPersona,
     ]
@@ -298,7 +313,11 @@ class FactAdmin(NodeAdmin):
     form = FactForm  # type: ignore[assignment]
     words = ["description", "beginning"]
     list_display = [*NodeAdmin.list_display[:3], "subject", "domain", "plan_state", *NodeAdmin.list_display[4:]]
-    list_filter = ["domain", "plan_state", *(one for one in NodeAdmin.list_filter if one not in (Impact, TagFilter))]
+    list_filter = [
+        "domain",
+        "plan_state",
+        *(one for one in NodeAdmin.list_filter if one not in (Impact, TagFilter, FeelingFilter)),
+    ]
     said: ClassVar[list[Any]] = ["description", "domain", "since", "until", "plan_state"]
     fieldsets = [
         (None, {"fields": said}),

@@ -18,6 +18,7 @@ from echovessel.api.bodies import Body
 from echovessel.api.pagination import Page
 from echovessel.api.problems import ApiError
 from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.language.feelings import FEELINGS
 from memory.models import ConceptNode, Entity
 from memory.recall import recall
 from memory.web import search
@@ -88,6 +89,9 @@ class NodeFilters(Schema):
     kind: Kind | None = None
     entity: UUID | None = Field(default=None, description="About whom or what.")
     tag: str | None = Field(default=None, max_length=40)
+    feeling: str | None = Field(
+        default=None, max_length=40, description=f"One of {', '.join(FEELINGS)}; or an emotion tag."
+    )
     status: ConceptNode.Status | None = None
     verification: ConceptNode.Verification | None = None
     outcome: ConceptNode.Outcome | None = None
@@ -260,7 +264,7 @@ def embedding_unavailable() -> ApiError:
 
 def _filters(persona: Persona, wanted: NodeFilters) -> Filters:
     entity = get_object_or_404(persona.entities, uuid=wanted.entity) if wanted.entity else None
-    names = ("kind", "tag", "status", "verification", "outcome", "weight")
+    names = ("kind", "tag", "feeling", "status", "verification", "outcome", "weight")
     return Filters(
         entity=entity.pk if entity else None,
         pinned=wanted.pinned,

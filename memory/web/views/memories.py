@@ -17,7 +17,7 @@ from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import RELATIONAL_TAGS
 from memory.store.writing import mark_forgotten_before
 from memory.web import search
-from memory.web.forms import TAG_LABELS
+from memory.web.forms import FEELING_LABELS, TAG_LABELS
 from memory.web.presenters.days import format_day_of
 from memory.web.search import Filters
 from memory.web.views.base import page, persona_page
@@ -47,6 +47,7 @@ class SearchForm(forms.Form):
     status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
     verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])
     outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Outcome"))
+    feeling = forms.ChoiceField(required=False, choices=[ANY, *FEELING_LABELS.items()], label=_("Feeling"))
     weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Impact"))
     pinned = forms.BooleanField(required=False, label=_("pinned only"))
     since = forms.DateField(required=False, label=_("From"))
@@ -64,7 +65,7 @@ class SearchForm(forms.Form):
         """The filters of the search; invalid values filter nothing."""
         wanted = self.cleaned_data
         entity = self.people.get(wanted.get("entity", ""))
-        names = ("kind", "tag", "status", "verification", "outcome", "weight")
+        names = ("kind", "tag", "feeling", "status", "verification", "outcome", "weight")
         since, until = wanted.get("since"), wanted.get("until")
         if since and until and until < since:
             since, until = until, since

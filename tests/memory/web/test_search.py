@@ -5,6 +5,7 @@ from datetime import UTC, date, datetime
 from typing import Any
 
 import pytest
+from django.test import Client
 from django.utils import timezone
 
 from chat.messages import receive_message
@@ -106,3 +107,26 @@ def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: 
     assert [line.content for line in found] == ["我的白猫叫小黑, says Mira"]
     assert search_messages(mira, "white").rows == []
     assert words(otto, "小黑") == []
+
+
+def test_memories_are_found_by_how_they_felt(mira: Persona, remember: Remember, client: Client) -> None:
+    grief = remember(mira, "Ana's aunt died.", emotion_tags=["grief"])
+    wept = remember(mira, "Ana wept all night.", emotional_impact=-5)
+    glad = remember(mira, "安娜升职了。", emotion_tags=["开心", "proud"], emotional_impact=6)
+    remember(mira, "Ana bought a sad-looking lamp.")  # not felt
+    for feeling, found in (("sad", [wept, grief]), ("happy", [glad]), ("PROUD", [glad]), ("lonely", []), ('"; --', [])):
+        assert list(search_by_words(mira, "", Filters(feeling=feeling)).rows) == found
+    client.force_login(mira.owner)
+    page = client.get(f"/memory/{mira.uuid}/?feeling=sad").content.decode()
+    assert "Ana wept all night." in page
+    assert "安娜升职了" not in page
+    api = client.get(f"/api/personas/{mira.uuid}/nodes?feeling=happy").json()
+    assert [node["description"] for node in api["items"]] == [glad.description]
+
+
+def test_the_admin_filters_by_feeling(mira: Persona, remember: Remember, admin_client: Client) -> None:
+    remember(mira, "Ana wept all night.", emotional_impact=-5)
+    remember(mira, "Ana ate plums.", emotional_impact=2)
+    page = admin_client.get("/admin/memory/event/?feeling=sad").content.decode()
+    assert "Ana wept" in page
+    assert "plums" not in page
