@@ -24,6 +24,7 @@ from memory.web.views import (
     onboarding,
     people,
     threads,
+    year,
 )
 
 
@@ -50,6 +51,8 @@ urlpatterns = [
     path("memory/<uuid:persona>/nodes/<uuid:node>/<deed:deed>/", memory.memory_action, name="memory_deed"),
     path("memory/<uuid:persona>/companion/", companion.companion, name="companion"),
     path("memory/<uuid:persona>/picture/", companion.picture, name="picture"),
+    path("memory/<uuid:persona>/chosen/", memories.act_on_chosen, name="memory_chosen"),
+    path("memory/<uuid:persona>/year/", year.year, name="memory_year"),
     path("memory/<uuid:persona>/facts/", facts.facts, name="facts"),
     path("memory/<uuid:persona>/story-lines/", threads.threads, name="story_lines"),
     path("memory/<uuid:persona>/story-lines/<uuid:thread>/", threads.thread, name="story_line"),

@@ -59,6 +59,9 @@ function forgotten(data) {
   }
 }
 
+// On a narrow screen the pages stand in one row that scrolls: the one that is open is seen.
+document.querySelector('.memory__nav [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
+
 const dialog = new ForgetDialog(document.getElementById('dialog'), { onClosed: renew });
 openLinksIn(dialog);
 

@@ -26,16 +26,12 @@ SCHEMES: dict[Literal["light", "dark"], object] = {"light": WCAG, "dark": COLOUR
 WIDE, NARROW, ZOOMED = 1280, 390, 320  # 320 is a window of 1280 at 400 %
 OWNER_PAGES = [
     *("/chat/{en}/", "/chat/{en}/reaching-out/", "/memory/{en}/", "/memory/{en}/facts/", "/memory/{en}/wishes/"),
-    *("/memory/{en}/people/", "/memory/{en}/people/{person}/", "/memory/{en}/names/", "/memory/{en}/receipts/"),
-    *(
-        "/memory/{en}/bring/",
-        "/memory/{en}/drafts/",
-        "/memory/{en}/nodes/{event}/",
-        "/memory/{en}/forget/?node={event}",
-    ),
+    *("/memory/{en}/year/", "/memory/{en}/story-lines/", "/memory/{en}/companion/", "/memory/{en}/people/"),
+    *("/memory/{en}/people/{person}/", "/memory/{en}/names/", "/memory/{en}/receipts/", "/memory/{en}/bring/"),
+    *("/memory/{en}/drafts/", "/memory/{en}/nodes/{event}/", "/memory/{en}/forget/?node={event}", "/offline/"),
     *("/account/", "/account/data/", "/account/name/", "/account/password/", "/account/sign-out/", "/account/tokens/"),
-    *("/account/delete/", "/account/model/", "/welcome/persona/", "/welcome/persona/material/", "/nowhere/"),
-    *("/help/", "/help/forget/", "/help/commands/"),
+    *("/account/look/", "/account/delete/", "/account/model/", "/welcome/persona/", "/welcome/persona/material/"),
+    *("/nowhere/", "/help/", "/help/forget/", "/help/commands/"),
 ]
 ADMIN_PAGES = [
     *("", "chat/message/", "chat/session/", "chat/session/{session_pk}/change/", "chat/crisisflag/", "memory/event/"),

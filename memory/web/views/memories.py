@@ -5,14 +5,18 @@ from collections.abc import Iterable
 from typing import Any
 
 from django import forms
-from django.http import HttpRequest, HttpResponse
-from django.shortcuts import get_object_or_404
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, redirect
+from django.urls import reverse
+from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from chat.models import Message
 from echovessel.db.public_id import parse_uuid
 from echovessel.embeddings.embedding import EmbeddingUnavailable
+from memory.curation.actions import NODE_ACTIONS
 from memory.models import ConceptNode, Entity, Mention
 from memory.models.node import RELATIONAL_TAGS
 from memory.store.writing import mark_forgotten_before
@@ -25,7 +29,32 @@ from persona.models import Persona
 
 PAGE = 30
 MOST_PEOPLE = 300
-HOW = [("words", _("by words")), ("meaning", _("by meaning")), ("said", _("in messages"))]
+HOW = ("", "words", "meaning", "said")  # everywhere, or in one place alone
+MOST_ALIKE, MOST_SAID = 8, 5  # beside what was found by words
+MAX_CHOSEN = 100
+# In the words of whoever remembers, not of the tables.
+KINDS = [
+    ("event", _("what happened")),
+    ("fact", _("facts")),
+    ("intention", _("promises")),
+    ("expectation", _("expectations")),
+    ("thought", _("thoughts")),
+    ("lesson", _("wishes")),
+]
+STATES = [
+    ("active", _("remembered")),
+    ("hidden", _("hidden")),
+    ("superseded", _("outdated")),
+    ("archived", _("archived")),
+    ("quarantined", _("quarantined")),
+]
+TRUST = [("unverified", _("not checked")), ("confirmed", _("confirmed")), ("disputed", _("not sure"))]
+OUTCOMES = [
+    ("open", _("still open")),
+    ("fulfilled", _("came true")),
+    ("violated", _("did not come true")),
+    ("expired", _("expired")),
+]
 WEIGHTS = [
     ("heavy", _("matters a lot")),
     ("glad", _("glad")),
@@ -34,20 +63,32 @@ WEIGHTS = [
 ]
 NOT_BY_MEANING = _("Search by meaning is not available right now. Search by words is.")
 ANY = ("", _("any"))
+DONE = {
+    "hide": _("%(n)s hidden: kept, but no longer recalled."),
+    "show": _("%(n)s can be recalled again."),
+    "pin": _("%(n)s pinned: part of every conversation."),
+    "unpin": _("%(n)s no longer pinned."),
+}
 
 
 class SearchForm(forms.Form):
     """Words and filters of a search. All are optional."""
 
     text = forms.CharField(required=False, max_length=200, strip=True)
-    how = forms.ChoiceField(required=False, choices=HOW)
-    kind = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Kind.choices], label=_("Kind"))
+    how = forms.ChoiceField(required=False, choices=[(how, how) for how in HOW])
+    kind = forms.ChoiceField(required=False, choices=[ANY, *KINDS], label=_("Kind"))
     tag = forms.ChoiceField(required=False, choices=[ANY, *((tag, TAG_LABELS[tag]) for tag in RELATIONAL_TAGS)])
     entity = forms.ChoiceField(required=False, choices=[ANY], label=_("About"))
+<<<<<<< HEAD
     status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
     verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])
     outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Outcome"))
     feeling = forms.ChoiceField(required=False, choices=[ANY, *FEELING_LABELS.items()], label=_("Feeling"))
+=======
+    status = forms.ChoiceField(required=False, choices=[ANY, *STATES], label=_("State"))
+    verification = forms.ChoiceField(required=False, choices=[ANY, *TRUST])
+    outcome = forms.ChoiceField(required=False, choices=[ANY, *OUTCOMES], label=_("Outcome"))
+>>>>>>> 39f4230 (memories: Search words, meanings and messages by one box, tell weights in words, act on several at once, and show a year)
     weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Impact"))
     pinned = forms.BooleanField(required=False, label=_("pinned only"))
     since = forms.DateField(required=False, label=_("From"))
@@ -91,7 +132,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
     form = SearchForm(persona, params)
     form.is_valid()
     text = form.cleaned_data.get("text", "") if request.method == "POST" else ""
-    how = form.cleaned_data.get("how") or "words"
+    how = form.cleaned_data.get("how") or ""
     before = params.get("before", "")
     context: dict[str, Any] = {
         "sought": form,
@@ -119,7 +160,41 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
             "nodes": with_names(persona, results.rows),
             "next": results.rows[-1].uuid if results.has_more else "",
         }
+        if text and not how and not before:
+            context |= _found_elsewhere(persona, text, form.filters, results.rows)
     return page(request, persona, "memory/memories.html", context)
+
+
+def _found_elsewhere(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
+    """What one box finds besides memories with these words: memories near in meaning, and messages."""
+    said = search.search_messages(persona, text, limit=MOST_SAID)
+    known = {node.pk for node in by_words}
+    try:
+        nearest = search.search_by_meaning(persona, text, filters, MOST_ALIKE + len(known))
+    except EmbeddingUnavailable:
+        return {"said": said.rows, "more_said": said.has_more, "trouble": NOT_BY_MEANING}
+    alike = [node for node in nearest if node.pk not in known][:MOST_ALIKE]
+    return {"alike": with_names(persona, alike), "said": said.rows, "more_said": said.has_more}
+
+
+@persona_page
+@require_POST
+def act_on_chosen(request: HttpRequest, persona: Persona) -> HttpResponse:
+    """Hide, show, pin or unpin the chosen memories; or go to the one preview of forgetting them."""
+    chosen = [uuid for reference in request.POST.getlist("node")[:MAX_CHOSEN] if (uuid := parse_uuid(reference))]
+    nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=chosen))
+    deed = request.POST.get("deed", "")
+    if nodes and deed == "forget":
+        references = urlencode([("node", str(node.uuid)) for node in nodes])
+        return redirect(f"{reverse('forget', args=[persona.uuid])}?{references}")
+    if deed not in DONE:
+        raise Http404
+    if nodes:
+        changed = sum(NODE_ACTIONS[deed](node) for node in nodes)  # type: ignore[index]
+        messages.success(request, DONE[deed] % {"n": changed})
+    else:
+        messages.error(request, _("Choose memories first."))
+    return redirect("memory", persona.uuid, preserve_request="text" in request.POST)
 
 
 def with_names(persona: Persona, nodes: Iterable[ConceptNode]) -> list[ConceptNode]:

@@ -1,5 +1,6 @@
 """The owner's memory pages, as they answer without a script."""
 
+import re
 from collections.abc import Callable
 from datetime import timedelta
 from itertools import pairwise
@@ -490,3 +491,72 @@ def test_what_a_talk_left_is_told_with_it_hidden_ones_too(owner: Client, mira: P
     assert page.count('data-testid="chip"') == 2
     assert page.count("/hide/") == page.count("/show/") == 1
     assert "Ana sang." not in page
+
+
+def test_one_box_finds_by_words_by_meaning_and_in_messages(owner: Client, mira: Persona, remember: Remember) -> None:
+    remember(mira, "Ana swims in the lake.")
+    remember(mira, "Ana was swimming with Rosa in the lake.")
+    told(mira, "My brother swims twice a week.")
+    page = owner.post(f"/memory/{mira.uuid}/", {"text": "swims"}).content.decode()
+    assert re.findall(r"<h2[^>]*>([^<]+)", page) == ["Memories found", "Alike in meaning", "In messages"]
+    rows, alike = page.split("Alike in meaning")
+    assert "Ana swims in the lake." in rows
+    assert "with Rosa" in alike
+    assert "twice a week" in alike
+    assert alike.count("Ana swims in the lake.") == 0  # nothing is listed twice
+
+
+def test_a_weight_is_told_in_words_and_none_where_it_is_zero(owner: Client, mira: Persona, remember: Remember) -> None:
+    words = {9: "very glad", 4: "glad", 1: "a little glad", -2: "a little hard", -5: "hard", -10: "very hard"}
+    for impact in words:
+        remember(mira, f"Something of {impact}.", emotional_impact=impact)
+    remember(mira, "Something light.", emotional_impact=0)
+    page = owner.get(f"/memory/{mira.uuid}/").content.decode()
+    assert set(re.findall(r"</svg>([a-z ]+)</span>", page)) == set(words.values())
+    light = page[page.index("Something light.") :]
+    assert "impact" not in light[: light.index("</li>")]
+
+
+def test_several_are_hidden_shown_and_pinned_together(
+    owner: Client, ben: User, mira: Persona, otto: Persona, remember: Remember
+) -> None:
+    nodes = [remember(mira, f"Thing {number}.") for number in range(3)]
+    strange = remember(otto, "Not hers.")
+    chosen = {"node": [str(node.uuid) for node in [*nodes[:2], strange]] + ["nonsense"]}
+    for deed, field, values in (
+        ("hide", "status", ["hidden", "hidden", "active", "active"]),
+        ("show", "status", ["active"] * 4),
+        ("pin", "pinned", [True, True, False, False]),
+        ("unpin", "pinned", [False] * 4),
+    ):
+        answer = owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"deed": deed}, follow=True)
+        assert "2 " in answer.content.decode().split('data-testid="toast"')[1]
+        rows = [*nodes, strange]
+        for row in rows:
+            row.refresh_from_db()
+        assert [getattr(row, field) for row in rows] == values, deed
+    assert owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"deed": "dance"}).status_code == 404
+
+
+def test_several_are_forgotten_after_one_preview(owner: Client, mira: Persona, remember: Remember) -> None:
+    nodes = [remember(mira, f"Thing {number}.") for number in range(3)]
+    chosen = {"node": [str(node.uuid) for node in nodes[:2]], "deed": "forget"}
+    preview = owner.post(f"/memory/{mira.uuid}/chosen/", chosen, follow=True)
+    assert preview.redirect_chain[0][1] == 302
+    text = preview.content.decode()
+    assert "Thing 0." in text
+    assert "Thing 1." in text
+    assert "Thing 2." not in text
+    assert mira.nodes.count() == 3
+
+
+def test_nothing_chosen_changes_nothing_and_a_search_is_come_back_to(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
+    node = remember(mira, "A cat called Blackie.")
+    nothing = owner.post(f"/memory/{mira.uuid}/chosen/", {"deed": "hide"}, follow=True)
+    assert "Choose memories first." in nothing.content.decode()
+    asked = {"text": "cat", "how": "", "node": str(node.uuid), "deed": "hide"}
+    answer = owner.post(f"/memory/{mira.uuid}/chosen/", asked)
+    assert answer.status_code == 307
+    assert "cat" not in answer["Location"]
