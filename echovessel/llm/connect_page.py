@@ -1,11 +1,14 @@
 """The page on which staff connect a model: find one, test it, save it. Everybody else sees which one answers."""
 
+from collections.abc import Mapping
+from decimal import Decimal
 from typing import Any, cast
 from uuid import UUID
 
 from asgiref.sync import async_to_sync
 from django import forms
 from django.apps import apps
+from django.conf import settings
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.core.cache import cache
@@ -18,6 +21,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.debug import sensitive_post_parameters, sensitive_variables
 from django.views.decorators.http import require_http_methods
 
+from echovessel.embeddings import embedding
 from echovessel.llm import connection as connections
 from echovessel.llm import ledger, servers
 from echovessel.llm.addresses import MAX_ADDRESS, check_address
@@ -38,6 +42,15 @@ MAX_KEY = 500
 # A key that was typed stays in this process for so long, between a test and saving: it is not sent back to the browser.
 PENDING_SECONDS = 900
 TIERS: tuple[Tier, ...] = ("large", "medium", "small")
+# What each model does, and what its calls are entered for in the ledger.
+WORK: Mapping[Tier, tuple[Any, tuple[Purpose, ...]]] = {
+    "large": (gettext_lazy("Replies"), (Purpose.CHAT,)),
+    "medium": (
+        gettext_lazy("Reflection and first messages"),
+        (Purpose.REFLECTION, Purpose.SLOW_CYCLE, Purpose.ENTITY, Purpose.PROACTIVE, Purpose.ONBOARDING),
+    ),
+    "small": (gettext_lazy("Reading conversations for memory"), (Purpose.EXTRACTION, Purpose.IMPORT)),
+}
 TROUBLE = {
     "timeout": gettext_lazy("no answer in time"),
     "rate_limited": gettext_lazy("too many requests, or no credit"),
@@ -190,12 +203,32 @@ def _render(
         "has_key": bool(chosen.key) if chosen.source == "saved" else False,
         "result": result and _describe(result),
         "offers_anyway": offers_anyway,
-        "today": [
-            (Purpose(one.purpose).label, one.tokens, one.cost)
-            for one in ledger.usage_today(timezone.now(), owner_id=cast(User, request.user).pk)
-        ],
+        "work": _describe_work(chosen, cast(User, request.user)),
+        "embedding": embedding.name(),
+        "embedding_server": settings.EMBEDDING_BASE_URL if embedding.is_served(embedding.name()) else "",
+        "usual": {kind: provider_of(Connection(kind)).defaults for kind, _label in KINDS if kind != SERVER},
     }
     return render(request, "account/model.html", context, status=status)
+
+
+def _describe_work(chosen: Connection, user: User) -> list[dict[str, Any]]:
+    """Each kind of work with its model, the price and what was used today: by everybody for staff, else by oneself."""
+    used = ledger.usage_today(timezone.now(), owner_id=None if user.is_staff else user.pk)
+    provider = provider_of(chosen)
+    rows = []
+    for tier, (title, purposes) in WORK.items():
+        calls = [one for one in used if one.purpose in purposes]
+        model = "" if chosen.provider == OFFLINE else provider.model(tier)
+        rows.append(
+            {
+                "title": title,
+                "model": model,
+                "price": provider.price(model),
+                "tokens": sum(one.tokens for one in calls),
+                "cost": sum((one.cost for one in calls if one.cost is not None), Decimal()),
+            }
+        )
+    return rows
 
 
 def _initial(known: Connection | None, address: str) -> dict[str, str]:

@@ -17,7 +17,7 @@ from django.test import Client
 from echovessel import llm
 from echovessel.llm import connection as connections
 from echovessel.llm import servers
-from echovessel.llm.models import ModelConnection
+from echovessel.llm.models import LLMCall, ModelConnection
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
 from tests.table import each_row
@@ -145,6 +145,30 @@ def test_others_see_which_model_answers_and_change_nothing(
     for action in ("list", "test", "save", "remove"):
         assert post(client, action, address=model_server.url, large="x").status_code == 403
     assert not model_server.headers
+
+
+def test_each_kind_of_work_is_shown_with_its_model_price_and_use_of_today(
+    staff: Client, client: Client, ben: User, model_server: OpenAIServer, settings: Any
+) -> None:
+    settings.LLM_PRICES = {"large-model": {"in": 3, "out": 15}}
+    post(staff, "save", address=model_server.url, large="large-model", small="tiny-model")
+    used = {"tokens_in": 1_200, "tokens_out": 34, "provider": "openai", "outcome": "ok"}
+    for owner, purpose in ((staff.session["_auth_user_id"], "chat"), (ben.pk, "chat"), (ben.pk, "import")):
+        LLMCall.objects.create(owner_id=owner, purpose=purpose, model="m", cost="0.002", **used)
+    work = staff.get(URL).context["work"]
+    assert [(row["model"], row["price"] is not None, row["tokens"]) for row in work] == [
+        ("large-model", True, 2_468),
+        ("large-model", True, 0),
+        ("tiny-model", False, 1_234),
+    ]
+    page = staff.get(URL).content.decode()
+    assert "$3 in, $15 out per million tokens" in page
+    assert "today 2,468 tokens" in page
+    assert "price not known" in page
+    client.force_login(ben)
+    own = client.get(URL)
+    assert [row["tokens"] for row in own.context["work"]] == [1_234, 0, 1_234]
+    assert "Your use" in own.content.decode()
 
 
 @each_row(
