@@ -79,16 +79,10 @@ class SearchForm(forms.Form):
     kind = forms.ChoiceField(required=False, choices=[ANY, *KINDS], label=_("Kind"))
     tag = forms.ChoiceField(required=False, choices=[ANY, *((tag, TAG_LABELS[tag]) for tag in RELATIONAL_TAGS)])
     entity = forms.ChoiceField(required=False, choices=[ANY], label=_("About"))
-<<<<<<< HEAD
-    status = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Status.choices], label=_("State"))
-    verification = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Verification.choices])
-    outcome = forms.ChoiceField(required=False, choices=[ANY, *ConceptNode.Outcome.choices], label=_("Outcome"))
-    feeling = forms.ChoiceField(required=False, choices=[ANY, *FEELING_LABELS.items()], label=_("Feeling"))
-=======
     status = forms.ChoiceField(required=False, choices=[ANY, *STATES], label=_("State"))
     verification = forms.ChoiceField(required=False, choices=[ANY, *TRUST])
     outcome = forms.ChoiceField(required=False, choices=[ANY, *OUTCOMES], label=_("Outcome"))
->>>>>>> 39f4230 (memories: Search words, meanings and messages by one box, tell weights in words, act on several at once, and show a year)
+    feeling = forms.ChoiceField(required=False, choices=[ANY, *FEELING_LABELS.items()], label=_("Feeling"))
     weight = forms.ChoiceField(required=False, choices=[ANY, *WEIGHTS], label=_("Impact"))
     pinned = forms.BooleanField(required=False, label=_("pinned only"))
     since = forms.DateField(required=False, label=_("From"))
