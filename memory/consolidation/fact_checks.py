@@ -27,7 +27,7 @@ from memory.consolidation.prompt import message_id
 from memory.store.deduplication import normalize_text
 
 MIN_FACTS = 6
-TOKENS_A_FACT = 100
+TOKENS_A_FACT = 50
 Whose = Literal["owner", "persona", "other"]
 
 # What a time can be read from: a number, or a word for one.
@@ -84,7 +84,7 @@ class Names(NamedTuple):
 def fact_limit(tokens: int) -> int:
     """How many facts are asked for in so many tokens: six of a few lines, twelve of a long session.
 
-    >>> fact_limit(50), fact_limit(400), fact_limit(6_000)
+    >>> fact_limit(40), fact_limit(200), fact_limit(6_000)
     (6, 10, 12)
     """
     return min(MAX_FACTS, MIN_FACTS + tokens // TOKENS_A_FACT)
