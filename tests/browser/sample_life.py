@@ -125,6 +125,12 @@ WISHES = [
     ("feeling", ("sad", "难过"), "When I am sad, just listen.", "我难过的时候，听我说就好。"),
     ("always", ("", ""), "Don't end every reply with a question.", "不要每次都用提问结尾。"),
 ]
+# the story lines: (en, zh) title, state, events by their place
+LINES: list[tuple[tuple[str, str], str, list[int]]] = [
+    (("The library branch", "分馆的事"), "ended", [24, 25, 26, 27]),
+    (("Helena in hospital", "妈妈住院"), "ended", [15, 16, 17]),
+    (("A flat with Jonas", "和大刘的新家"), "open", [34, 35, 40, 43, 44]),
+]
 REPLY = ("I am glad you told me. How did it feel?", "谢谢你告诉我。那时候你感觉怎么样？")
 
 
@@ -184,6 +190,11 @@ def records(language: str, today: date) -> Iterator[dict[str, Any]]:
             "type": "entity", "id": key, "kind": kind, "name": names[which], "relation": relations[which],
             "aliases": others if which == 0 else [], "nodes": mentioned[key],
         }  # fmt: skip
+    for number, (titles, state, events) in enumerate(LINES):
+        yield {
+            "type": "thread", "id": f"line{number}", "title": titles[which], "state": state,
+            "nodes": [f"n{event}" for event in events], "created_at": rested.isoformat(),
+        }  # fmt: skip
     yield {
         "type": "proposal", "id": "p1", "a": "ruth", "b": "ruthie", "score": 0.74, "reasons": ["alike"],
         "created_at": rested.isoformat(),
@@ -227,7 +238,8 @@ CrisisFlag.objects.create(message=Message.objects.filter(persona=mira).order_by(
 event, person = ConceptNode.objects.filter(persona=mira, kind="event", pinned=True).get(), mira.entities.get(
     canonical_name="Rosa")
 keys |= {{"event": str(event.uuid), "person": str(person.uuid), "event_pk": str(event.pk), "person_pk": str(person.pk),
-         "persona_pk": str(mira.pk), "session_pk": str(event.session_id)}}
+         "line": str(mira.threads.get(state="open").uuid), "persona_pk": str(mira.pk),
+         "session_pk": str(event.session_id)}}
 print("KEYS", json.dumps(keys))
 """
 

@@ -26,7 +26,13 @@ SCHEMES: dict[Literal["light", "dark"], object] = {"light": WCAG, "dark": COLOUR
 WIDE, NARROW, ZOOMED = 1280, 390, 320  # 320 is a window of 1280 at 400 %
 OWNER_PAGES = [
     *("/chat/{en}/", "/chat/{en}/reaching-out/", "/memory/{en}/", "/memory/{en}/facts/", "/memory/{en}/wishes/"),
-    *("/memory/{en}/year/", "/memory/{en}/story-lines/", "/memory/{en}/companion/", "/memory/{en}/people/"),
+    *(
+        "/memory/{en}/year/",
+        "/memory/{en}/story-lines/",
+        "/memory/{en}/story-lines/{line}/",
+        "/memory/{en}/companion/",
+        "/memory/{en}/people/",
+    ),
     *("/memory/{en}/people/{person}/", "/memory/{en}/names/", "/memory/{en}/receipts/", "/memory/{en}/bring/"),
     *("/memory/{en}/drafts/", "/memory/{en}/nodes/{event}/", "/memory/{en}/forget/?node={event}", "/offline/"),
     *("/account/", "/account/data/", "/account/name/", "/account/password/", "/account/sign-out/", "/account/tokens/"),
