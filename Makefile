@@ -8,7 +8,7 @@ PORT ?= 8000
 WORKERS ?= -n auto --maxprocesses 4 --dist worksteal
 LIMIT := --timeout 600
 
-.PHONY: run test check types rules fast campaign messages screenshots clean
+.PHONY: run small test check types rules fast campaign messages screenshots clean
 
 run: $(VENV)/ready
 	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
@@ -54,12 +54,19 @@ screenshots: $(VENV)/ready
 	DJANGO_SETTINGS_MODULE=tests.settings $(BIN)/python -m tests.browser.screenshots $(PAGES)
 
 # torch first and pinned: an unpinned one pulls gigabytes of GPU packages on Linux.
-$(VENV)/ready: requirements.txt
+$(VENV)/ready: requirements.txt requirements-small.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "EchoVessel needs Python 3.11 or newer; set PYTHON=/path/to/it."; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet "$$(grep '^torch==' requirements.txt)"
 	$(BIN)/python -m pip install --disable-pip-version-check --quiet -r requirements.txt
 	touch $@
+
+# For a machine with little disk: without torch and the test tools, 0.5 GB in place of 2. `make run` then starts it;
+# `make clean` goes back to everything.
+small:
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --disable-pip-version-check --quiet --no-deps -r requirements-small.txt
+	touch $(VENV)/ready
 
 clean:
 	rm -rf $(VENV) build .mypy_cache .ruff_cache .pytest_cache .hypothesis

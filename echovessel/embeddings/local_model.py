@@ -27,7 +27,8 @@ def load_encoder(spec: ModelSpec) -> Encode:
         from transformers.utils.logging import disable_progress_bar  # noqa: PLC0415
     except ImportError as error:
         raise EmbeddingUnavailable(
-            f"{spec.model} needs torch and sentence-transformers: pip install -r requirements.txt"
+            f"{spec.model} needs torch and sentence-transformers, which the smaller set-up leaves out: "
+            "pip install -r requirements.txt"
         ) from error
 
     disable_progress_bar()
