@@ -35,6 +35,7 @@ from echovessel.llm.offline.text import (
     questions_of,
     sentences,
     shared_topics,
+    telling_words,
     topics,
     words,
 )
@@ -154,7 +155,7 @@ class Memory:
     when: str = ""
     asked_of: str = ""
 
-    @property
+    @cached_property
     def as_you(self) -> str:
         """The words with "you" for whom they are about, to find what answers a question in them."""
         return self.asked_of or re.sub(r"\bI\b", "you", I_AM.sub("you are", MY.sub("your", self.told))).replace(
@@ -418,7 +419,8 @@ def find_answers(question: str, known: Sequence[Memory], *, looks_up: bool) -> l
     wanted = weighted(question)
     if not wanted and not topics(question) and not any(asks.search(question) for asks, _ in ANSWERS):
         return [Answer(one, SURELY, 0) for one in known if looks_up and one.source != "persona"]
-    found = [answer for memory in known if (answer := _answer_in(memory, question, wanted, looks_up))]
+    telling = telling_words(question)
+    found = [answer for memory in known if (answer := _answer_in(memory, question, telling, wanted, looks_up))]
     order = {"L3": 0, "L4": 0, "user": 1, "words": 2, "persona": 3}
     return sorted(found, key=lambda one: (-one.level, -one.fit, order[one.memory.source]))
 
@@ -432,15 +434,18 @@ def weighted(question: str) -> dict[str, int]:
     }
 
 
-def _answer_in(memory: Memory, question: str, wanted: Mapping[str, int], looks_up: bool) -> Answer | None:
+def _answer_in(
+    memory: Memory, question: str, telling: frozenset[str], wanted: Mapping[str, int], looks_up: bool
+) -> Answer | None:
     """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a time."""
-    lower, asked_of, told_of = memory.text.casefold(), bearers(question), bearers(memory.text)
+    lower, told = memory.text.casefold(), telling_words(memory.text)
+    asked_of, told_of = bearers(telling), bearers(told)
     if asked_of and told_of and not asked_of & told_of:
         return None
     found = [word for word in wanted if _stands_in(word, lower)]
-    shared = shared_topics(question, memory.text)
+    shared = shared_topics(telling, told)
     missing_bearer = bool(asked_of) and not asked_of & told_of
-    is_answered = any(asks.search(question) and told.search(memory.as_you) for asks, told in ANSWERS)
+    is_answered = any(asks.search(question) and tells.search(memory.as_you) for asks, tells in ANSWERS)
     share = sum(wanted[word] for word in found) / sum(wanted.values()) if wanted else float(bool(shared))
     if shared and not missing_bearer:
         share = max(share, (sum(wanted[word] for word in found) + shared) / (sum(wanted.values()) + 1))
@@ -450,9 +455,11 @@ def _answer_in(memory: Memory, question: str, wanted: Mapping[str, int], looks_u
     if not (found or is_answered or (shared and looks_up)):
         return None
     is_of_kind = all(
-        told.search(lower) or (memory.when and PAST.search(question)) for asks, told in KINDS if asks.search(question)
+        tells.search(lower) or (memory.when and PAST.search(question)) for asks, tells in KINDS if asks.search(question)
     )
-    has_head = all(_stands_in(_stem(head), lower) or shared_topics(head, memory.text) for head in heads_of(question))
+    has_head = all(
+        _stands_in(_stem(head), lower) or shared_topics(telling_words(head), told) for head in heads_of(question)
+    )
     if is_answered or (share >= MOST and is_of_kind and has_head):
         return Answer(memory, SURELY, fit)
     if share >= HALF and is_of_kind and has_head:

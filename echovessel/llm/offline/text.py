@@ -60,14 +60,12 @@ def holds(text: str, wanted: Iterable[str]) -> list[str]:
     ['studied']
     """
     lower = text.casefold()
-    return [word for word in wanted if _occurs(word, lower)]
-
-
-def _occurs(word: str, lower: str) -> bool:
-    # Most words are not there at all, and hundreds are looked for in each reply.
-    if word not in lower:
-        return False
-    return bool(CJK.search(word) or re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower))
+    return [
+        word
+        for word in wanted
+        # Most words are not there at all, and hundreds are looked for in each reply.
+        if word in lower and (CJK.search(word) or re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower))
+    ]
 
 
 def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
@@ -327,22 +325,32 @@ SYNONYMS = tuple(
 )
 
 
-def shared_topics(question: str, text: str) -> int:
-    """How many things `question` and `text` have in common."""
-    both = set(topics(question)) & set(topics(text))
-    loose = [topic for topic in both if topic not in DISTINCT or holds(question, GENERAL & set(TOPICS[topic]))]
-    return len(loose) + sum(bool(holds(question, same) and holds(text, same)) for same in SYNONYMS)
+_ALL_WORDS = frozenset(word for words in (*TOPICS.values(), *SYNONYMS, GENERAL) for word in words)
+_OF_TOPICS = {topic: frozenset(words) for topic, words in TOPICS.items()}
+_OF_SYNONYMS = [frozenset(same) for same in SYNONYMS]
+_BEARERS = frozenset(word for topic in DISTINCT for word in TOPICS[topic]) - GENERAL
 
 
-def bearers(text: str) -> frozenset[str]:
-    """The people and animals that `text` speaks of, each by the first of its synonyms; general words say
-    nothing of whom.
+def telling_words(text: str) -> frozenset[str]:
+    """The words of these tables that `text` holds: looked for once, however many texts it is compared with."""
+    return frozenset(holds(text, _ALL_WORDS))
 
-    >>> bearers("我妈") == bearers("母亲"), bearers("my family")
+
+def shared_topics(asked: frozenset[str], told: frozenset[str]) -> int:
+    """How many things a question and a text have in common, by the telling words of each."""
+    both = [topic for topic, words in _OF_TOPICS.items() if asked & words and told & words]
+    loose = [topic for topic in both if topic not in DISTINCT or asked & GENERAL & _OF_TOPICS[topic]]
+    return len(loose) + sum(bool(asked & same and told & same) for same in _OF_SYNONYMS)
+
+
+def bearers(telling: frozenset[str]) -> frozenset[str]:
+    """The people and animals that a text with these telling words speaks of, each by the first of its synonyms; general
+    words say nothing of whom.
+
+    >>> bearers(telling_words("我妈")) == bearers(telling_words("母亲")), bearers(telling_words("my family"))
     (True, frozenset())
     """
-    found = {word for topic in DISTINCT for word in holds(text, TOPICS[topic])} - GENERAL
-    return frozenset(next((same[0] for same in SYNONYMS if word in same), word) for word in found)
+    return frozenset(next((same[0] for same in SYNONYMS if word in same), word) for word in telling & _BEARERS)
 
 
 def topics(text: str) -> list[str]:
