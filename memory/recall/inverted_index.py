@@ -1,8 +1,8 @@
 """The text index of a persona that is talked with, in memory: the rows that contain each word. Pure.
 
 Two segments: one of all rows but the newest, and a small one that is rebuilt with every new row; when it has grown it
-becomes part of the other. (Looking up 40 words in FTS5 and reading 200 texts takes 5 ms here, in these arrays 0.6;
-2026-11-21, 30,000 rows.)
+becomes part of the other, off the hot path: that takes 40 ms of 30,000 rows. (Looking up 40 words in FTS5 and reading
+200 texts takes 5 ms here, in these arrays 0.6; 2026-11-21, 30,000 rows.)
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,8 +14,8 @@ import numpy as np
 from memory.recall.lexical import Texts
 from memory.store.vector_cache import expand_ranges
 
-# The newest rows are kept apart up to this number.
-MAX_RECENT = 2_048
+# The newest rows are kept apart up to this number: where nobody waits, and while a turn waits.
+MAX_RECENT, MAX_RECENT_IN_TURN = 256, 2_048
 # This many texts are tokenized together; all of them would take a gigabyte.
 BATCH = 4_096
 
@@ -82,8 +82,8 @@ class InvertedIndex:
         """About how much memory it takes; a word of the vocabulary some 100 bytes."""
         return self.older.nbytes + self.recent.nbytes + 100 * len(self.vocabulary)
 
-    def followed(self, bodies: Sequence[str]) -> "InvertedIndex":
-        """The same with further texts at its end."""
+    def followed(self, bodies: Sequence[str], *, in_turn: bool = False) -> "InvertedIndex":
+        """The same with further texts at its end; `in_turn`: somebody waits."""
         numbers, pieces = self.vocabulary, list[tuple[np.ndarray, np.ndarray]]()
         for start in range(0, len(bodies), BATCH):
             texts = [body.split() for body in bodies[start : start + BATCH]]
@@ -94,7 +94,7 @@ class InvertedIndex:
             pieces.append((np.fromiter(words, dtype=np.int32, count=int(lengths.sum())), lengths))
         tokens, lengths = (np.concatenate(part) for part in zip((NO_TOKENS, NO_LENGTHS), *pieces, strict=True))
         recent = _longer(self.recent, tokens, lengths, len(numbers))
-        if len(recent) <= MAX_RECENT:
+        if len(recent) <= (MAX_RECENT_IN_TURN if in_turn else MAX_RECENT):
             return InvertedIndex(numbers, self.older, recent)
         older = _longer(self.older, recent.tokens, np.diff(recent.offsets), len(numbers))
         return InvertedIndex(numbers, older, Segment.of(len(older), NO_TOKENS, NO_LENGTHS, len(numbers)))

@@ -164,7 +164,7 @@ def of(persona_id: int) -> Snapshot | None:
             return None
         if newest == before.newest:
             return known
-        return _keep(persona_id, Snapshot(known.all_nodes, _read_messages(persona_id, before)))
+        return _keep(persona_id, Snapshot(known.all_nodes, _read_messages(persona_id, before, in_turn=True)))
 
 
 def prepare(persona_id: int) -> None:
@@ -239,7 +239,7 @@ def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:
     )
 
 
-def _read_messages(persona_id: int, known: Messages) -> Messages:
+def _read_messages(persona_id: int, known: Messages, *, in_turn: bool = False) -> Messages:
     stamp, epoch, newest = search.state(persona_id)
     if (known.stamp, known.newest) == (stamp, newest):
         return known
@@ -250,7 +250,7 @@ def _read_messages(persona_id: int, known: Messages) -> Messages:
         for both in zip((before.ids, before.sessions, before.shown, before.written), columns, strict=True)
     )
     indexed = (known.ids, known.index) if known.epoch == epoch else _NOTHING_KNOWN
-    index = _index(persona_id, indexed, ids, search.words_since)
+    index = _index(persona_id, indexed, ids, search.words_since, in_turn=in_turn)
     return Messages(stamp, epoch, ids, sessions, shown.astype(bool), written, index)
 
 
@@ -259,6 +259,8 @@ def _index(
     indexed: tuple[np.ndarray, InvertedIndex],
     ids: np.ndarray,
     words_since: Callable[[int, int], list[str]],
+    *,
+    in_turn: bool = False,
 ) -> InvertedIndex:
     """The index of the texts of `ids`. Those that are indexed are not read again, if all others come after them."""
     before, index = indexed
@@ -267,4 +269,4 @@ def _index(
         before, index = before[left], index.kept(left)
     if not np.array_equal(before, ids[: len(before)]):
         before, index = _NOTHING_KNOWN
-    return index.followed(words_since(persona_id, int(before[-1]) if len(before) else 0))
+    return index.followed(words_since(persona_id, int(before[-1]) if len(before) else 0), in_turn=in_turn)
