@@ -53,6 +53,12 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(encode: bundled_
         assert np.array_equal(row, encode([text])[0])
 
 
+def test_many_texts_embedded_by_two_threads_have_the_vectors_of_each_in_its_place(encode: bundled_model.Encode) -> None:
+    texts = [f"Ana told of boat {number}." for number in range(bundled_model.MANY + 3)]
+    together = encode(texts)
+    np.testing.assert_array_equal(together, np.concatenate([encode([text]) for text in texts]))
+
+
 def test_what_exceeds_the_models_length_is_cut(encode: bundled_model.Encode) -> None:
     words = ["bee"] * (bundled_model.MAX_TOKENS - 2)
     assert np.array_equal(*encode([" ".join(words), " ".join([*words, "cat"])]))
