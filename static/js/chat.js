@@ -559,11 +559,15 @@ async function curate(button) {
   learned.refreshSoon();
 }
 
+function leaveMenu(button) {
+  button.closest('details[data-menu]')?.removeAttribute('open');
+}
+
 const acts = {
   older: more,
   newer: more,
-  find: () => finder.open(),
-  shortcuts: () => shortcuts.show(),
+  find: (button) => leaveMenu(button) || finder.open(),
+  shortcuts: (button) => leaveMenu(button) || shortcuts.show(),
   goTo: (button) => finder.goTo(button.dataset.to),
   toDay: (button) => finder.open(button.closest('[data-day]').dataset.day),
   open: (button) => say(button.textContent, null),

@@ -35,12 +35,15 @@ export async function copy(text, button, { onDone, onRefused }) {
     onRefused(word('notCopied'));
     return;
   }
-  const label = button.textContent;
-  button.textContent = word('copied');
+  const label = button.querySelector('[data-label]') ?? button;
+  const before = label.textContent;
+  label.textContent = word('copied');
+  button.toggleAttribute('data-done', true);
   button.disabled = true;
   onDone(word('copiedAloud'));
   setTimeout(() => {
-    button.textContent = label;
+    label.textContent = before;
+    button.removeAttribute('data-done');
     button.disabled = false;
   }, SHOWN_MS);
 }
