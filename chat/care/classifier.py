@@ -5,21 +5,18 @@ A score is the sum of a linear part over n-grams and of a kernel part: how near 
 bundled sentence model (`encoder`), to lines of the training. The pass through the model takes 5 to 10 ms, so what the
 n-grams alone are sure of is not passed through it. Without the model's file the n-grams decide.
 
-N-grams are pieces of words and characters, each as a number of a bucket. English: words (1 to 3 in a row) and pieces of
-words (2 to 5 characters). Chinese: characters (1 to 3 in a row), their sounds (pinyin without tones, against wrong
-characters of the same sound) and the English words of the dictionary. The buckets of one kind of part have a common
-weight of 1, so that no kind outvotes another by its number.
+N-grams are pieces of words and characters (`echovessel.language.ngrams`). English: words (1 to 3 in a row) and pieces
+of words (2 to 5 characters). Chinese: characters (1 to 3 in a row), their sounds (pinyin without tones, against wrong
+characters of the same sound) and the English words of the dictionary.
 """
 
 import hashlib
 import logging
-import math
 import re
 import threading
 import zipfile
-import zlib
-from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -29,15 +26,15 @@ import numpy as np
 from chat.care import encoder
 from chat.care.rules import plainly, speaks_by_rule
 from echovessel.embeddings import translation
+from echovessel.language.ngrams import counts, runs, weigh
 
-BUCKETS = 1 << 15
 _TOKEN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
 _LATIN_WORD = re.compile(r"[a-z0-9]+")
 
 
 def english_parts(plain: str) -> Iterator[list[str]]:
     tokens = _TOKEN.findall(plain)
-    yield list(_runs("w", tokens, 3, " "))
+    yield list(runs("w", tokens, 3, " "))
     yield [
         "c" + padded[start : start + length]
         for word in plain.split()
@@ -51,35 +48,9 @@ def chinese_parts(plain: str, glossed: str) -> Iterator[list[str]]:
     from pypinyin import lazy_pinyin  # noqa: PLC0415  (its dictionaries cost 0.3 s: only where a Chinese message is)
 
     characters = [character for character in plain if not character.isspace()]
-    yield list(_runs("z", characters, 3, ""))
-    yield list(_runs("p", [sound for sound in lazy_pinyin(plain) if not sound.isspace()], 3, " "))
-    yield list(_runs("g", _LATIN_WORD.findall(glossed), 2, " "))
-
-
-def counts(kinds: Iterable[list[str]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each kind of part the buckets and how much each counts, before what is common counts less."""
-    counted = []
-    for parts in kinds:
-        buckets = Counter(zlib.crc32(part.encode(errors="surrogatepass")) % BUCKETS for part in parts)
-        amounts = 1 + np.log(np.fromiter(buckets.values(), np.float64, len(buckets)))
-        counted.append((np.fromiter(buckets, np.int64, len(buckets)), amounts))
-    return counted
-
-
-def weigh(kinds: Sequence[tuple[np.ndarray, np.ndarray]], rarity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All buckets of a line and their weights: rare ones count more, and each kind of part has the same length."""
-    weighed = []
-    for buckets, amounts in kinds:
-        values = amounts * rarity[buckets]
-        length = math.sqrt(float(values @ values) * len(kinds))
-        weighed.append(values / length if length else values)
-    return np.concatenate([buckets for buckets, _ in kinds]), np.concatenate(weighed)
-
-
-def _runs(kind: str, tokens: Sequence[str], longest: int, between: str) -> Iterator[str]:
-    for length in range(1, longest + 1):
-        for start in range(len(tokens) - length + 1):
-            yield kind + between.join(tokens[start : start + length])
+    yield list(runs("z", characters, 3, ""))
+    yield list(runs("p", [sound for sound in lazy_pinyin(plain) if not sound.isspace()], 3, " "))
+    yield list(runs("g", _LATIN_WORD.findall(glossed), 2, " "))
 
 
 # --- scores ---

@@ -13,13 +13,14 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
-from scipy import linalg, sparse
+from scipy import linalg
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
 from chat.care import classifier, encoder
 from chat.care.lines import LINES_SHA256_NAME, TrainingLine, fingerprint, read_lines
 from chat.care.rules import speaks_by_rule
+from echovessel.language.ngrams import in_bytes, matrix, rarity_of
 
 # Of harmless lines by a writer who is not in the training, rules and classifier together take so many for cries.
 FALSE_ALARMS = {"en": 0.035, "zh": 0.035}
@@ -99,17 +100,13 @@ def axes_of(data: Data) -> np.ndarray:
 
 def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
     """All parts of a model, its threshold where the machine put it."""
-    lines = np.zeros(classifier.BUCKETS)
-    for kinds in data.counts:
-        for buckets, _amounts in kinds:
-            lines[buckets] += 1
-    rarity = (np.log((1 + len(data.counts)) / (1 + lines)) + 1).astype(np.float16).astype(np.float64)
-    ngrams = _matrix(data.counts, rarity)
+    rarity = rarity_of(data.counts).astype(np.float16).astype(np.float64)
+    ngrams = matrix(data.counts, rarity)
     first = LogisticRegression(C=10.0, max_iter=1000, class_weight="balanced").fit(ngrams, data.is_cry)
     mean = data.vectors.mean(0).astype(np.float16)
-    projection, projection_scale = _in_bytes(axes)
+    projection, projection_scale = in_bytes(axes)
     points = (data.vectors - mean) @ (projection * projection_scale).astype(np.float32)
-    centres, centre_scale = _in_bytes(points)
+    centres, centre_scale = in_bytes(points)
     points = centres * centre_scale.astype(np.float32)
     squares = (points * points).sum(1)
     distances = np.maximum(0, squares[:, None] + squares[None] - 2 * points @ points.T)
@@ -134,7 +131,7 @@ def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
 def score(data: Data, trained: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
     """The scores by n-grams alone, and the whole ones."""
     model = classifier.unpack(trained)
-    ngrams = _matrix(data.counts, model.rarity)
+    ngrams = matrix(data.counts, model.rarity)
     nearness = classifier.kernel_part(data.vectors, model)
     return ngrams @ model.first + model.first_bias, ngrams @ model.linear + nearness + model.bias
 
@@ -200,23 +197,6 @@ def report(data: Data, unseen: Unseen, language: str) -> None:
         heard = unseen.heard(unseen.threshold_at(rate))[unseen.is_even]
         is_cry = unseen.is_cry[unseen.is_even]
         say(f"curve: {heard[is_cry].mean():.1%} of cries at {heard[~is_cry].mean():.1%} of harmless lines")
-
-
-def _matrix(counts: Sequence[list[tuple[np.ndarray, np.ndarray]]], rarity: np.ndarray) -> sparse.csr_matrix:
-    rows = [classifier.weigh(kinds, rarity) for kinds in counts]
-    ends = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
-    made = sparse.csr_matrix(
-        (np.concatenate([values for _, values in rows]), np.concatenate([buckets for buckets, _ in rows]), ends),
-        shape=(len(rows), classifier.BUCKETS),
-    )
-    made.sum_duplicates()
-    return made
-
-
-def _in_bytes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of one byte, and what each column is to be multiplied with."""
-    scale = (np.abs(values).max(0) / 127).astype(np.float32)
-    return np.round(values / scale).astype(np.int8), scale
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
 Chat, memory, the offline voice and the page go by this one result. A request is read from the grammar of a clause:
 whether it speaks to the persona in the owner's own voice (`clauses`), in the mood of an order, a wish or a polite
-question, negated or not, and what its verb asks for (`english`, `chinese`, `remember`, `correcting`). Where this
-leaves a doubt the request is not `sure`: rules alone may ask about it, and no more.
+question, negated or not, and what its verb asks for (`english`, `chinese`, `remember`, `correcting`). What this
+hears is sure. What else the `classifier` takes for a request is not: the persona may ask about it, and no more.
 """
 
 import re
@@ -14,7 +14,7 @@ from echovessel.language.requests import chinese, clauses, correcting, english, 
 from echovessel.language.requests.possible import read_possible
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
-__all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_requests"]
+__all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_by_rule", "read_requests"]
 
 MAX_REQUESTS = 8  # of one message
 _MIN_TOLD = 2  # letters before "forget that" that tell something
@@ -26,14 +26,25 @@ _IDLE = re.compile(
     re.IGNORECASE,
 )
 _YES_OR_NO = re.compile(
-    r"\W*(?:h?mm?[\s,]+|well[\s,]+|oh[\s,]+)?(?:yes|yeah|yep|yup|no|nope|nah|not (?:really|any ?more|quite|yet)|"
+    r"\W*(?:h?mm?[\s,]+|well[\s,]+|oh[\s,]+)?(?:yes|yeah?|yea|yep|yup|ya|yh|aye|no|nope|nah|"
+    r"not (?:really|any ?more|quite|yet)|"
     r"of course|sure|exactly|"
     r"right|that's (?:right|him|her|it)|both|neither|either|none|the (?:first|second|third|last|other|former|latter|"
     r"one)|"
     r"i(?:'d| would) (?:rather|like|prefer)|"
-    r"是的?|对的?|没错|不是|不对|不|没有?|有|嗯+|当然|好像是|都不?是?|两个|[前后]一?[个者]|第[一二三四]|只|其实|"
+    r"是的?|对的?|没错|不是|不对|不|没有?|有|嗯+|当然|好像是|都不?是?|两个|[前后](?:面|一|面那)?[个者]|第[一二三四]|只|其实|"
     r"现在|已经)"
     r"(?:(?![\w'])|(?<=[\u3400-\u9fff]))",
+    re.IGNORECASE,
+)
+
+_ASKS_NUMBER = re.compile(
+    r"\d|how (?:many|old|much|long)|[一二三四五六七八九十两几]|多[少大久]|\b(?:one|two|three|four|five)\b",
+    re.IGNORECASE,
+)
+_NUMBER = re.compile(
+    r"\W*(?:about |just |only )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|none)\b|"
+    r"[一二三四五六七八九十两仨俩]|没)",
     re.IGNORECASE,
 )
 
@@ -61,23 +72,33 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     ((), ())
     """
     plain = clauses.prepare(text)
-    asked = remember.read_remember_request(plain)
-    found = [*([asked] if asked else []), *_others(plain, previous)]
-    kept: list[Request] = []
-    for one in sorted(found, key=lambda one: (one.start, -one.end)):
-        if (not kept or one.start >= kept[-1].end) and _is_meant(plain, one):
-            kept.append(_in_own_words(one, text, plain))
-    if not any(one.sure for one in kept) and (answer := _answer(text, plain, question)):
+    kept = _kept_by_rule(text, plain, previous)
+    if not kept and (answer := _answer(text, plain, question)):
         return (answer,)
     families = {_family(one.kind) for one in kept}
     for one in read_possible(plain, previous):
         if (
             _family(one.kind) not in families
-            and not any(_excludes(other, one) for other in kept)
+            and not any(other.start < one.end and one.start < other.end for other in kept)
             and _is_meant(plain, one)
         ):
             kept.append(_in_own_words(one, text, plain))
     return tuple(sorted(kept, key=lambda one: one.start)[:MAX_REQUESTS])
+
+
+def read_by_rule(text: str) -> list[Request]:
+    """What the grammar alone hears in `text`."""
+    return _kept_by_rule(text, clauses.prepare(text), "")
+
+
+def _kept_by_rule(text: str, plain: str, previous: str) -> list[Request]:
+    asked = remember.read_remember_request(plain)
+    found = [*([asked] if asked else []), *_others(plain, previous)]
+    kept: list[Request] = []
+    for one in sorted((one for one in found if one.sure), key=lambda one: (one.start, -one.end)):
+        if (not kept or one.start >= kept[-1].end) and _is_meant(plain, one):
+            kept.append(_in_own_words(one, text, plain))
+    return kept
 
 
 def _is_meant(plain: str, one: Request) -> bool:
@@ -90,12 +111,6 @@ def _is_meant(plain: str, one: Request) -> bool:
     return not (one.sure and clauses.is_told_of(plain, start, one.start, end)) and not (
         one.kind is RequestKind.CORRECTION and clauses.is_said_to_others(plain, start, end)
     )
-
-
-def _excludes(heard: Request, possible: Request) -> bool:
-    """Whether one place cannot mean both: "it's York, not Leeds" corrects, and names nobody."""
-    overlaps = heard.start < possible.end and possible.start < heard.end
-    return overlaps and (heard.sure or possible.kind in (RequestKind.NAME, RequestKind.CORRECTION))
 
 
 def _family(kind: RequestKind) -> RequestKind:
@@ -139,7 +154,7 @@ def _answer(text: str, plain: str, question: str) -> Request | None:
         return None
     known = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
     told = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
-    counts = all(re.search(r"\d|[一二三四五六七八九十两]", one) for one in (question, plain))
+    counts = _ASKS_NUMBER.search(question) and _NUMBER.match(plain)
     if not (_YES_OR_NO.match(plain) or known & told or counts):
         return None
     return Request(RequestKind.ANSWER, 0, len(text), words, sure=True, subject_start=text.find(words))

@@ -1,18 +1,20 @@
 """What a message asks for: of tables of requests nearly all are heard, of look-alikes hardly any is taken for one.
 
-`aside.tsv` was written before the rules, and measured before they were tuned: 75 of its 80 requests were heard, and 9
-of its 156 look-alikes taken for one.
+The classifier of what the rules leave open is trained with `requests.tsv`, `earlier.tsv`, `harder.tsv`, the look-alikes
+and the even half of what others wrote. It never saw `aside.tsv`, the odd half and `aside/unlike.*.tsv`.
 """
 
 import csv
+import hashlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from echovessel.language.requests import Request, RequestKind, read_requests
+from echovessel.language.requests import Request, RequestKind, classifier, read_requests
 from tests.table import each_row
 
 HERE = Path(__file__).parent
@@ -66,37 +68,70 @@ def test_what_is_taken_back_or_only_told_asks_for_nothing(message: str, heard: l
     assert [(one.kind.value, one.subject) for one in read_requests(message) if one.sure] == heard
 
 
-def test_less_usual_ways_to_ask_are_mostly_heard() -> None:
-    """What the rules hear of ways that nobody thought of when they were written is nearer to 0.65 than to this."""
+def test_less_usual_ways_to_ask_are_heard() -> None:
     asked = list(rows("harder.tsv"))
     heard = [kind in {one.kind.value for one in read_requests(message)} for kind, message, *_ in asked]
     assert len(asked) > 150
-    assert sum(heard) > 0.9 * len(asked)
+    assert sum(heard) > 0.95 * len(asked)
 
 
-# Lines of others, who had not seen the rules: at first they heard 0.52 of the English requests and
-# 0.37 of the Chinese. The even half was then looked at. Of the odd half nobody has.
-HALVES = {"en": {"even": 0.95, "odd": 0.75}, "zh": {"even": 0.90, "odd": 0.76}}
+FAMILY = {"forget_this": "forget"}
 
 
-@pytest.mark.parametrize(("language", "half"), [(language, half) for language in HALVES for half in HALVES[language]])
-def test_what_others_wrote_is_heard_or_asked_about_and_their_look_alikes_are_not_taken(
-    language: str, half: str
-) -> None:
-    def of_half(name: str) -> list[dict[str, str]]:
-        lines = (HERE / "aside" / f"{language}_{name}.jsonl").read_text(encoding="utf-8").splitlines()
-        return [json.loads(line) for line in lines[half == "even" :: 2]]
+def shares(table: Iterable[tuple[str, str, str, str]]) -> tuple[float, float, float]:
+    """Of the requests how many are heard or asked about; of the look-alikes how many are taken, and asked about."""
+    heard, taken, asked_about = [], [], []
+    for kind, message, previous, question in table:
+        requests = read_requests(message, previous=previous, question=question)
+        if kind == "-":
+            taken.append(any(one.sure for one in requests))
+            asked_about.append(bool(requests) and not taken[-1])
+        else:
+            heard.append(FAMILY.get(kind, kind) in {FAMILY.get(one.kind.value, one.kind.value) for one in requests})
+    return sum(heard) / len(heard), sum(taken) / len(taken), sum(asked_about) / len(asked_about)
 
-    def read(row: dict[str, str]) -> tuple[Request, ...]:
-        return read_requests(row["text"], previous=row.get("previous", ""), question=row.get("question", ""))
 
-    asked, look_alike = of_half("requests"), of_half("lookalikes")
-    same = {"forget_this": "forget"}
-    kinds = [{same.get(one.kind.value, one.kind.value) for one in read(row)} for row in asked]
-    heard = [same.get(row["kind"], row["kind"]) in found for row, found in zip(asked, kinds, strict=True)]
-    taken = [row["text"] for row in look_alike if any(one.sure for one in read(row))]
-    assert sum(heard) >= HALVES[language][half] * len(asked)
-    assert len(taken) <= MAX_MISTAKEN * len(look_alike), taken
+# By language and table: heard or asked about at least; of look-alikes taken, and asked about, at most. Lines of others
+# who had not seen the rules, which at first heard 0.52 of them in English and 0.37 in Chinese, later 0.77. The odd half
+# was read once before the classifier was trained, and nothing was written for it. `unlike` was written before the
+# classifier in styles unlike its lines: 0.38 and 0.55 were heard before it, 0.67 and 0.72 after the first lines.
+ASIDE = {
+    ("en", "odd"): (0.85, 0.01, 0.09),
+    ("en", "even"): (0.95, 0.01, 0.02),
+    ("en", "unlike"): (0.80, 0.0, 0.09),
+    ("zh", "odd"): (0.90, 0.01, 0.04),
+    ("zh", "even"): (0.90, 0.01, 0.02),
+    ("zh", "unlike"): (0.90, 0.02, 0.04),
+}
+
+
+@each_row("language, table", list(ASIDE))
+def test_what_others_wrote_is_heard_or_asked_about_and_few_look_alikes_are(language: str, table: str) -> None:
+    if table == "unlike":
+        lines = [(kind, *words) for kind, *words in rows(f"aside/unlike.{language}.tsv")]
+        read = [(kind, text, "", one) if kind == "answer" else (kind, text, one, "") for kind, text, one, _ in lines]
+    else:
+        read = []
+        for name in ("requests", "lookalikes"):
+            texts = (HERE / "aside" / f"{language}_{name}.jsonl").read_text(encoding="utf-8").splitlines()
+            for row in map(json.loads, texts[table == "even" :: 2]):
+                kind = row["kind"] if name == "requests" else "-"
+                read.append((kind, row["text"], row.get("previous", ""), row.get("question", "")))
+    least, most_taken, most_asked = ASIDE[language, table]
+    heard, taken, asked_about = shares(read)
+    assert heard >= least
+    assert taken <= most_taken
+    assert asked_about <= most_asked
+
+
+def test_the_classifier_was_trained_with_the_lines_that_are_shipped() -> None:
+    with np.load(classifier.FILE) as parts:
+        assert (
+            str(parts["lines"])
+            == hashlib.sha256(
+                b"".join(file.read_bytes() for file in sorted(classifier.FILE.with_name("lines").glob("*.txt")))
+            ).hexdigest()
+        ), "python -m echovessel.language.requests.train"
 
 
 def test_look_alikes_are_not_taken_for_requests() -> None:
@@ -111,9 +146,13 @@ def test_what_people_write_every_day_asks_for_nothing() -> None:
         Path("chat/care/lines", f"harmless.{language}.tsv").read_text(encoding="utf-8") for language in ("en", "zh")
     ]
     messages = [line.split("\t")[2] for text in texts for line in text.splitlines() if not line.startswith("#")]
-    asking = [message for message in messages if any(one.sure for one in read_requests(message))]
+    began = time.process_time()
+    heard = [(message, read_requests(message)) for message in messages]
+    assert time.process_time() - began < 0.003 * len(messages)
+    asking = [message for message, requests in heard if any(one.sure for one in requests)]
     assert len(messages) > 6_000
     assert len(asking) < 30, asking  # some of these do ask: "call me Baz, everyone does"
+    assert sum(bool(requests) for _, requests in heard) < 60
 
 
 def only(message: str, **context: str) -> Request:
