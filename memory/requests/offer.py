@@ -6,6 +6,8 @@
 `memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about; its place
 `memory.request.asked`      turn_id; asked_id; kind (wish, name or remember); its place, and that of its condition: it
                             may be meant, and is done after a yes only
+`memory.node.updated`       with change "superseded": a model put superseded_by in the place of node_id; offered is to
+                            take it back, and superseded_by stands for the turn
 `memory.offer.settled`      turn_id; offer, the name of the event that made it: answered, or not meant
 `memory.message.restored`   turn_id, message_ids: what was withheld is told to models again
 
@@ -33,6 +35,8 @@ from persona.models import Persona
 
 CORRECTED, REQUESTED, SETTLED = "memory.correction.asked", "memory.request.asked", "memory.offer.settled"
 OFFERS = (ASKED, CORRECTED, REQUESTED)
+REPLACED = "memory.node.updated"
+MAX_REPLACED = 3
 MAX_OPEN_QUESTIONS = 3  # wishes and things to remember that may be meant; who answers none is not asked more
 MAX_LOOKED_AT = 200  # events
 KINDS = {RequestKind.WISH: "wish", RequestKind.NAME: "name", RequestKind.REMEMBER: "remember"}
@@ -165,7 +169,21 @@ def open_offers(persona: Persona) -> list[dict[str, Any]]:
         was_put_back = bool(data.get("withheld_ids")) and not any(messages.get(one) for one in told)
         if is_there and not was_put_back and (kept or name != CORRECTED):
             shown.append({"event": name, "data": data | ({"node_ids": kept} if "node_ids" in data else {})})
-    return shown
+    return [*shown, *_replaced(persona, {one for one, name in settled if name == REPLACED})]
+
+
+def _replaced(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
+    """What a model put in the place of older memories lately, as far as it still stands there."""
+    told = OutboxEvent.objects.filter(stream=persona.uuid, name=REPLACED, data__change="superseded").order_by("-id")
+    newer = [one for one in told.values_list("data__superseded_by", flat=True)[:MAX_LOOKED_AT] if one not in settled]
+    held = ConceptNode.objects.of(persona).filter(uuid__in=newer, source=ConceptNode.Source.EXTRACTION)
+    held = held.filter(status=ConceptNode.Status.ACTIVE, supersedes__status=ConceptNode.Status.SUPERSEDED)
+    ids = set(map(str, held.values_list("uuid", flat=True)))
+    shown = [one for one in dict.fromkeys(newer) if one in ids][:MAX_REPLACED]
+    return [
+        {"event": REPLACED, "data": {"turn_id": one, "superseded_by": one, "change": "superseded"}}
+        for one in reversed(shown)
+    ]
 
 
 def offer_of(persona: Persona, turn_uuid: UUID, name: str) -> dict[str, Any] | None:

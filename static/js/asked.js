@@ -27,7 +27,8 @@ export class Asked {
       if (!open.has(`${card.dataset.offer} ${card.dataset.ask}`)) card.remove();
     }
     for (const { event, data } of offers) {
-      if (this.lines.root.querySelector(`[data-turn="${CSS.escape(data.turn_id)}"]`)) await this.receive(event, data);
+      if (event === 'memory.node.updated') await this.superseded(data);
+      else if (this.lines.root.querySelector(`[data-turn="${CSS.escape(data.turn_id)}"]`)) await this.receive(event, data);
     }
   }
 
@@ -82,11 +83,13 @@ export class Asked {
     card.querySelector('input[name="text"]')?.focus();
   }
 
-  // A model put a memory in the place of older ones: said once for all of them, with undo.
+  // A model put a memory in the place of older ones: said once for all of them, with undo, until it was seen.
   async superseded(data) {
-    const known = `superseded-${data.superseded_by}`;
-    if (this.lines.root.querySelector(`[data-ask="${CSS.escape(known)}"]`)) return;
-    await this.load(this.lines.askBelow('correction', known), this.chat.dataset.supersededUrl.replace(NIL_UUID, data.superseded_by));
+    const newer = data.superseded_by;
+    if (this.lines.root.querySelector(`[data-ask="${CSS.escape(newer)}"]`)) return;
+    const card = this.lines.askBelow('correction', newer);
+    card.dataset.offer = 'memory.node.updated';
+    await this.load(card, this.chat.dataset.supersededUrl.replace(NIL_UUID, newer));
     this.handlers.onDrawn();
   }
 

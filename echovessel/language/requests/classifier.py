@@ -5,7 +5,7 @@ sentences of the house (`lines/`), of others and of everyday talk. Figures: READ
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -17,7 +17,8 @@ from echovessel.language.requests.types import RequestKind
 FILE = Path(__file__).with_name("classifier.npz")
 KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, RequestKind.WISH, RequestKind.NAME)
 # From this probability on the persona asks.
-LIKELY = {"en": 0.4, "zh": 0.35}
+LIKELY = {"en": 0.36, "zh": 0.35}
+LIKELY_WITH_HINT = 0.1
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
 # What is written short in chats is read as what it stands for.
@@ -77,8 +78,10 @@ def _context(telling: set[str], before: set[str], previous: str) -> list[str]:
     return ["later", "shared" if telling & before else "other", "asked" if previous.rstrip()[-1:] in "?？" else "told"]
 
 
-def likely_kinds(texts: Sequence[str], previous: str = "") -> list[RequestKind | None]:
-    """What each text asks for, where it likely asks for something.
+def likely_kinds(
+    texts: Sequence[str], previous: str = "", hints: Collection[tuple[str, RequestKind]] = ()
+) -> list[RequestKind | None]:
+    """What each text asks for, where it likely asks for something. A kind that the grammar leans to may be less likely.
 
     >>> likely_kinds(["keep off the subject of my dad pls", "my dad keeps bees"])
     [<RequestKind.WISH: 'wish'>, None]
@@ -91,8 +94,9 @@ def likely_kinds(texts: Sequence[str], previous: str = "") -> list[RequestKind |
         scores = values @ weights[buckets] + biases  # of none, and of KINDS
         shares = np.exp(scores - scores.max())
         shares /= shares.sum()
-        likely = 1 - shares[0] >= LIKELY[language]
-        kinds.append(KINDS[int(shares[1:].argmax())] if likely else None)
+        kind = KINDS[int(shares[1:].argmax())]
+        least = LIKELY_WITH_HINT if (text, kind) in hints else LIKELY[language]
+        kinds.append(kind if 1 - shares[0] >= least else None)
     return kinds
 
 

@@ -79,7 +79,12 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
     ][:MAX_SENTENCES]
     # With the sign that ends it a sentence tells whether it asks.
     texts = [text[start : end + 1] for start, end in places]
-    kinds = likely_kinds(texts, previous)
+    hints = {
+        (sentence, RequestKind.CORRECTION)
+        for (start, _end), sentence in zip(places, texts, strict=True)
+        if correcting.read_correction(text, start, previous)
+    }
+    kinds = likely_kinds(texts, previous, hints)
     if len(places) > 1 and not any(kinds):
         [kind] = likely_kinds([text[:MAX_LOOKED_AT]], previous)
         kinds[0] = kind

@@ -7,7 +7,7 @@ from typing import Any
 from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import get_object_or_404, render
+from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
@@ -22,7 +22,7 @@ from memory.models import ConceptNode
 from memory.requests import corrections, offer, withhold
 from memory.requests.find import find_about
 from memory.web.forms import correction_form, explain_refusal
-from memory.web.views.base import persona_page
+from memory.web.views.base import is_fragment, persona_page
 from persona.models import Persona
 
 MAX_SOUGHT = 300
@@ -52,6 +52,8 @@ def may_be_asked(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResp
         except (NotRemembered, EmbeddingUnavailable) as error:
             words = str(error) if isinstance(error, NotRemembered) else explain_refusal(error)
             return JsonResponse({"message": words}, status=409)
+        if not is_fragment(request):
+            return redirect("wishes", persona.uuid)
         context |= {"done": True}
     return render(request, "memory/_may_be_asked.html", context)
 
@@ -61,7 +63,7 @@ def may_be_asked(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResp
 def settle(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
     """An offer was answered, or is not wanted: no page shows it again."""
     offer.settle(persona, turn, request.POST.get("offer", ""))
-    return JsonResponse({})
+    return JsonResponse({}) if is_fragment(request) else redirect("wishes", persona.uuid)
 
 
 @persona_page

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_POST
 
+from chat.models import Message
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from memory.curation import correct, lessons
 from memory.curation.correct import Correction, InvalidMemory
@@ -22,6 +23,7 @@ from memory.models import ConceptNode, Lesson
 from memory.models.node import MAX_CONDITION
 from memory.recall.always_known import always_known
 from memory.recall.render import format_uuid
+from memory.requests import offer
 from memory.web.forms import FORGOTTEN, REFUSALS, DescriptionField, explain_refusal
 from memory.web.views.base import page, persona_page
 from persona.models import Persona
@@ -147,5 +149,13 @@ def _wishes_page(
         {"uuid": format_uuid(one.node.uuid_hex), "text": one.node.description, "why": REASONS[one.group]}
         for one in always_known(persona.pk)[:MAX_SHOWN]
     ]
-    context = {"wishes": shown, "form": form, "known": known}
+    asked = [one["data"] for one in offer.open_offers(persona) if one["event"] == offer.REQUESTED]
+    ids = [UUID(data["asked_id"]) for data in asked]
+    said = Message.objects.filter(persona=persona).in_bulk(ids, field_name="uuid")
+    questions = [
+        {"turn": data["turn_id"], "kind": data["kind"], "wish": offer.offered_wish(message.content, data)}
+        for data in asked
+        if (message := said.get(UUID(data["asked_id"]))) and data["kind"] != "remember"
+    ]
+    context = {"wishes": shown, "form": form, "known": known, "open_questions": questions, "offer": offer.REQUESTED}
     return page(request, persona, "memory/wishes.html", context, status=status)

@@ -265,6 +265,20 @@ def test_what_may_be_meant_is_asked_about_and_done_after_a_yes_alone(
 
 
 @pytest.mark.django_db
+def test_the_page_of_wishes_lists_the_questions_that_are_open(mira: Persona, client: Client) -> None:
+    client.force_login(mira.owner)
+    page = reverse("wishes", args=[mira.uuid])
+    for answer in ("settle_offer", "may_be_asked"):
+        made = ended(mira, "Just Sammy is fine.")
+        afterwards.after_turn(made.pk, NOW)
+        assert "Should I call you Sammy?" in client.get(page).content.decode()
+        answered = client.post(reverse(answer, args=[mira.uuid, made.uuid]), {"offer": "memory.request.asked"})
+        assert answered["Location"] == page
+        assert "Should I call you Sammy?" not in client.get(page).content.decode()
+    assert ConceptNode.objects.get().condition == "Sammy"
+
+
+@pytest.mark.django_db
 def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alone(mira: Persona) -> None:
     made = ended(mira, "When I'm sad, steer clear of my father.")
     afterwards.after_turn(made.pk, NOW)

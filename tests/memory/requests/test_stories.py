@@ -129,9 +129,36 @@ def test_with_a_model_what_it_says_is_superseded_is_and_a_request_is_still_no_me
     client.force_login(mira.owner)
     address = reverse("superseded", args=[mira.uuid, old.superseded_by.uuid])
     assert "lives in Leeds" in client.get(address).content.decode()
+    newer = str(old.superseded_by.uuid)
+    # A page that is loaded again shows it until it was seen or undone.
+    offered = client.get(reverse("offers", args=[mira.uuid])).json()["offers"]
+    replaced = [one["data"]["superseded_by"] for one in offered if one["event"] == "memory.node.updated"]
+    assert replaced == [newer]
     client.post(address)
     assert memories(mira) == "Ana's friend Ruth lives in Leeds."
     assert client.get(address).status_code == 404
+    assert newer not in str(client.get(reverse("offers", args=[mira.uuid])).json())
+
+
+@pytest.mark.django_db
+def test_what_a_model_replaced_is_not_shown_again_once_it_was_seen(
+    mira: Persona, model: Script, remember: Any, client: Client
+) -> None:
+    old = remember(mira, "Ana's friend Ruth lives in Leeds.")
+    session = talk(mira, "Ruth moved to York.")
+    told = session.messages.get()
+    model.structured = [
+        extraction([event("Ana's friend Ruth lives in York.", cite(told), supersedes=[f"e{old.pk}"])]),
+        {"thoughts": []},
+    ]
+    runner.run(session.pk, Clock())
+    client.force_login(mira.owner)
+    offers = reverse("offers", args=[mira.uuid])
+    [replaced] = client.get(offers).json()["offers"]
+    settling = reverse("settle_offer", args=[mira.uuid, replaced["data"]["turn_id"]])
+    client.post(settling, {"offer": replaced["event"]}, headers={"X-Requested-With": "fetch"})
+    assert client.get(offers).json()["offers"] == []
+    assert memories(mira) == "Ana's friend Ruth lives in York."
 
 
 # --- who is who ---------------------------------------------------------------------------------------------------
