@@ -15,22 +15,25 @@ from typing import Any
 from zoneinfo import ZoneInfo
 
 from echovessel.language.corrections import apply_correction
-from echovessel.language.dates import days_in
+from echovessel.language.dates import Days, days_in
 from echovessel.language.health import bears_on_health
+from echovessel.language.named_days import named_days, only_day
 from echovessel.language.person_names import occurs
 from echovessel.language.requests import Request, read_requests
 from echovessel.language.tokenizer import content_words
 from echovessel.llm.offline.feeling import impact_of
-from echovessel.llm.offline.names import BEARERS, Named, find_clarifications, names_in
+from echovessel.llm.offline.names import BEARERS, Named, find_clarifications, names_in, relation_of
 from echovessel.llm.offline.text import CJK, asks, clauses, holds, is_question, is_small_talk, sentences, topics
 
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}
 MAX_QUOTE = 600  # characters; of a longer one the beginning
-HEAVY = 7
+HEAVY, WEIGHTY = 7, 6
+CRY, MILD = -7, 3
 MAX_ADDRESSEES = 2
 WORTH_KEEPING = 2
 MIN_WORDS = 3
+MIN_TOLD = 2  # words that say something; "like a baby" says nothing
 MAX_DRAFTS, MAX_DRAFT = 12, 300
 # What stays so: who the owner is, where they live, what they do, whom they have.
 SAYS_WHO = re.compile(
@@ -41,6 +44,28 @@ SAYS_WHO = re.compile(
     r"我(?:现在|平时)?(?:住在|来自|出生在|在[^，。]{1,12}(?:工作|上班|教书|当)|是(?:一?[个名位])?[^，"
     r"。说不想]{0,8}(?:师|员|医生|护士|学生|人|工)|"
     r"有[一两二三四]个?(?:孩子|儿子|女儿|哥哥|弟弟|姐姐|妹妹))",
+    re.I,
+)
+LIES_AHEAD = re.compile(
+    r"\b(?:will|'ll|going to|gonna|due|next|coming|(?:i'm|we're|'s|is|are) (?:\w+ly )?\w+ing|planned|booked|plan)\b|"
+    r"要|打算|准备|定在|约了|下次|下周|下个月|预产期|将",
+    re.I,
+)
+LIES_BEHIND = re.compile(r"\b(?:was|were|did|had|went|came|got|\w+ed)\b|了|过", re.I)
+MAX_SPAN = 100  # days
+# What is only imagined, dreamt, or put into somebody's mouth.
+NOT_SO = re.compile(
+    r"^\W*(?:if (?:only )?i\b|if we (?:won|win|had)|imagine\b)[^.]*\b(?:would|could|'d|i'll|we'll)\b|"
+    r"\bi (?:dreamt|dreamed|had a dream|had this dream)\b|\b(?:to|on) (?:the moon|mars)\b|"
+    r"\b(?:you'd|you would|you'll|you probably|i bet you|did you|do you) (?:guess|think|thought)\b|"
+    r"(?:要是|如果|假如|万一|哪天)[^。]{0,24}(?:我)?(?:就|也)[^。]*|我要有钱|做梦|梦见|梦到|中了?五百万|"
+    r"你(?:是不是)?(?:觉得|以为|想说)我",
+    re.I,
+)
+# What was read or seen: "I read about a guy", 看新闻说.
+OF_A_SHOW = re.compile(
+    r"\bi (?:just )?(?:read|saw|watched|heard) (?:about |of )?(?:a|an|this|some) (?:\w+ )?(?:guy|man|woman|film|movie|"
+    r"show|series|story|video)\b|看(?:了个|了部|了一部)?(?:电影|电视|新闻|剧|视频|综艺)",
     re.I,
 )
 # So many statements before a correction are looked at for what it corrects.
@@ -56,7 +81,7 @@ TELLS_OF_SELF = re.compile(
     r"\b(?:i(?:'?m| am)(?: also| still| now)? (?:an? |from |allergic|vegetarian|vegan|married|single|divorced|\d)|"
     r"i (?:also |still |now |really |only |never |always |don't |can't |do not |cannot )?(?:have|own|play|speak|"
     r"collect|study|studied|teach|work|worked|live|lived|grew|like|love|hate|prefer|enjoy|eat|drink|take|wear|drive|"
-    r"run|sing|"
+    r"run|sing|swim|swam|taught|retired|served|won|passed|failed|graduated|learned|learnt|wrote|built|ride|see|saw|"
     r"paint|cook|need|use|plan|want|hope|decided|promised|started|stopped|quit|joined|bought|sold|moved|met|applied)\b|"
     r"i(?:'ll| will|'m going| am going|'m (?:planning|thinking|learning|training|moving|starting|saving)|'ve been)\b|"
     r"my (?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|had|lives?|works?|starts?|comes?|goes|died|left|will)\b)|"
@@ -73,6 +98,8 @@ TELLS_BY_NAME = re.compile(
     r"Home|Today|Yesterday|Tomorrow)\b)[A-Z][a-z]{2,} (?:and [A-Z]\w+ )?(?:is|was|are|were|has|had|have|lives?d?|"
     r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|wants?|will|left|met)\b"
 )
+# Who speaks Chinese of themselves often says no 我.
+OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|他|她|它|这|那|谁|大家|人家|别人|有的?人)")
 AHEAD = re.compile(
     r"\b(?:(?:on|by|until|before|this|next|coming|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|"
     r"wednes|thurs|fri|satur|sun)days?|"
@@ -88,6 +115,8 @@ AHEAD = re.compile(
 LASTS = re.compile(
     r"\b(?:i|we) (?:\w+ )?(?:keep|kept|put|hid|left|store|drove|been|got|make|made|told|gave|owe|lent|borrowed|"
     r"saved?|retired)\b|"
+    r"\b(?:left|gave|lent|sold) me (?:the|his|her|their|an?|my)\b|"
+    r"\b(?:dad|mom|mum|father|mother|parents?|family|folks)(?:'?s)? (?:is |are |comes? )?from \w+|"
     r"^(?:got|been|drove|had) (?:an? |my |to )?\w+|\b(?:never|always|every (?:day|week|month|morning|night|sunday|"
     r"second))\b|"
     r"(?:藏|放|搁|存|收)(?:在|了|到|着|[\u3400-\u9fff]{1,4}(?:里|上|下|底))|每(?:个|天|周|月|年|礼拜)|一直|从不|从来|"
@@ -186,7 +215,10 @@ class Statement:
 
     @cached_property
     def impact(self) -> int:
-        return impact_of(self.text, self.near)
+        """A cry weighs as one, whatever its words; what somebody only guesses weighs nothing."""
+        weight = 0 if NOT_SO.search(self.text) else impact_of(self.text, self.near)
+        tells = len(content_words(self.text)) > MIN_TOLD
+        return min(weight, CRY) if self.is_cry and tells and weight <= MILD else weight
 
     @cached_property
     def names(self) -> list[Named]:
@@ -248,15 +280,25 @@ def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
 def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     """Whether it tells of the owner, of somebody by name, of health, of a day, of something heavy, or was asked for."""
     text = statement.text
-    if statement.is_asked_for or statement.is_cry or abs(statement.impact) >= HEAVY or bears_on_health(text):
+    if statement.is_asked_for:
+        return True
+    words = len(content_words(text))
+    if words <= MIN_TOLD and not (FIRST_PERSON.search(text) or statement.names or abs(statement.impact) >= WEIGHTY):
+        return False
+    if statement.is_cry or bears_on_health(text):
+        return True
+    if NOT_SO.search(text) or OF_A_SHOW.search(text):
+        return False
+    if abs(statement.impact) >= WEIGHTY:
         return True
     if statement.is_correction or CORRECTS.search(text):
-        return len(content_words(text)) > 2
+        return words > MIN_TOLD
     capitals = set(MID_CAPITAL.findall(text)) - {statement.speaker}
     is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in known)
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_in(text, statement.day)))
-    is_ahead = is_ahead and len(content_words(text)) > MIN_WORDS
-    told = (FIRST_PERSON.search(text), TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
+    is_ahead = is_ahead and words > MIN_WORDS
+    is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
+    told = (is_own, TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
     signs = (*told, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
 
@@ -359,7 +401,9 @@ def statement_spans(content: str, *, is_cry: bool = False) -> list[tuple[int, in
     is_open = False
     for start, end in sentences(content):
         sentence = content[start:end]
-        if is_question(sentence) and not is_cry:
+        if is_question(sentence) and not is_cry and NOT_SO.search(sentence):
+            is_open = False
+        elif is_question(sentence) and not is_cry:
             is_open = False
             runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
         elif is_open and CONTINUES.search(sentence) and not CORRECTS.search(sentence):
@@ -401,7 +445,7 @@ def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
     is_to_persona = not (material.get("others") or material.get("prose"))
     tags = [tag for tag, trigger in RELATIONAL.items() if re.search(trigger, statement.text, re.I)]
     tags = list(dict.fromkeys([*(["correction"] if statement.is_correction else []), *tags]))
-    days = days_in(statement.redated or statement.text, statement.day) if statement.is_dated else None
+    days = _days_of(statement) if statement.is_dated else None
     quotes = " ".join(f"“{quote}”" for _, quote in statement.quotes)
     return {
         "description": QUOTATION[material["language"]].format(name=_speaker(material), quotes=quotes),
@@ -416,6 +460,23 @@ def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def _days_of(statement: Statement) -> Days | None:
+    """The one day that the statement names, before or after it by its tense, else the span that it names; "this year"
+    is no day of anything."""
+    text = statement.redated or statement.text
+    mentions = named_days(text, statement.day)
+    day = only_day(mentions)
+    if day is None and LIES_AHEAD.search(text):
+        day = only_day(mentions, first=statement.day)
+    elif day is None and LIES_BEHIND.search(text):
+        day = only_day(mentions, last=statement.day)
+    if day:
+        return Days(day, day)
+    span = days_in(text, statement.day)
+    is_vague = span is not None and span.start <= statement.day <= span.end and (span.end - span.start).days > MAX_SPAN
+    return None if is_vague else span
+
+
 def _speaker(material: Mapping[str, Any]) -> str:
     """The owner, with those who are spoken to in a chat without the persona: "your birthday" is theirs."""
     named = [str(name) for name in material.get("others", ())][:MAX_ADDRESSEES]
@@ -427,8 +488,19 @@ def _speaker(material: Mapping[str, Any]) -> str:
 
 def _entities(kept: Sequence[Statement], known: Mapping[str, str], user_name: str) -> list[dict[str, Any]]:
     kinds = {named.name: named.kind for statement in kept for named in statement.names} | dict(known)
+    relations = {
+        name: next(filter(None, (relation_of(name, statement.text) for statement in kept)), "")
+        for name, kind in kinds.items()
+        if kind in NEAR
+    }
     return [
-        {"canonical_name": name, "aliases": [], "kind": kind, "in_events": mentions}
+        {
+            "canonical_name": name,
+            "aliases": [],
+            "kind": kind,
+            "relation": relations.get(name, ""),
+            "in_events": mentions,
+        }
         for name, kind in kinds.items()
         if name.casefold() != user_name.casefold()
         and (mentions := [at for at, statement in enumerate(kept) if occurs(name, statement.text)])

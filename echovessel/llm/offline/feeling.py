@@ -51,6 +51,7 @@ SOMEONE = (
 )
 
 # Beginning with the strong-emotion keywords of seed 000.
+ILL = -6
 FEELINGS = (
     Feeling(-10,
         "不想活|活不下去|自杀|想死|结束生命|活着累|活着好累|活着没意思|轻生|自残|suicide|suicidal|kill myself|"
@@ -74,6 +75,7 @@ FEELINGS = (
         "was killed|got killed|stillborn|家暴|强奸|性侵|猥亵|虐待|施暴|raped|molested|sexually assaulted|"
         "domestic violence|abused me|abuses me|was abused|been abused|was assaulted|got assaulted",
         (rf"(?:{ELDERS_ZH}|{PETS_ZH}){NAME_ZH}{WHEN_ZH}*走(?:了|的){NOT_LEFT_ZH}",
+         rf"(?:{ELDERS_ZH})[^，。！？]{{0,10}}(?:那年|那会儿|的时候|岁时?)就?走(?:了|的){NOT_LEFT_ZH}",
          rf"(?:{NEAR_ZH}){NAME_ZH}{WHEN_ZH}*没(?:了|的)(?=$|\W)",
          r"\b(?:he|she|it|dad|mum|mom|brother|sister|wife|husband|gran\w*) passed(?: (?:in|on|last|this|two|three|"
          r"a)\b|[,.!?]|$)(?! (?:exam|test))",
@@ -92,6 +94,7 @@ FEELINGS = (
         "in a coma|intensive care",
     ),
     Feeling(-7,
+        "跟他分了|跟她分了|"
         "分手|离婚|被裁|被开除|失业|流产|确诊|癌症|出轨|劈腿|破产|复发|breakup|broke up|broke up with me|"
         "divorce|divorced|"
         "got fired|was fired|fired me|laid off|lost my job|miscarriage|miscarried|cancer|cheated on me|"
@@ -101,6 +104,14 @@ FEELINGS = (
         "霸凌|被欺负|恨我自己|讨厌我自己|讨厌自己|恨自己|bullied|hate myself",
         ("没(?:有)?(?:一个)?人(?:会|真的|真正|愿意)*(?:爱|喜欢|在乎|关心|理解|懂|要)我",
          r"\b(?:nobody|no one|noone)(?: \w+)? (?:loves?|likes?|cares?|understands?|wants?)\b(?! (?:it|this|that))",),
+    ),
+    # Somebody is ill.
+    Feeling(ILL,
+        "lump|tumour|tumor|biopsy|chemo|chemotherapy|not well|unwell|dementia|alzheimer's|alzheimers|parkinson's|"
+        "broke her hip|broke his hip|in hospital|in the hospital|intensive care|"
+        "脑梗|脑出血|帕金森|老年痴呆|阿尔茨海默|肿瘤|化疗|透析|保胎|住院|病倒|肝癌|肺癌|胃癌|乳腺癌|白血病",
+        (r"\bgets? lost (?:driving|walking|on (?:the|her|his) way)\b", r"\btore (?:my|her|his|their|an?) \w+\b",
+         r"\bcan't (?:remember|recogni[sz]e) (?:me|us|her own|his own)\b",),
     ),
     Feeling(-5, "害怕|恐惧|吓坏|afraid|scared|terrified|panic attack|depressed|抑郁|heartbroken"),
     Feeling(-4,
@@ -116,8 +127,9 @@ FEELINGS = (
     Feeling(-1, "烦|无聊|堵车|annoying|annoyed|bored|frustrating"),
     Feeling(9, "当妈妈了|当爸爸了|出生了|gave birth|was born today|became a mother|became a father"),
     Feeling(8, "痊愈|康复了|病好了|in remission"),
-    Feeling(7, "结婚|订婚|求婚|怀孕|got engaged|engaged|got married|getting married|pregnant"),
+    Feeling(7, "领证|领了证|结婚|订婚|求婚|怀孕|got engaged|engaged|got married|getting married|pregnant"),
     Feeling(5,
+        "证过了|买房|开业|开张|当店长|high distinction|first house|own place|signed the lease|got a lease|got in at|"
         "升职|录取|毕业|考上|考过|面试过|拿到offer|得奖|第一名|满分|promoted|promotion|graduated|graduation|got "
         "accepted|"
         "got the job|"
@@ -210,7 +222,8 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
         lower = _as_meant(text[start:end])
         limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in FEELINGS)
         weights += [_impact(feeling, lower) for feeling in FEELINGS if abs(feeling.weight) <= limit]
-    return max(weights, key=abs, default=0)
+    # "My pregnant cousin is in hospital" is no good news.
+    return ILL if ILL in weights and max(weights) > 0 else max(weights, key=abs, default=0)
 
 
 def _as_meant(text: str) -> str:

@@ -22,8 +22,8 @@ class Named:
 
 # Who is named after these as well, though no question about "my nurse" is one about a near person.
 BY_DEED = listed(
-    "doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|"
-    "医生|大夫|护士|护工|学生|对象|邻居|阿姨|老师|教练|徒弟"
+    "doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|counselor|counsellor|fiancee|"
+    "医生|大夫|护士|护工|学生|对象|邻居|阿姨|老师|教练|徒弟|导师|表姐|小姨|三弟|大姐|二姐|大哥|二哥"
 )
 KINDS: Mapping[str, Collection[str]] = {
     "pet": TOPICS["pet"],
@@ -53,7 +53,8 @@ MY_SOMEONE = re.compile(
     rf"name)?(?:\s+is)?,?\s+((?:{TITLE})?[A-Z][\w-]*\w)(?!')|"
     rf"\b(?:[Tt]he|[Hh]er|[Hh]is)\s+(?:{BEARERS_EN})\s+is\s+([A-Z][\w-]*\w)|"
     rf"\b(?:an?|one|two)\s+(?:[a-z-]+\s+)?(?:{BEARERS_EN}),\s+([A-Z][\w-]*\w)(?=[,.;!?]|$|\s+(?:in|and|who))|"
-    rf"\b([A-Z][\w-]*\w)\s+(?:is|was)\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})\b"
+    rf"\b([A-Z][\w-]*\w)\s+(?:is|was)\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})\b|"
+    rf"\b([A-Z][\w-]*\w),\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})(?=[,.;!?]|$)"
 )
 COMPANION = re.compile(
     r"\b(?:[Mm]e|[Mm]yself) and ([A-Z][a-z-]+\w)\b|(?:^|[,.;:!?]\s+|\b[Bb]oth )([A-Z][a-z-]+\w) and (?:I|me|myself)\b"
@@ -81,6 +82,14 @@ NAMED_ZH = re.compile(
 IS_MINE_ZH = re.compile(
     rf"(?:^|[，,。！？\s])(?P<name>[\u3400-\u9fff]{{2,3}}?|"
     rf"[A-Z][a-z]+)(?:就)?是我(?:们)?(?:家)?(?:养)?的?(?:{BEARERS_ZH})"
+)
+# 「我弟林哲在杭州」: one character for a brother, between 我 and a name of two or three that a verb follows.
+SHORT_KIN_ZH = re.compile(
+    rf"我(?P<kin>[弟妹哥姐])(?P<name>[{SURNAMES}][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}})(?=[{AFTER_NAME}一，。]|$)"
+)
+# 「养了只柯基叫年糕」: what is counted and called is an animal.
+KEPT_ZH = re.compile(
+    r"养(?:了|着)?[一两二三四俩]?[只条匹][\u3400-\u9fff]{1,4}?(?:，|,)?(?:叫|名叫)(?P<name>[\u3400-\u9fff]{2})"
 )
 NO_SHAPE = re.compile(
     "天天|常常|刚刚|慢慢|渐渐|偷偷|往往|默默|悄悄|轻轻|好好|早早|远远|久久|处处|事事|人人|个个|一一|谢谢|看看|想想|"
@@ -113,6 +122,14 @@ NAME_ENDS = re.compile(
     "[的了在是和也很今昨都就有被把给让跟与又还要会能吗呢吧啊呀因得他她它我你您不没，,、]|特别|非常|现在|已经|"
     "住在|喜欢|这个|那个|每天|真的|超级|总是|最近|经常|刚刚|而且|但是|从小|才"
 )
+_BETWEEN_EN = r"(?:'s (?:called|name is|named)|,? (?:is )?(?:called|named)|'s name's| is|,)?"
+BEFORE_RELATION = (
+    rf"(?i:(?:\b(?:my|our|have an?)\s+(?:[a-z-]+\s+){{0,3}}?|^|[.!?] )(?P<kin>{BEARERS_EN})){_BETWEEN_EN} (?:also )?"
+    r"(?:called )?{NAME}\b(?!'s)"
+)
+AFTER_RELATION = rf"\b{{NAME}}(?:,| is| was|'s)? (?:my|our) (?:[a-z-]+ ){{0,2}}?(?P<kin>{BEARERS_EN})\b"
+BEFORE_RELATION_ZH = rf"(?P<kin>{BEARERS_ZH}|(?<=我)[弟妹哥姐])[，,]?(?:就?叫|名叫|是)?{{NAME}}"
+AFTER_RELATION_ZH = rf"{{NAME}}[，,]?(?:就)?是我(?:们)?(?:家)?的?(?P<kin>{BEARERS_ZH})"
 OWN_NAME = re.compile(r"(?:\bmy|\bI'm|\bI am|\bMy)\s*$|我(?:的)?$")
 MAX_NAME_ZH, MAX_SECOND_ZH = 4, 3
 PERSONAL = re.compile(r"\b(?:he|she|his|her)\b|他|她", re.I)
@@ -121,7 +138,8 @@ NOT_NAMES = words(
     september october november december english french german spanish italian chinese japanese korean russian
     portuguese arabic hindi dutch just and but so then because when while if he she it they we you his her its their
     my our your this that these those today yesterday tomorrow christmas easter the also never always
-    sometimes maybe actually yes no not god who what where why how i'm i've i'll i'd i catholic christian jewish muslim
+    sometimes maybe actually well yes no not
+    god who what where why how i'm i've i'll i'd i catholic christian jewish muslim
     buddhist hindu american canadian british irish scottish welsh australian indian mexican polish ukrainian turkish
     greek swedish danish brazilian ok mum mom dad god is was has had will can may should would does did"""
 )
@@ -167,7 +185,7 @@ def _name_en(name: str) -> str:
 
 def _chinese(text: str) -> list[tuple[int, str]]:
     found = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
-    by_shape = [*NAMED_ZH.finditer(text), *IS_MINE_ZH.finditer(text)]
+    by_shape = [match for pattern in (NAMED_ZH, IS_MINE_ZH, SHORT_KIN_ZH, KEPT_ZH) for match in pattern.finditer(text)]
     found += [(match.start("name"), match["name"]) for match in by_shape if not NO_SHAPE.search(match["name"])]
     for match in CALLED_ZH.finditer(text):
         before = text[: match.start()]
@@ -201,7 +219,9 @@ def _name_zh(run: str) -> str:
 
 def _kind(before: str, text: str, name: str) -> str:
     """What bears the name: by the last telling word before it, else by a pronoun there, else by any in the text."""
-    if TITLED.match(name):
+    if any(match["name"] == name for match in KEPT_ZH.finditer(text)):
+        return "pet"
+    if TITLED.match(name) or any(match["name"] == name for match in SHORT_KIN_ZH.finditer(text)):
         return "person"
     last = {kind: max(_places(before, wanted), default=-1) for kind, wanted in KINDS.items()}
     kind = max(last, key=lambda kind: (last[kind], kind))
@@ -210,6 +230,20 @@ def _kind(before: str, text: str, name: str) -> str:
     if PERSONAL.search(before) or any(name in match.groups() for match in COMPANION.finditer(text)):
         return "person"
     return next((kind for kind, wanted in KINDS.items() if holds(text, wanted)), "other")
+
+
+def relation_of(name: str, text: str) -> str:
+    """What the one who bears the name is to the speaker, in the speaker's own word; "" where the text does not say.
+
+    >>> relation_of("Ruth", "my little sister Ruth came"), relation_of("林哲", "我弟林哲在杭州")
+    ('sister', '弟弟')
+    """
+    called = re.escape(name)
+    for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH):
+        if match := re.search(pattern.replace("{NAME}", called), text):
+            kin = match["kin"].casefold()
+            return kin + kin if kin in "弟妹哥姐" else kin
+    return ""
 
 
 def _places(text: str, wanted: Collection[str]) -> Iterator[int]:

@@ -402,3 +402,47 @@ def test_days_that_are_said_plainly(text: str, start: str, end: str | None) -> N
 @each_row("text", ["日本周边的小岛", "last nightmare", "We may 5 of us go", "99999 days ago", "9999年前"])
 def test_no_day_is_read_where_none_is_said(text: str) -> None:
     assert days_in(text, TODAY) is None
+
+
+@each_row(
+    ("line", "language", "impact", "day"),
+    [
+        ("Dot found a lump, by the way, they're doing tests.", "en", -6, None),
+        ("Mum's not well, she gets lost driving to the shops.", "en", -6, None),
+        ("我怀孕的表姐周宁住院保胎了", "zh", -6, None),
+        ("我们昨天领证了，在汉堡", "zh", 7, "2026-03-04"),
+        ("I think you'd guess I hate this job at the bakery.", "en", None, None),
+        ("If I win the lottery I'll buy a Tesla and a goat.", "en", None, None),
+        ("I watched a film where a woman robs a bank with her club.", "en", None, None),
+        ("我昨天做梦中了五百万，先给年糕买个别墅", "zh", None, None),
+        ("你是不是觉得我该去贵州？", "zh", None, None),
+        ("Like a baby.", "en", None, None),
+        ("必须的。", "zh", None, None),
+        ("I swam for the county at sixteen.", "en", 0, None),
+        ("We're flying to Darwin on the 23rd.", "en", 0, "2026-03-23"),
+        ("I have my exam tomorrow week, Friday the 13th.", "en", 0, "2026-03-13"),
+        ("下下周三我要去体检", "zh", 0, "2026-03-18"),
+    ],
+)
+def test_what_is_kept_weighs_as_it_should_on_its_own_day_and_nothing_imagined_is_kept(
+    line: str, language: str, impact: int | None, day: str | None
+) -> None:
+    events = extract(session(line, language=language))["events"]
+    told = [(one["emotional_impact"], one["event_time"] and one["event_time"]["start"]) for one in events]
+    assert told == ([] if impact is None else [(impact, day)])
+
+
+@each_row(
+    ("line", "people"),
+    [
+        ("My little sister Noor made the team.", {"Noor": "sister"}),
+        ("Kostas, our landlord, sold the house.", {"Kostas": "landlord"}),
+        ("My daughter Helen is a vet. My son Martin is in Toronto.", {"Helen": "daughter", "Martin": "son"}),
+        ("我弟林哲在杭州念大二", {"林哲": "弟弟"}),
+        ("我养了只柯基叫年糕", {"年糕": ""}),
+        ("I met Otto at the station.", {}),
+    ],
+)
+def test_somebody_with_a_name_is_what_the_owner_says_they_are(line: str, people: dict[str, str]) -> None:
+    entities = extract(session(line))["mentioned_entities"]
+    assert {one["canonical_name"]: one["relation"] for one in entities} == people
