@@ -34,23 +34,18 @@ class TurnMessageInline(MessageInline):
 
 @admin.register(Session)
 class SessionAdmin(ReadOnlyAdmin):
-    words = ["summary", "failure"]
+    words = ["summary", "beginning", "failure"]
     forgets = "session"
-    list_display = [
-        "id",
-        "persona",
-        "status",
-        "started_at",
-        "close_reason",
-        "message_count",
-        "trivial",
-        "failure",
-    ]
+    list_display = ["started_at", "beginning", "persona", "status", "close_reason", "message_count", "failure"]
     list_filter = ["status", "close_reason", "trivial", Lately.of("started_at"), AboutPersona]
     list_select_related = ["persona"]
     search_fields = ["summary", "persona__name", "uuid", "persona__uuid"]
     readonly_fields = ["all_lines"]
     inlines = [MessageInline]
+
+    @admin.display(description=_("about"))
+    def beginning(self, session: Session) -> str:
+        return excerpt(session.summary) or "–"
 
     @admin.display(description=_("messages"))
     def all_lines(self, session: Session) -> str:
@@ -63,7 +58,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
     words = ["content", "beginning", "speaker"]
     forgets = "message"
     substrings = search.SUBSTRINGS
-    list_display = ["id", "beginning", "role", "persona", "created_at", "withheld"]
+    list_display = ["created_at", "beginning", "role", "persona", "withheld"]
     list_filter = ["role", "withheld", Lately, AboutPersona, InSession]
     list_select_related = ["persona"]
     search_fields = ["content", "uuid"]

@@ -18,32 +18,51 @@ from echovessel.admin.knobs_page import list_knobs
 NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 
 SECTIONS: list[tuple[Any, list[str]]] = [
-    (_("L1 · Identity"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft"]),
-    (_("L2 · Messages"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
-    (_("L3 · Events and facts"), ["memory.Event", "memory.Fact"]),
+    (_("Companions"), ["persona.Persona", "persona.CoreBlock", "persona.CoreDraft", "persona.MoodChange"]),
+    (_("Conversations"), ["chat.Session", "chat.Message", "chat.Turn", "chat.CrisisFlag"]),
     (
-        _("L4 · Thoughts"),
-        ["memory.Thought", "memory.Intention", "memory.Expectation", "memory.Lesson", "memory.Question"],
-    ),
-    (_("L5 · People and things"), ["memory.Entity", "memory.MergeProposal"]),
-    (_("L6 · Mood"), ["persona.MoodChange"]),
-    (_("Reaching out"), ["proactive.Outreach", "proactive.Consideration"]),
-    (_("Forgetting"), ["memory.Receipt", "memory.ImportRun", "audit.Look"]),
-    (
-        _("Background jobs"),
+        _("Memories"),
         [
-            "memory.Extraction",
-            "memory.ReflectionRun",
-            "memory.SlowCycleRun",
-            "llm.LLMCall",
-            "outbox.OutboxEvent",
+            *("memory.Event", "memory.Fact", "memory.Thought", "memory.Intention", "memory.Expectation"),
+            *("memory.Lesson", "memory.Question", "memory.Thread"),
         ],
     ),
+    (_("People and things"), ["memory.Entity", "memory.MergeProposal"]),
+    (_("Writing first"), ["proactive.Outreach", "proactive.Consideration"]),
+    (_("Forgetting and imports"), ["memory.Receipt", "memory.ImportRun"]),
+    (
+        _("Background jobs"),
+        ["memory.Extraction", "memory.ReflectionRun", "memory.SlowCycleRun", "llm.LLMCall"],
+    ),
+    (_("People who sign in"), ["auth.User", "auth.Group", "tokens.ApiToken", "audit.Look"]),
 ]
+# In the words of the pages. Everything that is listed in no section stands in the last one, after all others.
+NAMES: dict[str, Any] = {
+    "persona.Persona": _("Companions"),
+    "persona.CoreBlock": _("Descriptions and style"),
+    "persona.CoreDraft": _("Drafts"),
+    "persona.MoodChange": _("Moods"),
+    "chat.Session": _("Conversations"),
+    "chat.Message": _("Messages"),
+    "chat.Turn": _("Replies"),
+    "memory.Event": _("What happened"),
+    "memory.Fact": _("Facts"),
+    "memory.Thought": _("Thoughts"),
+    "memory.Intention": _("Promises"),
+    "memory.Expectation": _("Expectations"),
+    "memory.Lesson": _("Wishes"),
+    "memory.Entity": _("People and things"),
+    "memory.MergeProposal": _("Same person?"),
+    "memory.Receipt": _("Forgotten"),
+    "proactive.Outreach": _("First messages"),
+    "proactive.Consideration": _("Recent decisions"),
+}
 
 
 class EchoVesselAdminSite(AdminSite):
-    """Django's admin site, ordered as memory is."""
+    """Django's admin site, ordered as memory is, in the words of the pages."""
+
+    names = NAMES
 
     site_header = _("EchoVessel · Admin")
     site_title = _("EchoVessel")
@@ -80,11 +99,9 @@ class EchoVesselAdminSite(AdminSite):
         found = {model["model"]._meta.label: (app, model) for app in apps for model in app["models"]}
         sections = [_section(title, labels, found) for title, labels in SECTIONS]
         placed = {label for _title, labels in SECTIONS for label in labels}
-        rest = [
-            app | {"models": [model for model in app["models"] if model["model"]._meta.label not in placed]}
-            for app in apps
-        ]
-        return [app for app in [*sections, *rest, _installation()] if app["models"]]
+        rest = [label for label in found if label not in placed]
+        technical = _section(_("Technical"), rest, found) | {"app_url": reverse("admin:index")}
+        return [app for app in [*sections, _installation(), technical] if app["models"]]
 
 
 def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, Any]:
@@ -94,7 +111,7 @@ def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, 
         "app_label": models[0][0]["app_label"] if models else "",
         "app_url": models[0][0]["app_url"] if models else "",
         "has_module_perms": True,
-        "models": [model for _app, model in models],
+        "models": [model | {"name": NAMES.get(model["model"]._meta.label, model["name"])} for _app, model in models],
     }
 
 

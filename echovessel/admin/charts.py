@@ -4,11 +4,13 @@ A template draws them with presentation attributes and classes alone, so that th
 and no other host.
 """
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 WIDTH, HEIGHT, FOOT = 480, 140, 18
+SIDE = 46  # for the values beside the chart
 GAP = 0.25  # of a column's width
 MOST_LABELS = 7
 
@@ -40,6 +42,14 @@ class Dot:
 
 
 @dataclass(frozen=True)
+class Tick:
+    """A value of the axis, and how high it stands."""
+
+    y: str
+    text: str
+
+
+@dataclass(frozen=True)
 class Label:
     x: str
     text: str
@@ -47,20 +57,20 @@ class Label:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a template draws. `rows` is the table: the name of a column, then its values."""
+    """What a template draws. `unit` is of the values; `rows` is the table: a column's name, then its values."""
 
     name: str
     title: Any
+    unit: Any
     series: Sequence[Any]
-    peak: str
+    ticks: Sequence[Tick]
     labels: Sequence[Label]
     rows: Sequence[tuple[str, Sequence[str]]]
     bars: Sequence[Bar] = ()
     lines: Sequence[str] = ()
     dots: Sequence[Dot] = ()
     width: int = WIDTH
-    height: int = HEIGHT + FOOT
-    foot: int = HEIGHT
+    view_box: str = f"{-SIDE} -10 {SIDE + WIDTH + 10} {HEIGHT + FOOT + 10}"  # with room for the values of the axis
     label_y: int = HEIGHT + FOOT - 4
 
     @property
@@ -68,20 +78,20 @@ class Chart:
         return not self.bars and not any(self.lines)
 
 
-def stacked_chart(name: str, title: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
+def stacked_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """Columns in which the series stand on top of each other."""
     heights = [[one.values[place] or 0 for one in series] for place in range(len(columns))]
-    peak = max(map(sum, heights), default=0)
+    peak = _round_up(max(map(sum, heights), default=0))
     bars = [bar for place, values in enumerate(heights) for bar in _pile(place, values, columns, series, peak)]
-    return _chart(name, title, columns, series, peak, bars=bars)
+    return _chart(name, title, unit, columns, series, peak, bars=bars)
 
 
-def line_chart(name: str, title: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
+def line_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """A line per series, with a dot for each value: one that has no neighbour makes no line."""
-    peak = max((value or 0 for one in series for value in one.values), default=0)
+    peak = _round_up(max((value or 0 for one in series for value in one.values), default=0))
     dots = [_dots(number, one, columns, peak) for number, one in enumerate(series)] if peak else []
     lines = [" ".join(f"{dot.x},{dot.y}" for dot in line) for line in dots]
-    return _chart(name, title, columns, series, peak, lines=lines, dots=[dot for line in dots for dot in line])
+    return _chart(name, title, unit, columns, series, peak, lines=lines, dots=[dot for line in dots for dot in line])
 
 
 def _pile(
@@ -120,6 +130,7 @@ def _dots(number: int, series: Series, columns: Sequence[Any], peak: float) -> l
 def _chart(
     name: str,
     title: Any,
+    unit: Any,
     columns: Sequence[Any],
     series: Sequence[Series],
     peak: float,
@@ -133,7 +144,31 @@ def _chart(
         (str(column), ["–" if one.values[place] is None else _number(one.values[place] or 0) for one in series])
         for place, column in enumerate(columns)
     ]
-    return Chart(name, title, [one.name for one in series], _number(peak), labels, rows, bars, lines, dots)
+    values = (0, peak / 2, peak) if peak else ()
+    ticks = [Tick(_number(HEIGHT * (1 - value / peak)), format_value(value)) for value in values]
+    return Chart(name, title, unit, [one.name for one in series], ticks, labels, rows, bars, lines, dots)
+
+
+def _round_up(peak: float) -> float:
+    """The end of an axis on which a peak has room: 1, 2, 4, 6, 8 or 10 times a power of ten.
+
+    >>> [_round_up(peak) for peak in (0, 3, 11, 87, 4300, 0.013)]
+    [0, 4, 20, 100, 6000, 0.02]
+    """
+    if peak <= 0:
+        return 0
+    power = 10.0 ** math.floor(math.log10(peak))
+    end = next(step for step in (1, 2, 4, 6, 8, 10) if peak <= step * power * 1.000_001) * power
+    return round(end, 6) if end < 1 else round(end)
+
+
+def format_value(value: float) -> str:
+    """A value of an axis, short.
+
+    >>> [format_value(value) for value in (0, 0.5, 20, 3000, 1_500_000)]
+    ['0', '0.5', '20', '3,000', '1.5 M']
+    """
+    return f"{_number(value / 1_000_000)} M" if value >= 1_000_000 else f"{value:,.4f}".rstrip("0").rstrip(".")
 
 
 def _number(value: float) -> str:

@@ -1,7 +1,7 @@
 """The pages: lists that stay fast, words only for those who may read them, forgetting in place of deletion."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import reduce
+from functools import partial, reduce
 from operator import or_
 from typing import Any, ClassVar
 
@@ -15,10 +15,11 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
 
 from echovessel.admin.paging import CappedPaginator
-from echovessel.admin.permissions import MASK, READ, may_forget, may_forget_of_all, may_read
+from echovessel.admin.permissions import MASK, READ, excerpt, may_forget, may_forget_of_all, may_read
 from echovessel.audit import looks
 from echovessel.db.public_id import parse_uuid
 from echovessel.db.sqlite.substrings import SubstringIndex
@@ -26,6 +27,7 @@ from echovessel.db.sqlite.substrings import SubstringIndex
 MOST_AT_ONCE = 50
 COMMON = 200  # rows, of which an index tells in one statement
 MOST_INLINE = 20
+TITLES = ("canonical_name", "name", "description", "summary", "text", "content")  # what names a row on its page
 
 
 class Forgettable(admin.ModelAdmin):
@@ -108,6 +110,11 @@ class AdminPage(Forgettable):
 
     # --- whose it is ------------------------------------------------------------------------------------------------
 
+    @property
+    def list_title(self) -> Any:
+        """The name of the rows, in the words of the pages where the site has them."""
+        return getattr(self.admin_site, "names", {}).get(self.opts.label, capfirst(self.opts.verbose_name_plural))
+
     def persona_of(self, row: Any) -> Any:
         """The persona that a row belongs to, or None."""
         if self.persona_path is None:
@@ -136,7 +143,15 @@ class AdminPage(Forgettable):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns: Sequence[Any] = super().get_list_display(request)
-        return [self._column(request, name) if name in self.words else name for name in columns]
+        shown = [self._column(request, name) if name in self.words else name for name in columns]
+        return [
+            self._named("persona", partial(self._name_persona, request)) if one == "persona" else one for one in shown
+        ]
+
+    def _name_persona(self, request: HttpRequest, row: Any) -> str:
+        """The name of a row's persona for whoever may read it, else its key."""
+        persona = self.persona_of(row)
+        return persona.name if persona and may_read(request.user, persona.owner_id) else str(persona or "–")
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         sets = super().get_fieldsets(request, obj)
@@ -156,7 +171,7 @@ class AdminPage(Forgettable):
         return rows.defer(*self.unlisted) if is_list else rows
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
-        response = super().changelist_view(request, dict(extra_context or {}))
+        response = super().changelist_view(request, {"title": self.list_title, **(extra_context or {})})
         if shown := getattr(response, "context_data", None):
             self.looked(request, shown["cl"].result_list)
         return response
@@ -168,6 +183,9 @@ class AdminPage(Forgettable):
             # The names and labels of the actions of the list that the page of this row offers, too.
             actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
             context["offered"] = [(name, str(actions[name][2])) for name in self.on_page if name in actions]
+            titles = (str(getattr(row, name, "")) for name in TITLES if name in self.words and self.reads(request, row))
+            context["list_title"] = self.list_title
+            context["subtitle"] = excerpt(next(filter(None, titles), str(row)))
         return super().render_change_form(request, context, *args, **options)
 
     def _column(self, request: HttpRequest, name: str) -> Callable[[Any], Any]:

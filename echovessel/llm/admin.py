@@ -9,6 +9,7 @@ from django.contrib import admin
 from django.contrib.auth import get_user_model
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
+from django.utils.translation import gettext_lazy as _
 
 from echovessel.admin import Lately, ReadOnlyAdmin
 from echovessel.llm import ledger
@@ -50,13 +51,28 @@ class LLMCallAdmin(ReadOnlyAdmin):
     """Read only: an account that can be edited is none."""
 
     persona_path = None
-    list_display = [
-        "at", "purpose", "provider", "model", "tokens_in", "tokens_cached", "tokens_out", "estimated",
-        "cost", "latency_ms", "outcome", "owner",
-    ]  # fmt: skip
+    list_display = ["at", "owner", "purpose", "used_model", "tokens", "dollars", "seconds", "outcome"]
     list_filter = ["purpose", "outcome", "estimated", Lately.of("at")]
     search_fields = ["persona_uuid", "session_uuid", "turn_uuid"]
     list_select_related = ["owner"]
+
+    @admin.display(description=_("model"))
+    def used_model(self, call: LLMCall) -> str:
+        return f"{call.model} ({call.provider})"
+
+    @admin.display(description=_("tokens in → out"))
+    def tokens(self, call: LLMCall) -> str:
+        about = "≈ " if call.estimated else ""
+        cached = f" ({_('%(n)s cached') % {'n': f'{call.tokens_cached:,}'}})" if call.tokens_cached else ""
+        return f"{about}{call.tokens_in:,}{cached} → {call.tokens_out:,}"
+
+    @admin.display(description=_("US dollars"))
+    def dollars(self, call: LLMCall) -> str:
+        return "?" if call.cost is None else f"{call.cost:.4f}"
+
+    @admin.display(description=_("seconds"))
+    def seconds(self, call: LLMCall) -> str:
+        return f"{call.latency_ms / 1_000:.1f}"
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {**(extra_context or {}), "today": today(timezone.now())})

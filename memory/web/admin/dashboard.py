@@ -58,8 +58,8 @@ def memory_charts(now: datetime) -> list[Chart]:
         total = sum(count for count, _weight in week)
         means.append(sum(count * weight for count, weight in week) / total if total else None)
     return [
-        stacked_chart("remembered", _("Memories by layer, per week"), weeks, kinds),
-        line_chart("weight", _("Mean impact per week"), weeks, [Series(_("impact"), means)]),
+        stacked_chart("remembered", _("Memories by kind"), _("memories per week"), weeks, kinds),
+        line_chart("weight", _("Mean impact per week"), _("from 0 to 10"), weeks, [Series(_("impact"), means)]),
     ]
 
 
@@ -69,7 +69,11 @@ def impact_chart() -> Chart:
     counts = dict(rows.annotate(Count("pk")))
     bands = range(-MAX_IMPACT, MAX_IMPACT + 1)
     return stacked_chart(
-        "weights", _("Memories by impact"), list(bands), [Series(_("memories"), [counts.get(one, 0) for one in bands])]
+        "weights",
+        _("Memories by impact"),
+        _("memories, by impact from −10 to 10"),
+        list(bands),
+        [Series(_("memories"), [counts.get(one, 0) for one in bands])],
     )
 
 
@@ -85,7 +89,8 @@ def recalls() -> Chart:
     nearly_all = [float(np.quantile(group, 0.95)) for group in groups]
     return line_chart(
         "recalls",
-        _("Recall time of the latest turns (ms)"),
+        _("Recall time of the latest replies"),
+        _("milliseconds"),
         columns,
         [Series(_("median"), half), Series(_("95th percentile"), nearly_all)],
     )
@@ -104,8 +109,10 @@ def costs(now: datetime) -> list[Chart]:
     days = [(now - timedelta(days=ago)).strftime("%m-%d") for ago in reversed(range(DAYS))]
     purposes = [purpose for purpose in Purpose if any(name == purpose for name, _ago in spent)]
     return [
-        stacked_chart("tokens", _("Tokens by purpose, per 24 hours"), days, _by(purposes, spent, 1)),
-        stacked_chart("cost", _("US dollars by purpose, per 24 hours"), days, _by(purposes, spent, 0)),
+        stacked_chart("tokens", _("Use of models by purpose"), _("tokens per 24 hours"), days, _by(purposes, spent, 1)),
+        stacked_chart(
+            "cost", _("Cost of models by purpose"), _("US dollars per 24 hours"), days, _by(purposes, spent, 0)
+        ),
     ]
 
 

@@ -143,16 +143,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
     substrings = vectors.SUBSTRINGS
     form = AdminCorrectionForm
     change_form_template = "admin/memory/node.html"
-    list_display = [
-        "created_at",
-        "beginning",
-        "persona",
-        "emotional_impact",
-        "status",
-        "verification",
-        "source",
-        "pinned",
-    ]
+    list_display = ["created_at", "beginning", "persona", "emotional_impact", "state", "source"]
     list_filter = [
         "status",
         "verification",
@@ -299,11 +290,17 @@ class NodeAdmin(WordsIndexed, AdminPage):
     def beginning(self, node: ConceptNode) -> str:
         return excerpt(node.description)
 
+    @admin.display(description=_("state"))
+    def state(self, node: ConceptNode) -> str:
+        """Its status, whether somebody has confirmed or doubted it, and whether it is pinned."""
+        trust = [] if node.verification == Verification.UNVERIFIED else [node.get_verification_display()]
+        return ", ".join([node.get_status_display(), *trust, *([str(_("pinned"))] if node.pinned else [])])
+
 
 class OpenItemAdmin(NodeAdmin):
     """What promises and expectations show beyond that: when they are due, and how they ended."""
 
-    list_display = [*NodeAdmin.list_display[:3], "event_time_end", "outcome", *NodeAdmin.list_display[3:]]
+    list_display = [*NodeAdmin.list_display[:3], "event_time_end", "outcome", *NodeAdmin.list_display[3:5]]
     list_filter = ["outcome", *NodeAdmin.list_filter]
 
 
@@ -312,7 +309,7 @@ class FactAdmin(NodeAdmin):
 
     form = FactForm  # type: ignore[assignment]
     words = ["description", "beginning"]
-    list_display = [*NodeAdmin.list_display[:3], "subject", "domain", "plan_state", *NodeAdmin.list_display[4:]]
+    list_display = [*NodeAdmin.list_display[:3], "domain", "plan_state", *NodeAdmin.list_display[4:]]
     list_filter = [
         "domain",
         "plan_state",

@@ -1,10 +1,11 @@
 """The desk: every layer in layer order, searchable, evidence shown, L1 editable, nothing that could run code."""
 
+import re
 from typing import Any
 
 import pytest
 from django.contrib import admin
-from django.contrib.auth.models import User
+from django.contrib.auth.models import Group, User
 from django.test import Client
 from django_q.models import OrmQ
 
@@ -15,10 +16,29 @@ from persona.models import CoreBlock, Persona
 pytestmark = pytest.mark.django_db
 
 
-def test_the_sections_stand_in_layer_order(curator: Client) -> None:
-    page = curator.get("/admin/").content.decode()
-    places = [page.index(f"L{number} ·") for number in range(1, 7)]
-    assert places == sorted(places)
+def test_the_sections_stand_in_layer_order_and_what_is_technical_last(admin_client: Client) -> None:
+    page = admin_client.get("/admin/").content.decode()
+    titles = re.findall(r"<caption>\s*<a[^>]*>([^<]+)</a>", page)
+    assert titles[:4] == ["Companions", "Conversations", "Memories", "People and things"]
+    assert titles[-1] == "Technical"
+    technical = page[page.rindex("<caption>") :]
+    assert all(name in technical for name in ("Access attempts", "Failed tasks", "Outbox events"))
+    assert "Users" not in technical
+
+
+def test_a_list_names_the_persona_for_those_who_may_read_alone(
+    admin_client: Client, curator: Client, full_life: dict[str, Any]
+) -> None:
+    persona = full_life["event"].persona
+    assert f">{persona.name}<" in admin_client.get("/admin/memory/event/").content.decode()
+    assert f">{persona.name}<" in admin_client.get("/admin/chat/session/").content.decode()
+    curator.logout()
+    staff = User.objects.create_user("bea", is_staff=True)
+    staff.groups.add(Group.objects.get(name="Curators"))
+    curator.force_login(staff)
+    masked = curator.get("/admin/memory/event/").content.decode()
+    assert f">{persona.name}<" not in masked
+    assert f">persona {persona.pk}<" in masked
 
 
 def test_every_list_opens_and_can_be_searched(curator: Client, full_life: dict[str, Any]) -> None:
