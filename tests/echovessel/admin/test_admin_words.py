@@ -22,6 +22,7 @@ SEEN = {f"{app}_{model}" for app, models in groups.SEEN.items() for model in mod
 SITE = {
     "index": 200,
     "forget": 404,  # without a word what
+    "knobs": 200,
     "login": 302,
     "logout": 405,
     "password_change": 200,
