@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from persona.editing import edit_persona
 from persona.models import Persona
-from persona.models.core_block import MAX_CHARACTERS, Label
+from persona.models.core_block import MAX_CHARACTERS, Label, plain_line_breaks
 from persona.models.persona import clean_name
 from persona.zones import ZoneField
 
@@ -51,6 +51,9 @@ class BlockField(forms.CharField):
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=MAX_CHARACTERS, required=False, widget=forms.Textarea, **options)
 
+    def to_python(self, value: Any) -> str:
+        return plain_line_breaks(super().to_python(value) or "")
+
 
 class PartForm(forms.Form):
     """A part of the page. `columns` are fields of the persona, `label` is its core block."""
@@ -72,7 +75,7 @@ class PartForm(forms.Form):
         values = {name: str(getattr(persona, name)) for name in cls.columns}
         facts = {name: str(persona.facts.get(name) or "") for name in cls.facts}
         if cls.label:
-            values[cls.label] = persona.core_blocks.get(label=cls.label).content
+            values[cls.label] = plain_line_breaks(persona.core_blocks.get(label=cls.label).content)
         return values | facts
 
     def save(self, editor: "User") -> None:

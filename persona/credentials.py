@@ -20,6 +20,7 @@ from django.views.decorators.http import require_http_methods
 from echovessel.api.tokens import secret
 from echovessel.api.tokens.models import ApiToken
 from echovessel.web import access_revocation
+from persona.companion import NameField
 from persona.editing import edit_persona
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
@@ -53,7 +54,7 @@ class NameForm(forms.Form):
         called = {field_name(persona): persona.user_name for persona in self.personas}
         super().__init__(posted_data(request), initial={"username": self.user.get_username()} | called)
         for name in called:
-            self.fields[name] = forms.CharField(max_length=80, required=False)
+            self.fields[name] = NameField(required=False)
 
     def called(self) -> list[tuple[Persona, Any]]:
         """Each companion with the field of what they call the owner."""
@@ -67,6 +68,15 @@ class NameForm(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         values = super().clean() or {}
+        for persona in self.personas:
+            name = field_name(persona)
+            # What the field held when the page was shown: what was not touched overwrites nothing.
+            shown = self.data.get(f"was_{name}", persona.user_name)
+            if values.get(name) == shown:
+                values[name] = persona.user_name
+            elif persona.user_name not in (shown, values.get(name)):
+                now = persona.user_name or _("nothing")
+                self.add_error(name, _("This was changed in another tab meanwhile, to: %(now)s") % {"now": now})
         is_renamed = values.get("username", self.user.get_username()) != self.user.get_username()
         if is_renamed and not is_own_password(self.request, values.get("password", "")):
             self.add_error("password", _("This is not your password."))
@@ -78,10 +88,7 @@ class NameForm(forms.Form):
                 self.user.username = self.cleaned_data["username"]
                 self.user.save(update_fields=["username"])
             for persona in self.personas:
-                name = self.cleaned_data[field_name(persona)]
-                if name != persona.user_name:
-                    persona.user_name = name
-                    persona.save(update_fields=["user_name"])
+                edit_persona(persona, {"user_name": self.cleaned_data[field_name(persona)]}, {}, self.user)
 
 
 class PasswordForm(PasswordChangeForm):

@@ -22,8 +22,7 @@ def edit_persona(persona: Persona, values: Mapping[str, Any], blocks: Mapping[st
         if changed:
             persona.save(update_fields=changed)
         for block in persona.core_blocks.filter(label__in=blocks):
-            if block.content != blocks[block.label]:
-                block.rewrite(blocks[block.label], editor)
+            if block.rewrite(blocks[block.label], editor):
                 changed.add(block.label)
         publish_settings(persona, changed)
 

@@ -1,13 +1,14 @@
 """A persona as a character card that others read. Cards are given around: who the user is, and whatever was said or is
 remembered, stays here."""
 
+import io
 from collections.abc import Iterator
 from datetime import datetime
 
 from echovessel.language import person_names
 from memory.imports.readers import card_writing
 from memory.imports.readers.types import Card
-from persona.models import Persona
+from persona.models import Persona, Picture
 from persona.models.core_block import Label
 
 # What stands for whoever talks with her: each reader puts the name of its own user there.
@@ -20,8 +21,9 @@ def write_card(persona: Persona, now: datetime) -> Iterator[bytes]:
 
 
 def draw_picture(persona: Persona, now: datetime) -> Iterator[bytes]:
-    """The card in a picture, for readers of V3 and V2."""
-    yield from card_writing.as_picture(_card(persona, now), 3)
+    """The card in a picture, for readers of V3 and V2: in theirs where it is a PNG, else in a plain one."""
+    own = Picture.objects.filter(persona=persona, format=Picture.Format.PNG).first()
+    yield from card_writing.as_picture(_card(persona, now), 3, io.BytesIO(own.content) if own else None)
 
 
 def _card(persona: Persona, now: datetime) -> Card:

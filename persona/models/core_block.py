@@ -24,6 +24,11 @@ class Label(models.TextChoices):
     STYLE = "style", _("How to speak")
 
 
+def plain_line_breaks(text: str) -> str:
+    """Forms send two signs for each line break; the text that somebody wrote has one."""
+    return text.replace("\r\n", "\n")
+
+
 class CoreBlock(models.Model):
     """One authored text of a persona, one per label. Saving replaces it and keeps the old version."""
 
@@ -52,10 +57,12 @@ class CoreBlock(models.Model):
     def __str__(self) -> str:
         return f"{self.label} v{self.version}"
 
-    def rewrite(self, content: str, editor: "User | None") -> None:
-        """Replace the text; the old one stays as a version. Raises ValidationError when it is too long."""
-        if content == self.content:
-            return
+    def rewrite(self, content: str, editor: "User | None") -> bool:
+        """Replace the text; the old one stays as a version. False where it is the same. Raises ValidationError when it
+        is too long."""
+        content = plain_line_breaks(content)
+        if content == plain_line_breaks(self.content):
+            return False
         with transaction.atomic():
             self.versions.create(
                 version=self.version, content=self.content, edited_by=self.edited_by, edited_at=self.edited_at
@@ -64,6 +71,7 @@ class CoreBlock(models.Model):
             self.edited_by, self.edited_at = editor, timezone.now()
             self.full_clean()
             self.save()
+        return True
 
 
 class CoreBlockVersion(models.Model):

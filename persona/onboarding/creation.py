@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from persona.models import CoreBlock, Persona
-from persona.models.core_block import MAX_CHARACTERS, Label
+from persona.models.core_block import MAX_CHARACTERS, Label, plain_line_breaks
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
@@ -36,7 +36,9 @@ def create_persona(
     with transaction.atomic():
         persona.save()
         for label in Label.values:
-            block = CoreBlock(persona=persona, label=label, content=(blocks or {}).get(label, ""), edited_by=owner)
+            block = CoreBlock(
+                persona=persona, label=label, content=plain_line_breaks((blocks or {}).get(label, "")), edited_by=owner
+            )
             block.clean_fields(exclude={"persona", "edited_by"})
             # Of the constraints only the length can fail here. Django has the database check each, 1 ms at a time.
             if len(block.content) > MAX_CHARACTERS:

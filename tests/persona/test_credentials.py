@@ -122,6 +122,18 @@ def test_the_names_one_is_called_by_change_without_a_password_and_the_sign_in_na
     signed_in("anna@example.org")
 
 
+def test_a_name_that_another_tab_changed_is_neither_lost_nor_overwritten_silently(mira: Persona) -> None:
+    here, field = signed_in(), field_name(mira)
+    Persona.objects.update(user_name="Ann")  # by another tab, since this one was shown "Ana"
+    stale = {"username": "ana", f"was_{field}": "Ana"}
+    assert here.post("/account/name/", stale | {field: "Ana"}).status_code == 302
+    assert Persona.objects.get().user_name == "Ann"
+    answer = here.post("/account/name/", stale | {field: "Anna"})
+    assert (answer.status_code, "changed in another tab" in answer.content.decode()) == (422, True)
+    assert here.post("/account/name/", {"username": "ana", f"was_{field}": "Ann", field: "Anna"}).status_code == 302
+    assert Persona.objects.get().user_name == "Anna"
+
+
 @pytest.mark.parametrize("name", ["", "BEN", "a b", "x" * 151])
 def test_a_name_that_cannot_be_is_refused(mira: Persona, ben: User, name: str) -> None:
     here = signed_in()

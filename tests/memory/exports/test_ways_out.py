@@ -21,10 +21,12 @@ from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, Found, Remembered
 from memory.models import ConceptNode, Entity
 from persona.models import Persona
+from persona.pictures import only_pixels, save_picture
 from tests.memory.archive.archives import SMALL, imported, message, session
 from tests.memory.imports import importing_files
 from tests.memory.imports.readers.given import FILES, found_by, given, lines_of
 from tests.memory.imports.readers.schema import faults
+from tests.persona.images import jpeg, png
 
 pytestmark = pytest.mark.django_db
 NOW = datetime(2026, 11, 22, 1, 0, tzinfo=UTC)
@@ -112,6 +114,16 @@ def test_a_card_says_who_she_is_and_nothing_of_her_owner(restored: Persona, way:
     assert card.rest["spec"] == "chara_card_v3"
     with taken(restored, "card").open() as file:
         assert all(word not in file.read() for word in (b"Ana", b"Lisbon", b"Blackie"))
+
+
+def test_a_card_is_drawn_in_her_own_picture_where_it_is_a_png(mira: Persona) -> None:
+    save_picture(mira, png(3, 5))
+    with taken(mira, "card_png").open() as file:
+        data = file.read()
+    assert only_pixels(data) == ("png", png(3, 5))
+    save_picture(mira, jpeg())
+    with taken(mira, "card_png").open() as file:
+        assert only_pixels(file.read())[0] == "png"
 
 
 @pytest.mark.parametrize(

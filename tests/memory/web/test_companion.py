@@ -72,6 +72,22 @@ def test_each_part_is_saved_by_itself_and_open_pages_hear_which_fields_changed(o
     assert "Saved." in owner.get(tab.url).content.decode()
 
 
+def test_line_breaks_of_forms_make_no_version_of_a_text_that_stayed(owner: Client, mira: Persona) -> None:
+    block(mira, "user").rewrite("Ana\npaints.", mira.owner)
+    CoreBlock.objects.filter(persona=mira, label="style").update(content="Short\r\nand dry.")
+    count = block(mira, "user").versions.count()
+    assert Tab(owner, mira).save("user", user="Ana\r\npaints.", user_name="Ann").status_code == 302
+    assert Tab(owner, mira).save("style", style="Short\r\nand dry.", language="zh").status_code == 302
+    assert (block(mira, "user").content, block(mira, "user").versions.count()) == ("Ana\npaints.", count)
+    assert block(mira, "style").versions.count() == 0
+    assert Tab(owner, mira).save("user", user="x\r\n" * 2_500).status_code == 302
+
+
+def test_a_name_asked_for_in_conversation_is_told_beside_the_field(owner: Client, mira: Persona) -> None:
+    Persona.objects.filter(pk=mira.pk).update(asked_name="Annie")
+    assert "you asked to be called Annie" in owner.get(f"/memory/{mira.uuid}/companion/").content.decode()
+
+
 def test_two_tabs_lose_no_change_silently(owner: Client, mira: Persona) -> None:
     first, second = Tab(owner, mira), Tab(owner, mira)
     assert first.save("style", style="Short and dry.").status_code == 302
