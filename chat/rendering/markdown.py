@@ -48,6 +48,10 @@ TAGS = {
 
 _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
 _TAG = re.compile(r"<[^>]*>")
+# An address that stands as it is; what ends a sentence in either language does not belong to it.
+_BARE_ADDRESS = re.compile(
+    r"https?://[^\s<>\"'`，。；：！？、（）【】「」『』《》“”‘’]*[^\s<>\"'`，。；：！？、（）【】「」『』《》“”‘’.,;:!?*_)\]}]"
+)
 
 
 def as_html(text: str) -> str:
@@ -57,7 +61,7 @@ def as_html(text: str) -> str:
     tokens = _markdown.parse(text)
     for token in tokens:
         if token.children:
-            token.children = list(_make_harmless(token.children))
+            token.children = list(_make_harmless(list(_with_bare_links(token.children))))
     rendered = nh3.clean(
         _markdown.renderer.render(tokens, _markdown.options, {}),
         tags=TAGS,
@@ -75,6 +79,24 @@ def as_html(text: str) -> str:
 def is_visible(text: str) -> bool:
     """Whether anything of the text can be seen: not of spaces, joiners and marks alone."""
     return any(unicodedata.category(character)[0] not in "CMZ" for character in text)
+
+
+def _with_bare_links(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The parts of a line, with addresses that stand in its text as links."""
+    depth = 0
+    for token in tokens:
+        depth += token.nesting if token.type in ("link_open", "link_close") else 0
+        if token.type != "text" or depth:
+            yield token
+            continue
+        at = 0
+        for found in _BARE_ADDRESS.finditer(token.content):
+            yield Token("text", "", 0, content=token.content[at : found.start()])
+            yield Token("link_open", "a", 1, attrs={"href": found[0]})
+            yield Token("text", "", 0, content=found[0])
+            yield Token("link_close", "a", -1)
+            at = found.end()
+        yield Token("text", "", 0, content=token.content[at:])
 
 
 def _make_harmless(tokens: Sequence[Token]) -> Iterator[Token]:

@@ -210,7 +210,10 @@ export class Lines {
     line.querySelector('[data-act="why"]').hidden = false;
     this.name(line, data);
     line.dataset.message ||= data.turn_id;
-    if (data.original_turn_id) line.toggleAttribute('data-set-aside', true);
+    if (data.original_turn_id) {
+      line.toggleAttribute('data-set-aside', true);
+      line.querySelector('[data-act="remember"]').hidden = true;
+    }
     line.querySelector('[data-note="set-aside"]').hidden = !data.original_turn_id;
     return bubble.textContent;
   }

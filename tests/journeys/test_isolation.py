@@ -60,6 +60,7 @@ def addresses(ids: dict[str, Any]) -> list[str]:
     return [
         f"/chat/{persona}/",
         f"/chat/{persona}/history/?before={ids['message']}",
+        f"/chat/{persona}/history/?around={ids['message']}",
         f"/chat/{persona}/turns/{ids['turn']}/why/",
         f"/chat/{persona}/turns/{ids['first_word']}/why-now/",
         f"/chat/{persona}/reaching-out/",
@@ -182,7 +183,7 @@ def test_ids_of_another_are_not_found_under_ones_own_persona(
         for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word", "import")
     }
     asked = [url for url in addresses(mine) if any(one in url for one in theirs) and "/learned/" not in url]
-    assert len(asked) == 23
+    assert len(asked) == 24
     assert {url: client.get(url).status_code for url in asked} == dict.fromkeys(asked, 404)
     assert client.get(f"/api/personas/{mira.uuid}/messages?before={mine['message']}").status_code == 404
     assert client.get(f"/api/personas/{mira.uuid}/nodes?before={mine['node']}").status_code == 404

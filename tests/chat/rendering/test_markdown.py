@@ -2,6 +2,7 @@
 
 import html
 import re
+from urllib.parse import unquote
 
 import pytest
 from django.contrib.auth.models import User
@@ -133,3 +134,22 @@ def test_tables_are_tables_and_as_harmless_as_the_rest(text: str, holds: list[st
     html = as_html(text)
     assert all(part in html for part in holds), html
     assert not any(part in html for part in not_in), html
+
+
+@each_row(
+    ("text", "addresses"),
+    [
+        ("See https://birds.example.org/heron.", ["https://birds.example.org/heron"]),
+        ("看 https://a.example/鹭，很好。", ["https://a.example/鹭"]),
+        ("（https://a.example/x）和http://b.example!", ["https://a.example/x", "http://b.example"]),
+        ("(https://a.example/x?y=1&z=2), **https://b.example**", ["https://a.example/x?y=1&z=2", "https://b.example"]),
+        ("`https://a.example` and javascript:alert(1)", []),
+        ("[https://a.example](https://b.example)", ["https://b.example"]),
+        ("https:// and https://", []),
+        ("<https://a.example>", ["https://a.example"]),
+    ],
+)
+def test_an_address_that_stands_in_the_text_leads_to_the_question_as_any_link(text: str, addresses: list[str]) -> None:
+    signed = [html.unescape(address) for address, _words in links(text)]
+    assert [unquote(address.split("to=")[1].rsplit("%3A", 1)[0]) for address in signed] == addresses
+    assert 'href="http' not in as_html(text)
