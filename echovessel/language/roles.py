@@ -36,6 +36,14 @@ _OF_OTHERS = re.compile(
 )
 
 
+_BY_BIRTH = frozenset(
+    {
+        *("father", "mother", "brother", "sister", "grandmother", "grandfather", "son", "daughter", "grandchild"),
+        *("uncle", "aunt", "cousin", "pet"),
+    }
+)
+
+
 def roles_in(text: str) -> frozenset[str]:
     """The roles that `text` names, relatives among them.
 
@@ -44,3 +52,12 @@ def roles_in(text: str) -> frozenset[str]:
     """
     of_owner = _OF_OTHERS.sub(" ", text)
     return frozenset(role for role, words in _BY_ROLE.items() if words.search(of_owner)) | relatives_in(of_owner)
+
+
+def born_to(relation: str) -> frozenset[str]:
+    """Of the roles in what somebody is to the owner those that never change.
+
+    >>> sorted(born_to("older brother · nurse")), sorted(born_to("boyfriend"))
+    (['brother'], [])
+    """
+    return roles_in(relation) & _BY_BIRTH

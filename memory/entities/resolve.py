@@ -11,6 +11,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from echovessel.language.person_names import is_name, normalize_name, occurs
+from echovessel.language.roles import born_to
 from memory import knobs
 from memory.entities.comparison import Candidates
 from memory.entities.merge import propose
@@ -73,7 +74,9 @@ def resolve(persona: Persona, named: MentionedName, candidates: Candidates | Non
     if entity.kind == Entity.Kind.OTHER != named.kind:  # a known kind stays
         entity.kind = named.kind
         entity.save(update_fields=["kind"])
-    if named.relation and entity.relation != named.relation:  # of two, the one that was told last
+    # Of two, the one that was told last; but a brother who is called a friend stays the brother.
+    is_lasting = born_to(entity.relation) and not born_to(named.relation)
+    if named.relation and entity.relation != named.relation and not is_lasting:
         entity.relation = named.relation
         entity.save(update_fields=["relation"])
     others = [other for other in _bearers(persona, names[1:], named.kind) if other != entity]
@@ -133,12 +136,13 @@ def _find_or_create(
 ) -> ResolvedName:
     """By the canonical name, and where no entity bears that, by the others; else by likeness."""
     by_name = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
-    if bearers := [entity for entity in by_name if entity not in named.twins]:
+    others = [entity for entity in by_name if entity in named.twins or is_somebody_else(entity, named.relation)]
+    if bearers := [entity for entity in by_name if entity not in others]:
         chosen = _choose_bearer(named, bearers, candidates)
         confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
         return ResolvedName.by("alias_matched", chosen or _uncertain(persona, names[0], named.kind, confirmed))
-    if named.twins:
-        return ResolvedName.by("new", _uncertain(persona, names[0], named.kind, named.twins))
+    if others or named.twins:
+        return ResolvedName.by("new", _uncertain(persona, names[0], named.kind, others or named.twins))
     likely = candidates.likely(named.profile) if named.profile else {}
     living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
     # Another name of the same session is never taken for the same without asking.
@@ -152,6 +156,16 @@ def _find_or_create(
     for pk in best:
         propose(persona, new, living[pk], likely[pk].score, likely[pk].reasons)
     return ResolvedName.by("new", new)
+
+
+def is_somebody_else(entity: Entity, relation: str) -> bool:
+    """Whether nobody can be both what the entity is to the owner and this: a brother is no father. Friends become
+    partners, and a sister may be a doctor."""
+    told = born_to(relation)
+    if not told or not entity.relation:
+        return False
+    borne = [entity.relation, *entity.absorbed.values_list("relation", flat=True)]
+    return all((known := born_to(one)) and known.isdisjoint(told) for one in borne if one)
 
 
 def _choose_bearer(named: MentionedName, bearers: Sequence[Entity], candidates: Candidates) -> Entity | None:

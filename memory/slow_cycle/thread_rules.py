@@ -98,13 +98,16 @@ def propose(
     last members of each thread, oldest first."""
     continued: dict[int, list[Telling]] = {}
     loose: list[Telling] = []
-    for memory in fresh:
-        fits = {key: _share_alike(memory, [*members, *continued.get(key, ())]) for key, members in threads.items()}
+    for memory in (*fresh, *earlier):
+        # An earlier memory, such as a plan that was noted meanwhile, joins only what goes on now.
+        open_to = threads if memory in fresh else continued
+        fits = {key: _share_alike(memory, [*threads[key], *continued.get(key, ())]) for key in open_to}
         best = max(fits, key=lambda key: fits[key], default=None)
         if best is not None and fits[best] >= 0.5:
             continued.setdefault(best, []).append(memory)
-        else:
+        elif memory in fresh:
             loose.append(memory)
+    earlier = [memory for memory in earlier if not any(memory in added for added in continued.values())]
     proposals = [
         Proposal(key, [one.key for one in added], [one.text for one in (*threads[key], *added)], _state(added))
         for key, added in continued.items()

@@ -8,6 +8,7 @@ import pytest
 from echovessel.embeddings import embedding
 from echovessel.language.person_names import is_name, normalize_name, occurs
 from echovessel.outbox.models import OutboxEvent
+from memory.entities import merge
 from memory.entities.comparison import candidates_for
 from memory.entities.resolve import MentionedName, ResolvedName, resolve
 from memory.entities.similarity import Profile
@@ -274,6 +275,28 @@ def test_a_twin_is_somebody_else_and_is_found_again(mira: Persona, remember: Cal
     again = come_up(mira, remember, "Scott", text="Scott the nurse wrote to Ana once more.", twins=[first])
     assert again.entity == second.entity
     assert come_up(mira, remember, "Scott", text="Scott sang.").entity == first
+
+
+def test_who_cannot_be_both_is_asked_about_and_never_joined(
+    mira: Persona, remember: Callable[..., ConceptNode]
+) -> None:
+    brother = come_up(mira, remember, "Tom", text="Ana's brother Tom sails.", relation="brother").entity
+    # What changes, and what somebody may be as well, is of the same.
+    for relation in ("brother · nurse", "friend", "brother"):
+        assert come_up(mira, remember, "Tom", text=f"Tom, {relation}.", relation=relation).entity == brother
+    uncle = come_up(mira, remember, "Tom", text="Ana's uncle Tom died.", relation="uncle")
+    assert (uncle.how, uncle.entity.relation) == ("uncertain", "uncle")
+    brother.refresh_from_db()
+    assert brother.relation == "brother"
+    [proposal] = MergeProposal.objects.all()
+    assert (proposal.status, proposal.reasons) == ("open", ["same_name"])
+    again = come_up(mira, remember, "Tom", text="Uncle Tom wrote.", relation="uncle")
+    assert again.entity == uncle.entity
+    assert MergeProposal.objects.count() == 1
+    # The owner says that they are one all the same: then both relations are theirs.
+    merge.merge(proposal, None, NOW)
+    assert come_up(mira, remember, "Tom", text="Tom, the uncle.", relation="uncle").entity == brother
+    assert MergeProposal.objects.count() == 1
 
 
 def test_memories_that_may_not_be_recalled_say_nothing_of_anybody(

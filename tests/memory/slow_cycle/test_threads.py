@@ -281,3 +281,17 @@ def test_a_thread_goes_with_its_last_memory_however_that_is_deleted(begun: Threa
     for node in begun.nodes.all():
         node.delete()
     assert not Thread.objects.exists()
+
+
+def test_by_rule_a_plan_that_was_noted_meanwhile_goes_on_with_the_thread(
+    mira: Persona, remember: Remember, clock: Clock, settings: Any
+) -> None:
+    settings.LLM_PROVIDER = "offline"
+    tell(mira, remember, clock, *STORIES[1][0])
+    run(mira, clock)
+    kind = {"kind": "fact", "domain": "plans", "plan_state": "planned"}
+    plan = remember(mira, "Ana hands in her thesis in June.", created_at=clock.now, **kind)
+    remember(mira, "Ana rewrote chapter two of the thesis.", created_at=clock.now)
+    run(mira, clock)
+    assert len(lines()) == 1
+    assert plan.description in lines()[0][2]
