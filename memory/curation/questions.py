@@ -105,15 +105,17 @@ def settle_answered(session: Session, nodes: Sequence[ConceptNode], now: datetim
     return settled
 
 
-def keep(run: SlowCycleRun, text: str, grounds: Sequence[ConceptNode], now: datetime) -> Question | None:
-    """A question that is new, with what it rests on; None where she wonders about it already, or it was settled a short
-    while ago. Call inside a transaction."""
+def keep(
+    persona: Persona, text: str, grounds: Sequence[ConceptNode], now: datetime, run: SlowCycleRun | None = None
+) -> Question | None:
+    """A question that is new, with what it rests on; None where the persona wonders about it already, or it was settled
+    a short while ago. Call inside a transaction."""
     words = tidy_question(text)
-    same = Question.objects.filter(persona=run.persona, content_hash=content_hash(words))
+    same = Question.objects.filter(persona=persona, content_hash=content_hash(words))
     if same.filter(Q(status=Status.OPEN) | Q(settled_at__gt=now - _lifetime())).exists():
         return None
     question = Question.objects.create(
-        persona=run.persona, run=run, text=words, content_hash=content_hash(words), asked_at=now
+        persona=persona, run=run, text=words, content_hash=content_hash(words), asked_at=now
     )
     QuestionGround.objects.bulk_create([QuestionGround(question=question, node=node) for node in grounds])
     return question

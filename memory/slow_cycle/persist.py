@@ -103,7 +103,7 @@ class _Results:
             return _dropped("question", LEFT_ALONE)
         if tombstones.refuses(self.run.persona, [text]) or brings_back(self.run.persona, text, self.inputs.words):
             return _dropped("question", FORGOTTEN)
-        question = questions.keep(self.run, text, about, self.now)
+        question = questions.keep(self.run.persona, text, about, self.now, self.run)
         return {"kind": "question", "id": question.pk} if question else _dropped("question", "asked_before")
 
     def settle(self, item: SettledItem) -> Account:

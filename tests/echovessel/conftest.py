@@ -106,7 +106,7 @@ def full_life(mira: Persona, remember: Any) -> dict[str, Any]:
         made=[{"kind": "thought", "id": thought.pk, "outcome": "new"}, {"kind": "question", "dropped": "no_ground"}],
     )  # fmt: skip
     draft = drafts.propose(mira, "user", "Ana keeps bees.", [drafts.Words("bees on the roof", message.uuid)], None, now)
-    question = questions.keep(run, "Do the bees sleep in winter?", [event], now)
+    question = questions.keep(run.persona, "Do the bees sleep in winter?", [event], now, run)
     assert question
     return {
         "slow cycle run": run,

@@ -26,7 +26,7 @@ def wonder(mira: Persona) -> Callable[..., Question]:
     run = SlowCycleRun.objects.create(persona=mira, reason="first", outcome="done", at=NOW)
 
     def make(text: str, *grounds: ConceptNode, now: datetime = NOW - timedelta(days=2)) -> Question:
-        question = questions.keep(run, text, grounds, now)
+        question = questions.keep(run.persona, text, grounds, now, run)
         assert question is not None
         return question
 

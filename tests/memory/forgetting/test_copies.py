@@ -62,7 +62,7 @@ def test_what_she_wonders_in_the_same_words_goes_though_it_rests_on_something_el
     run = SlowCycleRun.objects.create(persona=milo.persona, reason="first", outcome="done", at=NOW)
     wonders = [f"Is it so that {KNOWN}", "Does Ana think of Milo, who died in Lisbon, at work?", "Does she like bread?"]
     for text in wonders:
-        questions.keep(run, text, [bakery], NOW)
+        questions.keep(run.persona, text, [bakery], NOW, run)
     assert forgotten("node", milo) == set()
     assert [question.text for question in Question.objects.all()] == wonders[2:]
 
@@ -70,7 +70,7 @@ def test_what_she_wonders_in_the_same_words_goes_though_it_rests_on_something_el
 def test_a_question_goes_with_whom_it_names(milo: ConceptNode, other: Session) -> None:
     bakery = node(milo.persona, "Ana works in a bakery.", other, quoting(other.messages.earliest("id")))
     run = SlowCycleRun.objects.create(persona=milo.persona, reason="first", outcome="done", at=NOW)
-    questions.keep(run, "Would Milo have liked the smell of bread?", [bakery], NOW)
+    questions.keep(run.persona, "Would Milo have liked the smell of bread?", [bakery], NOW, run)
     cat = entity(milo.persona, "Milo", milo)
     assert forgotten("entity", cat) == set()
     assert not Question.objects.exists()

@@ -295,8 +295,8 @@ def test_she_is_given_what_is_new_beside_what_she_thinks_awaits_and_wonders(
     run_before = SlowCycleRun.objects.create(
         persona=mira, reason="first", outcome="done", at=clock.now - timedelta(days=1)
     )
-    wonders = questions.keep(run_before, "Who is Omar?", [first], clock.now)
-    of_hidden = questions.keep(run_before, "Why is it a secret?", [hidden], clock.now)
+    wonders = questions.keep(run_before.persona, "Who is Omar?", [first], clock.now, run_before)
+    of_hidden = questions.keep(run_before.persona, "Why is it a secret?", [hidden], clock.now, run_before)
     assert wonders
     assert of_hidden
     noticed = remember(mira, "Ana hums.", kind="thought")
@@ -538,7 +538,7 @@ def test_what_is_put_away_while_the_model_thinks_is_no_ground(
     run_before = SlowCycleRun.objects.create(
         persona=mira, reason="first", outcome="done", at=clock.now - timedelta(days=1)
     )
-    wonders = questions.keep(run_before, "Did they call?", [stays], clock.now)
+    wonders = questions.keep(run_before.persona, "Did they call?", [stays], clock.now, run_before)
     assert wonders
 
     model.answers(

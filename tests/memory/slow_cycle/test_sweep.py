@@ -43,7 +43,7 @@ def life(persona: Persona, remember: Remember, clock: Clock) -> None:
     )
     old = remember(persona, "Ana had an interview.")
     SlowCycle.objects.create(persona=persona, requested_at=clock(), through=old.pk)
-    questions.keep(before, "Did they call?", [old], clock())
+    questions.keep(before.persona, "Did they call?", [old], clock(), before)
     remember(persona, "The port calls Ana.", kind="expectation")
     told = [remember(persona, text, kind="thought") for text in ("Ana paints.", "Ana sells the boat.")]
     threads.begin(persona, "The boat", told, "open", clock())

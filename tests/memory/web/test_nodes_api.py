@@ -244,6 +244,6 @@ def test_runs_of_the_slow_cycle_are_told_page_by_page(owner: Client, here: str, 
 def test_open_questions_name_what_they_rest_on(owner: Client, here: str, mira: Persona, remember: Remember) -> None:
     node = remember(mira, "Ana has an interview.")
     run = SlowCycleRun.objects.create(persona=mira, reason="first", outcome="done", at=timezone.now())
-    questions.keep(run, "Did it go well?", [node], timezone.now())
+    questions.keep(run.persona, "Did it go well?", [node], timezone.now(), run)
     [told] = owner.get(f"{here}/questions").json()
     assert (told["text"], told["grounds"]) == ("Did it go well?", [str(node.uuid)])

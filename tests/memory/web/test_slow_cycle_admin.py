@@ -82,7 +82,7 @@ def test_who_reads_can_have_her_wonder_no_more(reader: User, wondered: SlowCycle
     assert "1 question was dropped." in page
     asked.refresh_from_db()
     assert asked.status == "dropped"
-    assert questions.keep(wondered, "Do the bees sleep?", [], NOW) is None
+    assert questions.keep(wondered.persona, "Do the bees sleep?", [], NOW, wondered) is None
 
 
 def test_without_the_permission_there_is_no_such_action(wondered: SlowCycleRun) -> None:
