@@ -20,7 +20,8 @@ Status = Session.Status
 class Command(BaseCommand):
     help = (
         "Consolidate closed sessions that are waiting. The exit code is 1 if one of them has failed. With --again, "
-        "sessions that were consolidated before there were facts are read again: prints the price, and --yes begins."
+        "sessions that were consolidated before there were facts, or in memory mode, are read again: prints the price, "
+        "and --yes begins."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -93,3 +93,20 @@ def test_one_that_somebody_reads_or_that_knows_facts_is_left_alone(mira: Persona
     clock.forward(minutes=31)
     runner.run(new.pk, clock)
     assert [one.pk for one in rereading.to_read_again(Session.objects.all())] == [held.pk]
+
+
+def test_what_was_read_in_memory_mode_is_read_again_once_a_model_is_connected(
+    mira: Persona, model: Script, clock: Clock, settings: Any
+) -> None:
+    connected, settings.LLM_PROVIDER = settings.LLM_PROVIDER, "offline"
+    session = talk(mira, "I live in Basel with my sister Rosa.", "> Nice!", "I have a dog called Rex.", at=clock.now)
+    clock.forward(minutes=31)
+    runner.run(session.pk, clock)
+    assert not rereading.to_read_again(Session.objects.all()).exists()
+    settings.LLM_PROVIDER = connected
+    assert "1 sessions to read again: 1 calls" in run()
+    home = session.messages.earliest("id")
+    model.answers(extraction(facts=[fact("Ana lives in Basel.", cite(home, "I live in Basel"), domain="home")]))
+    assert "1 sessions were read again" in run("--yes")
+    assert ConceptNode.objects.get(kind="fact").description == "Ana lives in Basel."
+    assert "0 sessions to read again" in run("--yes")
