@@ -10,7 +10,8 @@ from echovessel.llm.offline.text import is_question
 
 _WORDS = {
     "about": r"how old|\bage\b|my (?:full )?name|who am i|where am i from|come from|born|birthday|nationality|"
-    r"languages?|roots|origins?|heritage|几岁|多大|名字|哪里人|出生|生日|国籍|语言|籍贯|老家",
+    r"languages?|roots|origins?|heritage|raised|childhood|gr[eo]w up|"
+    r"长大|童年|小时候|几岁|多大|名字|哪里人|出生|生日|国籍|语言|籍贯|老家",
     "people": r"family|relatives?|sisters?|brothers?|siblings?|mother|father|mum|mom|dad|parents?|wife|husband|partner|"
     r"boyfriend|girlfriend|friends?|cousins?|aunt|uncle|grand\w+|kids?|children|son|daughter|married|dating|"
     r"date|seeing|spouse|boy|girl|witness\w*|太太|爱人|孙|伙计|见证|家人|亲戚|姐|妹|哥|弟|妈|爸|父|母|老公|老婆|男朋友|女朋友|男友|女友|朋友|孩子|儿子|女儿|结婚|对象",
