@@ -20,7 +20,7 @@ from chat.models import Message, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests
 from memory import forgetting
 from memory.forgetting import Busy, Kind
-from memory.requests.find import find_about
+from memory.requests.find import Found, find_about
 from memory.requests.offer import meant_message, messages_before
 from memory.requests.withhold import ids_of
 
@@ -57,8 +57,11 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         message = messages[-1]
         previous = next((one.content for one in messages_before(message) if one.role == Message.Role.USER), "")
         for request in read_requests(message.content, previous=previous):
-            if request.kind is RequestKind.FORGET and request.sure:
-                return _describe_matches(message, request)
+            if request.kind is RequestKind.FORGET:
+                found = find_about(message.persona, request.subject, message)
+                # What may not be meant is asked about where something was found, and nothing is said where nothing was.
+                if request.sure or found.nodes or found.messages:
+                    return _describe_matches(message, request, found)
             if request.kind is RequestKind.FORGET_THIS and request.sure and (meant := meant_message(message, request)):
                 text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
                 return text, {FOUND: {"message": ids_of([meant.uuid])}}
@@ -86,24 +89,26 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
 
 
-def _describe_matches(message: Message, request: Request) -> tuple[str, dict[str, Any]]:
-    found = find_about(message.persona, request.subject, message)
+def _describe_matches(message: Message, request: Request, found: Found) -> tuple[str, dict[str, Any]]:
     words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
-    if not (found.nodes or found.messages):
+    nodes, messages = found.nodes, found.messages
+    if not (nodes or messages):  # what only comes near is shown as well: nothing is forgotten before a yes
+        nodes, messages = found.alike, found.alike_messages
+    if not (nodes or messages):
         nothing = _("I found nothing about “%(words)s”, in memories or messages. Nothing was forgotten.")
         return nothing % {"words": words}, {}
-    texts = [node.description for node in found.nodes] + [one.content for one in found.messages]
+    texts = [node.description for node in nodes] + [one.content for one in messages]
     listed = "\n".join(f"- {Truncator(text).chars(SHOWN_CHARACTERS)}" for text in texts[:MAX_SHOWN])
     counts = {
-        "memories": ngettext("%(n)s memory", "%(n)s memories", len(found.nodes)) % {"n": len(found.nodes)},
-        "messages": ngettext("%(n)s message", "%(n)s messages", len(found.messages)) % {"n": len(found.messages)},
+        "memories": ngettext("%(n)s memory", "%(n)s memories", len(nodes)) % {"n": len(nodes)},
+        "messages": ngettext("%(n)s message", "%(n)s messages", len(messages)) % {"n": len(messages)},
     }
     text = _("About “%(words)s” I found %(memories)s and %(messages)s:") % ({"words": words} | counts)
     question = _(
         "To have all of it and your message forgotten for good, answer “yes”. Anything else leaves it as it is."
     )
     ids = {
-        "node": ids_of([node.uuid for node in found.nodes]),
-        "message": ids_of([message.uuid, *(one.uuid for one in found.messages)]),
+        "node": ids_of([node.uuid for node in nodes]),
+        "message": ids_of([message.uuid, *(one.uuid for one in messages)]),
     }
     return f"{text}\n{listed}\n\n{question}", {FOUND: ids}

@@ -1,34 +1,43 @@
-"""What a request to forget is about: the memories and messages that say it, and the people so named.
+"""What a request to forget is about: the memories and messages that say it, and the people it names.
 
-Found by words: nearly all that tell what the subject is must stand there. What has half of them, or only means the
-same, is listed as well, and not chosen.
+What is chosen says nearly all the words that tell what the subject is, or some of them and means the same; what is
+listed and not chosen says or means something like it. People say the same in other words when they want it forgotten:
+"that thing about owing Dot money" of "I owe Dot three hundred pounds for the boiler".
 """
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from django.db import connection
+from django.db.models import QuerySet
 
 from chat import search
 from chat.models import Message
 from echovessel.db.sqlite.substrings import SubstringIndex
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
-from echovessel.language.person_names import normalize_name
+from echovessel.language.person_names import occurs
 from memory.models import ConceptNode, Entity
-from memory.recall import scoring
 from memory.store import vectors
 from memory.store.active_model import expect, follow, with_one_model
 from persona.models import Persona
 
+Row = TypeVar("Row", ConceptNode, Message)
+
 MAX_FOUND = 20
 MAX_CANDIDATES = 400  # for each word
 MAX_WORDS = 24
-MAX_ALIKE = 3  # memories that only mean the same
+MAX_ALIKE = 3
+MAX_COMPARED = 40  # memories, and messages, whose meaning is compared
+MAX_NEAR = 12  # memories that come near in meaning, whatever their words
 SURE, ALIKE = 0.75, 0.5  # of the words
 SHORT = 3  # words of which all must stand there
+# Share of the words and relevance together. Of six stories in other words, 2026-11: what was meant had 0.87 to 1.41,
+# what else was said at most 0.77.
+TOGETHER, LEAST_SHARE, LEAST_RELEVANCE = 0.82, 0.4, 0.3
+_IDLE = frozenset(tokenizer.tokenize("thing stuff bit part business story matter one said told mentioned tell say"))
 
 
 @dataclass(frozen=True)
@@ -42,7 +51,7 @@ class Found:
     alike_messages: Sequence[Message] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.nodes or self.messages or self.entities)
+        return bool(self.nodes or self.messages or self.entities or self.alike or self.alike_messages)
 
 
 def words_of(text: str, persona: Persona) -> list[str]:
@@ -51,8 +60,16 @@ def words_of(text: str, persona: Persona) -> list[str]:
     words = [
         word for word in tokenizer.content_words(text) if word not in names and not tokenizer.is_function_word(word)
     ]
-    pairs = [word for word in words if word.isascii() or len(word) > 1]
-    return (pairs or words)[:MAX_WORDS]
+    # Of 「他借我钱」 「借」 and 「钱」 tell something, and no pair with 「他」 or 「我」.
+    bare = (
+        word if word.isascii() else "".join(sign for sign in word if not tokenizer.is_function_word(sign))
+        for word in words
+    )
+    told = [word for word in dict.fromkeys(bare) if word and word not in _IDLE]
+    whole = [
+        word for word in told if word.isascii() or len(word) > 1 or not any(word in one for one in told if one != word)
+    ]
+    return (whole or words)[:MAX_WORDS]
 
 
 @with_one_model
@@ -62,27 +79,66 @@ def find_about(persona: Persona, subject: str, asked: Message | None = None) -> 
     No transaction may be open: a subject is compared by its meaning, too. Without an embedding model it is not.
     """
     words = words_of(subject, persona)
-    nodes = matching_nodes(persona, words)
-    sure = [node for node in nodes if is_meant(words, node.description)]
     keys = _matching(search.SUBSTRINGS, persona, words)
     said = Message.objects.filter(persona=persona, pk__in=keys, session__off_the_record=False)
     said = said.exclude(role=Message.Role.SYSTEM).exclude(pk__in=[asked.pk] if asked else [])
-    messages = _best([(message, message.content) for message in said.select_related("session")], words)
-    meant = [message for message in messages if is_meant(words, message.content)]
-    return Found(
-        sure,
-        meant,
-        _people(persona, subject),
-        _alike(persona, subject, [node for node in nodes if node not in sure], {node.pk for node in sure}),
-        [message for message in messages if message not in meant][:MAX_ALIKE],
-    )
+    messages = _nearest_in_words(said.select_related("session"), words, lambda message: message.content)
+    nodes = _nearest_in_words(_holding(persona, words), words, lambda node: node.description)
+    relevance: dict[ConceptNode | Message, float] = {}
+    try:
+        model = follow()
+        [vector] = embedding.embed([subject], as_query=True)
+        told = embedding.embed([message.content for message in messages])
+    except embedding.EmbeddingUnavailable:
+        pass
+    else:
+        near = [pk for pk, _distance in vectors.nearest(persona.pk, vector, MAX_NEAR)]
+        known = {node.pk for node in nodes}
+        near_nodes = ConceptNode.objects.of(persona).filter(pk__in=near).exclude(pk__in=known).recallable()
+        nodes += near_nodes.select_related("persona")
+        stored = vectors.of(node.pk for node in nodes)
+        expect(model)
+        comparable = embedding.scale().comparable
+        relevance = {one: float(comparable("query", text @ vector)) for one, text in zip(messages, told, strict=True)}
+        relevance |= {one: float(comparable("query", stored[one.pk] @ vector)) for one in nodes if one.pk in stored}
+    chosen, alike = _divide(nodes, words, lambda node: node.description, relevance)
+    chosen_messages, alike_messages = _divide(messages, words, lambda message: message.content, relevance)
+    return Found(chosen, chosen_messages, _people(persona, subject), alike, alike_messages)
+
+
+def _nearest_in_words(rows: Iterable[Row], words: Sequence[str], text_of: Callable[[Row], str]) -> list[Row]:
+    shares = {row: share_of(words, text_of(row)) for row in rows}
+    return sorted((row for row in shares if shares[row]), key=lambda row: (-shares[row], -row.pk))[:MAX_COMPARED]
+
+
+def _divide(
+    rows: Sequence[Row], words: Sequence[str], text_of: Callable[[Row], str], relevance: Mapping[Any, float]
+) -> tuple[list[Row], list[Row]]:
+    """Those that are meant, and those that say or mean something like it, best first."""
+    scores: dict[Row, float] = {}
+    meant: dict[Row, bool] = {}
+    for row in rows:
+        share, near = share_of(words, text_of(row)), relevance.get(row, 0.0)
+        scores[row] = share + near
+        means_it = share >= LEAST_SHARE and near >= LEAST_RELEVANCE and share + near >= TOGETHER
+        meant[row] = is_meant(words, text_of(row)) or means_it
+    best = sorted(scores, key=lambda row: (-scores[row], -row.pk))
+    alike = [row for row in best if not meant[row] and scores[row] >= ALIKE]
+    return [row for row in best if meant[row]][:MAX_FOUND], alike[:MAX_ALIKE]
 
 
 def matching_nodes(persona: Persona, words: Sequence[str]) -> list[ConceptNode]:
     """The memories in which half of the words stand, best first."""
+    shares = {node: share_of(words, node.description) for node in _holding(persona, words)}
+    return sorted((node for node in shares if shares[node] >= ALIKE), key=lambda node: (-shares[node], -node.pk))[
+        :MAX_FOUND
+    ]
+
+
+def _holding(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
+    """The memories that hold any of the words."""
     keys = _matching(vectors.SUBSTRINGS, persona, words)
-    nodes = ConceptNode.objects.of(persona).filter(pk__in=keys).select_related("persona")
-    return _best([(node, node.description) for node in nodes], words)
+    return ConceptNode.objects.of(persona).filter(pk__in=keys).select_related("persona")
 
 
 def is_meant(words: Sequence[str], text: str) -> bool:
@@ -97,12 +153,6 @@ def _matching(index: SubstringIndex, persona: Persona, words: Sequence[str]) -> 
     return [key for key, _count in counts.most_common(MAX_CANDIDATES)]
 
 
-def _best(rows: Iterable[tuple[ConceptNode, str]] | Iterable[tuple[Message, str]], words: Sequence[str]) -> list[Any]:
-    scores = {row: share_of(words, text) for row, text in rows}
-    scores = {row: score for row, score in scores.items() if words and score >= ALIKE}
-    return sorted(scores, key=lambda row: (-scores[row], -row.pk))[:MAX_FOUND]
-
-
 def share_of(words: Sequence[str], text: str) -> float:
     """How much of `words` stands in `text`, 0 to 1."""
     told = set(tokenizer.tokenize(text))
@@ -110,31 +160,9 @@ def share_of(words: Sequence[str], text: str) -> float:
 
 
 def _people(persona: Persona, subject: str) -> list[Entity]:
-    name = normalize_name(subject)
     known = persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
     return [
         entity
         for entity in known.order_by("id")[:MAX_CANDIDATES]
-        if name and name in {normalize_name(text) for text in (entity.canonical_name, *_aliases(entity))}
+        if any(occurs(name, subject) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
     ]
-
-
-def _aliases(entity: Entity) -> list[str]:
-    return [alias.text for alias in entity.aliases.all()]
-
-
-def _alike(persona: Persona, subject: str, partly: Sequence[ConceptNode], known: set[int]) -> list[ConceptNode]:
-    """Those in which some of the words stand, then those that mean something like it."""
-    if len(partly) >= MAX_ALIKE:
-        return list(partly[:MAX_ALIKE])
-    known = known | {node.pk for node in partly}
-    try:
-        model = follow()
-        [vector] = embedding.embed([subject], as_query=True)
-    except embedding.EmbeddingUnavailable:
-        return list(partly)
-    near = dict(vectors.nearest(persona.pk, vector, MAX_ALIKE * 4))
-    expect(model)
-    close = [pk for pk, distance in near.items() if distance <= scoring.floor_distance() and pk not in known]
-    nodes = ConceptNode.objects.of(persona).filter(pk__in=close).recallable()
-    return [*partly, *sorted(nodes, key=lambda node: (near[node.pk], node.pk))][:MAX_ALIKE]

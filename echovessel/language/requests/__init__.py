@@ -49,6 +49,16 @@ _NUMBER = re.compile(
 )
 
 
+# "That thing about owing Dot money. Forget it" means what was told earlier, and not the words before it.
+_NAMED_BEFORE = re.compile(
+    r"(?:(?:that|the|this) (?:whole )?(?:thing|stuff|business|bit|part|matter|story|one|mess|drama) "
+    r"(?:about|with|on|of|where)|what i(?:'ve| have)? (?:said|told you|wrote|mentioned)(?: (?:about|on|of))?|"
+    r"what i want (?:gone|deleted|forgotten|erased) is(?: that)?|(?:as for|regarding|concerning) |"
+    r"(?:跟|和)你说(?:过)?的|关于)\s*(?P<x>[^.!?。！？\n]+)[.!?。！？\s]*$",
+    re.IGNORECASE,
+)
+
+
 # "Forget the croissants, no wait, don't": taken back in the same breath.
 _RETRACTED = re.compile(
     r"[,;.!…–—-]\s*(?:oh |ah |hm+,? )?(?:no,? wait|wait,? no|"
@@ -140,6 +150,13 @@ def _in_own_words(one: Request, text: str, plain: str) -> Request:
         before = plain[: one.start].rstrip(" \t\n,，:：-—–")
         if sum(map(str.isalnum, _IDLE.sub(" ", before))) < _MIN_TOLD:
             return one
+        if named := _NAMED_BEFORE.search(plain, 0, len(before)):
+            return replace(
+                one,
+                kind=RequestKind.FORGET,
+                subject=text[named.start("x") : len(before)],
+                subject_start=named.start("x"),
+            )
         begins = len(before) - len(before.lstrip())
         return replace(one, subject=text[begins : len(before)], subject_start=begins)
     if one.subject_start < 0 or one.kind is RequestKind.CORRECTION or not one.subject:

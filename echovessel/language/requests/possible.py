@@ -35,7 +35,7 @@ _AROUND = re.compile(
 )
 _POINTS = re.compile(
     r"(?:(?:what|that|this|it|them|the|last|one|bit|part|thing|line|message|i|just|said|told|wrote|you|please|pls|"
-    r"can|could|would|want|out|of|your|memory|any|off|record|between|us|and|me)\W*)+|"
+    r"can|could|would|want|out|of|your|memory|any|off|record|between|us|and|me|take|strike|leave|get|from|gone)\W*)+|"
     r"(?:这|那|刚|才|刚刚|上|面|我|你|说|的|话|句|条|段|个|件|些|事|情|它|就|先|也|吧|行吗|能不能|可以|请|麻烦|帮|"
     r"给)+",
     _I,

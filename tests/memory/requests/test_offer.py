@@ -139,6 +139,53 @@ def test_a_person_is_found_by_name_and_words_of_others_are_not(mira: Persona, ot
     assert not find_about(mira, "the lighthouse keeper")
 
 
+@pytest.mark.django_db
+@pytest.mark.real_embeddings
+@each_row(
+    "told, others, message",
+    [
+        (
+            "I told you I owe Dot three hundred pounds for the boiler, and I feel dreadful about that.",
+            ("Dot's tests came back clear, I cried in the Co-op.", "Dot has a key. I've written lists for her."),
+            "Listen, that thing about owing Dot money. Forget it, please, take it out of your memory.",
+        ),
+        (
+            "i ride a blue trek bike to work, i sold my car to pay for knives",
+            ("my bike got stolen for real tho", "mom keeps the newspaper clipping on the fridge"),
+            "what i want gone is that i sold the car for knives, mom thinks it got stolen. erase that one please",
+        ),
+        (
+            "I shouldn't have told you, but I owe nine thousand on a credit card that Deepak doesn't know about.",
+            ("Deepak is on nights this week.", "I sold the Volvo for $900."),
+            "So please forget the credit card thing, I don't want it sitting in there.",
+        ),
+        (
+            "我跟他借给我的那两万块还没还清，吵架的时候他居然提这个，太难堪了",
+            ("我弟要去荷兰交换了，九月走", "医生说六月复查，我请好假了"),
+            "把他借我钱那件事忘了吧，别留着，已经还清了，我也不想再看到",
+        ),
+        (
+            "我跟秀兰借给他八万块钱，棺材本都拿出来了，这事别跟人说",
+            ("搬家了，搬成都来了，跟郑凯一个小区，在温江", "儿子郑凯在成都搞装修，孙女叫糖糖"),
+            "对了，跟你说的借给郑凯八万那个事，你给我忘了，删掉",
+        ),
+    ],
+)
+def test_what_shall_be_forgotten_is_found_when_it_was_said_in_other_words(
+    mira: Persona, remember: Any, told: str, others: tuple[str, ...], message: str
+) -> None:
+    ConceptNode.objects.all().delete()
+    Message.objects.all().delete()
+    session = talk(mira, told, *others, message)
+    node = remember(mira, told)
+    asked_in = session.messages.order_by("id").last()
+    [request, *_] = read_requests(message)
+    assert asked_in is not None
+    found = find_about(mira, request.subject, asked_in)
+    assert [one.content for one in found.messages] == [told]
+    assert list(found.nodes) == [node]
+
+
 # --- corrections --------------------------------------------------------------------------------------------------
 @each_row(
     "memory, message, corrected",
