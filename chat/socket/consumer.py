@@ -170,7 +170,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         # Subscribe first, then say where the stream stands, so that nothing falls between.
         runner.get_runner().watch()
         embedding.warm(GREETINGS[self.persona.language])
-        care.warm()
+        care.warm(self.persona.language)
         streams = self.persona.uuid, access_revocation.stream_of(self.persona.owner_id)
         self.subscription = await events.get_hub().subscribe(*streams)
         self.joined_at = await in_thread(events.last_id, self.persona.uuid)

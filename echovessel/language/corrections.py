@@ -89,10 +89,10 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
     'The party is on Saturday.'
     >>> apply_correction("I run on Thursday.", "No, on Friday I see the dentist.")
     """
-    if len(line) > LONGEST or _ASKS.search(line):
+    if len(line) > LONGEST:
         return None
     lower = line.lower()
-    if not (_TAKES_BACK.match(line) or any(word in lower for word in _OTHERWISE)):
+    if not (_TAKES_BACK.match(line) or any(word in lower for word in _OTHERWISE)) or _ASKS.search(line):
         return None
     for kind in (_DAYS, _HOURS):
         # What `line` says that it is not, and what it is; empty where it does not say.

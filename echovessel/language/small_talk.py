@@ -108,13 +108,14 @@ def _says_nothing(sentence: str, names: Sequence[str]) -> bool:
         for name in names:
             plain = plain.replace(name, " ")
         return bool(_CORE_ZH.search(plain)) and not _OTHER.search(_PHRASES_ZH.sub("", plain))
-    words = _WORD.findall(plain)
-    if any(not word.isascii() or word.isdigit() for word in words):
-        return False
-    others = [word for word in words if word not in _CORE and word not in _BESIDE]
-    if len(others) == len(words):  # not a word of small talk: signs alone say nothing either
-        return not words
-    return not _CORE.isdisjoint(words) and all(_is_called(word, names) for word in others)
+    words = has_core = False
+    for match in _WORD.finditer(plain):  # most sentences tell something with their first or second word
+        word, words = match[0], True
+        if word in _CORE:
+            has_core = True
+        elif not word.isascii() or word.isdigit() or (word not in _BESIDE and not _is_called(word, names)):
+            return False
+    return has_core or not words  # signs alone say nothing either
 
 
 def _is_called(word: str, names: Sequence[str]) -> bool:
