@@ -4,6 +4,7 @@ The formula, in the order of `rank`; w = 1 in a narrow window of asked days, les
 
     words      = BM25 of a row / the best row's, or / a full answer's where even the best falls short
     own        = share · dense + (1 - share) · words                      of a node (scoring.fuse)
+                 or PART · the same of a part of the question, against the best of that, if that is more
     base       = max(own, own + HOP / (many - 1) · (own of a joined node - own))
     session    = its words + TALK_MEANING · its best node's base / the best base + TALK_IN_WINDOW · w, if of these days
     around     = own words of a message and of its neighbourhood (passages.score_messages)
@@ -25,6 +26,7 @@ from datetime import datetime
 
 import numpy as np
 
+from echovessel.language import tokenizer
 from memory import knobs
 from memory.recall import lexical, passages, scoring
 from memory.recall import query as queries
@@ -41,6 +43,7 @@ TALK_MEANING = 0.7  # a session's best node against its words
 TALK_IN_WINDOW = 1.0  # a session of the days that are asked about against its words
 IN_WINDOW = 0.4  # how far a node of these days is raised, where the window is narrow
 TALK_WORDS = 0.75  # the share of words that several messages, rather than one question, must find
+PART = 0.95  # of an answer to a part of the question against one to the whole
 HOP = 0.3  # how far a node is drawn towards what it is joined with
 WORDS_BESIDE_MEANING = 0.2  # what words add to meaning in the question whether there is an answer
 NEIGHBOURHOOD = 0.3  # how far a node is drawn towards the score of its best message
@@ -109,12 +112,22 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
     weight = pool.window.weight if pool.window else 0.0
     dense, words = scoring.dense_relevance(nodes.distances), _node_words(pool)
     own = scoring.fuse(dense, words, tuning.share)
+    best_own = own.max(initial=0.0)
+    for place, worth in enumerate(_worth_of_parts(query, pool.node_worth)):
+        near = nodes.part_distances[:, place] if nodes.part_distances.size else np.full(len(own), np.nan)
+        of_part = _normalize(lexical.scores(nodes.texts, worth), worth)
+        answers_part = scoring.fuse(scoring.dense_relevance(near), of_part, tuning.share)
+        best_of_part = answers_part.max(initial=0.0)
+        if best_of_part > tuning.floor:
+            own = np.maximum(own, PART * best_own / best_of_part * answers_part)
     # Who is named brings their own memories along anyway: no edge draws those.
     joined, other, many = nodes.joined[~nodes.anchored[nodes.joined[:, 1]]].T
     base = own.copy()
     np.maximum.at(base, other, own[other] + HOP / (many - 1) * (own[joined] - own[other]))
     in_window = weight * np.isin(sessions.sessions, pool.sessions_in_window)
     message_words = _normalize(lexical.scores(pool.messages.texts, pool.message_worth), pool.message_worth)
+    for worth in _worth_of_parts(query, pool.message_worth):
+        message_words = np.maximum(message_words, PART * _normalize(lexical.scores(pool.messages.texts, worth), worth))
     answering = max(_message_answer(pool, query, tuning), in_window.max(initial=0.0))
     around = passages.score_messages(
         sessions,
@@ -195,6 +208,12 @@ def _whole_words(query: Query, worth: np.ndarray) -> np.ndarray:
     """The worth of whole words alone."""
     whole = queries.whole_words(query.words)
     return worth * np.fromiter((word in whole for word in query.words), dtype=bool, count=len(worth))
+
+
+def _worth_of_parts(query: Query, worth: np.ndarray) -> list[np.ndarray]:
+    """The worth of the words of each part of the query."""
+    parts = [frozenset(tokenizer.content_words(part)) for part in query.parts]
+    return [worth * np.fromiter((word in part for word in query.words), dtype=bool, count=len(worth)) for part in parts]
 
 
 def _best_coverage(texts: Texts, worth: np.ndarray, rows: int) -> float:

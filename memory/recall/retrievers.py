@@ -1,6 +1,7 @@
 """The retrievers of recall: candidates from one persona's indexes. No retriever knows a channel (D4).
 
     dense     nodes near the query's vector
+    parts     nodes near the vectors of the questions that it is made of
     lexical   nodes that contain its words
     evidence  nodes that rest on messages that contain its words
     entity    nodes that mention an entity that is named
@@ -78,11 +79,12 @@ _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 class Nodes(NodeRows):
     """The node candidates. `vectors` (n, d) and `distances` (n,), Euclidean, are NaN where a node has none;
     `anchored` are those that mention an entity that is named, and facts about what is asked; `in_window` those of the
-    days that are asked about.
+    days that are asked about; `part_distances` (n, p) are those from each part of the query.
     `joined` (edges, 3) holds the positions of two nodes and how many nodes share what joins them."""
 
     vectors: np.ndarray
     distances: np.ndarray
+    part_distances: np.ndarray
     anchored: np.ndarray
     in_window: np.ndarray
     joined: np.ndarray
@@ -152,6 +154,10 @@ def gather(
         nearest = [node for node, _ in found]
         near = nearest[:k]
         finds.add(near, record)
+    if meaning and len(meaning.parts):
+        with finds.timed("parts") as record:
+            near_parts = (space.nearest(part, k // len(meaning.parts)) for part in meaning.parts)
+            finds.add(dict.fromkeys(node for part in near_parts for node, _ in part), record)
     with finds.timed("lexical") as record:
         node_count = memory.node_count
         node_worth, best_nodes = _best_by_words(query, memory.nodes_holding(words, COMMON), node_count, k)
@@ -231,11 +237,14 @@ def _measure(
 ) -> Nodes:
     """The node candidates with their vectors, their distances from the query, and the edges between them."""
     vectors = space.vectors(rows.ids) if meaning else np.full((len(rows.ids), 1), np.nan)
+    parts = meaning.parts if meaning else ()
+    of_parts = np.array([_distances("whole", vectors, part) for part in parts]).reshape(len(parts), len(rows.ids))
     joined = np.stack([index_of(edges[:, 0], rows.ids), index_of(edges[:, 1], rows.ids), edges[:, 2]], axis=1)
     return Nodes(
         **vars(rows),
         vectors=vectors,
         distances=_distances("whole", vectors, meaning.whole) if meaning else vectors[:, 0],
+        part_distances=of_parts.T,
         anchored=np.logical_or.reduce([finds.of(name, rows.ids) for name in ("entity", "domain", leads.retriever)]),
         in_window=finds.of("time", rows.ids),
         joined=joined[(joined[:, :2] >= 0).all(axis=1)],  # both ends are candidates

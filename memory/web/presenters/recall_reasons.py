@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy, pgettext_lazy
 
 ARMS = {
     "dense": gettext_lazy("by meaning"),
+    "parts": gettext_lazy("by meaning of a part of the question"),
     "lexical": gettext_lazy("by words"),
     "entity": gettext_lazy("by name"),
     "domain": gettext_lazy("about what you asked"),
