@@ -15,6 +15,7 @@ from django.conf import settings
 from django.contrib.auth.decorators import login_not_required
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.templatetags.static import static
 from django.utils.html import escape
 from django.utils.module_loading import autodiscover_modules
 from django.utils.safestring import SafeString, mark_safe
@@ -130,7 +131,8 @@ def _load_page(name: str, language: str) -> HelpPage:
     for token, heading in zip((one for one in tokens if _opens_section(one)), headings, strict=True):
         token.attrSet("id", heading.anchor)
     title, lead = tokens[1].content, _text(tokens[4])
-    return HelpPage(name, title, lead, _markdown.renderer.render(tokens[3:], _markdown.options, {}), headings)
+    body = _markdown.renderer.render(tokens[3:], _markdown.options, {"language": language})
+    return HelpPage(name, title, lead, body, headings)
 
 
 def _parse(name: str, language: str) -> list[Token]:
@@ -160,6 +162,14 @@ def _code_block(renderer: object, tokens: list[Token], place: int, options: obje
     return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
 
 
+def _picture(renderer: object, tokens: list[Token], place: int, options: object, env: dict[str, str]) -> str:
+    """A picture of the product in the language of the page: `![What it shows](people)`."""
+    token = tokens[place]
+    address = static(f"img/help/{token.attrGet('src')}.{env['language']}.webp")
+    return f'<img src="{escape(address)}" alt="{escape(token.content)}" width="1280" height="760" loading="lazy">'
+
+
+_markdown.add_render_rule("image", _picture)
 _markdown.add_render_rule("fence", _code_block)
 _markdown.add_render_rule("table_open", _wrapped_table)
 _markdown.add_render_rule("table_close", _wrapped_table)

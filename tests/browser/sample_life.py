@@ -221,7 +221,8 @@ from memory.archive import import_archive
 from memory.models import ConceptNode
 from persona.models import Persona
 now, chance = timezone.now(), random.Random(1)
-ana = User.objects.create_superuser("ana", password="a long word for ana")
+ana = User.objects.filter(username="ana").first() or User.objects.create_superuser(
+    "ana", password="a long word for ana")
 keys = {{}}
 for language, path in {files!r}.items():
     with open(path, "rb") as file:

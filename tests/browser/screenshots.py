@@ -1,11 +1,12 @@
 """Pictures of the product, from an installation seeded for them.
 
-make screenshots                          # the README's: static/img/screenshot.webp
+make screenshots                          # the README's and the manual's: static/img/
 make screenshots PAGES="--pages FOLDER"   # every page, wide and narrow, light and dark, English and Chinese
 """
 
 import argparse
 import base64
+import re
 import tempfile
 from itertools import product
 from pathlib import Path
@@ -15,10 +16,13 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests import chromium
 from tests.browser.conftest import FLAGS
+from tests.browser.sample_life import settle, sign_in
+from tests.browser.test_accessibility import ADMIN_PAGES, OWNER_PAGES
 from tests.browser.test_main_job import begin, say
 from tests.installation import ROOT, Installation
 
 README = ROOT / "static" / "img" / "screenshot.webp"
+HELP = ROOT / "static" / "img" / "help"
 SIZES = {1280: 800, 390: 844}
 STORIES = {
     "en": {
@@ -29,8 +33,6 @@ STORIES = {
             "My dog Biscuit died last year. I still miss him terribly.",
         ],
         "asked": "Do you remember my cat?",
-        "chat": "Ana: I start a new job at the library on Monday.\nTom: Congratulations! Bring the tent on Sunday.\n",
-        "speaker": "Ana",
     },
     "zh": {
         "locale": "zh-CN",
@@ -40,35 +42,15 @@ STORIES = {
             "我的狗豆豆去年走了，我还是非常想念它。",
         ],
         "asked": "你还记得我的猫吗",
-        "chat": "安娜: 我星期一开始在图书馆上班。\n小王: 恭喜！下周末带上帐篷吧。\n",
-        "speaker": "安娜",
     },
 }
-PAGES = {
-    "account": "/account/",
-    "my-data": "/account/data/",
-    "name": "/account/name/",
-    "look": "/account/look/",
-    "password": "/account/password/",
-    "sign-out": "/account/sign-out/",
-    "token": "/account/tokens/",
-    "delete-account": "/account/delete/",
-    "help": "/help/",
-    "help-forget": "/help/forget/",
-    "admin": "/admin/",
-    "admin-messages": "/admin/chat/message/",
-    "admin-sessions": "/admin/chat/session/",
-    "admin-events": "/admin/memory/event/",
-    "admin-entities": "/admin/memory/entity/",
-    "admin-flags": "/admin/chat/crisisflag/",
-    "admin-calls": "/admin/llm/llmcall/",
-    "admin-calendar": "/admin/reaching-out/",
-    "not-found": "/nowhere/",
-}
+# Of the manual, by name; echovessel/web/help.py knows their size.
+HELP_PICTURES = {"memories": "/memory/{}/", "people": "/memory/{}/people/", "year": "/memory/{}/year/"}
+HELP_SIZE = {"width": 1280, "height": 760}
 
 
-def seed(page: Page, house: Installation, language: str) -> str:
-    """A life of three messages, and a chat from elsewhere; returns the address of the companion's pages."""
+def seed(page: Page, house: Installation, language: str) -> None:
+    """A life of three messages, and a question about it."""
     story = STORIES[language]
     begin(page, house, language)
     for message in story["told"]:
@@ -76,16 +58,6 @@ def seed(page: Page, house: Installation, language: str) -> str:
     page.get_by_test_id("end-talk").click()
     expect(page.locator("[data-testid=timeline-row][data-kind=event]").first).to_be_attached(timeout=90_000)
     say(page, str(story["asked"]))
-    home = page.url
-    chat = house.folder / "chat.txt"
-    chat.write_text(str(story["chat"]))
-    persona = home.rstrip("/").split("/")[-1]
-    house.manage(
-        *("import_memories", str(chat), "--persona", persona, "--format", "transcript", "--undated", "2026-10-03"),
-        *("--user-is", str(story["speaker"])),
-        check=False,
-    )
-    return home
 
 
 def to_webp(page: Page, png: bytes, quality: float = 0.82) -> bytes:
@@ -114,19 +86,37 @@ def picture_of_readme(browser: Browser, house: Installation) -> None:
     README.write_bytes(to_webp(page, page.screenshot()))
 
 
-def pictures_of_pages(browser: Browser, house: Installation, language: str, folder: Path) -> None:
+def pictures_of_help(browser: Browser, house: Installation) -> None:
+    """Those of the manual, in both languages, from a year of a companion."""
+    keys = settle(house)
     first = context_of(browser, "en", 1280, "light")
-    home = seed(first.new_page(), house, language)
-    memory = home.replace("/chat/", "/memory/")
-    own = {"chat": home, "reaching-out": f"{home}reaching-out/", "memory": memory}
-    own |= {name: f"{memory}{name}/" for name in ("people", "names", "receipts", "bring", "drafts")}
+    sign_in(first.new_page(), house)
+    for language, (name, address) in product(STORIES, HELP_PICTURES.items()):
+        context = context_of(browser, language, 1280, "light", storage_state=first.storage_state())
+        page = context.new_page()
+        page.set_viewport_size(HELP_SIZE)
+        page.goto(house.url + address.format(keys[language]))
+        page.wait_for_timeout(500)
+        (HELP / f"{name}.{language}.webp").write_bytes(to_webp(page, page.screenshot(), 0.75))
+        context.close()
+
+
+def pictures_of_pages(browser: Browser, house: Installation, language: str, folder: Path) -> None:
+    """Every page that is looked at for accessibility, wide and narrow, in both themes."""
+    keys = settle(house)
+    keys["en"] = keys[language]
+    first = context_of(browser, "en", 1280, "light")
+    sign_in(first.new_page(), house)
+    addresses = [*OWNER_PAGES, *(f"/admin/{address}" for address in ADMIN_PAGES)]
     for width, scheme in product(SIZES, ("light", "dark")):
         context = context_of(browser, language, width, scheme, storage_state=first.storage_state())
         page = context.new_page()
-        for name, address in own.items() | {(name, house.url + path) for name, path in PAGES.items()}:
-            page.goto(address)
+        for address in addresses:
+            page.goto(house.url + address.format(**keys))
             page.wait_for_timeout(500)
-            page.screenshot(path=folder / f"{name}.{language}.{width}.{scheme}.png", full_page=name != "chat")
+            name = re.sub(r"[^a-z]+", "-", re.sub(r"{\w+}", "", address)).strip("-")
+            whole = not address.startswith("/chat/{en}/")
+            page.screenshot(path=folder / f"{name}.{language}.{width}.{scheme}.png", full_page=whole)
         context.close()
 
 
@@ -146,6 +136,7 @@ def main() -> None:
                         pictures_of_pages(browser, house, language, folder)
                     else:
                         picture_of_readme(browser, house)
+                        pictures_of_help(browser, house)
         browser.close()
 
 
