@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from echovessel.admin import AboutPersona, AdminPage, Lately, ReadOnlyAdmin, ReadOnlyInline, excerpt
-from persona.editing import publish_settings
+from persona.companion.editing import publish_settings
 from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, MoodChange, Persona
 
 

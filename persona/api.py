@@ -18,7 +18,7 @@ from echovessel.api.bodies import Body, storable_text
 from echovessel.api.pagination import Page
 from echovessel.api.problems import ApiError, refused_fields
 from echovessel.api.routing import Section
-from persona import editing
+from persona.companion import editing
 from persona.lookup import own_persona
 from persona.models import CoreBlock, Persona
 from persona.models.core_block import MAX_CHARACTERS, Label

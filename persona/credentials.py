@@ -20,11 +20,11 @@ from django.views.decorators.http import require_http_methods
 from echovessel.api.tokens import secret
 from echovessel.api.tokens.models import ApiToken
 from echovessel.web import access_revocation
-from persona.companion import NameField
-from persona.editing import edit_persona
+from persona.companion.editing import edit_persona
+from persona.companion.parts import NameField
+from persona.companion.zones import ZoneField, describe_zone, listed_zones
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
-from persona.zones import ZoneField, describe_zone, listed_zones
 
 MAX_PASSWORD = 1_000
 MAX_LISTED_TOKENS = 100

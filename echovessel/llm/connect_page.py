@@ -206,7 +206,7 @@ def _render(
         "work": _describe_work(chosen, cast(User, request.user)),
         "embedding": embedding.name(),
         "embedding_server": settings.EMBEDDING_BASE_URL if embedding.is_served(embedding.name()) else "",
-        "usual": {kind: provider_of(Connection(kind)).defaults for kind, _label in KINDS if kind != SERVER},
+        "usual": {label: provider_of(Connection(kind)).defaults for kind, label in KINDS if kind != SERVER},
     }
     return render(request, "account/model.html", context, status=status)
 
@@ -218,7 +218,7 @@ def _describe_work(chosen: Connection, user: User) -> list[dict[str, Any]]:
     rows = []
     for tier, (title, purposes) in WORK.items():
         calls = [one for one in used if one.purpose in purposes]
-        model = "" if chosen.provider == OFFLINE else provider.model(tier)
+        model = provider.model(tier)
         rows.append(
             {
                 "title": title,

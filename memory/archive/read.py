@@ -42,10 +42,10 @@ from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
 from memory.store.deduplication import content_hash
 from memory.store.writing import concern_of
-from persona import pictures
+from persona.companion import pictures
+from persona.companion.pictures import PictureRefused
 from persona.models import CoreBlock, CoreBlockVersion, MoodChange, Persona
 from persona.onboarding.creation import create_persona, language_of
-from persona.pictures import PictureRefused
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -28,16 +28,13 @@ class Unnamed(FileUploadHandler):
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.taken += len(raw_data)
-        if self.taken > self._limit():
+        # A view may take less than imports do: it says so as `max_upload_bytes`.
+        match = self.request and self.request.resolver_match
+        if self.taken > (getattr(match and match.func, "max_upload_bytes", 0) or most_bytes()):
             self.file.close()
             self.request.upload_is_too_big = True  # type: ignore[union-attr]
             raise SkipFile
         self.file.write(raw_data)
-
-    def _limit(self) -> int:
-        """A view may take less than imports do: it says so as `max_upload_bytes`."""
-        match = getattr(self.request, "resolver_match", None)
-        return getattr(match and match.func, "max_upload_bytes", 0) or most_bytes()
 
     def file_complete(self, file_size: int) -> UploadedFile:
         self.file.seek(0)

@@ -15,9 +15,9 @@ from memory.imports.readers.lines import role_named
 from memory.imports.readers.types import Kind
 from memory.imports.runs import is_read_anew
 from memory.models import ImportJob
+from persona.companion.zones import ZoneField, listed_zones
 from persona.onboarding.creation import language_of
 from persona.onboarding.forms import PersonaStep, StyleStep, YouStep
-from persona.zones import ZoneField, listed_zones
 
 PARTS = {
     "text": _("Text"),

@@ -8,9 +8,9 @@ from django.contrib.auth.models import User
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
 
+from persona.companion.zones import ZoneField, listed_zones
 from persona.models import Persona
 from persona.models.core_block import MAX_CHARACTERS
-from persona.zones import ZoneField, listed_zones
 
 
 class FirstOwnerForm(UserCreationForm):

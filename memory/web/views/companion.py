@@ -17,11 +17,11 @@ from memory.models import Lesson
 from memory.recall.always_known import always_known
 from memory.recall.render import format_uuid
 from memory.web.views.base import page, persona_page
-from persona import pictures
-from persona.companion import PARTS, ChangedMeanwhile, PartForm
+from persona.companion import pictures
+from persona.companion.parts import PARTS, ChangedMeanwhile, PartForm
+from persona.companion.pictures import PictureRefused
+from persona.companion.zones import listed_zones
 from persona.models import CoreBlock, Persona, Picture
-from persona.pictures import PictureRefused
-from persona.zones import listed_zones
 
 MAX_LISTED = 5
 MAX_VERSIONS = 30

@@ -20,8 +20,8 @@ from memory.web.import_forms import Answers, Names, UploadForm
 from memory.web.presenters.imports import import_context, question_context, upload_context
 from memory.web.views.base import is_fragment
 from memory.web.views.imports import answers, begin_import, cancel, confirm_import, refuse_upload, sent_on, status_of
+from persona.companion.pictures import MAX_BYTES, PictureRefused, save_picture
 from persona.onboarding.creation import create_persona
-from persona.pictures import MAX_BYTES, PictureRefused, save_picture
 
 MOST_LISTED = 10
 

@@ -45,7 +45,7 @@ from memory.models import (
 )
 from memory.store import checks, tombstones, vectors
 from memory.store.deduplication import content_hash
-from persona import pictures
+from persona.companion import pictures
 from persona.models import CoreBlock, CoreDraft, MoodChange, Persona
 from persona.models.core_block import Label
 from persona.onboarding import drafts

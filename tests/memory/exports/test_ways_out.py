@@ -20,8 +20,8 @@ from memory.imports.readers.pam import PortableMemory
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, Found, Remembered
 from memory.models import ConceptNode, Entity
+from persona.companion.pictures import only_pixels, save_picture
 from persona.models import Persona
-from persona.pictures import only_pixels, save_picture
 from tests.memory.archive.archives import SMALL, imported, message, session
 from tests.memory.imports import importing_files
 from tests.memory.imports.readers.given import FILES, found_by, given, lines_of

@@ -13,11 +13,11 @@ from django import forms
 from django.db import transaction
 from django.utils.translation import gettext_lazy as _
 
-from persona.editing import edit_persona
+from persona.companion.editing import edit_persona
+from persona.companion.zones import ZoneField
 from persona.models import Persona
 from persona.models.core_block import MAX_CHARACTERS, Label, plain_line_breaks
 from persona.models.persona import clean_name
-from persona.zones import ZoneField
 
 if TYPE_CHECKING:
     from django.contrib.auth.models import User

@@ -4,9 +4,9 @@ import struct
 
 import pytest
 
-from persona import pictures
+from persona.companion import pictures
+from persona.companion.pictures import PictureRefused, only_pixels
 from persona.models import Picture
-from persona.pictures import PictureRefused, only_pixels
 from tests.persona.images import PLACE, jpeg, png, png_with_place, webp
 from tests.table import each_row
 

@@ -17,7 +17,7 @@ from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
-from persona.editing import publish_settings
+from persona.companion.editing import publish_settings
 from persona.models import Persona, Picture
 
 MAX_BYTES = 10 * 1024 * 1024
