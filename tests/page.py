@@ -20,12 +20,17 @@ PATIENCE = 10
 class Page:
     """One open page. Frames that came are kept in `frames`, in order."""
 
-    def __init__(self, user: User | None, persona: Any, origin: str = "http://testserver") -> None:
-        self.user, self.persona, self.origin = user, persona, origin
+    def __init__(
+        self, user: User | None, persona: Any, origin: str = "http://testserver", *, warm: bool = True
+    ) -> None:
+        self.user, self.persona, self.origin, self.warm = user, persona, origin, warm
         self.frames: list[dict[str, Any]] = []
 
     async def __aenter__(self) -> Self:
-        await asyncio.wrap_future(embedding.warm())  # a first turn waits for it, and patience is for what comes after
+        if self.warm:
+            await asyncio.wrap_future(
+                embedding.warm()
+            )  # a first turn waits for it, and patience is for what comes after
         headers = [(b"host", b"testserver"), (b"origin", self.origin.encode())]
         if self.user is not None:
             cookie = await in_thread(_cookie, self.user)

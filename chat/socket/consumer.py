@@ -11,6 +11,7 @@ import math
 import time
 import uuid
 from collections.abc import Coroutine, Sequence
+from concurrent.futures import Future
 from typing import Annotated, Any, Literal
 
 from channels.generic.websocket import AsyncWebsocketConsumer
@@ -141,6 +142,8 @@ CHANNEL = messages.PAGE_CHANNEL
 BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND, BROKEN = 4400, 4401, 4404, 4500
 # A replay sends all that was kept, and the server cannot feel how fast it is read.
 LEAST_SECONDS_BETWEEN_REPLAYS = 0.5
+# Nobody is told of a load that is over before it can be read.
+WAKING_AFTER_SECONDS = 0.5
 # What will be said is of the persona's language: what it takes to embed that is loaded with the page.
 GREETINGS = {"en": "Hello", "zh": "你好"}
 
@@ -169,7 +172,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.sending = asyncio.Lock()
         # Subscribe first, then say where the stream stands, so that nothing falls between.
         runner.get_runner().watch()
-        embedding.warm(GREETINGS[self.persona.language])
+        warmth = embedding.warm(GREETINGS[self.persona.language])
         care.warm(self.persona.language)
         streams = self.persona.uuid, access_revocation.stream_of(self.persona.owner_id)
         self.subscription = await events.get_hub().subscribe(*streams)
@@ -177,7 +180,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.seen = stream.Seen(self.joined_at)
         await self._send(stream.ready(self.persona, self.joined_at))
         await self._say_snapshot()
-        self.tasks = [asyncio.create_task(self._guarded(work)) for work in (self._pump(), self._beat())]
+        works = self._pump(), self._beat(), self._say_when_awake(warmth)
+        self.tasks = [asyncio.create_task(self._guarded(work)) for work in works]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
@@ -188,6 +192,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
             if self.subscription is not None:
                 events.get_hub().unsubscribe(self.subscription)
                 self.subscription = None
+
+    async def _say_when_awake(self, warmth: "Future[Any]") -> None:
+        """While what the persona remembers with is still being loaded, say so, and when it has been."""
+        waking = asyncio.wrap_future(warmth)
+        awake, _pending = await asyncio.wait({waking}, timeout=WAKING_AFTER_SECONDS)
+        if not awake:
+            await self._say("chat.connection.waking")
+            await waking
+            await self._say("chat.connection.awake")
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task of this socket; when it breaks, close the socket, so that the page comes back and resumes."""

@@ -140,6 +140,8 @@ function resumeAgain() {
 const handlers = {
   'chat.connection.ready': ready,
   'chat.connection.heartbeat': () => {},
+  'chat.connection.waking': () => wake(true),
+  'chat.connection.awake': () => wake(false),
   'chat.message.user_appended': userAppended,
   'chat.message.care': careAdded,
   'chat.message.replaced': replaced,
@@ -187,6 +189,7 @@ function note(id) {
 
 function ready(data) {
   socket.ready();
+  wake(false);
   socket.send({ type: 'resume', after: resumeFrom });
   replayUntil = data.last_event_id ?? 0;
   if (replayUntil <= resumeFrom) deliverAll();
@@ -433,6 +436,12 @@ function showState(state) {
   for (const line of unsent.lines) lines.drawUnsent(line, line.refused ?? word(state === 'online' ? 'sending' : 'waiting'));
 }
 
+// While what the companion remembers with is being loaded, the page says so where it says that it is connected.
+function wake(isWaking) {
+  chat.toggleAttribute('data-waking', isWaking);
+  document.getElementById('light-words').textContent = word(isWaking ? 'waking' : chat.dataset.state);
+}
+
 function announce(words) {
   announcer.textContent = words;
 }
@@ -623,6 +632,7 @@ function stop() {
 }
 
 function escape() {
+  if (timeline.isOpen() && !timeline.wide.matches) return false; // It closes itself.
   if (composer.editing) composer.stopEditing();
   else if (finder.isOpen()) finder.close();
   else return stop();

@@ -26,13 +26,16 @@ export class Versions {
 
   // Puts every button and number right. May be called at any time.
   arrange() {
-    const replies = [...this.root.querySelectorAll('[data-role="persona"][data-turn]')];
-    for (const group of new Set(replies.map((line) => this.groupOf(line)))) if (group) this.arrangeAnswers(group);
-    this.arrangeWordings();
+    const said = [...this.root.querySelectorAll('[data-role="user"]')];
+    const replies = [...this.root.querySelectorAll('[data-role="persona"]:not([data-turn=""])')];
+    const groups = new Map();
+    for (const line of replies) groups.set(this.groupOf(line), [...(groups.get(this.groupOf(line)) ?? []), line]);
+    for (const [group, answers] of groups) this.arrangeAnswers(group, answers);
+    this.arrangeWordings(said);
     const open = this.isOpen();
-    const mine = [...this.root.querySelectorAll('[data-role="user"]:not([data-set-aside])')].at(-1);
-    for (const line of this.root.querySelectorAll('[data-role="user"]')) {
-      const withheld = line.querySelector('[data-note="withheld"]:not([hidden])');
+    const mine = said.findLast((line) => !('setAside' in line.dataset));
+    for (const line of said) {
+      const withheld = line === mine && line.querySelector('[data-note="withheld"]:not([hidden])');
       line.querySelector('[data-act="editMessage"]').hidden = line !== mine || !open || Boolean(withheld);
     }
     for (const line of replies) {
@@ -42,8 +45,7 @@ export class Versions {
     }
   }
 
-  arrangeAnswers(group) {
-    const answers = this.answers(group);
+  arrangeAnswers(group, answers) {
     const standing = this.standing(answers);
     const viewed = answers.find((line) => line.dataset.turn === this.viewed.get(group)) ?? standing ?? answers[0];
     for (const [place, line] of answers.entries()) {
@@ -59,11 +61,12 @@ export class Versions {
   }
 
   // The message that stands in the place of others has a button that shows them.
-  arrangeWordings() {
-    for (const line of this.root.querySelectorAll('[data-role="user"]')) {
-      const others = this.wordingsBehind(line);
-      line.querySelector('[data-act="otherWording"]').hidden = !others.length || 'setAside' in line.dataset;
+  arrangeWordings(said) {
+    const others = this.root.querySelectorAll('[data-set-aside][data-replaced-by]');
+    const replaced = new Set([...others].map((line) => line.dataset.replacedBy));
+    for (const line of said) {
       const aside = 'setAside' in line.dataset;
+      line.querySelector('[data-act="otherWording"]').hidden = aside || !replaced.has(line.dataset.turn);
       line.toggleAttribute('data-hidden', aside && !('shown' in line.dataset));
       line.querySelector('[data-act="choose"]').hidden = !aside || !this.isOpen();
     }

@@ -65,10 +65,12 @@ async def test_its_own_greeting_is_the_first_thing_that_was_said(mira: Persona, 
 
 async def test_a_model_that_is_still_being_loaded_is_told(mira: Persona, scripted: Script, monkeypatch: Any) -> None:
     loading: Future[None] = Future()
-    async with Page(mira.owner, mira) as page:
-        monkeypatch.setattr(runner.embedding, "warm", lambda *_text: loading)
+    monkeypatch.setattr(runner.embedding, "warm", lambda *_text: loading)
+    async with Page(mira.owner, mira, warm=False) as page:
+        await page.until("chat.connection.waking")
         await page.say("Hello")
         await page.until("chat.turn.snapshot", waking=True)
         loading.set_result(None)
         await page.until("chat.turn.snapshot", waking=False)
         await page.until("chat.message.done")
+        assert page.named("chat.connection.awake") == [{}]
