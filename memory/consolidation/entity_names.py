@@ -34,6 +34,7 @@ def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndar
                 texts=tuple(texts[place] for place in places),
                 vectors=vectors[places],
                 company=frozenset(company - {normalize_name(name) for name in names[at]}),
+                relation=entity.relation,
             )
         )
     return profiles

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 
 from rapidfuzz.distance import OSA
 
+from echovessel.language.kinship import relatives_in, share
 from echovessel.language.person_names import normalize_name, occurs
 from echovessel.llm.offline.names import names_in
 from memory.consolidation.answer_schema import ExtractionAnswer, MentionedEntity
@@ -90,9 +91,11 @@ def _is_title(name: str, texts: Sequence[str]) -> bool:
 
 
 def _is_told(entity: MentionedEntity, own: Sequence[str], answer: ExtractionAnswer) -> bool:
-    """Whether what somebody is to the owner stands in the owner's words, or in an item about them, which was checked:
-    "I'm the first of four, then Anna" makes Anna a sister."""
+    """Whether what somebody is to the owner stands in the owner's words, by whichever word for it (a mum is a mother),
+    or in an item about them, which was checked: "I'm the first of four, then Anna" makes Anna a sister."""
     told = [item.description for item in answer.told if occurs(entity.canonical_name, item.description)]
     text = " ".join([*own, *told]).casefold()
     words = re.findall(r"[^\W\d_]+", entity.relation.casefold())
-    return bool(_FORMER.search(entity.relation)) or any(word in text for word in words)
+    if _FORMER.search(entity.relation) or any(word in text for word in words):
+        return True
+    return share(relatives_in(entity.relation), relatives_in(text))

@@ -60,10 +60,11 @@ class Candidates:
 
 @dataclass(frozen=True)
 class KnownEntity:
-    """An entity by its names."""
+    """An entity by its names, and what it is to the owner."""
 
     pk: int
     kind: str
+    relation: str
     names: tuple[str, ...]
 
     @cached_property
@@ -80,10 +81,11 @@ def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates
     if not newcomers:
         return candidates
     living = Alias.objects.filter(persona=persona).exclude(entity__status=Entity.Status.MERGED)
-    names: dict[tuple[int, str], list[str]] = defaultdict(list)
-    for pk, kind, text in living.order_by("id").values_list("entity_id", "entity__kind", "text"):
-        names[pk, kind].append(text)
-    known = [KnownEntity(pk, kind, tuple(aliases)) for (pk, kind), aliases in names.items()]
+    names: dict[tuple[int, str, str], list[str]] = defaultdict(list)
+    of_entity = ("entity_id", "entity__kind", "entity__relation")
+    for *entity, text in living.order_by("id").values_list(*of_entity, "text"):
+        names[tuple(entity)].append(text)
+    known = [KnownEntity(*entity, tuple(aliases)) for entity, aliases in names.items()]
     chosen: dict[int, KnownEntity] = {}
     for newcomer in newcomers:
         fitting = {entity.pk: entity for entity in known if compatible(entity.kind, newcomer.kind)}
@@ -146,5 +148,6 @@ def _profiles(known: Iterable[KnownEntity]) -> dict[int, Profile]:
             texts=tuple(descriptions[node] for node in seen),
             vectors=np.stack([stored[node] for node in seen]) if seen else np.zeros((0, 0), dtype=np.float32),
             company=frozenset(others - entity.normalized),
+            relation=entity.relation,
         )
     return profiles

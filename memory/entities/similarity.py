@@ -10,7 +10,8 @@ as "Scott" and 「黄逸扬」 are.
 
     same   the one is the other's shorter form, and the score is at least `entities.same_score`
     ask    a transliteration or a similar spelling; or the names could be of one and the score is `entities.ask_score`
-    other  anything else; and always where both stand in one memory
+    other  anything else; and always where both stand in one memory, and where nothing but two scripts speaks for it
+           and the owner calls them by different relations
 
 The figures on the table of pairs (tests/memory/entities/pairs.py) are checked in
 tests/memory/entities/test_similarity.py.
@@ -26,6 +27,7 @@ import numpy as np
 
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
+from echovessel.language.kinship import relatives_in, share
 from echovessel.language.person_names import normalize_name, occurs
 from memory import knobs
 from memory.entities import spelling
@@ -42,14 +44,15 @@ COULD_BE_ONE = {"shared_name", "familiar_name", "other_script"}
 
 @dataclass(frozen=True)
 class Profile:
-    """A name with all its forms, its kind, its memories with their vectors `(n, d) float32, unit length`, and the
-    names (normalised) of others in them."""
+    """A name with all its forms, its kind, its memories with their vectors `(n, d) float32, unit length`, the names
+    (normalised) of others in them, and what they are to the owner, where it is known."""
 
     names: Sequence[str]
     kind: str
     texts: Sequence[str]
     vectors: np.ndarray = field(repr=False)
     company: frozenset[str] = frozenset()
+    relation: str = ""
 
     @property
     def normalized(self) -> set[str]:
@@ -79,6 +82,8 @@ def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness
     if spelling.in_other_scripts(one.names, other.names):
         reasons.add("other_script")
     if not reasons or _stand_together(one, other):
+        return Likeness("other", 0.0)
+    if reasons == {"other_script"} and _relations_differ(one.relation, other.relation):
         return Likeness("other", 0.0)
     score = round(context_score(one, other, talking), 3)
     verdict: Verdict = "other"
@@ -130,6 +135,16 @@ def only_match(likenesses: Mapping[int, Likeness]) -> int | None:
 
 def _leads(scored: Sequence[tuple[float, int]]) -> bool:
     return len(scored) == 1 or scored[0][0] - scored[1][0] >= knobs.clear_margin()
+
+
+def _relations_differ(one: str, other: str) -> bool:
+    """Whether two are different people to the owner: a room-mate and a fellow student, but no friend and 朋友."""
+    if not one or not other:
+        return False
+    kin, others = relatives_in(one), relatives_in(other)
+    if kin or others:
+        return not share(kin, others)
+    return script_of(one) == script_of(other) and normalize_name(one) != normalize_name(other)
 
 
 def _stand_together(one: Profile, other: Profile) -> bool:

@@ -37,6 +37,7 @@ def read(entities: list[dict[str, Any]], *lines: str, facts: list[dict[str, Any]
     ("entity", "line", "kept"),
     [
         (named("Rosa", relation="sister"), "My sister Rosa called.", ("Rosa", "person", "sister", [])),
+        (named("Lorraine", relation="mother"), "My mum Lorraine called.", ("Lorraine", "person", "mother", [])),
         (named("Rosa", relation="boss"), "My sister Rosa called.", ("Rosa", "person", "", [])),
         (named("Tom", relation="ex-boyfriend"), "Tom and I broke up.", ("Tom", "person", "ex-boyfriend", [])),
         (named("小雨", relation="妹妹"), "我妹妹小雨来了。", ("小雨", "person", "妹妹", [])),

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -128,6 +129,27 @@ def test_two_who_stand_in_one_memory_are_two() -> None:
     assert likeness(scott, huang, TALKING).verdict == "other"
     alone = profile(["Scott"], "Scott is Ana's manager at the bank.")
     assert likeness(alone, huang, TALKING).verdict in ("same", "ask")
+
+
+@each_row(
+    ("relation", "other_relation", "verdict"),
+    [
+        ("室友", "学姐", "other"),
+        ("妹妹", "sister", "ask"),
+        ("朋友", "friend", "ask"),
+        ("室友", "", "ask"),
+        ("", "", "ask"),
+    ],
+)
+def test_two_scripts_alone_speak_for_nobody_with_another_relation(
+    relation: str, other_relation: str, verdict: str
+) -> None:
+    text = "安娜和{}合租，住在大学旁边的老房子里，每天一起做饭。"
+    stefan, fang = (
+        replace(profile([name], text.format(name)), relation=known)
+        for name, known in (("Stefan", relation), ("方蕾", other_relation))
+    )
+    assert likeness(stefan, fang, TALKING).verdict == verdict
 
 
 def test_likeness_goes_both_ways() -> None:
