@@ -58,7 +58,8 @@ CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 class Item:
     """One recollection. `text` is what the model reads; `said` the same without date and speaker; `when` how long ago
     it was, as people say it. `read_evidence` gives the uuid in hex and the archive id of each message whose words it
-    shows: of a node its evidence, of a passage its messages."""
+    shows: of a node its evidence, of a passage its messages. `lead` is set of what comes first for what is asked: the
+    state of the thread, or "feeling"."""
 
     layer: str
     kind: str
@@ -70,6 +71,7 @@ class Item:
     speaker: str | None
     tokens: int
     score: float
+    lead: str = field(default="", kw_only=True)
     read_evidence: Callable[[], Sequence[tuple[str, str | None]]] = field(compare=False, repr=False)
     weigh_parts: Callable[[], Mapping[str, float]] = field(compare=False, repr=False)
 
@@ -295,6 +297,8 @@ def _with_threads(
             if cost <= min(left, MAX_THREAD_TOKENS) and not is_told:
                 left -= cost
                 item = replace(item, text=f"{item.text}{note}", tokens=item.tokens + cost)
+        if node is not None and node.id in pool.leads.nodes:
+            item = replace(item, lead=node.thread_state if pool.leads.thread else pool.leads.retriever)
         noted.append(item)
     return tuple(noted)
 

@@ -12,7 +12,8 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from echovessel.language.feelings import feelings_in
+from echovessel.language.courses import asks_how_it_went
+from echovessel.language.feelings import asks_when_last, feelings_in
 from echovessel.language.requests import read_requests
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
@@ -277,6 +278,8 @@ class Reply:
         """From memory, or an honest no; "" for a question that is none of these (small talk, or about the persona)."""
         if self.material["user_name"] not in NAMELESS and OWN_NAME.search(question) and not topics(question):
             return self.say("your_name")
+        if led := self._lead(question):
+            return led
         looks_up, is_why = bool(RECALL.search(question) or WHO_IS.search(question)), WHY.search(question)
         asks_advice = bool(ADVICE.search(question)) and not is_why
         if IDENTITY.search(question) or (OF_ITSELF.search(question) and not looks_up):
@@ -303,6 +306,18 @@ class Reply:
         if looks_up and not asks_advice:
             return self.say("remembers_nothing")
         return self.say("no_answer")
+
+    def _lead(self, question: str) -> str:
+        """Where it is asked how something went or when something was felt last: what recall puts first, with the state
+        of the matter or the day; "" where it puts nothing first."""
+        first = next((item for item in self.material.get("recollections", ()) if item.get("lead")), None)
+        if first is None or not (asks_how_it_went(question) or asks_when_last(question)):
+            return ""
+        [memory] = memories({**self.material, "recollections": [first], "recent": (), "blocks": {}, "entities": ()})[:1]
+        told = self.say(f"remembers_{memory.source}", told=_shown(memory), when=self._when(memory))
+        if first["lead"] == "feeling":
+            return self.join(told, self.say("felt_then", when=first["when"]) if first.get("when") else "")
+        return self.join(told, self.say(f"matter_{first['lead']}"))
 
     def _when(self, memory: Memory) -> str:
         """The day of words like "yesterday", which say another one by now."""

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from echovessel.language.feelings import asks_when_last
+from echovessel.llm.offline.reply import reply
 from memory.curation import threads
 from memory.models import ConceptNode, Thread
 from memory.recall import recall
@@ -116,3 +117,21 @@ def test_when_it_was_felt_last_is_heard_in_both_languages() -> None:
     assert [text for text in asked if not asks_when_last(text)] == []
     others = ["When was the last time I saw Tom?", "上次见Tom是什么时候", "I feel sad."]
     assert [text for text in others if asks_when_last(text)] == []
+
+
+def test_memory_mode_says_how_it_went_and_when_it_was_felt() -> None:
+    def say(question: str, lead: str, text: str, when: str, before: str = "") -> str:
+        recollection = {"text": text, "layer": "L3", "speaker": None, "when": when, "lead": lead}
+        other = {"text": "Ana saw a house in Basel.", "layer": "L3", "speaker": None, "when": "", "lead": ""}
+        names = {"persona_name": "Mira", "user_name": "Ana", "language": "en"}
+        lines = [line for line in (before, question) if line]
+        return reply(names | {"lines": lines, "recollections": [recollection, other], "recent": []})
+
+    went = say("How did the house thing go?", "ended", "Ana got the keys, finally.", "yesterday")
+    assert "you got the keys, finally." in went.casefold()
+    assert "over" in went
+    assert "还在继续" in say("房子的事后来怎么样了？", "open", "安娜签了合同。", "昨天")
+    felt = say("When did I last feel like this?", "feeling", "Ana worked all night.", "two days ago", "I'm so tired.")
+    assert "worked all night" in felt
+    assert "two days ago" in felt
+    assert "worked all night" not in say("What's my cat called?", "feeling", "Ana worked all night.", "two days ago")
