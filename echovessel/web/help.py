@@ -166,7 +166,7 @@ def _picture(renderer: object, tokens: list[Token], place: int, options: object,
     """A picture of the product in the language of the page: `![What it shows](people)`."""
     token = tokens[place]
     address = static(f"img/help/{token.attrGet('src')}.{env['language']}.webp")
-    return f'<img src="{escape(address)}" alt="{escape(token.content)}" width="1280" height="760" loading="lazy">'
+    return f'<img src="{escape(address)}" alt="{escape(token.content)}" width="1280" height="900" loading="lazy">'
 
 
 _markdown.add_render_rule("image", _picture)

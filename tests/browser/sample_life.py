@@ -131,6 +131,11 @@ LINES: list[tuple[tuple[str, str], str, list[int]]] = [
     (("Helena in hospital", "妈妈住院"), "ended", [15, 16, 17]),
     (("A flat with Jonas", "和大刘的新家"), "open", [34, 35, 40, 43, 44]),
 ]
+FEELINGS_ZH = {
+    **{"grief": "悲伤", "calm": "平静", "hope": "希望", "tired": "疲惫", "joy": "快乐", "curious": "好奇"},
+    **{"pride": "自豪", "amused": "好笑", "anger": "生气", "relief": "松了口气", "warm": "温暖", "love": "爱"},
+    **{"fear": "害怕", "grateful": "感激", "worry": "担心", "wistful": "怅然"},
+}
 REPLY = ("I am glad you told me. How did it feel?", "谢谢你告诉我。那时候你感觉怎么样？")
 
 
@@ -169,7 +174,7 @@ def records(language: str, today: date) -> Iterator[dict[str, Any]]:
         yield node(
             f"n{number}", "event", text, at + timedelta(minutes=31), named,
             session=session, messages=[f"{session}-user"], evidence=[{"message": f"{session}-user", "quote": text}],
-            emotional_impact=impact, emotion_tags=feelings.split(), source="extraction",
+            emotional_impact=impact, emotion_tags=[FEELINGS_ZH[name] if which else name for name in feelings.split()], source="extraction",
             event_time={"start": at.date().isoformat()}, pinned=number == 14,
         )  # fmt: skip
     rested = datetime.combine(today - timedelta(days=3), time(9), UTC)

@@ -46,7 +46,7 @@ STORIES = {
 }
 # Of the manual, by name; echovessel/web/help.py knows their size.
 HELP_PICTURES = {"memories": "/memory/{}/", "people": "/memory/{}/people/", "year": "/memory/{}/year/"}
-HELP_SIZE = {"width": 1280, "height": 760}
+HELP_SIZE = {"width": 1280, "height": 900}
 
 
 def seed(page: Page, house: Installation, language: str) -> None:
