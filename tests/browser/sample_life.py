@@ -174,7 +174,8 @@ def records(language: str, today: date) -> Iterator[dict[str, Any]]:
         yield node(
             f"n{number}", "event", text, at + timedelta(minutes=31), named,
             session=session, messages=[f"{session}-user"], evidence=[{"message": f"{session}-user", "quote": text}],
-            emotional_impact=impact, emotion_tags=[FEELINGS_ZH[name] if which else name for name in feelings.split()], source="extraction",
+            emotional_impact=impact, source="extraction",
+            emotion_tags=[FEELINGS_ZH[name] if which else name for name in feelings.split()],
             event_time={"start": at.date().isoformat()}, pinned=number == 14,
         )  # fmt: skip
     rested = datetime.combine(today - timedelta(days=3), time(9), UTC)
