@@ -79,6 +79,31 @@ async def test_a_failed_reply_is_tried_again(mira: Persona, scripted: Script) ->
 
 
 @pytest.mark.django_db(transaction=True)
+async def test_another_answer_and_another_wording_are_had_by_programs_too(mira: Persona, scripted: Script) -> None:
+    scripted.says("Wide.", "Deep.", "Grey.")
+    client = await signed_in(mira)
+    here = f"/api/personas/{mira.uuid}"
+    said = (await client.post(f"{here}/messages", line(content="The sea?"), JSON)).json()
+    await until_done(client, f"{here}/turns/{said['turn_id']}")
+    other = (await client.post(f"{here}/turns/{said['turn_id']}/another")).json()
+    assert other["original_turn_id"] == said["turn_id"]
+    done = await until_done(client, f"{here}/turns/{other['id']}")
+    assert (done["reply"]["content"], done["reply"]["withheld"]) == ("Deep.", True)
+    chosen = (await client.post(f"{here}/turns/{other['id']}/choose")).json()
+    assert (chosen["reply"]["content"], chosen["reply"]["withheld"]) == ("Deep.", False)
+    anew = line(content="Herons?", replaces=said["message"]["id"])
+    new = (await client.post(f"{here}/messages", anew, JSON)).json()
+    await until_done(client, f"{here}/turns/{new['turn_id']}")
+    shown = Message.objects.filter(withheld=False).order_by("id")
+    assert await in_thread(list, shown.values_list("content", flat=True)) == ["Herons?", "Grey."]
+    again = line(replaces=said["message"]["id"])
+    refused = await client.post(f"{here}/messages", again, JSON)
+    assert (refused.status_code, refused.json()["code"]) == (409, "withheld")
+    gone = await client.post(f"{here}/turns/{new['turn_id']}/choose")
+    assert gone.status_code == 200, "what stands already may be chosen"
+
+
+@pytest.mark.django_db(transaction=True)
 async def test_a_reply_is_stopped_where_it_is_written(mira: Persona, scripted: Script) -> None:
     scripted.says(["Once ", "upon a time."])
     scripted.hold()
