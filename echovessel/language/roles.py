@@ -22,6 +22,14 @@ _ROLES = {
     "pet": r"pets?|cats?|kittens?|dogs?|pupp(?:y|ies)|birds?|rabbits?|hamsters?|parrots?|"
     r"宠物|猫|狗|鸟|画眉|兔子|仓鼠|鹦鹉",
 }
+_SPECIES = {
+    "cat": r"\b(?:cats?|kittens?|kitty|tom|tabby)\b|猫",
+    "dog": r"\b(?:dogs?|pupp(?:y|ies)|hound|corgi|labrador|poodle|terrier|spaniel)\b|狗|犬|柯基|泰迪|金毛|拉布拉多",
+    "bird": r"\b(?:birds?|parrots?|budgie|canary)\b|鸟|画眉|鹦鹉|八哥",
+    "rabbit": r"\b(?:rabbits?|bunny)\b|兔",
+    "hamster": r"\bhamsters?\b|仓鼠",
+}
+_BY_SPECIES = {species: re.compile(words, re.I) for species, words in _SPECIES.items()}
 _BY_ROLE = {
     role: re.compile(
         "|".join(rf"\b{part}\b" if part.isascii() else part for part in re.split(r"\|(?![^(]*\))", words)), re.I
@@ -61,3 +69,14 @@ def born_to(relation: str) -> frozenset[str]:
     (['brother'], [])
     """
     return roles_in(relation) & _BY_BIRTH
+
+
+def can_be_pet(asked: str, relation: str) -> bool:
+    """Whether a pet that is `relation` to the owner can be the animal that is asked about.
+
+    >>> [can_be_pet(asked, "ginger cat") for asked in ("How is my cat?", "How is my pet?", "How is my dog?")]
+    [True, True, False]
+    """
+    wanted, known = ({name for name, words in _BY_SPECIES.items() if words.search(text)} for text in (asked, relation))
+    # A breed that has no entry here may be of any species.
+    return not wanted or bool(wanted & known) or bool(relation and not known)

@@ -31,7 +31,7 @@ from chat import search
 from echovessel.embeddings import embedding
 from echovessel.embeddings.cosine_scale import Kind
 from echovessel.language.fact_domains import asks_for_day, domains_asked, person_asked_about
-from echovessel.language.roles import roles_in
+from echovessel.language.roles import can_be_pet, roles_in
 from echovessel.llm.offline.text import is_question
 from memory.recall import details, lexical, scoring, snapshot
 from memory.recall.dates import Window
@@ -226,7 +226,8 @@ def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> 
         of_kind += details.dated_among(nearest)[:MAX_DATED]
     if roles := roles_in(asked):
         for entity, kind, relation in details.entities_by_relation(persona.pk):
-            if roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set())):
+            is_meant = roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set()))
+            if is_meant and (kind != "pet" or can_be_pet(asked, relation)):
                 mentioning = set(details.mentioning(persona.pk, entity, MAX_MENTIONS))
                 of_kind += [node for node in nearest if node in mentioning][:MAX_OF_ROLES]
     return dict.fromkeys(of_kind)

@@ -1,6 +1,6 @@
 """What people and animals are to the owner, by any of the words for it."""
 
-from echovessel.language.roles import roles_in
+from echovessel.language.roles import can_be_pet, roles_in
 from tests.table import each_row
 
 
@@ -23,3 +23,19 @@ from tests.table import each_row
 )
 def test_a_role_is_known_by_any_of_its_words(text: str, roles: set[str]) -> None:
     assert roles_in(text) - {"family"} == roles
+
+
+@each_row(
+    ("asked", "relation", "can_be"),
+    [
+        ("Where is my dog?", "corgi", True),
+        ("Where is my dog?", "cat", False),
+        ("我家狗叫什么？", "柯基", True),
+        ("我的猫呢？", "柯基", False),
+        ("What became of my pet?", "", True),
+        ("What is the name of my cat?", "", False),
+        ("How is my dog?", "Lagotto", True),
+    ],
+)
+def test_a_pet_of_another_species_is_not_meant(asked: str, relation: str, can_be: bool) -> None:
+    assert can_be_pet(asked, relation) is can_be
