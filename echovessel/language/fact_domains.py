@@ -19,15 +19,15 @@ _WORDS = {
     r"disease|meat|bread|foot|knee|eyes?|joint|operat\w+|surger\w+|therap\w+|pills?|counsel\w+|exercise|"
     r"动刀|手术|眼睛?|体检|检查|过敏|生病|健康|药|医生|忌口|吃|身体|菜",
     "likes": r"likes?|love|favou?rites?|enjoy|hate|prefer|hobby|hobbies|music|instruments?|sports?|eat|foods?|cook|"
-    r"drink|free time|fun|exercise|games?|喜欢|爱|讨厌|爱好|兴趣|乐器|运动|吃|喝|音乐",
+    r"drink|free time|fun|exercise|games?|喜欢|爱|讨厌|爱好|兴趣|乐器|运动|锻炼|吃|喝|音乐",
     "work": r"jobs?|work|profession|occupation|career|living|boss|company|colleagues?|stud(?:y|ies|ying)|school|"
     r"university|degree|major|course|trade|employer|apprentice|business|shop|partner|uni|exams?|tests?|考|论文|文章|"
     r"单位|生意|打工|靠什么|念书|工作|职业|上班|公司|老板|同事|专业|学校|大学|读书|学习|学什么",
     "home": r"live|home|address|city|town|country|flat|apartment|house|moved?|neighbou?rhood|住|家在|城市|搬|房子|地址",
     "plans": r"plans?|planning|planned|going to|trip|travel|holiday|vacation|intend|habits?|routine|usually|"
     r"next (?:week|month|year|spring|summer|autumn|winter)|打算|计划|准备|旅行|习惯|每天|平时|明年|下个月",
-    "belongings": r"pets?|cats?|dogs?|birds?|animals?|cars?|bikes?|drive|ride|own|belongings|instruments?|gifts?|"
-    r"宠物|猫|狗|鸟|车|琴|乐器|养|礼物|送",
+    "belongings": r"pets?|cats?|dogs?|birds?|animals?|cars?|bikes?|wheels|drive|ride|own|belongings|instruments?|"
+    r"gifts?|宠物|猫|狗|鸟|车|琴|乐器|养|礼物|送",
     "beliefs": r"believe|religio\w+|faith|god|politic\w*|vote|values?|信仰|宗教|相信|政治|价值观",
 }
 _DOMAINS = {

@@ -33,6 +33,7 @@ from echovessel.embeddings.cosine_scale import Kind
 from echovessel.language.fact_domains import asks_for_day, domains_asked, person_asked_about
 from echovessel.language.roles import can_be_pet, roles_in
 from echovessel.llm.offline.text import is_question
+from memory.models.node import ConceptNode
 from memory.recall import details, lexical, scoring, snapshot
 from memory.recall.dates import Window
 from memory.recall.leads import Leads, find_leads
@@ -47,6 +48,7 @@ from memory.store.vector_cache import index_of
 from memory.store.vectors import Space
 from persona.models import Persona
 
+Domain = ConceptNode.Domain
 # A word in more rows than this is common; its exact count no longer matters.
 COMMON = 1_000
 # The rarest words are looked up first; once their rows are this many, the others can hardly change which are best.
@@ -62,6 +64,7 @@ MIN_ALIAS_CHARACTERS = 2
 MAX_CHARACTERS = 600
 MAX_MENTIONS = 200
 MAX_OF_A_DOMAIN = 8  # facts about what is asked, the last mentioned and the nearest
+MAX_OF_ANY_DOMAIN = 4
 MAX_DATED = 8
 MAX_OF_ROLES = 8
 # What is of the kind that is asked about is looked for among so many of the nearest.
@@ -221,7 +224,9 @@ def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> 
     if domains := domains_asked(asked):
         of_persona = person_asked_about(asked, persona.called, persona.name) == "persona"
         of_kind += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
-        of_kind += details.facts_among(nearest, domains, of_persona)[:MAX_OF_A_DOMAIN]
+        # Plans are about any part of a life, and what a fact is about is not always what it is asked by.
+        of_kind += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]
+        of_kind += details.facts_among(nearest, Domain.values, of_persona)[:MAX_OF_ANY_DOMAIN]
     if asks_for_day(asked):
         of_kind += details.dated_among(nearest)[:MAX_DATED]
     if roles := roles_in(asked):
