@@ -82,4 +82,4 @@ def _earlier(persona: Persona, fact: ConceptNode) -> Sequence[ConceptNode]:
     if fact.subject == ConceptNode.Subject.OTHER:
         mentioned = Mention.objects.filter(node=fact).values("entity")
         earlier = earlier.filter(mentions__entity__in=mentioned).distinct()
-    return earlier.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED]
+    return list(earlier.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED])
