@@ -81,14 +81,6 @@ def _nearness(memory: Telling, events: Sequence[Telling]) -> float:
     return is_one + best if is_one or best >= MIN_COSINE else 0.0
 
 
-def _people_in(text: str, persona: Persona) -> set[str]:
-    """The people that a text names by what they are; the relatives are known by "mum's" and "mother" alike."""
-    relatives = relatives_in(text, owner=persona.called)
-    talking = {persona.called.casefold(), persona.name.casefold()}
-    possessors = {other for other in others_in(text) if not relatives_in(other)} - talking
-    return {*relatives, *possessors}
-
-
 def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
     keys = [node.pk for node in nodes]
     stored = vectors.of(keys)
@@ -98,12 +90,17 @@ def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
     for node, entity in somebody.values_list("node_id", "entity_id"):
         people[node].add(entity)
     names = names_of(persona)
+    talking = {persona.called.casefold(), persona.name.casefold()}
+    for memory in nodes:
+        # "Mum's" and "mother" are one relative; anybody else is known by what they are called.
+        others = (other for other in others_in(memory.description) if not relatives_in(other))
+        people[memory.pk] |= {*relatives_in(memory.description, owner=persona.called), *others} - talking
     return {
         node.pk: thread_rules.tell(
             node,
             day_of(node, persona.zone),
             node.created_at.astimezone(persona.zone).date(),
-            people[node.pk] | _people_in(node.description, persona),
+            people[node.pk],
             names,
             stored.get(node.pk, none),
         )

@@ -216,7 +216,11 @@ def test_somebody_is_named_and_described_in_one_go(owner: Client, here: str, ros
     assert set(told["aliases"]) == {"Rosa", "Rosalind", "Rosie"}
     refused = sent(owner, "PATCH", at, description="Nobody.", canonical_name="Ana")
     assert (refused.status_code, refused.json()["code"]) == (409, "talking")
-    assert owner.get(at).json() == told
+    told = sent(owner, "PATCH", at, relation=" singing teacher ").json()
+    assert told["relation"] == "singing teacher"
+    one = owner.get(at).json()
+    assert one.items() >= told.items()
+    assert (one["last_heard"]["description"], one["still_open"], one["story_lines"]) == ("Rosa sings.", [], [])
     assert [one["id"] for one in owner.get(f"{here}/entities?kind=person").json()["items"]] == [str(rosa.uuid)]
     assert owner.get(f"{here}/entities?kind=pet").json()["items"] == []
 
