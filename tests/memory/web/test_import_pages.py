@@ -329,7 +329,7 @@ def test_what_an_import_left_is_told_with_what_one_may_do(owner: Client, mira: P
     job = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
     page = owner.get(at(mira, job)).content.decode()
     assert 'data-testid="import-story"' in page
-    for way in ("story-keep", "story-fix", "take-back"):
+    for way in ("to-talk", "to-memories", "take-back"):
         assert f'data-testid="{way}"' in page
     empty = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
     assert 'data-testid="import-story"' not in owner.get(at(mira, empty)).content.decode()
