@@ -69,7 +69,7 @@ def words_of(text: str, persona: Persona) -> list[str]:
     whole = [
         word for word in told if word.isascii() or len(word) > 1 or not any(word in one for one in told if one != word)
     ]
-    return (whole or words)[:MAX_WORDS]
+    return whole[:MAX_WORDS]
 
 
 @with_one_model

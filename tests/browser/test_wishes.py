@@ -164,3 +164,55 @@ def check_always_known(page: Page, house: Installation, model: Listener, story: 
     say(page, story["feels"])
     assert story["acts"] not in model.wishes()
     assert STORIES_OF_NAMES[language][3] in model.prompts[-1].split("\n#")[0]
+
+
+# A memory that a model put in the place of an older one, as consolidation would store it.
+REPLACED = """
+from echovessel.embeddings import embedding
+from echovessel.outbox import events
+from memory.models import ConceptNode
+from memory.store import vectors
+from persona.models import Persona
+persona = Persona.objects.get()
+words = {words}
+common = {{"persona": persona, "kind": "event", "source": "extraction", "embedding_model": embedding.name()}}
+old, new = [ConceptNode.objects.create(**common, description=one, content_hash=one) for one in words]
+vectors.index([old, new], embedding.embed(words))
+ConceptNode.objects.filter(pk=old.pk).update(status="superseded", superseded_by=new)
+ids = {{"node_id": str(old.uuid), "superseded_by": str(new.uuid)}}
+events.publish(persona.uuid, "memory.node.updated", kind="event", change="superseded", **ids)
+"""
+OPEN = {
+    "en": ("Just Sammy is fine.", "Should I call you Sammy?", ["Ruth lives in Leeds.", "Ruth lives in York."]),
+    "zh": ("聊到我爸就打住哈", "以后要我照这样做吗？", ["露丝住在利兹。", "露丝住在约克。"]),
+}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_an_open_question_waits_on_the_page_of_wishes_and_what_was_replaced_survives_a_reload(
+    browser: Browser, house: Installation, language: str
+) -> None:
+    page, (message, question, words) = browser.new_context(locale=language).new_page(), OPEN[language]
+    complaints = quiet(page)
+    begin(page, house, language)
+    talk = page.url
+    say(page, message)
+    expect(page.get_by_test_id("may-be-asked")).to_contain_text(question, timeout=SOON)
+    page.goto(talk.replace("/chat/", "/memory/") + "wishes/")
+    expect(page.get_by_test_id("open-question")).to_contain_text(question)
+    picture(page, f"open-{language}")
+    page.get_by_test_id("open-question-yes").click()
+    expect(page.get_by_test_id("wish")).to_have_count(1)
+    expect(page.get_by_test_id("open-question")).to_have_count(0)
+
+    house.manage("shell", "-v0", "-c", REPLACED.format(words=words))
+    for _ in range(2):
+        page.goto(talk)
+        expect(page.get_by_test_id("superseded")).to_contain_text(words[1], timeout=SOON)
+    picture(page, f"replaced-{language}")
+    with page.expect_response(lambda answer: "settle" in answer.url):
+        page.get_by_test_id("superseded-seen").click()
+    page.goto(talk)
+    expect(page.get_by_test_id("message-persona").last).to_be_visible()
+    expect(page.get_by_test_id("superseded")).to_have_count(0)
+    assert complaints == []

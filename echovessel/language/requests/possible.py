@@ -16,12 +16,14 @@ MAX_LOOKED_AT = 2_000  # characters
 MAX_SENTENCES = 12
 
 _ABOUT_MEMORY = re.compile(
-    r"\b(?:forget\w*|unlearn|eras\w+|delet\w+|remov\w+|wip(?:e|ing)|purg\w+|scrub\w*|strik(?:e|ing)|scratch|discard\w*|"
+    r"\b(?:f[or]+g[eo]t\w*|un\w+|ignore|pretend|never (?:heard|happened|said)|off the record|memory|vanish\w*|"
+    r"disappear\w*|eras\w+|delet\w+|remov\w+|wip(?:e|ing)|purg\w+|scrub\w*|strik(?:e|ing)|scratch|discard\w*|"
     r"bin|ditch\w*|dump\w*|drop\w*|lose|clear\w*|gone|(?:get(?:ting)? rid|let(?:ting)? go|take out|throw away) of|"
     r"remember\w*|memori[sz]\w*|stor(?:e|ing)|sav(?:e|ing)|record\w*|keep(?:ing)?|kept|hold(?:ing)? on(?: ?to)?|"
-    r"log|not(?:e|ing)|(?:writ|jot|not)\w+ down)\b|"
-    r"忘[了掉记干净光]*|删[了掉除去]*|抹[掉去了]*|清[除空掉理]*|擦[掉去]*|去掉|移除|划掉|撤[回了掉]*|翻篇|作废|"
-    r"记[住着下录得]*|保[存留]|存[着下]*|留[着下]*|别|不要|不用|不许",
+    r"log|not(?:e|ing)|(?:writ|jot|not)\w+ down|struck|wipe\w*|reset|hang(?:ing)? on(?: ?to)?|let(?:ting)? go|undo|"
+    r"(?:don'?t|not|no longer) (?:\w+ ){0,2}(?:have|know|hold)(?! to))\b|"
+    r"忘[了掉记干净光]*|删[了掉除去]*|抹[掉去了]*|清[除空掉理零]*|擦[掉去]*|去掉|移除|划掉|销掉?|撤[回了掉]*|翻篇|作废|作数|"
+    r"记[住着下录得]*|保[存留]|存[着下]*|留[着下]*|别|不要|不用|不许|莫|收回|入账|听[过完]|当.{0,8}[没不]|wipe|delete",
     _I,
 )
 _AROUND = re.compile(
@@ -45,10 +47,11 @@ _NAME = re.compile(
     r"name(?:'s| is| to)|it'?s|i'?m|i am|say|use|prefer|just|only|to)[ ,]+(?:just |to be |being |called )*[\"“']?"
     r"(?P<en>(?!(?:me|my|the|an?|if|when|it|that|not|by|going|now|the|called|you|this|your|so|just)\b)"
     r"(?:(?-i:(?:Dr|Mrs?|Ms|Miss) [A-Z][\w'-]*)|[a-z][\w'-]*))|"
-    r"^\W*(?P<first>(?-i:(?:(?:Dr|Mrs?|Ms|Miss)\.? )?[A-Z])[\w'-]*(?= (?:is|will|would|to|please|suits|it is)\b))|"
-    r"(?<![别要许准])(?:叫|喊|称呼?|唤|管)(?:我|人家|声|一声|作|为)*(?:叫)?(?P<zh>[A-Za-z][\w ]*|[\u3400-\u9fff]{1,5}?)"
-    r"(?=吧|就|便|即|呗|得了|$|好了|啦|哦|[，,。！! ])|"
-    r"(?:名字?是|姓|叫)(?P<own>[\u3400-\u9fff]{1,3}?|[A-Za-z]\w*)(?=[，,。！! ]|$)",
+    r"^\W*(?P<first>(?-i:(?!I\b)(?:(?:Dr|Mrs?|Ms|Miss)\.? )?[A-Z])[\w'-]*"
+    r"(?= (?:is|will|would|to|please|suits|it is)\b))|"
+    r"(?<![别要许准])(?:叫|喊|称呼?|唤|管)(?:我|人家|声|一声|作|为)*+(?:叫)?"
+    r"(?P<zh>[A-Za-z][\w ]*|[\u3400-\u9fff]{1,5}?)(?=吧|就|便|即|呗|得了|$|好了|啦|哦|[，,。！! ])|"
+    r"(?:名字?是|姓|叫)(?!我|人家)(?P<own>[\u3400-\u9fff]{1,3}?|[A-Za-z]\w*)(?=[，,。！! ]|$)",
     _I,
 )
 _NOT_SO = re.compile(
@@ -90,6 +93,9 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         kinds[0] = kind
     seen: set[RequestKind] = set()
     for (start, end), kind in zip(places, kinds, strict=True):
+        # Without a word of keeping or deleting a regret is none: "I shouldn't have told you".
+        if kind is RequestKind.FORGET and not _ABOUT_MEMORY.search(text):
+            continue
         if kind is not None and kind not in seen:
             seen.add(kind)
             yield _request(text, kind, start, end, previous)

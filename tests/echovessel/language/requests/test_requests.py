@@ -188,6 +188,39 @@ def test_what_others_called_the_owner_is_told_and_no_sure_request() -> None:
 
 
 @each_row(
+    "message, name",
+    [
+        ("Just Sammy is fine.", "Sammy"),
+        ("im going by ash now", "ash"),
+        ("Miss Bell will do nicely, thank you", "Miss Bell"),
+        ("I would prefer Ed. Edward was my grandfather.", "Ed"),
+        ("别叫妹妹 叫姐", "姐"),
+        ("你可以喊我老韩，身边人都这么喊", "老韩"),
+    ],
+)
+def test_how_the_owner_wants_to_be_called_is_read_in_other_words(message: str, name: str) -> None:
+    one = only(message)
+    assert (one.kind, one.subject) == (RequestKind.NAME, name)
+
+
+@each_row(
+    "message, subject",
+    [
+        ("Listen, that thing about owing Dot money. Forget it, please, take it out of your memory.", "owing Dot money"),
+        ("what i want gone is that i sold the car. erase that one please", "i sold the car"),
+    ],
+)
+def test_what_shall_be_forgotten_may_be_named_in_the_sentence_before(message: str, subject: str) -> None:
+    one = only(message)
+    assert (one.kind, one.subject.rstrip(".")) == (RequestKind.FORGET, subject)
+
+
+@each_row("message", ["I shouldn't have told you, but I owe nine thousand on a card.", "真不该跟你说，我欠了九千"])
+def test_a_regret_is_no_request_to_forget(message: str) -> None:
+    assert read_requests(message) == ()
+
+
+@each_row(
     "message, old, new",
     [
         ("Not Leeds, York.", "Leeds", "York"),
