@@ -184,7 +184,7 @@ class AdminPage(Forgettable):
             actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
             context["offered"] = [(name, str(actions[name][2])) for name in self.on_page if name in actions]
             titles = (str(getattr(row, name, "")) for name in TITLES if name in self.words and self.reads(request, row))
-            context["list_title"] = self.list_title
+            context["title"] = context["list_title"] = self.list_title
             context["subtitle"] = excerpt(next(filter(None, titles), str(row)))
         return super().render_change_form(request, context, *args, **options)
 

@@ -202,7 +202,7 @@ def records(language: str, today: date) -> Iterator[dict[str, Any]]:
             "nodes": [f"n{event}" for event in events], "created_at": rested.isoformat(),
         }  # fmt: skip
     yield {
-        "type": "proposal", "id": "p1", "a": "ruth", "b": "ruthie", "score": 0.74, "reasons": ["alike"],
+        "type": "proposal", "id": "p1", "a": "ruth", "b": "ruthie", "score": 0.74, "reasons": ["familiar_name"],
         "created_at": rested.isoformat(),
     }  # fmt: skip
     yield {
