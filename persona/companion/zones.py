@@ -57,8 +57,9 @@ def describe_zone(zone: str) -> str:
     region, _slash, city = zone.partition("/")
     if place := places().get(zone):
         city = place.names["zh" if (get_language() or "").startswith("zh") else "en"][0]
-    shown = REGIONS.get(region)
-    return f"{shown} · {city.replace('_', ' ')}" if shown and city else city.replace("_", " ") or zone
+    if region in REGIONS:
+        return f"{REGIONS[region]} · {city.replace('_', ' ')}"
+    return city if zone in places() else zone
 
 
 def listed_zones(now: datetime) -> list[tuple[str, str, str]]:
@@ -74,7 +75,7 @@ def listed_zones(now: datetime) -> list[tuple[str, str, str]]:
 def find_zones(text: str) -> list[str]:
     """The zones that `text` may mean: the places that are called so, else the zones, else those that contain it."""
     sought = _plain(text)
-    if not sought:
+    if not any(sign.isalnum() for sign in sought):
         return []
     # The signs of Etc/GMT+3 are turned round: it is three hours behind. Whoever writes that means another zone.
     others = (
@@ -114,7 +115,8 @@ class ZoneField(forms.CharField):
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
-        if not text or text in zoneinfo.available_timezones():
+        # Names without a region, such as Japan, are old ones of a place that has a newer name.
+        if not text or ("/" in text and text in zoneinfo.available_timezones()):
             return text
         match find_zones(text):
             case [zone]:
