@@ -27,6 +27,7 @@ from chat.care import encoder
 from chat.care.rules import plainly, speaks_by_rule
 from echovessel.embeddings import translation
 from echovessel.language.ngrams import counts, runs, weigh
+from echovessel.process import heap
 
 _TOKEN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
 _LATIN_WORD = re.compile(r"[a-z0-9]+")
@@ -135,8 +136,12 @@ def speak_of_crisis(texts: Sequence[str]) -> list[bool]:
 def warm(language: str) -> None:
     """Load in the background, once for each language, what the first message would otherwise wait for a second or two.
     (For Chinese alone: it takes the dictionary, 66 MB.)"""
-    doubtful = {"en": "I cannot go on", "zh": "你好，今天好累"}[language]
-    threading.Thread(target=speak_of_crisis, args=([doubtful],), daemon=True).start()
+
+    def load_all() -> None:
+        speak_of_crisis([{"en": "I cannot go on", "zh": "你好，今天好累"}[language]])
+        heap.trim_heap()  # unpacking takes twice what stays
+
+    threading.Thread(target=load_all, daemon=True).start()
 
 
 def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float]:
