@@ -87,8 +87,7 @@ def test_what_tells_the_same_is_folded_into_one_that_bears_the_days_and_the_evid
     [kept], gone = folded(*nodes)
     assert (kept.key, gone, kept.score, kept.messages) == (3, {1, 2}, 3.0, {101, 102, 103})
     assert kept.text == (
-        "- (told 1 June 2023, three months ago; also 9 April, 3 May) "
-        "Ana enjoys evenings of painting by the river Loire."
+        "- [2023-06-01; also 2023-04-09, 2023-05-03] Ana enjoys evenings of painting by the river Loire."
     )
 
 
