@@ -153,13 +153,13 @@ def _round_up(peak: float) -> float:
     """The end of an axis on which a peak has room: 1, 2, 4, 6, 8 or 10 times a power of ten.
 
     >>> [_round_up(peak) for peak in (0, 3, 11, 87, 4300, 0.013)]
-    [0, 4, 20, 100, 6000, 0.02]
+    [0, 4.0, 20.0, 100.0, 6000.0, 0.02]
     """
     if peak <= 0:
         return 0
     power = 10.0 ** math.floor(math.log10(peak))
     end = next(step for step in (1, 2, 4, 6, 8, 10) if peak <= step * power * 1.000_001) * power
-    return round(end, 6) if end < 1 else round(end)
+    return float(f"{end:.6g}")  # without the dust of powers
 
 
 def format_value(value: float) -> str:

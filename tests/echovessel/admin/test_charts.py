@@ -43,6 +43,11 @@ def test_a_line_leaves_out_what_is_not_known() -> None:
     assert [(dot.x, dot.y, dot.told) for dot in chart.dots] == [("80", "0", "1 · ms: 10"), ("400", "70", "3 · ms: 5")]
 
 
+def test_a_value_however_small_has_its_bar() -> None:
+    chart = stacked_chart("x", "x", "things", ["mon"], [Series("a", [1.2e-7])])
+    assert [bar.height for bar in chart.bars] == ["84"]
+
+
 def test_without_values_there_is_nothing_to_draw() -> None:
     assert stacked_chart("x", "x", "things", [], []).is_empty
     assert line_chart("x", "x", "things", ["1"], [Series("ms", [None])]).is_empty
