@@ -27,9 +27,9 @@ from memory.store.deduplication import dates_conflict
 from persona.models import Persona
 
 # This many nodes and as many messages compete for the budget, or as many of each as it can hold; of both together so
-# many of the best. (Of LoCoMo's 116 the 64th fills the budget in 95 of 100 questions.)
+# many of the best. (With 4 / 3 the recall of LoCoMo-30 falls by 0.002, with 5 / 3 none by more than 0.0005.)
 MIN_OFFERED = 60
-OFFERED_TOGETHER = 4 / 3
+OFFERED_TOGETHER = 5 / 3
 # A budget is filled by items of about this many tokens at least.
 MIN_ITEM_TOKENS = 25
 
