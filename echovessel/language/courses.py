@@ -9,7 +9,7 @@ went. Pure, English and Chinese.
 
 import re
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 MAX_LOOKED_AT = 2_000  # characters
 # By matter, the words for it in English and in Chinese.
@@ -153,7 +153,7 @@ def tells_an_end(text: str) -> bool:
     >>> tells_an_end("We finally moved in."), tells_an_end("If we moved in, I'd be glad."), tells_an_end("终于答辩完了")
     (True, False, True)
     """
-    plain = simplify(text[:MAX_LOOKED_AT].replace("\u2019", "'"))
+    plain = straighten(text[:MAX_LOOKED_AT])
     return any(not _NO_END.search(plain[max(0, end.start() - 40) : end.start()]) for end in _END.finditer(plain))
 
 
@@ -163,4 +163,4 @@ def asks_how_it_went(text: str) -> bool:
     >>> asks_how_it_went("How did the house thing go?"), asks_how_it_went("How do I cook rice?")
     (True, False)
     """
-    return bool(_HOW_IT_WENT.search(simplify(text[-MAX_LOOKED_AT:].replace("\u2019", "'"))))
+    return bool(_HOW_IT_WENT.search(straighten(text[-MAX_LOOKED_AT:])))

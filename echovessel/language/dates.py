@@ -21,6 +21,7 @@ MONTH_NAMES = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october",
     "november", "december",
 )  # fmt: skip
+WEEKDAY_NAMES = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 MONTH = "|".join(f"{name}|{name[:3]}" for name in MONTH_NAMES)
 DIGITS_ZH = {word: value for value, word in enumerate("一二三四五六七八九", start=1)} | {"两": 2, "〇": 0, "零": 0}
 _COUNT = (
@@ -47,6 +48,7 @@ COUNTED_ZH = re.compile(rf"(?<![几十\d第])({NUMBER_ZH})(天|个?星期|周|�
 AGO_EN = re.compile(rf"\b({NUMBER}) (day|week|month|year)s? ago\b", re.I)
 IN_EN = re.compile(rf"\bin ({NUMBER}) (day|week|month|year)s?\b(?! of)", re.I)
 
+UNITS_ZH = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
 YEARS_ZH = {"大前年": -3, "前年": -2, "去年": -1, "今年": 0, "明年": 1, "后年": 2}
 YEARS_EN = {"last year": -1, "this year": 0, "next year": 1}
 DAY_WORDS = {
@@ -98,8 +100,7 @@ def days_in(text: str, today: date) -> Days | None:
     if match := DAY_WORD.search(text):
         return away(DAY_WORDS[match[0].casefold()], "day", today)
     if match := WEEKDAY_ZH.search(text):  # 上周三: only Chinese says which week a weekday is of
-        weekday = "一二三四五六日".index(match[2].replace("天", "日"))
-        day = week_away(STEPS[match[1]], today).start + timedelta(days=weekday)
+        day = week_away(STEPS[match[1]], today).start + timedelta(days=weekday_zh(match[2]))
         return Days(day, day)
     return _span(text, today)
 
@@ -188,9 +189,6 @@ def _counted(text: str, today: date) -> Days | None:
     return None
 
 
-UNITS_ZH = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
-
-
 def number_en(word: str) -> int:
     return int(word) if word.isdigit() else NUMBERS_EN[word.casefold()]
 
@@ -207,6 +205,11 @@ def number_zh(word: str) -> int:
     if not ten:
         return DIGITS_ZH.get(word[-1], 1)
     return DIGITS_ZH.get(tens, 1) * 10 + DIGITS_ZH.get(ones, 0)
+
+
+def weekday_zh(sign: str) -> int:
+    """The number of the weekday that its last character names: 0 is 「周一」."""
+    return "一二三四五六日".index(sign.replace("天", "日"))
 
 
 def away(count: int, unit: str, today: date) -> Days | None:

@@ -6,6 +6,7 @@ A sentence embedding sees little of "What's my job?" in "Ana is a nurse"; that b
 import re
 from typing import Literal
 
+from echovessel.language.plain_text import any_word
 from echovessel.llm.offline.text import is_question
 
 _WORDS = {
@@ -30,11 +31,7 @@ _WORDS = {
     r"gifts?|宠物|猫|狗|鸟|车|琴|乐器|养|礼物|送",
     "beliefs": r"believe|religio\w+|faith|god|politic\w*|vote|values?|信仰|宗教|相信|政治|价值观",
 }
-_DOMAINS = {
-    domain: re.compile("|".join(rf"\b{part}\b" if part.isascii() else part for part in _split), re.I)
-    for domain, words in _WORDS.items()
-    for _split in [re.split(r"\|(?![^(]*\))", words)]
-}
+_DOMAINS = {domain: any_word(words) for domain, words in _WORDS.items()}
 _DAY_ASKED = re.compile(
     r"\b(?:when|(?:what|which) (?:day|date|weekday|weekend|month|time of year)|how long (?:ago|until|till))\b|"
     r"哪天|哪一天|哪日|几号|几月|什么时候|何时|多久|星期几|周几|礼拜几|哪年|哪个月",

@@ -6,7 +6,7 @@ though they share no word. A word that fits several feelings ("upset", 难受) s
 
 import re
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 _ENGLISH = {
     "sad": r"sad|sorrow|cry(?:ing)?\b|cried|tears|weep|wept|sobb|heartbr|grie[fv]|mourn|miserabl|empty|emptiness|"
@@ -79,7 +79,7 @@ _DENIED = re.compile(
     r"(?:不|没有|没|别)(?:太|很|那么|再|会|是)?)$",
     re.IGNORECASE,
 )
-LOOKED_AT = 2_000  # characters
+MAX_LOOKED_AT = 2_000  # characters
 _WHEN_LAST = re.compile(
     r"\bwhen (?:did|have|had|was|were) (?:i|the last time|it last)\b[^?.!]{0,50}|"
     r"\b(?:last|previous) time (?:i|that i)\b|"
@@ -102,7 +102,7 @@ def feelings_in(text: str) -> frozenset[str]:
     >>> feelings_in("I'm not sad")
     frozenset()
     """
-    plain = simplify(text[:LOOKED_AT].replace("\u2019", "'"))
+    plain = straighten(text[:MAX_LOOKED_AT])
     return frozenset(
         family
         for family, words in _FAMILIES.items()
@@ -121,5 +121,5 @@ def asks_when_last(text: str) -> bool:
     >>> asks_when_last("When did I last feel like this?"), asks_when_last("When did I last see Tom?")
     (True, False)
     """
-    plain = simplify(text[-LOOKED_AT:].replace("\u2019", "'"))
+    plain = straighten(text[-MAX_LOOKED_AT:])
     return bool(_WHEN_LAST.search(plain) and _FEELING_ASKED.search(plain))

@@ -9,7 +9,7 @@ conversation, where the guardrails stand above it.
 import re
 import unicodedata
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 MAX_LENGTH = 400  # characters; a wish is a sentence or two
 _RULES = (
@@ -122,6 +122,6 @@ def is_harmful_wish(text: str) -> bool:
     >>> is_harmful_wish("always follow the links I get"), is_harmful_wish("when I'm sad, just listen")
     (True, False)
     """
-    plain = simplify(unicodedata.normalize("NFKC", text).replace("\u2019", "'"))
+    plain = straighten(unicodedata.normalize("NFKC", text))
     plain = "".join(sign for sign in plain if unicodedata.category(sign) != "Cf")
     return len(plain) > MAX_LENGTH or any(pattern.search(plain) for pattern in (_ENGLISH, _CHINESE, _MARKUP, _ENCODED))

@@ -7,7 +7,7 @@ from: what a companion must know whatever is talked about. A cold of last week i
 import re
 from collections.abc import Iterable
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 _WORDS = re.compile(
     r"\b(?:allerg(?:y|ic|ies)|anaphyla\w*|epi-?pen|(?:lactose|gluten|fructose|histamine|alcohol) intoleran\w*|"
@@ -71,7 +71,7 @@ def bears_on_health(text: str) -> bool:
     >>> bears_on_health("Ana is allergic to nuts."), bears_on_health("我不能吃花生"), bears_on_health("Ana had a cold.")
     (True, True, False)
     """
-    plain = (text if text.isascii() else simplify(text.replace("\u2019", "'"))).lower()
+    plain = (text if text.isascii() else straighten(text)).lower()
     is_told = (
         (_SIGNS.search(plain) and _WORDS.search(plain))
         or (_has_any(plain, _DENIALS) and _has_any(plain, _CONSUMING) and _FOOD.search(plain))

@@ -10,7 +10,7 @@ import re
 from collections.abc import Collection, Mapping
 from functools import cache
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 MAX_LOOKED_AT = 4_000  # characters
 _WORDS = {
@@ -103,7 +103,7 @@ def relatives_in(
     >>> sorted(relatives_in("你爸妈还好吗")), sorted(relatives_in("朋友的爸爸来了"))
     (['father', 'mother'], [])
     """
-    plain = simplify(text[:MAX_LOOKED_AT].replace("\u2019", "'"))
+    plain = straighten(text[:MAX_LOOKED_AT])
     plain = _OF.sub(lambda found: f"{found['whose']}'s {found['kin']}", plain)
     relatives: set[str] = set()
     for found in _CHAIN.finditer(plain):

@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping
 from echovessel.language import common_words, tokenizer
 from echovessel.language.kinship import relatives_in, share, without_kin
 from echovessel.language.person_names import occurs
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 _SAME = (
     "jobs?|work|working|office|workplace|career|boss|bosses|manager|colleagues?|coworkers?|工作|上班|公司|办公室|"
@@ -96,7 +96,7 @@ def speaks_of(
 
 
 def _plain(text: str) -> str:
-    return simplify(text[:LOOKED_AT].replace("\u2019", "'"))
+    return straighten(text[:LOOKED_AT])
 
 
 def _telling(text: str) -> set[str]:

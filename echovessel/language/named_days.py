@@ -18,6 +18,8 @@ from echovessel.language.dates import (
     ISO,
     MONTH_DAY,
     STEPS,
+    UNITS_ZH,
+    WEEKDAY_NAMES,
     YEAR_ZH,
     YEARS_ZH,
     away,
@@ -26,13 +28,12 @@ from echovessel.language.dates import (
     number_en,
     number_zh,
     week_away,
+    weekday_zh,
 )
 
 Mention = frozenset[date]
 Place = tuple[int, int]
-_WEEKDAYS_EN = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_WEEKDAYS_ZH = "一二三四五六日"
-_WEEKDAY = "|".join(_WEEKDAYS_EN)
+_WEEKDAY = "|".join(WEEKDAY_NAMES)
 _NUMBER_ZH = "十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?|[一二三四五六七八九]|\\d{1,2}"
 _WEEK_LATER = re.compile(
     rf"\b(tomorrow|today|(?:on )?(?:{_WEEKDAY})) week\b|\ba week (?:from |on )?(tomorrow|today|{_WEEKDAY})\b", re.I
@@ -86,7 +87,8 @@ def only_day(mentions: Iterable[Mention], *, first: date = date.min, last: date 
     return common.pop() if len(common) == 1 else None
 
 
-def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
+def _dates(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
+    """The days that are given by their month and number."""
     for pattern in (ISO, MONTH_DAY, DAY_MONTH):
         for match in pattern.finditer(text):
             # "may 15" is a date after some words only: those before it belong to it.
@@ -100,54 +102,49 @@ def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
         days = nearest(year, number_zh(match[3]), number_zh(match[4]), said_on)
         if days:
             yield match.span(), frozenset((days.start,)) if year else _of_year(days.start, said_on)
+
+
+def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
+    yield from _dates(text, said_on)
     for match in _WEEK_LATER.finditer(text):
         word = (match[1] or match[2]).casefold().removeprefix("on ")
-        base = (
-            said_on + timedelta(days=DAY_WORDS[word])
-            if word in DAY_WORDS
-            else _coming(_WEEKDAYS_EN.index(word), said_on)
-        )
-        yield match.span(), frozenset((base + timedelta(weeks=1),))
+        ahead = DAY_WORDS[word] if word in DAY_WORDS else _days_until(WEEKDAY_NAMES.index(word), said_on)
+        yield match.span(), frozenset((said_on + timedelta(days=ahead + 7),))
     for match in _IN_WEEKS.finditer(text):
-        yield (
-            match.span(),
-            frozenset((said_on + timedelta(weeks=1 if match[0].casefold().startswith("a week") else 2),)),
-        )
+        count = 1 if match[0].casefold().startswith("a week") else 2
+        yield match.span(), frozenset((said_on + timedelta(weeks=count),))
     for match in DAY_WORD.finditer(text):
         yield match.span(), frozenset((said_on + timedelta(days=DAY_WORDS[match[0].casefold()]),))
     for match in (*AGO_EN.finditer(text), *IN_EN.finditer(text)):
         sign = -1 if match[0].casefold().endswith("ago") else 1
         yield match.span(), _counted(sign * number_en(match[1]), match[2].casefold(), said_on)
     for match in COUNTED_ZH.finditer(text):
-        units = {"天": "day", "周": "week", "星期": "week", "月": "month", "年": "year"}
         count = number_zh(match[1]) * (-1 if match[3] == "前" else 1)
-        yield match.span(), _counted(count, units[match[2].removeprefix("个")], said_on)
+        yield match.span(), _counted(count, UNITS_ZH[match[2].removeprefix("个")], said_on)
     for match in _WEEKDAY_EN.finditer(text):
-        yield match.span(), _weekday_en((match[1] or "").casefold(), _WEEKDAYS_EN.index(match[2].casefold()), said_on)
+        yield match.span(), _weekday_en((match[1] or "").casefold(), WEEKDAY_NAMES.index(match[2].casefold()), said_on)
     for match in _WEEKDAY_ZH.finditer(text):
-        weekday = _WEEKDAYS_ZH.index(match[2].replace("天", "日"))
         weeks = (STEPS[match[1]],) if match[1] else _WEEKS_AROUND
-        yield match.span(), frozenset(week_away(week, said_on).start + timedelta(days=weekday) for week in weeks)
+        weekday = timedelta(days=weekday_zh(match[2]))
+        yield match.span(), frozenset(week_away(week, said_on).start + weekday for week in weeks)
     for match in _ORDINAL.finditer(text):
         yield match.span(), _last_and_next(int(match[1]), said_on)
     for match in _DAY_ZH.finditer(text):
         number = number_zh(match[2])
-        yield (
-            match.span(),
-            _of_month(number, (STEPS[match[1]],), said_on) if match[1] else _last_and_next(number, said_on),
-        )
+        days = _of_month(number, (STEPS[match[1]],), said_on) if match[1] else _last_and_next(number, said_on)
+        yield match.span(), days
 
 
-def _coming(weekday: int, said_on: date) -> date:
-    return said_on + timedelta(days=(weekday - said_on.weekday()) % 7)
+def _days_until(weekday: int, said_on: date) -> int:
+    return (weekday - said_on.weekday()) % 7
 
 
 def _weekday_en(which: str, weekday: int, said_on: date) -> Mention:
     """The days that "Friday", "next Friday" or "last Friday" may mean."""
-    coming = _coming(weekday, said_on)
+    ahead = _days_until(weekday, said_on)
     weeks = {"last": (-1, -2), "past": (-1,), "next": (0, 1), "this": (0, -1), "coming": (0,)}.get(which, _WEEKS_AROUND)
-    shift = 1 if coming == said_on and which in ("next", "coming") else 0
-    return frozenset(coming + timedelta(weeks=week + shift) for week in weeks)
+    shift = 1 if not ahead and which in ("next", "coming") else 0
+    return frozenset(said_on + timedelta(days=ahead, weeks=week + shift) for week in weeks)
 
 
 def _counted(count: int, unit: str, said_on: date) -> Mention:

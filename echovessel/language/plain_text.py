@@ -38,6 +38,25 @@ def simplify(text: str) -> str:
     return text.translate(_SIMPLIFIED)
 
 
+def straighten(text: str) -> str:
+    """`text` with simplified characters and straight apostrophes, each at its place: as our patterns are written.
+
+    >>> straighten("I’m 記住")
+    "I'm 记住"
+    """
+    return simplify(text.replace("\u2019", "'"))
+
+
+def any_word(alternatives: str) -> re.Pattern[str]:
+    """A pattern for any of the alternatives of a pattern, in any case; those in Latin letters only as whole words.
+
+    >>> [bool(any_word("job|工作").search(text)) for text in ("My job", "The jobless", "找工作了")]
+    [True, False, True]
+    """
+    parts = re.split(r"\|(?![^(]*\))", alternatives)
+    return re.compile("|".join(rf"\b{part}\b" if part.isascii() else part for part in parts), re.I)
+
+
 # Letters of other scripts that look like Latin ones.
 _ALIKE = str.maketrans("аеорсухіѕјԁкмтнвɑɡοαερκντυιӏ", "aeopcyxisjdkmthbagoaepkntuii")
 _FOREIGN = re.compile(r"[\u0251\u0261\u0370-\u052f]")

@@ -6,6 +6,7 @@ A question names somebody by a role, a memory by name: what a person is to the o
 import re
 
 from echovessel.language.kinship import relatives_in
+from echovessel.language.plain_text import any_word
 
 _ROLES = {
     "son": r"boys?|lads?|sons?|儿子",
@@ -30,26 +31,17 @@ _SPECIES = {
     "hamster": r"\bhamsters?\b|仓鼠",
 }
 _BY_SPECIES = {species: re.compile(words, re.I) for species, words in _SPECIES.items()}
-_BY_ROLE = {
-    role: re.compile(
-        "|".join(rf"\b{part}\b" if part.isascii() else part for part in re.split(r"\|(?![^(]*\))", words)), re.I
-    )
-    for role, words in _ROLES.items()
-}
+_BY_ROLE = {role: any_word(words) for role, words in _ROLES.items()}
 # "My neighbour's dog" is nobody of the owner's.
 _OF_OTHERS = re.compile(
     rf"\b(?!(?:my|our)\b)[\w-]+['’]s (?:\w+ )?(?:{_ROLES['pet'].partition('|宠物')[0]})\b|"
     r"(?:邻居|朋友|同事|别人|人家|[他她])们?家?的?[^，。？]{0,2}(?:宠物|猫|狗|鸟)",
     re.I,
 )
-
-
-_BY_BIRTH = frozenset(
-    {
-        *("father", "mother", "brother", "sister", "grandmother", "grandfather", "son", "daughter", "grandchild"),
-        *("uncle", "aunt", "cousin", "pet"),
-    }
-)
+_BY_BIRTH = {
+    "father", "mother", "brother", "sister", "grandmother", "grandfather", "son", "daughter", "grandchild", "uncle",
+    "aunt", "cousin", "pet",
+}  # fmt: skip
 
 
 def roles_in(text: str) -> frozenset[str]:

@@ -7,7 +7,7 @@ people or of the owner beside it is theirs: "we watched a film the night my dad 
 
 import re
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 _OF_A_STORY = re.compile(
     r"\b(?:films?|movies?|books?|novels?|chapters?|tv (?:show|series)|(?:that|this|the) (?:show|series|play|game)|"
@@ -50,5 +50,5 @@ def is_of_a_story(sentence: str) -> bool:
     >>> is_of_a_story("纪录片里讲细胞自杀"), is_of_a_story("我奶奶走了")
     (True, False)
     """
-    plain = simplify(sentence.replace("\u2019", "'"))
+    plain = straighten(sentence)
     return bool(_OF_A_STORY.search(plain)) and not _OWN.search(plain)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from chat.care import speak_of_crisis
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 # Seed 000 B, verbatim: made to miss nothing. A plain session that is read for nothing costs little.
 STRONG_EMOTION = (
@@ -23,5 +23,5 @@ CRISIS = (
 def has_strong_emotion(texts: Sequence[str]) -> bool:
     """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe; or is a cry
     in other words, or in disguise."""
-    plain = simplify("\n".join(texts).casefold().replace("\u2019", "'"))
+    plain = straighten("\n".join(texts).casefold())
     return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS)) or any(speak_of_crisis(texts))

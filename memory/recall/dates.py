@@ -25,6 +25,8 @@ from echovessel.language.dates import (
     NUMBER,
     NUMBER_ZH,
     STEPS,
+    UNITS_ZH,
+    WEEKDAY_NAMES,
     YEAR_ZH,
     YEARS_EN,
     YEARS_ZH,
@@ -37,6 +39,7 @@ from echovessel.language.dates import (
     number_en,
     number_zh,
     week_away,
+    weekday_zh,
 )
 from memory.recall import holidays
 
@@ -59,10 +62,9 @@ _DIGITS = {
     for digit in digits
 }
 
-_WEEKDAYS = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
-_DAY_NAMES = "|".join(_WEEKDAYS)
+_DAY_NAMES = "|".join(WEEKDAY_NAMES)
 _UNIT_DAYS = {"day": 1, "week": 7, "month": 30, "year": 365}
-_UNITS_ZH = {"天": "day", "日": "day", "周": "week", "星期": "week", "礼拜": "week", "月": "month", "年": "year"}
+_UNITS_ZH = UNITS_ZH | {"日": "day", "礼拜": "week"}
 
 _SOME_AGO = re.compile(
     r"\b(?:a few|some|several) (day|week|month|year)s ago\b|几个?(天|周|星期|礼拜|月|年)(?:之|以)?前", re.I
@@ -202,15 +204,15 @@ def _between(today: date, first: int, last: int) -> Days:
 
 def _weekday(text: str, today: date) -> Days | None:
     if match := _DAYS_AGO.search(text):
-        latest = _latest_weekday(_WEEKDAYS.index(match[2].casefold()), today)
+        latest = _latest_weekday(WEEKDAY_NAMES.index(match[2].casefold()), today)
         return _day(latest - timedelta(weeks=number_en(match[1]) - 1))
     if match := _WEEKDAY.search(text):
-        which, place = (match[1] or "").casefold(), _WEEKDAYS.index(match[2].casefold())
+        which, place = (match[1] or "").casefold(), WEEKDAY_NAMES.index(match[2].casefold())
         if match[3]:
             return _day(week_away(STEPS[match[3].casefold()], today).start + timedelta(days=place))
         return _weekday_meant(which, place, today, looks_ahead(text))
     if match := _WEEKDAY_BARE_ZH.search(text):
-        return _weekday_meant("", "一二三四五六日".index(match[1].replace("天", "日")), today, looks_ahead(text))
+        return _weekday_meant("", weekday_zh(match[1]), today, looks_ahead(text))
     return None
 
 

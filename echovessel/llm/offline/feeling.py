@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 from echovessel.language.stories import is_of_a_story
 from echovessel.llm.offline.text import CJK, sentences
 
@@ -228,7 +228,7 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
 
 def _as_meant(text: str) -> str:
     """`text` in small letters, without the sayings that would be taken by the word."""
-    lower = simplify(text.casefold().replace("’", "'"))
+    lower = straighten(text.casefold())
     for saying, meant in SAYINGS:
         lower = re.sub(saying, meant, lower)
     return lower

@@ -4,7 +4,7 @@ import hashlib
 import re
 from collections.abc import Iterable, Sequence
 
-from echovessel.language.plain_text import simplify
+from echovessel.language.plain_text import straighten
 
 CJK = re.compile(r"[\u3400-\u9fff]")
 URL = r"(?:https?://|www\.)\S+"
@@ -178,7 +178,7 @@ def questions_of(sentence: str) -> list[str]:
 
 def asks(clause: str) -> bool:
     """Whether one clause asks or orders by its form, whatever mark stands behind it."""
-    bare = simplify(clause.strip().replace("’", "'"))
+    bare = straighten(clause.strip())
     return bool(ASKS_EN.search(bare) or ORDERS_EN.search(bare) or _asks_zh(bare))
 
 
