@@ -34,10 +34,6 @@ STATE = {
 }
 
 
-def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
-    return Trigger(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
-
-
 _RENEWED = "stamp = excluded.stamp, epoch = excluded.epoch"
 
 
@@ -57,14 +53,14 @@ def _reworded(text: str) -> str:
 
 
 TRIGGERS = [
-    _trigger(
+    Trigger.on(
         "chat_message_delete",
         "chat_message",
         "AFTER DELETE",
         "DELETE FROM chat_messagetext WHERE message_id = old.id; "
         f"DELETE FROM chat_crisisflag WHERE message_id = old.id; {_changed('old.persona_id')}",
     ),
-    _trigger(
+    Trigger.on(
         "chat_message_uncounted",
         "chat_message",
         "AFTER DELETE",
@@ -80,14 +76,14 @@ TRIGGERS = [
         "AND status NOT IN ('collecting', 'running'); END",
     ),
     # Rows are also deleted past Django, which alone would set these to NULL.
-    _trigger(
+    Trigger.on(
         "chat_turn_unlinked",
         "chat_turn",
         "AFTER DELETE",
         "UPDATE chat_message SET replaced_by_id = NULL WHERE replaced_by_id = old.id; "
         "UPDATE chat_turn SET original_id = NULL WHERE original_id = old.id;",
     ),
-    _trigger(
+    Trigger.on(
         "chat_message_change",
         "chat_message",
         "AFTER UPDATE OF id, withheld, role, session_id, persona_id, created_at",
@@ -101,14 +97,14 @@ TRIGGERS = [
         "chat_messagetext WHERE message_id > new.message_id AND scope = new.scope) BEGIN "
         f"{_reworded('new')} END",
     ),
-    _trigger(
+    Trigger.on(
         "chat_message_unworded",
         "chat_messagetext",
         "AFTER DELETE",
         _changed(_persona_of("old")),
     ),
-    _trigger("chat_message_reworded", "chat_messagetext", "AFTER UPDATE", f"{_reworded('old')} {_reworded('new')}"),
-    _trigger(
+    Trigger.on("chat_message_reworded", "chat_messagetext", "AFTER UPDATE", f"{_reworded('old')} {_reworded('new')}"),
+    Trigger.on(
         "chat_session_record",
         "chat_session",
         "AFTER UPDATE OF off_the_record, persona_id",

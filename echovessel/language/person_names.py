@@ -10,7 +10,9 @@ _TITLE_BEFORE = re.compile(rf"^(?:(?:{_TITLES})\.?\s+)+")
 _TITLE_AFTER = re.compile(r"(?<=[\u3400-\u9fff]{2})(?:先生|女士|小姐|太太|老师|医生|大夫|教授|博士|同学|师傅)$")
 _SEPARATORS = re.compile(r"[\s.·・•'’\-‐_]+")
 _UNSPACED = "\u2e80-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003fffd"
-LETTERS_OF_UNSPACED = f"[{_UNSPACED}]"
+UNSPACED_LETTER = re.compile(f"[{_UNSPACED}]")
+UNSPACED_RUN = re.compile(f"[{_UNSPACED}]+")
+SPACED_WORD = re.compile(rf"(?:(?![{_UNSPACED}])[\w'’\-])+")
 _LETTER = rf"[^\W_{_UNSPACED}]"  # of a script that puts spaces between words
 
 _POSSESSIVE = re.compile(r"^(?:(?:my|your|his|her|our|their|the)\s+|[我你您他她](?:们)?的?)")
@@ -34,9 +36,9 @@ _NO_NAMES = frozenset(
 def normalize_name(name: str) -> str:
     """The form in which two spellings of a name are equal; empty where nothing is left.
 
-    >>> normalized("Dr. Mary-Ann  Lee") == normalized("ｍａｒｙ ann lee")
+    >>> normalize_name("Dr. Mary-Ann  Lee") == normalize_name("ｍａｒｙ ann lee")
     True
-    >>> normalized("黄逸扬老师")
+    >>> normalize_name("黄逸扬老师")
     '黄逸扬'
     """
     return _SEPARATORS.sub("", strip_titles(name))
@@ -75,7 +77,7 @@ def occurs(name: str, text: str) -> bool:
 def replace_name(name: str, by: str, text: str) -> str:
     """`text` with `by` wherever `name` occurs in it, in letters of any case.
 
-    >>> replaced("Ann", "{{user}}", "ANN came, and Anna."), replaced("小黑", "{{user}}", "她的猫小黑很调皮")
+    >>> replace_name("Ann", "{{user}}", "ANN came, and Anna."), replace_name("小黑", "{{user}}", "她的猫小黑很调皮")
     ('{{user}} came, and Anna.', '她的猫{{user}}很调皮')
     """
     parts = unicodedata.normalize("NFKC", name).split()

@@ -31,7 +31,7 @@ from pydantic import (
 
 from echovessel.language.coarse_dates import span_of
 from memory.models.entity import MAX_RELATION
-from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, MAX_IMPACT
+from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, MAX_IMPACT, RelationalTag
 from memory.models.slow_cycle import MAX_QUESTION
 from memory.models.thread import MAX_TITLE
 from persona.models.core_block import MAX_CHARACTERS
@@ -130,7 +130,6 @@ def check_mood(value: dict[str, Any]) -> dict[str, Any]:
 
 
 Things = Annotated[dict[str, Any], AfterValidator(check_storable)]
-RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 
 
 class ArchiveError(Exception):

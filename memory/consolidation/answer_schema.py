@@ -24,7 +24,7 @@ from pydantic import (
 from pydantic.json_schema import SkipJsonSchema
 
 from echovessel.language.coarse_dates import parse_coarse_date, span_of
-from memory.models.node import MAX_EMOTION_TAGS, MAX_RELATIONAL_TAGS
+from memory.models.node import MAX_EMOTION_TAGS, MAX_RELATIONAL_TAGS, RelationalTag
 from memory.store.writing import clamped_impact, emotion_tags, in_one_line, relational_tags
 
 LONGEST_SUMMARY = 200
@@ -181,7 +181,6 @@ EmotionTags = Annotated[
     BeforeValidator(lambda value: emotion_tags(_strings(value))),
     _schema_limits(maxItems=MAX_EMOTION_TAGS),
 ]
-RelationalTag = Literal["identity-bearing", "unresolved", "vulnerability", "turning-point", "correction", "commitment"]
 RelationalTags = Annotated[
     list[RelationalTag],
     BeforeValidator(lambda value: relational_tags(_strings(value))),

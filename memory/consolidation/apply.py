@@ -141,7 +141,7 @@ def _prepare(session: Session, material: ImportedMaterial, extraction: Extractio
         answer, knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
     )
     events = [_event(session, material, event, messages) for event in answer.events]
-    facts = [_fact(session, material, fact, messages) for fact in answer.facts]
+    facts = [_fact(session, fact, messages) for fact in answer.facts]
     drafts = [*events, *facts, *(_open_loop(session, loop, messages) for loop in answer.open_loops)]
     imported = answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
     thoughts = [(thought, _thought(session, thought, events)) for thought in imported]
@@ -251,7 +251,7 @@ def _effects(
     return effects["replaced"], effects["came about"]
 
 
-def _fact(session: Session, material: ImportedMaterial, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
+def _fact(session: Session, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(fact.evidence, messages)
     whose = Names(session.persona.called, session.persona.name).whose(fact)
     is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _said_at(session, quotes)

@@ -4,13 +4,12 @@ A reply says again what it was told ("You told me that your cat died"), and so d
 tells it in entirely other words is not found; the preview says so.
 """
 
-import re
 from collections.abc import Iterable
 from functools import cached_property
 
 from echovessel.language import tokenizer
 from echovessel.language.common_words import is_everyday
-from echovessel.language.person_names import LETTERS_OF_UNSPACED, occurs
+from echovessel.language.person_names import UNSPACED_LETTER, occurs
 from echovessel.language.plain_text import comparable_form
 from memory.store.tombstones import is_telling
 from persona.models import Persona
@@ -24,7 +23,6 @@ COURTESIES = frozenset(
     )
 )
 MIN_SHARE = 3  # a third of the shorter one: two long lines share two words by chance
-_UNSPACED = re.compile(LETTERS_OF_UNSPACED)
 
 
 class Statement:
@@ -59,7 +57,7 @@ class Statement:
 def contains(text: str, wanted: Iterable[str]) -> bool:
     """Whether one of `wanted`, normalised texts, stands in `text` as whole words."""
     padded = _padded(comparable_form(text))
-    return any(_padded(one) in padded if not _UNSPACED.search(one) else one in padded for one in wanted)
+    return any(_padded(one) in padded if not UNSPACED_LETTER.search(one) else one in padded for one in wanted)
 
 
 def is_named(name: str, content: str) -> bool:
@@ -70,7 +68,7 @@ def is_named(name: str, content: str) -> bool:
 
 def telling_words(text: str, names: frozenset[str]) -> set[str]:
     """The words of a text that say what it is about: none that everybody says every day, and no name of the two."""
-    telling = (token for token in tokenizer.content_words(text) if len(token) > 1 or not _UNSPACED.match(token))
+    telling = (token for token in tokenizer.content_words(text) if len(token) > 1 or not UNSPACED_LETTER.match(token))
     return {token for token in telling if token not in is_everyday() and token not in names and token not in COURTESIES}
 
 

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from echovessel.language import tokenizer
 from echovessel.language.courses import matters_in
-from echovessel.language.person_names import LETTERS_OF_UNSPACED
+from echovessel.language.person_names import SPACED_WORD, UNSPACED_RUN
 from echovessel.outbox import events
 from memory.curation.restatements import names_of, telling_words
 from memory.models import ConceptNode, Thread, ThreadMember
@@ -29,8 +29,6 @@ MIN_MEMBERS = 2
 MAX_LISTED = 100  # the threads that were begun last
 MAX_PHRASE = 4  # words of a title
 MAX_SHARED_TEXT = 8  # characters of a title in a script without spaces
-_WORD = re.compile(rf"(?:(?!{LETTERS_OF_UNSPACED})[\w'’\-])+")
-_UNSPACED = re.compile(f"{LETTERS_OF_UNSPACED}+")
 
 
 class TitleRefused(ValueError):
@@ -72,7 +70,7 @@ def title_of(texts: Sequence[str], names: Collection[str]) -> str:
 def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, str]]:
     """The runs of words, and of characters in scripts without spaces, that begin and end with a weighed word; each with
     the weight of its words. Words between them cost, so that the shorter of two wins."""
-    words = list(_WORD.finditer(text))
+    words = list(SPACED_WORD.finditer(text))
     weighed = [max((weights.get(token, 0.0) for token in tokenizer.tokenize(word[0])), default=0.0) for word in words]
     for first, weight in enumerate(weighed):
         for last in range(first, min(first + MAX_PHRASE, len(words))) if weight else ():
@@ -80,7 +78,7 @@ def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, s
             if weighed[last] and not re.search(r"[.,;:!?()\n]", run):
                 idle = sum(not one for one in weighed[first : last + 1])
                 yield sum(weighed[first : last + 1]) - 0.6 * (last - first) - 0.5 * idle, run
-    for unspaced in _UNSPACED.findall(text):
+    for unspaced in UNSPACED_RUN.findall(text):
         for first in range(len(unspaced) - 1):
             for last in range(first + 2, min(first + MAX_SHARED_TEXT, len(unspaced)) + 1):
                 run = unspaced[first:last]

@@ -16,7 +16,7 @@ from itertools import islice, product
 
 from rapidfuzz.distance import Indel
 
-from echovessel.language.person_names import LETTERS_OF_UNSPACED, normalize_name, strip_titles
+from echovessel.language.person_names import UNSPACED_LETTER, normalize_name, strip_titles
 
 MIN_LETTERS = 3
 MIN_GIVEN_LETTERS = 4
@@ -26,7 +26,6 @@ _TWO_SYLLABLE_SURNAMES = frozenset(
     ["欧阳", "司马", "上官", "诸葛", "东方", "皇甫", "公孙", "慕容", "令狐", "司徒", "夏侯"]
 )
 _HAN = re.compile(r"[\u3400-\u9fff]+")
-_UNSPACED = re.compile(LETTERS_OF_UNSPACED)
 _LATIN_WORD = re.compile(r"[a-z]+")
 _LATIN = re.compile(r"[a-z]")
 # 老周, 小李, 阿强; 周总, 林老师, 强哥: one character of the name, and what they call him by.
@@ -160,7 +159,7 @@ def _spells(latin: str, han: str) -> bool:
 @lru_cache(maxsize=8_192)
 def _latin_words(name: str) -> tuple[str, ...]:
     plain = strip_titles(name)
-    if _UNSPACED.search(plain):
+    if UNSPACED_LETTER.search(plain):
         return ()
     bare = unicodedata.normalize("NFD", plain.replace("’", "").replace("'", ""))
     return tuple(_LATIN_WORD.findall("".join(sign for sign in bare if not unicodedata.combining(sign))))
@@ -172,14 +171,14 @@ def _words(name: str) -> list[str]:
 
 
 def _is_unspaced(name: str) -> bool:
-    return bool(_UNSPACED.search(name)) and not _LATIN.search(name)
+    return bool(UNSPACED_LETTER.search(name)) and not _LATIN.search(name)
 
 
 def _script(text: str) -> str:
     plain = normalize_name(text)
     if _is_unspaced(plain):
         return "unspaced"
-    return "latin" if _LATIN.search(plain) and not _UNSPACED.search(plain) else "mixed"
+    return "latin" if _LATIN.search(plain) and not UNSPACED_LETTER.search(plain) else "mixed"
 
 
 def clear_cache() -> None:

@@ -97,7 +97,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
             for peak, weights in zip(story.peaks, peaks, strict=True)
             if weights
         ),
-        "nothing invented": _share(not _is_invented(memory, story, run) for memory in true_now),
+        "nothing invented": _share(not _is_invented(memory, story) for memory in true_now),
         "replaced": _share(
             _is_replaced(true_now, by_id[pair.old], by_id[pair.new], is_last=pair.new not in replaced)
             for pair in story.replaced
@@ -147,7 +147,7 @@ def cost(run: StoryRun) -> dict[str, float]:
     return {name: float(value or 0) for name, value in totals.items()}
 
 
-def _is_invented(memory: Memory, story: Story, run: StoryRun) -> bool:
+def _is_invented(memory: Memory, story: Story) -> bool:
     """Whether it tells a decoy, or a name or number that nobody has said."""
     description = memory.node.description
     told = [decoy for decoy in story.decoys if memory.tells(decoy.terms, decoy.lines)]

@@ -13,11 +13,12 @@ from zoneinfo import ZoneInfo
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
+from memory.consolidation.answer_schema import Domain
+
 FOLDER = Path(__file__).parent / "stories"
 LineId = Annotated[str, Field(pattern=r"^s\d+\.\d+$")]
 Lines = Annotated[list[LineId], Field(min_length=1)]
 Terms = Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
-Domain = Literal["about", "people", "health", "likes", "work", "home", "plans", "belongings", "beliefs"]
 
 
 class Part(BaseModel):

@@ -4,10 +4,9 @@ A name that stands in what it was given is known again, and says nothing: anothe
 stand there can only come from what was forgotten.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 
-from echovessel.language.person_names import LETTERS_OF_UNSPACED, is_name
+from echovessel.language.person_names import SPACED_WORD, UNSPACED_RUN, is_name
 from memory.models import Tombstone
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource
@@ -15,8 +14,6 @@ from persona.models import Persona
 
 MOST_WORDS = 3
 SIGNS = range(2, 5)
-_WORD = re.compile(rf"(?:(?!{LETTERS_OF_UNSPACED})[\w'’\-])+")
-_UNSPACED = re.compile(f"{LETTERS_OF_UNSPACED}+")
 
 
 def brings_back(persona: Persona, text: str, inputs: Iterable[str]) -> bool:
@@ -34,10 +31,10 @@ def perhaps_names(text: str) -> Iterator[str]:
     >>> sorted(perhaps_names("Tom Lee 李明明"))
     ['Lee', 'Tom', 'Tom Lee', '明明', '李明', '李明明']
     """
-    words = _WORD.findall(text)
+    words = SPACED_WORD.findall(text)
     for first in range(len(words)):
         for last in range(first, min(first + MOST_WORDS, len(words))):
             yield " ".join(words[first : last + 1])
-    for run in _UNSPACED.findall(text):
+    for run in UNSPACED_RUN.findall(text):
         for length in SIGNS:
             yield from (run[at : at + length] for at in range(len(run) - length + 1))

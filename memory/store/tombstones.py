@@ -16,7 +16,6 @@ importer refuses ids and names as well; no other path refuses a name alone, for 
 owner sends after the tombstone was set is remembered: a tombstone binds imports and derived text.
 """
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -41,7 +40,6 @@ Kind = Tombstone.Kind
 TELLING_WORDS = 4
 TELLING_SIGNS_OF_UNSPACED = 6
 TELLING_SIGNS = 25
-_UNSPACED = re.compile(person_names.LETTERS_OF_UNSPACED)
 
 
 @dataclass(frozen=True)
@@ -112,11 +110,11 @@ def is_telling(text: str) -> bool:
     telling = {
         token
         for token in tokenizer.tokenize(plain)
-        if not tokenizer.is_function_word(token) and not _UNSPACED.search(token)
+        if not tokenizer.is_function_word(token) and not person_names.UNSPACED_LETTER.search(token)
     }
     return (
         len(telling) >= TELLING_WORDS
-        or len(_UNSPACED.findall(plain)) >= TELLING_SIGNS_OF_UNSPACED
+        or len(person_names.UNSPACED_LETTER.findall(plain)) >= TELLING_SIGNS_OF_UNSPACED
         or len(plain) >= TELLING_SIGNS
     )
 

@@ -73,45 +73,41 @@ _FIRST = (
 _REFUSED = f"SELECT RAISE(ABORT, 'a vector of a model that is not in use') WHERE new.model IS NOT {_MODEL_IN_USE};"
 
 
-def _trigger(name: str, table: str, moment: str, body: str) -> Trigger:
-    return Trigger(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
-
-
 # Rows are taken out BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
 # which vec0's bits lose their type.
 TRIGGERS = [
-    _trigger("memory_nodevec_first", "memory_nodevector", "BEFORE INSERT", f"{_FIRST} {_REFUSED}"),
-    _trigger("memory_nodevec_model", "memory_nodevector", "BEFORE UPDATE OF model", _REFUSED),
-    _trigger("memory_nodevec_insert", "memory_nodevector", "AFTER INSERT", _PUT.format(id="new.node_id")),
-    _trigger("memory_nodevec_delete", "memory_nodevector", "AFTER DELETE", _TAKE.format(id="old.node_id")),
-    _trigger("memory_nodevec_leave", "memory_nodevector", "BEFORE UPDATE", _TAKE.format(id="old.node_id")),
-    _trigger(
+    Trigger.on("memory_nodevec_first", "memory_nodevector", "BEFORE INSERT", f"{_FIRST} {_REFUSED}"),
+    Trigger.on("memory_nodevec_model", "memory_nodevector", "BEFORE UPDATE OF model", _REFUSED),
+    Trigger.on("memory_nodevec_insert", "memory_nodevector", "AFTER INSERT", _PUT.format(id="new.node_id")),
+    Trigger.on("memory_nodevec_delete", "memory_nodevector", "AFTER DELETE", _TAKE.format(id="old.node_id")),
+    Trigger.on("memory_nodevec_leave", "memory_nodevector", "BEFORE UPDATE", _TAKE.format(id="old.node_id")),
+    Trigger.on(
         "memory_nodevec_update",
         "memory_nodevector",
         "AFTER UPDATE",
         _PUT.format(id="new.node_id") + f" {_RENEWED.format(id='new.node_id')};",
     ),
-    _trigger(
+    Trigger.on(
         "memory_node_leave", "memory_conceptnode", "BEFORE UPDATE OF status, persona_id", _TAKE.format(id="old.id")
     ),
-    _trigger(
+    Trigger.on(
         "memory_node_status", "memory_conceptnode", "AFTER UPDATE OF status, persona_id", _PUT.format(id="new.id")
     ),
-    _trigger(
+    Trigger.on(
         "memory_node_weighed",
         "memory_conceptnode",
         "AFTER UPDATE OF emotional_impact, relational_tags, confidence, verification, created_at, session_id",
         f"{_CHANGED.format(id='new.id')};",
     ),
-    _trigger("memory_node_grounded", "memory_evidence", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
-    _trigger("memory_node_ungrounded", "memory_evidence", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
-    _trigger(
+    Trigger.on("memory_node_grounded", "memory_evidence", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
+    Trigger.on("memory_node_ungrounded", "memory_evidence", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
+    Trigger.on(
         "memory_node_regrounded",
         "memory_evidence",
         "AFTER UPDATE",
         f"{_CHANGED.format(id='old.node_id')}; {_CHANGED.format(id='new.node_id')};",
     ),
-    _trigger("memory_node_worded", "memory_nodetext", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
+    Trigger.on("memory_node_worded", "memory_nodetext", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
     # A row that does not come last may be mistaken for a node of the same id that is gone.
     Trigger(
         "memory_node_worded_late",
@@ -120,14 +116,14 @@ TRIGGERS = [
         "memory_nodetext WHERE node_id > new.node_id AND scope = new.scope) BEGIN "
         f"{_RENEWED.format(id='new.node_id')}; END",
     ),
-    _trigger("memory_node_unworded", "memory_nodetext", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
-    _trigger(
+    Trigger.on("memory_node_unworded", "memory_nodetext", "AFTER DELETE", f"{_CHANGED.format(id='old.node_id')};"),
+    Trigger.on(
         "memory_node_reworded",
         "memory_nodetext",
         "AFTER UPDATE",
         f"{_RENEWED.format(id='old.node_id')}; {_RENEWED.format(id='new.node_id')};",
     ),
-    _trigger(
+    Trigger.on(
         "memory_node_delete",
         "memory_conceptnode",
         "AFTER DELETE",
@@ -135,7 +131,7 @@ TRIGGERS = [
         "DELETE FROM memory_stagedvector WHERE node_id = old.id; "
         "UPDATE memory_vectorstate SET stamp = randomblob(8) WHERE persona_id = old.persona_id;",
     ),
-    _trigger(
+    Trigger.on(
         "memory_node_told_otherwise",
         "memory_conceptnode",
         "AFTER UPDATE OF description",

@@ -20,6 +20,11 @@ class Trigger:
     table: str
     sql: str
 
+    @classmethod
+    def on(cls, name: str, table: str, moment: str, body: str) -> "Trigger":
+        """The one that runs `body` at that moment, such as "AFTER INSERT"."""
+        return cls(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
+
 
 def ensure(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> list[str]:
     """Create what is absent, replace what differs from its declaration; return the names of those."""

@@ -35,7 +35,6 @@ _OWNER = "me"
 # "Direct Message with ben#0"; in other languages the name stands last, too, or alone.
 _WITH = re.compile(r"^direct message with (?P<name>.+?)(?:#\d{1,4})?$", re.I)
 _NUMBER = re.compile(r"#0+$")
-_DIRECT = ("1", "DM")
 
 
 class DiscordPackage:

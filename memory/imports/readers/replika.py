@@ -84,10 +84,10 @@ class Replika:
                 diaries = [place for place in _DIARY_LISTS if place.partition(".")[0] in fields]
                 chats = [place for place in _CHAT_LISTS if place.partition(".")[0] in fields]
                 if (diaries or chats) and not sample.text.lstrip().startswith("["):
-                    yield from _diary((value for _place, value in values(source, diaries, file)), name, limits)
+                    yield from _diary((value for _place, value in values(source, diaries, file)), limits)
                     yield from _chat((value for _place, value in values(source, chats, file)), file, limits)
                 elif _DIARY.search(name):
-                    yield from _diary(_records(source, file), name, limits)
+                    yield from _diary(_records(source, file), limits)
                 else:
                     yield from _chat(_records(source, file), file, limits)
 
@@ -117,7 +117,7 @@ def _first(record: Any, paths: tuple[str, ...]) -> Any:
     return next((value for value in found if isinstance(value, str | int | float) and value != ""), None)
 
 
-def _diary(entries: Iterator[Any], name: str, limits: Limits) -> Iterator[Remembered | Skipped]:
+def _diary(entries: Iterator[Any], limits: Limits) -> Iterator[Remembered | Skipped]:
     for number, entry in enumerate(entries, start=1):
         where = _("entry %d") % number
         if not isinstance(entry, dict | str):

@@ -25,8 +25,6 @@ from memory.evaluation.memory_measures import Share
 from memory.evaluation.stories import Story
 from memory.evaluation.story_run import run_story
 
-COSTS = ("tokens_in", "tokens_out", "dollars")
-
 
 class Command(BaseCommand):
     help = __doc__

@@ -27,6 +27,7 @@ from memory.web.admin import merge_review
 from memory.web.admin.nodes import MentionInline
 from memory.web.entity_actions import REFUSALS, run_entity_action
 from memory.web.keys import read_key
+from memory.web.presenters.merge_proposals import DECIDED
 
 MEMORIES_BESIDE, LONGEST_BESIDE = 5, 200
 MOST_TO_SPLIT = 100
@@ -272,7 +273,6 @@ class MergeProposalAdmin(ReadOnlyAdmin):
 
 
 UNDECIDED = (MergeProposal.Status.OPEN, MergeProposal.Status.UNDONE)
-DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
 
 
 def _to_review(**params: int) -> HttpResponseRedirect:

@@ -4,10 +4,10 @@ from typing import Any
 
 from memory.entities.proposal_reasons import REASONS
 from memory.models import ConceptNode, Entity, MergeProposal
+from memory.web.timeline import SHOWN_STATUSES
 
 MAX_PAIRS = 20
 MAX_NODES = 5  # beside each name
-SHOWN_STATUSES = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
 DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
 
 

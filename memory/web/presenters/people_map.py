@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
-from memory.models import ConceptNode, Entity, Mention
+from memory.models import Entity, Mention
+from memory.web.timeline import SHOWN_STATUSES
 
 RINGS = (7, 13, 20)
 MOST_ON_MAP = sum(RINGS)
 MAP_WIDTH, MAP_HEIGHT = 760, 560
 MIDDLE = MAP_WIDTH / 2, MAP_HEIGHT / 2
 OWNER_RADIUS = 26
-SHOWN = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _place(ring: int, number: int, rings: Sequence[int]) -> tuple[float, float]:
 def bonds(spots: Sequence[Spot]) -> list[Bond]:
     """The lines between those who share memories."""
     at = {spot.entity.pk: spot for spot in spots}
-    rows = Mention.objects.filter(entity__in=at, node__status__in=SHOWN).values_list("node_id", "entity_id")
+    rows = Mention.objects.filter(entity__in=at, node__status__in=SHOWN_STATUSES).values_list("node_id", "entity_id")
     together: dict[int, list[int]] = {}
     for node, entity in rows:
         together.setdefault(node, []).append(entity)

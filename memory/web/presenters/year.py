@@ -88,7 +88,7 @@ def draw_year(felt: Sequence[Felt], today: date) -> dict[str, Any]:
     ]
     labels = [MonthLabel(cell.x, cell.day) for cell in cells if cell.day.day == 1]
     return {
-        "months": list(_months(felt, first, today)),
+        "months": list(_months(felt, today)),
         "cells": cells,
         "labels": labels,
         "shades": SHADES,
@@ -116,7 +116,7 @@ def _degree(felt: Felt | None) -> int | None:
     return degree if felt.impact > 0 else -degree
 
 
-def _months(felt: Sequence[Felt], first: date, today: date) -> Iterator[Month]:
+def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
     """The last twelve months, the newest first."""
     by_month = dict(_by(felt, lambda row: row.day.replace(day=1)))
     most = max(map(len, by_month.values()), default=1)
