@@ -18,9 +18,9 @@ from echovessel.api.tokens import secret
 from echovessel.api_routes import api
 from echovessel.llm.models import LLMCall
 from memory.imports import analyze_now, begin
-from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt
+from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt, Thread, ThreadMember
 from memory.recall import recall
-from persona.models import CoreDraft, Persona
+from persona.models import CoreDraft, Persona, Picture
 from tests.memory.imports.readers.given import given
 
 pytestmark = pytest.mark.django_db
@@ -46,11 +46,14 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     job = begin(otto.owner, otto, brought, now, keep=True)
     analyze_now(job, brought)
     draft = CoreDraft.objects.create(persona=otto, label="user", text=SECRET, content_hash="0", created_at=now)
+    thread = Thread.objects.create(persona=otto, title=f"Rebuilding {SECRET}", created_at=now)
+    ThreadMember.objects.create(thread=thread, node=node)
+    Picture.objects.create(persona=otto, format="png", content=SECRET.encode())
     first_word = Turn.objects.create(persona=otto, session=message.session, status="done", spoke_first=True)
     receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)
     rows = {"message": message, "turn": turn, "node": node, "entity": entity, "session": message.session}
     token, _told = secret.create(otto.owner, "", now)
-    rows |= {"token": token, "import": job, "draft": draft}
+    rows |= {"token": token, "import": job, "draft": draft, "thread": thread}
     rows |= {"proposal": proposal, "receipt": receipt, "persona": otto, "first_word": first_word}
     return {name: row.uuid for name, row in rows.items()}
 
@@ -61,6 +64,7 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/chat/{persona}/",
         f"/chat/{persona}/history/?before={ids['message']}",
         f"/chat/{persona}/history/?around={ids['message']}",
+        f"/chat/{persona}/history/?on=2000-01-01",
         f"/chat/{persona}/turns/{ids['turn']}/why/",
         f"/chat/{persona}/turns/{ids['first_word']}/why-now/",
         f"/chat/{persona}/reaching-out/",
@@ -74,6 +78,10 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/memory/{persona}/forget/?session={ids['session']}",
         f"/memory/{persona}/forget/?entity={ids['entity']}",
         f"/memory/{persona}/companion/",
+        f"/memory/{persona}/picture/",
+        f"/memory/{persona}/year/",
+        f"/memory/{persona}/story-lines/",
+        f"/memory/{persona}/story-lines/{ids['thread']}/",
         f"/memory/{persona}/people/",
         f"/memory/{persona}/people/{ids['entity']}/",
         f"/memory/{persona}/names/",
@@ -94,6 +102,7 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/api/personas/{persona}/messages/{ids['message']}/forget",
         f"/api/personas/{persona}/sessions/{ids['session']}/forget",
         f"/api/personas/{persona}/entities/{ids['entity']}/forget",
+        f"/api/personas/{persona}/threads",
         f"/api/personas/{persona}/entities",
         f"/api/personas/{persona}/proposals",
         f"/api/personas/{persona}/receipts",
@@ -117,6 +126,10 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
             for deed in ("correct", "restore", "hide", "came_true")
         ),
         ("POST", f"/memory/{persona}/forget/?node={ids['node']}"),
+        *(
+            ("POST", f"/memory/{persona}/story-lines/{ids['thread']}/{deed}/")
+            for deed in ("rename", "end", "reopen", "dissolve", "restore", "take_out", "put_back")
+        ),
         *(("POST", f"/memory/{persona}/people/{ids['entity']}/{deed}/") for deed in ("rename", "describe", "split")),
         ("POST", f"/memory/{persona}/names/merge/"),
         ("POST", f"/memory/{persona}/names/{ids['proposal']}/merge/"),
@@ -126,6 +139,9 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
         ("POST", f"/account/companions/{persona}/delete/"),
         ("PATCH", f"{api}/nodes/{ids['node']}"),
         ("POST", f"{api}/nodes/{ids['node']}/hide"),
+        *(("POST", f"{api}/threads/{ids['thread']}/{deed}") for deed in ("end", "dissolve", "restore")),
+        ("POST", f"{api}/threads/{ids['thread']}/nodes/{ids['node']}/take_out"),
+        *(("POST", f"{api}/turns/{ids['turn']}/{deed}") for deed in ("another", "choose")),
         ("DELETE", f"{api}/nodes/{ids['node']}"),
         ("DELETE", f"{api}/messages/{ids['message']}"),
         ("DELETE", f"{api}/sessions/{ids['session']}"),
@@ -163,14 +179,18 @@ def test_deeds_on_what_is_anothers_find_nothing_and_change_nothing(
     mira: Persona, otto_knows: dict[str, Any], client: Client
 ) -> None:
     client.force_login(mira.owner)
-    before = list(ConceptNode.objects.values()) + list(Entity.objects.values())
+    before = rows_of_memory()
     for ids in (otto_knows, otto_knows | {"persona": mira.uuid}):
         for method, address in deeds(ids):
             if address in (f"/account/companions/{mira.uuid}/delete/", f"/chat/{mira.uuid}/reaching-out/"):
                 continue
             answer = client.generic(method, address, "{}", "application/json")
             assert answer.status_code == 404, (method, address)
-    assert list(ConceptNode.objects.values()) + list(Entity.objects.values()) == before
+    assert rows_of_memory() == before
+
+
+def rows_of_memory() -> list[dict[str, Any]]:
+    return [row for model in (ConceptNode, Entity, Thread, ThreadMember, Turn) for row in model.objects.values()]
 
 
 def test_ids_of_another_are_not_found_under_ones_own_persona(
@@ -180,10 +200,10 @@ def test_ids_of_another_are_not_found_under_ones_own_persona(
     mine = otto_knows | {"persona": mira.uuid}
     theirs = {
         str(otto_knows[name])
-        for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word", "import")
+        for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word", "import", "thread")
     }
     asked = [url for url in addresses(mine) if any(one in url for one in theirs) and "/learned/" not in url]
-    assert len(asked) == 24
+    assert len(asked) == 25
     assert {url: client.get(url).status_code for url in asked} == dict.fromkeys(asked, 404)
     assert client.get(f"/api/personas/{mira.uuid}/messages?before={mine['message']}").status_code == 404
     assert client.get(f"/api/personas/{mira.uuid}/nodes?before={mine['node']}").status_code == 404
@@ -195,6 +215,13 @@ def test_nothing_of_another_is_in_any_answer(mira: Persona, otto_knows: dict[str
         assert b"Sorrow" not in client.get(url).content, url
     answer = client.post(f"/api/personas/{mira.uuid}/recall", {"turns": [SECRET]}, "application/json").json()
     assert answer["items"] == []
+    for search in (f"/memory/{mira.uuid}/search/", f"/memory/{mira.uuid}/"):
+        found = client.post(search, {"text": "lighthouse"})
+        assert found.status_code == 200
+        assert b"Sorrow" not in found.content
+    chosen = {"node": [str(otto_knows["node"])], "deed": "pin"}
+    assert client.post(f"/memory/{mira.uuid}/chosen/", chosen).status_code == 302
+    assert not ConceptNode.objects.filter(pinned=True).exists()
     assert recall(mira, [SECRET], now=timezone.now(), budget_tokens=1500).items == ()
 
 
@@ -268,7 +295,7 @@ OF_THE_CALLER = {
     "api/docs",
     "api/openapi.json",
 }
-_NAMED = ("node", "message", "session", "turn", "entity", "proposal", "receipt", "import", "draft")
+_NAMED = ("node", "message", "session", "turn", "entity", "proposal", "receipt", "import", "draft", "thread")
 # Addresses that say nothing of anybody, or know the caller by a token alone.
 OF_ANYBODY = {name for name in OF_THE_CALLER if name.startswith(("v1/", "log", "welcome/<"))} | {
     "i18n/setlang/",
@@ -287,7 +314,7 @@ QUERY = "confirm=0123&q=x"
 
 def named(ids: dict[str, Any]) -> dict[str, Any]:
     """What stands for each parameter of an address."""
-    words = {"deed": "hide", "label": "style", "answer": "merge", "version": 1, "what": "nodes"}
+    words = {"deed": "hide", "label": "style", "answer": "merge", "version": 1, "what": "nodes", "action": "take_out"}
     return ids | words | {"job": ids["import"]} | {f"{name}_id": value for name, value in ids.items()}
 
 
@@ -329,8 +356,8 @@ def test_no_page_with_an_id_is_found_by_anybody_else(mira: Persona, otto_knows: 
     walked = [route for route in routes() if route not in OF_THE_CALLER]
     assert len(walked) > 20
     for route in walked:
-        has_deeds_of_its_own = any(f"<{kind}_deed" in route for kind in ("somebody", "name", "draft"))
-        deeds = ("hide", "rename", "merge", "accept") if has_deeds_of_its_own else ("hide",)
+        has_deeds_of_its_own = any(f"<{kind}_deed" in route for kind in ("somebody", "name", "draft", "thread"))
+        deeds = ("hide", "rename", "merge", "accept", "take_out") if has_deeds_of_its_own else ("hide",)
         found = {
             asked(client, method, filled(route, values | {"deed": deed}), None) for method in METHODS for deed in deeds
         }
@@ -358,7 +385,7 @@ def addresses_of(path: str, values: dict[str, Any], ids: dict[str, Any]) -> Iter
         kinds = ("nodes", "messages", "sessions", "entities") if "{what}" in path else ("",)
         of = {"nodes": "node", "messages": "message", "sessions": "session", "entities": "entity", "": "node"}
         for kind in kinds:
-            yield filled(path, values | {"what": kind, "of": ids[of[kind]], "deed": deed_of(path)}) + f"?{QUERY}"
+            yield filled(path, values | {"what": kind, "of": ids[of[kind]]} | deeds_of(path)) + f"?{QUERY}"
     elif "{of}" in path:
         for name in ("node", "message", "session", "entity"):
             for persona in ("", f"&persona={ids['persona']}"):
@@ -372,8 +399,9 @@ def addresses_of(path: str, values: dict[str, Any], ids: dict[str, Any]) -> Iter
 OF_NO_PERSONA = ("/api/personas", "/api/receipts", "/api/imports", "/api/cost", "/api/admin/persona/onboarding")
 
 
-def deed_of(path: str) -> str:
-    return "retry" if "/turns/" in path else "hide"
+def deeds_of(path: str) -> dict[str, str]:
+    """A deed and an action that the path knows, so that it is not refused before anything is looked for."""
+    return {"deed": "retry" if "/turns/" in path else "hide", "action": "take_out" if "/nodes/" in path else "end"}
 
 
 def test_the_cost_of_anothers_persona_is_nothing(mira: Persona, otto_knows: dict[str, Any], client: Client) -> None:
