@@ -54,10 +54,12 @@ def greet(persona: Persona, now: datetime) -> bool:
     """Store the persona's own greeting, which an empty page shows, as the first thing that was said; False where it has
     none, or something was said before. What the owner answers to it is then understood."""
     with transaction.atomic():
-        if not persona.greeting or persona.messages.exists():
+        # Read anew: an open page knows its persona from before, and the greeting may be forgotten since.
+        greeting = Persona.objects.values_list("greeting", flat=True).get(pk=persona.pk)
+        if not greeting or persona.messages.exists():
             return False
         try:
-            say(persona, persona.greeting, {}, now)
+            say(persona, greeting, {}, now)
         except NotNow:
             return False
     return True

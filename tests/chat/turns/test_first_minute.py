@@ -52,6 +52,14 @@ def test_the_page_greets_until_something_was_said(mira: Persona, client: Client)
     assert 'data-testid="opener"' not in client.get(f"/chat/{mira.uuid}/").content.decode()
 
 
+def test_a_greeting_that_was_forgotten_meanwhile_is_not_said(mira: Persona) -> None:
+    Persona.objects.filter(pk=mira.pk).update(greeting="Ahoy from Cape Sorrow.")
+    mira.refresh_from_db()  # as an open page knows it
+    Persona.objects.filter(pk=mira.pk).update(greeting="")
+    assert not first_word.greet(mira, timezone.now())
+    assert not Message.objects.exists()
+
+
 async def test_its_own_greeting_is_the_first_thing_that_was_said(mira: Persona, scripted: Script) -> None:
     await Persona.objects.filter(pk=mira.pk).aupdate(greeting="Ahoy, Ana.")
     async with Page(mira.owner, mira) as page:
