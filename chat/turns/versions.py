@@ -100,7 +100,7 @@ def choose(persona: Persona, turn_uuid: UUID) -> None:
             if _last_said(persona) not in (standing := _standing(current)):
                 raise VersionRefused("not_last")
             Message.objects.filter(pk__in=[one.pk for one in aside]).update(withheld=False, replaced_by=None)
-            _withhold_for(turn, standing, shown=aside, event="chat.turn.chosen")
+            _withhold_for(turn.original or turn, standing, shown=aside, event="chat.turn.chosen")
             return
         chosen = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).first()
         if chosen is None or not chosen.withheld:
@@ -129,6 +129,8 @@ def _withhold_for(
 ) -> None:
     """Withhold the messages in favour of a turn, and have memory follow."""
     Message.objects.filter(pk__in=[one.pk for one in messages]).update(withheld=True, replaced_by=turn)
+    if turn is not None:  # Wordings that were replaced before are behind this one as well, so that each can be chosen.
+        Message.objects.filter(replaced_by__in=[one.turn_id for one in messages]).update(replaced_by=turn)
     persona = messages[0].persona
     withheld_ids, shown_ids = ([str(one.uuid) for one in group] for group in (messages, shown))
     ids = {"message_ids": shown_ids, "withheld_ids": withheld_ids} if shown else {"message_ids": withheld_ids}

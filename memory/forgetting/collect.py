@@ -10,7 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast
 
-from django.db.models import Q, QuerySet
+from django.db.models import OuterRef, Q, QuerySet, Subquery
 
 from chat import search
 from chat.models import Message, Session, Turn
@@ -134,6 +134,8 @@ class ClosureReader:
             of_these = Q(turn__in=among(turns)) | Q(turn__original__in=among(turns))
             replies = Message.objects.filter(of_these, role=Message.Role.PERSONA)
             self._read_messages(replies.values_list("pk", flat=True))
+        if deleted := self._unseen("deleted messages", decision.messages):
+            self._find_earlier_wordings(deleted)
         content_matches = self._unseen("content matches", decision.content_matches)
         self._find_restatements(content_matches)
         self._find_same_content(content_matches)
@@ -142,7 +144,8 @@ class ClosureReader:
 
     def _size(self) -> tuple[int, ...]:
         followed = sum(map(len, self.followed.values()))
-        return len(self.closure.nodes), len(self.closure.messages), len(self.wanted), len(self.memories), followed
+        read = len(self.closure.nodes), len(self.closure.messages)
+        return *read, len(self.chosen_messages), len(self.wanted), len(self.memories), followed
 
     def _unseen(self, what: str, keys: Iterable[int]) -> list[int]:
         fresh = [key for key in keys if key not in self.followed[what]]
@@ -224,6 +227,16 @@ class ClosureReader:
         if fresh:
             rows = Message.objects.filter(persona=self.persona, pk__in=among(fresh)).with_answered_turn()
             self.closure.messages |= rows.in_bulk()
+
+    def _find_earlier_wordings(self, messages: Collection[int]) -> None:
+        """Find what these messages were before their owner worded them anew, with the answers to that. A message worded
+        anew is the first one of its turn."""
+        said = Message.objects.filter(turn=OuterRef("replaced_by"), role=Message.Role.USER).order_by("pk")
+        earlier = Message.objects.filter(persona=self.persona, replaced_by__isnull=False)
+        earlier = earlier.annotate(wording=Subquery(said.values("pk")[:1])).filter(wording__in=among(messages))
+        for pk, wording in earlier.values_list("pk", "wording"):
+            of_wording = self.chosen_messages if wording in self.chosen_messages else self.wanted
+            of_wording.setdefault(pk, "earlier")
 
     # --- restatements -------------------------------------------------------------------------------------------------
     def _find_restatements(self, content_matches: Sequence[int]) -> None:

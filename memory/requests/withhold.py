@@ -35,14 +35,14 @@ def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> Non
     persona = withheld[0].persona
     hidden = _hide_resting_on(withheld)
     ids = ids_of([one.uuid for one in withheld])
-    if hidden:
-        events.publish(persona.uuid, FOLLOWED, message_ids=ids, hidden_ids=ids_of(hidden))
+    events.publish(persona.uuid, FOLLOWED, message_ids=ids, hidden_ids=ids_of(hidden))
     of_shown = {str(one.uuid) for one in shown}
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name=FOLLOWED).order_by("-id").values_list("data", flat=True)
     for data in rows[:MAX_LOOKED_AT] if of_shown else ():
         if of_shown & set(data["message_ids"]):
             for node in ConceptNode.objects.filter(persona=persona, uuid__in=data["hidden_ids"]):
                 actions.show(node)
+            break  # what the owner hid before a later change stays hidden
 
 
 def _hide_resting_on(messages: Sequence[Message]) -> list[UUID]:

@@ -100,9 +100,13 @@ export class Versions {
     this.arrange();
   }
 
-  // Other versions stand from now on. `replacedBy` is the turn in whose favour messages were withheld.
+  // Other versions stand from now on. `replacedBy` is the turn in whose favour messages were withheld; what they had
+  // replaced themselves is behind it as well.
   setAside(ids, replacedBy = '') {
-    for (const id of ids ?? []) this.mark(id, true, replacedBy);
+    for (const id of ids ?? []) {
+      const line = this.mark(id, true, replacedBy);
+      if (line && replacedBy) for (const other of this.wordingsBehind(line)) other.dataset.replacedBy = replacedBy;
+    }
   }
 
   chosen(data) {
@@ -121,7 +125,7 @@ export class Versions {
 
   mark(id, aside, replacedBy = '') {
     const line = this.find(id);
-    if (!line) return;
+    if (!line) return null;
     line.toggleAttribute('data-set-aside', aside);
     delete line.dataset.shown;
     if (replacedBy) line.dataset.replacedBy = replacedBy;
@@ -130,5 +134,6 @@ export class Versions {
     line.querySelector('[data-act="otherWording"]')?.setAttribute('aria-expanded', 'false');
     const keep = line.querySelector('[data-act="remember"]');
     if (keep) keep.hidden = aside || Boolean(line.dataset.offRecord);
+    return line;
   }
 }

@@ -130,6 +130,22 @@ def test_a_message_worded_anew_takes_the_place_of_the_old_and_back(mira: Persona
         assert shown(mira) == [*told, "I live in York.", "York!"]
 
 
+def test_each_of_several_wordings_can_be_chosen(mira: Persona) -> None:
+    lines = [say(mira, "One.")]
+    answer(mira, "First.")
+    for words, reply in (("Two.", "Second."), ("Three.", "Third.")):
+        lines.append(say(mira, words, replaces=lines[-1].uuid))
+        answer(mira, reply)
+    told = [["One.", "First."], ["Two.", "Second."], ["Three.", "Third."]]
+    for place in (0, 2, 0, 1, 2, 1, 0):
+        turn = lines[place].turn
+        assert turn
+        versions.choose(mira, turn.uuid)
+        assert shown(mira) == told[place]
+        aside = Message.objects.filter(withheld=True)
+        assert set(aside.values_list("replaced_by", flat=True)) == {turn.pk}
+
+
 def test_what_comes_back_is_the_answer_that_stood(mira: Persona) -> None:
     old = say(mira, "Hello")
     first = answer(mira, "One.")

@@ -58,6 +58,11 @@ def test_what_was_remembered_of_the_old_wording_is_hidden_until_it_stands_again(
     assert [status_of(one) for one in (moved, unwanted)] == ["active", "hidden"], "what the owner hid stays hidden"
     versions.choose(mira, new.turn.uuid)
     assert status_of(moved) == "hidden"
+    versions.choose(mira, old.turn.uuid)
+    actions.hide(ConceptNode.objects.get(pk=moved.pk))
+    versions.choose(mira, new.turn.uuid)
+    versions.choose(mira, old.turn.uuid)
+    assert status_of(moved) == "hidden", "what the owner hid between two choices stays hidden, too"
 
 
 def test_only_the_answer_that_stands_is_read_and_every_answer_is_forgotten(mira: Persona) -> None:
@@ -68,10 +73,39 @@ def test_only_the_answer_that_stands_is_read_and_every_answer_is_forgotten(mira:
     versions.choose(mira, second.uuid)
     read = [line.content for line in messages_of(said.session)]
     assert read == ["Tell me of the heron.", "A heron is grey."]
-    plan = forgetting.plan([forgetting.target_of(mira, "message", str(said.uuid))])
-    forgetting.forget(plan, mira.owner, timezone.now())
+    forget_message(mira, said)
     assert not Message.objects.filter(persona=mira).exists()
     assert not Turn.objects.filter(persona=mira).exists()
+
+
+def test_an_earlier_wording_is_forgotten_with_the_message_that_stands(mira: Persona, remember: Any) -> None:
+    first = say(mira, "I kissed Tom at the quay.")
+    answer(mira, "Tom, at the quay!")
+    kissed = rest_on(remember(mira, "Ana kissed Tom."), first)
+    second = say(mira, "I kissed Tim by the harbour.", replaces=first.uuid)
+    answer(mira, "Tim?")
+    third = say(mira, "I kissed somebody.", replaces=second.uuid)
+    beside = say(mira, "It rains.")
+    answer(mira, "Who?")
+    forget_message(mira, beside)
+    assert Message.objects.filter(persona=mira).count() == 5, "what was said beside it has no earlier wording"
+    forget_message(mira, third)
+    assert not Message.objects.filter(persona=mira).exists()
+    assert not ConceptNode.objects.filter(pk=kissed.pk).exists()
+
+
+def test_an_earlier_wording_is_forgotten_alone(mira: Persona) -> None:
+    first = say(mira, "My code is 4711.")
+    answer(mira, "4711, I see.")
+    say(mira, "I have a new code.", replaces=first.uuid)
+    answer(mira, "Good.")
+    forget_message(mira, first)
+    assert list(Message.objects.values_list("content", flat=True)) == ["I have a new code.", "Good."]
+
+
+def forget_message(persona: Persona, message: Message) -> None:
+    plan = forgetting.plan([forgetting.target_of(persona, "message", str(message.uuid))])
+    forgetting.forget(plan, persona.owner, timezone.now())
 
 
 def test_a_turn_that_goes_alone_leaves_no_dangling_link(mira: Persona) -> None:
