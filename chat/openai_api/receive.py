@@ -93,7 +93,7 @@ def _said_before(persona: Persona, asked: CompletionRequest, key: str, now: date
             return run
     # Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
     # and its lines come again. What the persona said stays said.
-    turns = list(persona.turns.filter(session__channel=CHANNEL).order_by("-id")[:2])
+    turns = list(persona.turns.filter(session__channel=CHANNEL, original=None).order_by("-id")[:2])
     if len(turns) < 2 or not asked.heard.strip():
         return []
     newest, before = (_messages_of(turn) for turn in turns)
@@ -126,7 +126,7 @@ def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
     a_moment_ago = now - timedelta(seconds=knobs.same_request_seconds())
     failed = Q(status=Turn.Status.FAILED, session__status=Session.Status.OPEN)
     recent = Q(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING]) | Q(finished_at__gte=a_moment_ago) | failed
-    return list(persona.turns.filter(recent, session__channel=CHANNEL).order_by("-id")[:10])
+    return list(persona.turns.filter(recent, session__channel=CHANNEL, original=None).order_by("-id")[:10])
 
 
 def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:

@@ -21,6 +21,7 @@ from chat.openai_api.errors import CompletionRefused, of_turn
 from chat.openai_api.receive import receive
 from chat.openai_api.requests import MOST_LINES, parse_request
 from chat.turns import runner
+from chat.turns import turn as turns
 from echovessel import checks
 from echovessel.api.tokens import bearer
 from echovessel.llm import LLMError
@@ -199,6 +200,22 @@ async def test_who_wishes_for_another_answer_says_nothing_new_however_late_it_is
     assert reply_in(await ask(client, "two, I mean", heard=f"{AI}First reply.")) == "Third reply."
     assert reply_in(await ask(client, "two", heard="First reply.")) == "I hear you."  # an older place is no such wish
     assert await said() == ["one", "two", "two, I mean", "two"]
+
+
+async def test_another_answer_that_is_had_elsewhere_is_no_turn_of_the_client(
+    client: openai.AsyncOpenAI, scripted: Script, mira: Persona, settings: Any
+) -> None:
+    settings.KNOBS = settings.KNOBS | {"chat.same_request_seconds": 0}
+    scripted.says("First reply.", "Second reply.", "Third reply.")
+    await ask(client, "one")
+    second = await ask(client, "two", heard=f"{AI}First reply.")
+    turn = await in_thread(lambda: Turn.objects.latest("id"))
+    await in_thread(turns.ask_again, mira, turn.uuid)
+    runner.get_runner().nudge(mira.pk, at_once=True)
+    await until(lambda: Message.objects.filter(content="Third reply.", withheld=True).exists())
+    anew = await ask(client, "two", heard=f"{AI}First reply.")
+    assert (anew.id, reply_in(anew)) == (second.id, "Second reply.")
+    assert await said() == ["one", "two"]
 
 
 async def test_a_line_whose_reply_failed_is_told_again_with_the_next_one_and_stored_once(
