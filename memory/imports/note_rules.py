@@ -46,7 +46,8 @@ _LABELS: Mapping[str, Label] = {
 _MACRO = re.compile(r"\{\{\s*(char|user)\s*\}\}|<(char|bot|user)>", re.IGNORECASE)
 # What programs put between example dialogues, and what their cards say in macros: `{{random:red,blue}}`, `{{// note}}`.
 _START = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
-_OTHER_MACRO = re.compile(r"\{\{\s*(?P<name>[^{}:\s]+)\s*:{0,2}(?P<value>[^{}]*)\}\}")
+# Nothing is tried twice (`++`): a macro that is never closed may be as long as the card.
+_OTHER_MACRO = re.compile(r"\{\{\s*+(?P<name>[^{}:\s]++)\s*+:{0,2}+(?P<value>[^{}]*+)\}\}")
 _OF_CHAR = {"charifnotgroup", "group", "groupnotmuted", "name", "bot"}
 _CHOICES = {"random", "pick"}
 _MAX_NESTING = 4

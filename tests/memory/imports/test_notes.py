@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Mapping
 from datetime import UTC, date, datetime
 from pathlib import Path
+from time import process_time
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -151,6 +152,13 @@ def test_the_names_of_the_two_stand_for_a_cards_macros(text: str, filled: str) -
 def test_every_macro_of_a_card_is_resolved(text: str, resolved: str | None) -> None:
     assert resolved is None or NAMES.resolved(text) == resolved
     assert len(NAMES.resolved(text)) <= len(text)
+
+
+def test_macros_that_are_never_closed_take_no_longer_than_they_are() -> None:
+    started = process_time()
+    for hostile in ("{{" + "a" * 300_000, "{{" * 100_000, "{{random:" * 10_000, "{{a:" + " " * 300_000):
+        NAMES.resolved(hostile)
+    assert process_time() - started < 2, "tried again and again, the first alone took minutes"
 
 
 # --- lorebooks ------------------------------------------------------------------------------------------------------
