@@ -22,6 +22,7 @@ from memory.models import ConceptNode, Thread, ThreadMember
 from memory.models.thread import MAX_TITLE, ThreadQuerySet, day_of
 from memory.store.writing import in_one_line
 from persona.models import Persona
+from persona.models.persona import clean_name
 
 State, TitledBy = Thread.State, Thread.TitledBy
 # A matter of which less is told is no thread.
@@ -89,7 +90,7 @@ def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, s
 
 def tidy_title(text: str) -> str:
     """The title as it is stored: one line without quotation marks around it or a full stop."""
-    return in_one_line(text).strip(" \"'“”「」《》.。")[:MAX_TITLE].strip()
+    return clean_name(text).strip(" \"'“”「」《》.。")[:MAX_TITLE].strip()
 
 
 # --- what the slow cycle does -----------------------------------------------------------------------------------------
@@ -125,7 +126,7 @@ def _unplaced(nodes: Sequence[ConceptNode]) -> list[ConceptNode]:
 # --- what the owner does ----------------------------------------------------------------------------------------------
 def rename(thread: Thread, title: str) -> None:
     """Give it a title of the owner's, which the slow cycle does not change. Raises TitleRefused."""
-    text = in_one_line(title)
+    text = clean_name(title)
     if not text or len(text) > MAX_TITLE:
         raise TitleRefused
     with transaction.atomic():

@@ -28,7 +28,9 @@ def validate_timezone(name: str) -> None:
 
 # Signs that turn the direction of what follows them, beyond the name, and those that have no width: kept, they would
 # garble every sentence in which the name stands. Joiners stay: letters and emoji need them.
-_UNNAMEABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\ufeff]+")
+_UNNAMEABLE = re.compile(
+    "[\x00-\x1f\x7f-\x9f\xad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0]+"
+)
 
 
 def clean_name(text: str) -> str:

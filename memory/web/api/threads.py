@@ -11,9 +11,9 @@ from ninja import Schema
 from pydantic import Field
 
 from echovessel.api.bodies import Body
-from echovessel.api.problems import ApiError
+from echovessel.api.problems import ApiError, refused_fields
 from memory.curation import threads
-from memory.curation.threads import MEMBER_ACTIONS, THREAD_ACTIONS
+from memory.curation.threads import MEMBER_ACTIONS, THREAD_ACTIONS, TitleRefused
 from memory.models import Thread
 from memory.models.thread import MAX_TITLE
 from memory.web.api.memories import own_node
@@ -63,7 +63,10 @@ def list_threads(request: HttpRequest, persona_id: UUID, state: Thread.State | N
 def patch_thread(request: HttpRequest, persona_id: UUID, thread_id: UUID, body: TitleIn) -> dict[str, Any]:
     """Another title, which nothing changes by itself from then on."""
     thread = _own(own_persona(request, persona_id), thread_id)
-    threads.rename(thread, body.title)
+    try:
+        threads.rename(thread, body.title)
+    except TitleRefused as error:  # of signs that nobody sees alone
+        raise refused_fields("title") from error
     return serialize_thread(_own(thread.persona, thread_id))
 
 

@@ -38,7 +38,10 @@ def test_the_page_shows_renames_ends_takes_out_and_dissolves_and_each_is_undone(
     assert "The flat in Basel" in text
     assert text.index(TEXTS[2]) < text.index(TEXTS[0])  # the newest first
     assert "My new home" in do("rename", title="My new home")
-    assert "short title" in do("rename", title=" ")
+    for unseen in (" ", "\u200b\u202e", "\u2800"):
+        assert "short title" in do("rename", title=unseen)
+    assert "My new home" in do("rename", title="\u202eMy new\u2028home")
+    assert Thread.objects.get().title == "My new home"
     assert "ended" in do("end").split('data-testid="story-state">')[1][:40]
     do("reopen")
     first = line.nodes.earliest("pk")
@@ -68,7 +71,8 @@ def test_the_api_does_the_same(mira: Persona, line: Thread, client: Client) -> N
     one = f"{base}/{line.uuid}"
     renamed = client.patch(one, {"title": "Home"}, content_type="application/json")
     assert renamed.json()["title"] == "Home"
-    assert client.patch(one, {"title": ""}, content_type="application/json").status_code == 422
+    for wrong in ("", "\x1c", "\u200b", "a" * 81):
+        assert client.patch(one, {"title": wrong}, content_type="application/json").status_code == 422
     assert client.post(f"{one}/end").json()["state"] == "ended"
     assert client.post(f"{one}/end").status_code == 409
     member = f"{one}/nodes/{line.nodes.earliest('pk').uuid}"
