@@ -11,10 +11,10 @@ from django.http import HttpRequest
 from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import Query, Router, Schema, Status
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
 from echovessel.api import pagination
-from echovessel.api.bodies import Body, storable_text
+from echovessel.api.bodies import Body, storable_within
 from echovessel.api.pagination import Page
 from echovessel.api.problems import ApiError, refused_fields
 from echovessel.api.routing import Section
@@ -30,19 +30,12 @@ from persona.serializers import serialize_draft, serialize_persona, serialize_pe
 
 addresses = Router()  # everything below a persona, of all apps
 router = Section(addresses, "persona")
-MOST_IN_FACTS = 20_000  # characters, as JSON
-
-
-def _storable(facts: dict[str, Any]) -> dict[str, Any]:
-    storable_text(facts, MOST_IN_FACTS)
-    return facts
-
-
+MAX_FACTS = 20_000  # characters, as JSON
 Name = Annotated[str, Field(min_length=1, max_length=80, pattern=r"\S", examples=["Mira"])]
 Called = Annotated[str, Field(max_length=80, examples=["Ana"])]
 Zone = Annotated[str, Field(min_length=1, max_length=64, examples=["Asia/Shanghai"])]
 Text = Annotated[str, Field(max_length=MAX_CHARACTERS, examples=["A calm listener who loves the sea."])]
-Facts = Annotated[dict[str, Any], Field(max_length=200, examples=[{"birthday": "03-14"}]), AfterValidator(_storable)]
+Facts = Annotated[dict[str, Any], Field(max_length=200, examples=[{"birthday": "03-14"}]), storable_within(MAX_FACTS)]
 
 
 class MoodOut(Schema):

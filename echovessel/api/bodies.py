@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from django.http import HttpRequest
 from ninja import Schema
 from ninja.parser import Parser
-from pydantic import ConfigDict
+from pydantic import AfterValidator, ConfigDict
 
 from echovessel.language.plain_text import without_nul
 
@@ -26,14 +26,18 @@ class StrictParser(Parser):
         return without_nul(data) if b"\\u0000" in request.body else data
 
 
-def storable_text(value: Any, most: int) -> str:
-    """`value` as JSON of at most so many characters. Raises ValueError for more, for a number without bounds, and for
-    half of a surrogate pair: they cannot be stored."""
-    written = json.dumps(value, ensure_ascii=False, allow_nan=False)
-    written.encode()
-    if len(written) > most:
-        raise ValueError(f"at most {most} characters as JSON")
-    return written
+def storable_within(limit: int) -> AfterValidator:
+    """Refuse values of more than `limit` characters as JSON, numbers without bounds, and halves of surrogate pairs:
+    they cannot be stored."""
+
+    def check(value: Any) -> Any:
+        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        written.encode()
+        if len(written) > limit:
+            raise ValueError(f"at most {limit} characters as JSON")
+        return value
+
+    return AfterValidator(check)
 
 
 def _refuse(name: str) -> NoReturn:

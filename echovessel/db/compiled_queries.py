@@ -60,7 +60,9 @@ class Query(Generic[Row]):
         with connection.cursor() as cursor:
             self._statement.run(cursor, given)
             rows = cursor.fetchall()
-        return self._read(self._converted(rows)) if rows else []
+        if rows and self._converters:
+            rows = list(self._statement.compiler.apply_converters(rows, self._converters))
+        return self._read(rows) if rows else []
 
     @cached_property
     def _rows(self) -> Any:
@@ -74,10 +76,6 @@ class Query(Generic[Row]):
     def _converters(self) -> Any:
         compiler = self._statement.compiler
         return compiler.get_converters([column for column, *_ in compiler.select])
-
-    def _converted(self, rows: list[Any]) -> list[Any]:
-        compiler = self._statement.compiler
-        return list(compiler.apply_converters(rows, self._converters)) if self._converters else rows
 
     @cached_property
     def _read(self) -> Callable[[list[Any]], list[Row]]:

@@ -58,7 +58,8 @@ def in_english(text: str) -> str:
 
 
 def _row(run: str) -> str:
-    return " ".join(filter(None, map(_gloss, _cut(run, _senses()))))
+    senses = _senses()
+    return " ".join(filter(None, (senses.get(word, _little(word)) for word in _cut(run, senses))))
 
 
 def _cut(run: str, known: Container[str]) -> list[str]:
@@ -70,10 +71,6 @@ def _cut(run: str, known: Container[str]) -> list[str]:
         found.append(run[start:end])
         start = end
     return found
-
-
-def _gloss(word: str) -> str:
-    return _senses().get(word, _little(word))
 
 
 def _little(word: str) -> str:

@@ -6,6 +6,7 @@ known to be one: with Ruth the mother, "Ruth's husband" is the father. "His fath
 named: what is wondered about the owner speaks of them so.
 """
 
+import itertools
 import re
 from collections.abc import Collection, Mapping
 from functools import cache
@@ -110,14 +111,16 @@ def relatives_in(
         whose, kin = (found["whose"] or found["whose_zh"] or ""), found["kin"] or found["kin_zh"]
         is_possessed = found["whose"] is not None and re.match(rf"{re.escape(whose)}['’]", found[0]) is not None
         known = (names or {}).get(whose.casefold())
-        named = [name[0] for name in _NAMED.finditer(plain, 0, found.start()) if name[0] != owner]
-        if _SOMEBODY.match(whose) or (_THEY.match(whose) and named):
+        others = [name[0] for name in _NAMED.finditer(plain, 0, found.start()) if name[0] != owner]
+        if _SOMEBODY.match(whose) or (_THEY.match(whose) and others):
             continue
         if is_possessed and not known and whose.casefold() != owner.casefold():
             continue
         leads = set(known) if known and (is_possessed or found["whose_zh"]) else set[str]()
         for step in _steps(kin):
-            leads = _led_to(leads, step) if leads else set(step.split())
+            named = set(step.split())
+            pairs = itertools.product(leads, named)
+            leads = {one for pair in pairs for one in _CHAINS.get(pair, "").split()} if leads else named
             relatives |= set() if meant else leads
         relatives |= leads
     return frozenset(relatives)
@@ -139,7 +142,3 @@ def _steps(chain: str) -> tuple[str, ...]:
     pieces = re.findall(rf"{_EN}", chain, re.IGNORECASE) if chain.isascii() else re.findall(_ZH, chain)
     named = [next((name for name, words in _BY_WORD.items() if words.fullmatch(piece)), "") for piece in pieces]
     return tuple(filter(None, named))
-
-
-def _led_to(relatives: Collection[str], step: str) -> set[str]:
-    return {one for first in relatives for second in step.split() for one in _CHAINS.get((first, second), "").split()}

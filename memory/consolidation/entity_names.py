@@ -16,7 +16,8 @@ from persona.models import Persona
 def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndarray) -> list[Profile]:
     """What the answer's memories tell of each of its names. `texts` begin with the descriptions of its events, then its
     facts, so that positions in the one are positions in the other; `vectors` are theirs."""
-    entities, names = answer.mentioned_entities, [_names(entity) for entity in answer.mentioned_entities]
+    entities = answer.mentioned_entities
+    names = [[entity.canonical_name, *entity.aliases] for entity in entities]
     # Of each entity the positions of the memories that name it.
     named_in = [
         {place for place in _about(answer, at, len(texts)) if any(occurs(name, texts[place]) for name in names[at])}
@@ -98,7 +99,3 @@ def _places(answer: ExtractionAnswer, entity: MentionedEntity) -> list[int]:
 def _namesakes(answer: ExtractionAnswer, at: int) -> list[int]:
     names = [normalize_name(entity.canonical_name) for entity in answer.mentioned_entities]
     return [other for other, name in enumerate(names) if other != at and name == names[at]]
-
-
-def _names(entity: MentionedEntity) -> list[str]:
-    return [entity.canonical_name, *entity.aliases]

@@ -5,7 +5,7 @@ goodbye a promise. Each such item is left out and counted; the rest of the answe
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import date
 from typing import Literal, NamedTuple
 
@@ -144,22 +144,16 @@ def _with_told_times(fact: ExtractedFact, said: Mapping[int, SaidMessage], *, da
     """The fact without times that nobody told: no word of time stands in the messages that it cites, or only other
     years do; or it ends before it begins."""
     messages = [message for one in fact.evidence if (message := _message(one, said))]
-    since, until = (_time_if_told(code, messages, dated=dated) for code in (fact.since, fact.until))
+    text = " ".join(message.content for message in messages)
+    years, is_timed = set(_YEAR.findall(text)), _TIME.search(text) is not None
+    is_datable = dated and (not years or _RELATIVE.search(text) is not None)
+    since, until = (code if is_timed and (code[:4] in years or is_datable) else "" for code in (fact.since, fact.until))
     first, last = span_of(since) if since else None, span_of(until) if until else None
     if first and last and last.end < first.start:
         until = ""
     if (since, until) == (fact.since, fact.until):
         return fact
     return fact.model_copy(update={"since": since, "until": until})
-
-
-def _time_if_told(code: str, messages: Sequence[SaidMessage], *, dated: bool) -> str:
-    text = " ".join(message.content for message in messages)
-    years = set(_YEAR.findall(text))
-    is_told = bool(_TIME.search(text)) and (
-        code[:4] in years or (dated and (not years or bool(_RELATIVE.search(text))))
-    )
-    return code if is_told else ""
 
 
 def _is_owed(loop: OpenLoop, said: Mapping[int, SaidMessage]) -> bool:

@@ -23,12 +23,8 @@ def is_trivial(lines: Sequence[PromptMessage]) -> bool:
     if sum(line.tokens for line in lines) >= knobs.trivial_token_count():
         return False
     theirs = [line.content for line in lines if line.by_user]
-    return not has_strong_emotion(theirs) and not any(map(_tells, theirs))
-
-
-def _tells(content: str) -> bool:
-    told = told_beside_requests(content)
-    return tells_something(told) or takes_back(told)
+    told = map(told_beside_requests, theirs)
+    return not has_strong_emotion(theirs) and not any(tells_something(text) or takes_back(text) for text in told)
 
 
 @dataclass(frozen=True)
@@ -48,7 +44,7 @@ def decide(facts: Reflections, now: datetime) -> str:
         return Reason.HARD_GATE
     if any(abs(impact) >= knobs.shock_impact() for impact in facts.fresh_impacts):
         return Reason.SHOCK
-    if not _timer_has_run_out(facts.last_run_at, now):
+    if facts.last_run_at and now - facts.last_run_at <= timedelta(hours=knobs.reflection_timer_hours()):
         return Reason.NOT_DUE
     return Reason.TIMER if facts.events_since else Reason.NOTHING_NEW
 
@@ -56,9 +52,3 @@ def decide(facts: Reflections, now: datetime) -> str:
 def asks_the_model(reason: str) -> bool:
     """Whether a decision means to reflect."""
     return reason in (Reason.SHOCK, Reason.TIMER)
-
-
-def _timer_has_run_out(last_run_at: datetime | None, now: datetime) -> bool:
-    if last_run_at is None:
-        return True
-    return now - last_run_at > timedelta(hours=knobs.reflection_timer_hours())

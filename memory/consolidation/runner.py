@@ -245,18 +245,15 @@ def is_worth_reading(session: Session) -> bool:
     if is_imported(session):
         return bool(rest) and (material_of(session).is_prose or not is_trivial(rest))
     theirs = [line.content for line in rest if line.by_user]
+    requests = (request for content in theirs for request in read_requests(content))
     return bool(rest) and (
         session.early_consolidation_requested_at is not None
         or not is_trivial(rest)
         or may_be_answered(session.persona, theirs)
         or may_be_settled(session.persona, theirs)
-        or (provider_name() != "offline" and any(map(_corrects, theirs)))
+        # A model may put a memory right by a correction, however short.
+        or (provider_name() != "offline" and any(one.kind is RequestKind.CORRECTION for one in requests))
     )
-
-
-def _corrects(content: str) -> bool:
-    """Whether a model may put a memory right by this message, however short."""
-    return any(one.kind is RequestKind.CORRECTION for one in read_requests(content))
 
 
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:

@@ -86,7 +86,9 @@ class Recording:
             return
         answer = json.loads(reply.read_text(encoding="utf-8"))
         cited = set(_cited(answer))
-        named = {key: words for key, words in _numbered(listed).items() if key in cited}
+        # The same words under ids that count from 1.
+        counted = {f"{key[0]}{number}": words for number, (key, words) in enumerate(listed.items(), start=1)}
+        named = {key: words for key, words in counted.items() if key in cited}
         self.replies[name] = {"prints": prints, "listed": named, "answer": answer}
         text = json.dumps(dict(sorted(self.replies.items())), ensure_ascii=False, indent=1)
         self.path.write_text(text + "\n", encoding="utf-8")
@@ -134,11 +136,6 @@ def _listed(prompt: str) -> dict[str, str]:
     """The words after each id that is no message's."""
     ids = re.finditer(r"^[-* ]*\[([a-z])(\d+)\] ?(.*)$", prompt, re.MULTILINE)
     return {match[1] + match[2]: match[3] for match in ids if match[1] != "m"}
-
-
-def _numbered(listed: Mapping[str, str]) -> dict[str, str]:
-    """The same words under ids that count from 1."""
-    return {f"{key[0]}{number}": words for number, (key, words) in enumerate(listed.items(), start=1)}
 
 
 def _name_of(match: re.Match[str], lines: Mapping[int, str], listed: Mapping[str, str]) -> str:

@@ -191,17 +191,14 @@ class Renderer:
     def _day(self, moment: datetime) -> date:
         return _local_day(moment, self.now.tzinfo)
 
-    @property
-    def _colon(self) -> str:
-        return "：" if self.language == "zh" else ": "
-
     def _quote(self, message: RenderedMessage, is_answered: bool) -> str:
         gist = message.gist or Gist(one_line(message.content), "")
         cut = "" if not gist.asked else "…" if self.language == "zh" else " …"
         shown = gist.whole if is_answered or not gist.told else f"{gist.told}{cut}"
         words = shorten(shown, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
-        return f'{self.names.get(message.role, message.role)}{message.to}{self._colon}"{words}"{doubt}'
+        colon = "：" if self.language == "zh" else ": "
+        return f'{self.names.get(message.role, message.role)}{message.to}{colon}"{words}"{doubt}'
 
 
 @lru_cache(maxsize=8_192)

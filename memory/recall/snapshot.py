@@ -177,8 +177,10 @@ def prepare(persona_id: int) -> None:
         drop_snapshots(gone)
     known = _cache.take(persona_id)
     with _one_moment():
-        current = _read(persona_id, known)
-    _keep(persona_id, current)
+        nodes = _read_nodes(persona_id, known.all_nodes if known else None)
+        messages = _read_messages(persona_id, known.all_messages if known else _NO_MESSAGES)
+    is_current = known and known.all_nodes is nodes and known.all_messages is messages
+    _keep(persona_id, known if known and is_current else Snapshot(nodes, messages))
     if known is None:
         heap.trim_heap()  # reading for the first time takes three times as much
 
@@ -207,14 +209,6 @@ def _keep(persona_id: int, snapshot: Snapshot) -> Snapshot:
     if snapshot is not _cache.take(persona_id):
         _cache.put(persona_id, snapshot, knobs.words_in_memory_mb() * 1_000_000)
     return snapshot
-
-
-def _read(persona_id: int, known: Snapshot | None) -> Snapshot:
-    """The snapshot of now; `known` itself where nothing has changed."""
-    nodes = _read_nodes(persona_id, known.all_nodes if known else None)
-    messages = _read_messages(persona_id, known.all_messages if known else _NO_MESSAGES)
-    unchanged = known and known.all_nodes is nodes and known.all_messages is messages
-    return known if known and unchanged else Snapshot(nodes, messages)
 
 
 def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:

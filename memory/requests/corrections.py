@@ -77,24 +77,15 @@ def suggest(description: str, request: Request) -> Suggestion | None:
     >>> suggest("Ana's friend Ruth lives in Leeds.", request).description
     "Ana's friend Ruth lives in York."
     """
-    if request.old and request.new and _stands(request.old, description):
-        new = request.new
-        return Suggestion(request.old, new, _replaced(description, request.old, new))
+    new = request.new
+    if request.old and new:
+        alone = rf"(?<![^\W\u3400-\u9fff]){re.escape(request.old)}(?![^\W\u3400-\u9fff])"
+        replaced, count = re.subn(alone, lambda _found: new, description, count=1, flags=re.IGNORECASE)
+        if count:
+            return Suggestion(request.old, new, replaced)
     if (dated := apply_correction(description, request.subject)) is not None:
         return _difference(description, dated)
-    return _aligned(description, request.new) if request.new else None
-
-
-def _stands(words: str, text: str) -> bool:
-    return re.search(_bounded(words), text, re.IGNORECASE) is not None
-
-
-def _bounded(words: str) -> str:
-    return rf"(?<![^\W\u3400-\u9fff]){re.escape(words)}(?![^\W\u3400-\u9fff])"
-
-
-def _replaced(text: str, old: str, new: str) -> str:
-    return re.sub(_bounded(old), lambda _found: new, text, count=1, flags=re.IGNORECASE)
+    return _aligned(description, new) if new else None
 
 
 def _difference(before: str, after: str) -> Suggestion:

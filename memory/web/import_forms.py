@@ -77,7 +77,8 @@ class Answers(forms.Form):
         super().__init__(data, auto_id="answer_%s", initial=initial)
         self.job = job
         self.found: Mapping[str, Any] = job.found
-        self._choose_from("format", [(AUTO, _("as recognised")), *((one.name, one.label) for one in FORMATS)])
+        formats = [(AUTO, _("as recognised")), *((one.name, one.label) for one in FORMATS)]
+        cast(forms.ChoiceField, self.fields["format"]).choices = formats
         self.zones = listed_zones(timezone.now())
         is_nameless = job.persona is not None and not job.persona.user_name
         self.asks_name = is_nameless and not self.questions and job.format != archive_files.NAME
@@ -185,11 +186,6 @@ class Answers(forms.Form):
         field.error_messages["required"] = _("Who wrote this? Please choose a field, or say that all of it is yours.")
         field.initial = field.initial or (MINE if is_notes else "")
         del self.fields["kind"]
-
-    def _choose_from(self, name: str, choices: Any) -> None:
-        field = self.fields[name]
-        assert isinstance(field, forms.ChoiceField)
-        field.choices = choices
 
 
 class Names(forms.Form):

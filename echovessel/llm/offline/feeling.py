@@ -219,19 +219,13 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
     for name in near:
         text = text.replace(name, PETS_ZH[0]) if CJK.search(name) else text
     for start, end in sentences(text):
-        lower = _as_meant(text[start:end])
+        lower = straighten(text[start:end].casefold())
+        for saying, meant in SAYINGS:  # they would be taken by the word
+            lower = re.sub(saying, meant, lower)
         limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in FEELINGS)
         weights += [_impact(feeling, lower) for feeling in FEELINGS if abs(feeling.weight) <= limit]
     # "My pregnant cousin is in hospital" is no good news.
     return ILL if ILL in weights and max(weights) > 0 else max(weights, key=abs, default=0)
-
-
-def _as_meant(text: str) -> str:
-    """`text` in small letters, without the sayings that would be taken by the word."""
-    lower = straighten(text.casefold())
-    for saying, meant in SAYINGS:
-        lower = re.sub(saying, meant, lower)
-    return lower
 
 
 def _impact(feeling: Feeling, lower: str) -> int:

@@ -189,22 +189,22 @@ def month_of(word: str) -> int | None:
 def _numbers(found: re.Match[str]) -> tuple[int, int, int, bool] | None:
     """Year, month and day, and whether the order of the last two is open."""
     if found["y1"]:
-        numbers = _year(found["y1"]), int(found["m1"]), int(found["d1"]), False
+        numbers = year_of(found["y1"]), int(found["m1"]), int(found["d1"]), False
     elif found["y2"]:
-        numbers = _year(found["y2"]), month_of(found["w2"]) or 0, int(found["d2"]), False
+        numbers = year_of(found["y2"]), month_of(found["w2"]) or 0, int(found["d2"]), False
     elif found["y3"]:
         written = found["w3"]
         month = int(written) if written.isdecimal() else month_of(written)
-        numbers = _year(found["y3"]), month or 0, int(found["d3"]), False
+        numbers = year_of(found["y3"]), month or 0, int(found["d3"]), False
     elif found["mark"] == ".":
-        numbers = _year(found["y4"]), int(found["b4"]), int(found["a4"]), False
+        numbers = year_of(found["y4"]), int(found["b4"]), int(found["a4"]), False
     else:
-        numbers = _year(found["y4"]), int(found["a4"]), int(found["b4"]), True
+        numbers = year_of(found["y4"]), int(found["a4"]), int(found["b4"]), True
     year, month, day, _open = numbers
     return numbers if 1900 <= year <= 2200 and (1 <= month <= 31 and 1 <= day <= 31 and min(month, day) <= 12) else None
 
 
-def _year(digits: str) -> int:
+def year_of(digits: str) -> int:
     year = int(digits)
     if len(digits) > 2:
         return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year

@@ -20,6 +20,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, sessions_of, something
+from memory.imports.readers.localized_times import year_of
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.whatsapp_words import (
@@ -68,9 +69,6 @@ _SPEAKER = re.compile(
     rf"[{_INVISIBLE}]*(?:~{_SPACE}?[{_INVISIBLE}]*(?=[^\s:]))?(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)"
 )
 _NOT_A_LETTER = re.compile(r"[\s.]+")
-_LAST_CENTURY = 70
-# Thai phones count the years from the death of the Buddha.
-_BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
 # What stands in place of a message, with its mark, is short in every language.
 _LONGEST_PLACEHOLDER = 200
 _SAMPLE_LINES = 60
@@ -171,7 +169,7 @@ def _day_first(source: Source, file: str, stamp: re.Pattern[str], chosen: bool |
     first = next(stamps, None)
     if first is None or first["mark"].startswith("."):
         return True
-    order = day_order.day_first((int(one["a"]), int(one["b"]), _year(one["c"])) for one in chain([first], stamps))
+    order = day_order.day_first((int(one["a"]), int(one["b"]), year_of(one["c"])) for one in chain([first], stamps))
     if chosen is None and order is None:
         raise ImportRejected("ask_day_first", file or source.name)
     if chosen is None or order in (None, chosen):
@@ -275,9 +273,9 @@ def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
     """The time of a stamp; None where no clock or calendar has it."""
     a, b, c = stamp["a"], int(stamp["b"]), stamp["c"]
     if len(a) == 4:
-        year, month, day = _year(a), b, int(c)
+        year, month, day = year_of(a), b, int(c)
     else:
-        year, (day, month) = _year(c), (int(a), b) if day_first else (b, int(a))
+        year, (day, month) = year_of(c), (int(a), b) if day_first else (b, int(a))
     try:
         hour = int(stamp["hour"])
         part = _NOT_A_LETTER.sub("", stamp["before"] or stamp["after"] or "").lower()
@@ -286,13 +284,6 @@ def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
         return datetime(year, month, day, hour, int(stamp["minute"]), int(stamp["second"] or 0))
     except ValueError:
         return None
-
-
-def _year(digits: str) -> int:
-    year = int(digits)
-    if len(digits) > 2:
-        return year - _BUDDHIST_AHEAD if year > _BUDDHIST_FROM else year
-    return year + (1900 if year >= _LAST_CENTURY else 2000)
 
 
 FORMATS = (WhatsApp(),)

@@ -15,10 +15,10 @@ from django.shortcuts import get_object_or_404
 from django.utils import timezone
 from ninja import File, Query, Schema, Status
 from ninja.files import UploadedFile
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import Field, WithJsonSchema
 
 from echovessel.api import pagination
-from echovessel.api.bodies import Body, storable_text
+from echovessel.api.bodies import Body, storable_within
 from echovessel.api.pagination import Page
 from echovessel.api.problems import ApiError, refused_fields
 from memory import imports
@@ -34,14 +34,9 @@ from persona.api import PersonaIn, Zone, create_own_persona
 from persona.lookup import own_persona
 from persona.models import Persona
 
-MOST_IN_MAPPING = 20_000  # characters, as JSON
+MAX_MAPPING = 20_000  # characters, as JSON
 MOST_SPEAKERS = 10_000
 MOST_TALKS = 2**31
-
-
-def _storable(mapping: dict[str, Any]) -> dict[str, Any]:
-    storable_text(mapping, MOST_IN_MAPPING)
-    return mapping
 
 
 Side = Literal["user", "persona", "other", "skip"]
@@ -104,7 +99,7 @@ class ChoicesIn(Body):
 
     roles: Roles = {}
     day_first: bool | None = None
-    mapping: Annotated[dict[str, Any], Field(max_length=50), AfterValidator(_storable)] | None = None
+    mapping: Annotated[dict[str, Any], Field(max_length=50), storable_within(MAX_MAPPING)] | None = None
     format: Annotated[str, Field(max_length=40, examples=["whatsapp"])] | None = None
     kind: Annotated[
         Literal["chat", "notes"] | None,
