@@ -11,7 +11,7 @@ class ServerUnavailable(EmbeddingUnavailable):
     retry_after = 0.0
 
 
-class Refused(EmbeddingUnavailable):
+class TextsRefused(EmbeddingUnavailable):
     """The server refuses these very texts (400, 413, 422): they may be too long for it."""
 
 

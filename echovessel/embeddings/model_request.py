@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from django.conf import settings
 from django.core.exceptions import ValidationError
 
-from echovessel.embeddings.errors import EmbeddingUnavailable, Refused, ServerUnavailable
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable, TextsRefused
 
 RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
 # What an address leads to is looked up anew after this many seconds: it may lead elsewhere by then.
@@ -17,7 +17,7 @@ CHECKED_SECONDS = 60
 
 def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, max_bytes: int) -> bytes:
     """What the server of `model` answers, of at most `max_bytes`, until `deadline` (monotonic). Without a `key` that of
-    the model server at the same address is used. Raises ServerUnavailable, Refused and EmbeddingUnavailable."""
+    the model server at the same address is used. Raises ServerUnavailable, TextsRefused and EmbeddingUnavailable."""
     import httpx2  # noqa: PLC0415  (0.1 s: only where a server is asked)
 
     from echovessel.llm.certificates import ssl_context  # noqa: PLC0415
@@ -83,5 +83,5 @@ def _error_of(status: int, model: str, retry_after: str) -> EmbeddingUnavailable
             "address usually ends in /v1."
         )
     if status in (400, 413, 422):
-        return Refused(f"the server of {model} refuses texts (status {status}).")
+        return TextsRefused(f"the server of {model} refuses texts (status {status}).")
     return EmbeddingUnavailable(f"the server of {model} answers with status {status}.")

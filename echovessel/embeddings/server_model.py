@@ -22,7 +22,7 @@ import numpy as np
 from django.conf import settings
 
 from echovessel.embeddings import knobs, model_request
-from echovessel.embeddings.errors import EmbeddingUnavailable, Refused, ServerUnavailable
+from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable, TextsRefused
 from echovessel.embeddings.model_names import MAX_DIMENSION, MIN_DIMENSION, ModelSpec
 
 logger = logging.getLogger(__name__)
@@ -82,7 +82,7 @@ class ServerModel:
         """What the server answers; a text that is too long for it is cut."""
         try:
             return self._ask_with_retries(texts, deadline)
-        except Refused:
+        except TextsRefused:
             if len(texts) > 1:
                 return np.concatenate([self._ask_again([text], deadline) for text in texts])
             if len(texts[0]) <= MIN_CHARACTERS:
@@ -140,7 +140,7 @@ def as_unit_rows(rows: np.ndarray, model: str) -> np.ndarray:
 
 
 def _ask(model: str, texts: list[str], deadline: float) -> np.ndarray:
-    """One request. (n, d) as the server gives them. Raises ServerUnavailable, Refused and EmbeddingUnavailable."""
+    """One request. (n, d) as the server gives them. Raises ServerUnavailable, TextsRefused and EmbeddingUnavailable."""
     url = f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
     body = {"model": model, "input": texts, "encoding_format": "float"}
     content = model_request.post(url, body, settings.EMBEDDING_API_KEY, deadline, model, MAX_ANSWER_BYTES)

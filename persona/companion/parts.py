@@ -78,6 +78,12 @@ class PartForm(forms.Form):
             values[cls.label] = plain_line_breaks(persona.core_blocks.get(label=cls.label).content)
         return values | facts
 
+    @classmethod
+    def earlier_values(cls, persona: Persona, version: int) -> dict[str, str]:
+        """What is stored, but for the text, which is that of the version. Raises ObjectDoesNotExist."""
+        block = persona.core_blocks.get(label=cls.label)
+        return cls.stored_values(persona) | {cls.label: block.versions.get(version=version).content}
+
     def save(self, editor: "User") -> None:
         """Store what was written. Raises ChangedMeanwhile, and ValidationError for what cannot be stored."""
         written = {name: value for name, value in self.cleaned_data.items() if name != "seen"}

@@ -13,7 +13,6 @@ from django.utils.formats import date_format
 from chat.context import bucket_of, recent_conversation, right_now
 from chat.models import Session
 from chat.sessions import close
-from echovessel.language.human_dates import write_days
 from echovessel.llm.offline import OfflineProvider
 from echovessel.llm.prompts import ContextRequest
 from echovessel.llm.request import Finished, Request, ResponseSchema
@@ -21,7 +20,7 @@ from echovessel.outbox.models import OutboxEvent
 from memory.consolidation import runner
 from memory.context import promises
 from memory.models import ConceptNode, ReflectionRun
-from memory.recall import recall
+from memory.recall import Item, recall
 from persona import mood as moods
 from persona.models import Persona
 from tests.memory.sessions import Clock, cite, event, extraction, talk, thought
@@ -132,13 +131,15 @@ def test_later_it_is_told_by_the_owners_days(mira: Persona, asked: list[Request]
     same_evening = told.local.replace(hour=23, minute=59, fold=1).astimezone(UTC)
     next_morning = (told.local.replace(hour=0, minute=1, fold=0) + DAY).astimezone(UTC)
 
-    def recollected(now: datetime) -> str:
+    def recollected(now: datetime) -> Item:
         found = recall(mira, ["Where did I move to with Milo?"], now=now, budget_tokens=400)
-        return next(item.text for item in found.items if item.layer == "L3")
+        return next(item for item in found.items if item.layer == "L3")
 
-    day = write_days(told.yesterday, told.yesterday, "en")
-    assert recollected(same_evening).startswith(f"- ({day}, yesterday; told {told.local.day} {told.local:%B}")
-    assert recollected(next_morning).startswith(f"- ({day}, two days ago; told {told.local.day} {told.local:%B}")
+    days = f"- [on {told.yesterday}; said {told.local.date()}] "
+    assert recollected(same_evening).text.startswith(days)
+    assert recollected(same_evening).when == "yesterday"
+    assert recollected(next_morning).text.startswith(days)
+    assert recollected(next_morning).when == "two days ago"
 
 
 @anywhere

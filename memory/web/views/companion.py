@@ -4,7 +4,7 @@ from typing import Any, cast
 
 from django.contrib import messages
 from django.contrib.auth.models import User
-from django.core.exceptions import ValidationError
+from django.core.exceptions import ObjectDoesNotExist, ValidationError
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
@@ -21,7 +21,7 @@ from persona.companion import pictures
 from persona.companion.parts import PARTS, ChangedMeanwhile, PartForm
 from persona.companion.pictures import PictureRefused
 from persona.companion.zones import listed_zones
-from persona.models import CoreBlock, Persona, Picture
+from persona.models import Persona, Picture
 
 MAX_LISTED = 5
 MAX_VERSIONS = 30
@@ -58,9 +58,10 @@ def _restored(request: HttpRequest, persona: Persona, part: str) -> dict[str, An
     form = PARTS[part]
     if not (number.isdecimal() and form.label):
         return None
-    block = CoreBlock.objects.get(persona=persona, label=form.label)
-    version = get_object_or_404(block.versions, version=int(number[:9]))
-    return form.stored_values(persona) | {form.label: version.content, "seen": request.POST.get("seen", "")}
+    try:
+        return form.earlier_values(persona, int(number[:9])) | {"seen": request.POST.get("seen", "")}
+    except ObjectDoesNotExist as error:
+        raise Http404 from error
 
 
 def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:

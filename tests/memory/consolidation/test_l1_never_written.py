@@ -35,6 +35,7 @@ FORGETTING = ("memory/forgetting/planning.py", "memory/forgetting/people.py")
 # Extraction shows a model what people wrote of the two, and an export takes it along.
 READING = (
     "memory/consolidation/extraction.py",
+    "memory/web/views/companion.py",
     "memory/web/presenters/reply_explanation.py",
     "memory/exports/card.py",
     "memory/exports/pam.py",

@@ -145,7 +145,7 @@ def test_the_xray_is_plain_data_and_holds_no_words(keeper: Persona) -> None:
     written = json.dumps(seen, ensure_ascii=False)
     assert json.loads(written) == seen
     assert "white cat" not in written
-    retrievers = {"dense", "lexical", "entity", "domain", "graph", "time", "lines", "evidence"}
+    retrievers = {"dense", "lexical", "entity", "graph", "time", "lines", "evidence"}
     assert {arm["name"] for arm in seen["arms"]} == retrievers
     assert seen["chosen"][0]["id"] == str(ConceptNode.objects.get(external_id="n1").uuid)
 
