@@ -12,6 +12,7 @@ from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation import actions
 from memory.models import ConceptNode, Evidence
+from memory.store.writing import supersede
 from persona.models import Persona
 
 ASKED, FOLLOWED = "memory.forget.asked", "memory.version.followed"
@@ -26,30 +27,37 @@ def withhold(message: Message) -> tuple[list[UUID], list[UUID]]:
         told |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
     fresh = list(told.filter(withheld=False).order_by("id"))
     Message.objects.filter(pk__in=[one.pk for one in fresh]).update(withheld=True)
-    return [one.uuid for one in fresh], _hide_resting_on(fresh)
+    return [one.uuid for one in fresh], [node.uuid for node in _resting_on(fresh) if actions.hide(node)]
 
 
 def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> None:
-    """Hide what was remembered of a version that no longer stands, and show again what was hidden so. Call in a
-    transaction."""
+    """Hide what was remembered of a version that no longer stands, so that what it replaced holds again; and take that
+    back for the version that is shown. Call in a transaction."""
     persona = withheld[0].persona
-    hidden = _hide_resting_on(withheld)
+    replaced: dict[str, list[str]] = {}
+    for node in _resting_on(withheld):
+        older = list(node.supersedes.filter(status=ConceptNode.Status.SUPERSEDED))
+        if actions.reinstate(node) or actions.hide(node):
+            replaced[str(node.uuid)] = ids_of([one.uuid for one in older])
     ids = ids_of([one.uuid for one in withheld])
-    events.publish(persona.uuid, FOLLOWED, message_ids=ids, hidden_ids=ids_of(hidden))
+    events.publish(persona.uuid, FOLLOWED, message_ids=ids, hidden_ids=[*replaced], replaced_ids=replaced)
     of_shown = {str(one.uuid) for one in shown}
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name=FOLLOWED).order_by("-id").values_list("data", flat=True)
     for data in rows[:MAX_LOOKED_AT] if of_shown else ():
         if of_shown & set(data["message_ids"]):
-            for node in ConceptNode.objects.filter(persona=persona, uuid__in=data["hidden_ids"]):
-                actions.show(node)
+            nodes = ConceptNode.objects.filter(persona=persona)
+            for node in nodes.filter(uuid__in=data["hidden_ids"]):
+                older = data.get("replaced_ids", {}).get(str(node.uuid), [])
+                if actions.show(node) and older:
+                    supersede(persona, list(nodes.filter(uuid__in=older)), node)
             break  # what the owner hid before a later change stays hidden
 
 
-def _hide_resting_on(messages: Sequence[Message]) -> list[UUID]:
-    """Hide the memories that rest on these messages alone; return their ids."""
+def _resting_on(messages: Sequence[Message]) -> list[ConceptNode]:
+    """The memories that rest on these messages alone."""
     beyond = Evidence.objects.exclude(message__in=messages).values("node")
     nodes = ConceptNode.objects.filter(evidence__message__in=messages, status=ConceptNode.Status.ACTIVE)
-    return [node.uuid for node in nodes.exclude(pk__in=beyond).distinct() if actions.hide(node)]
+    return list(nodes.exclude(pk__in=beyond).select_related("persona").distinct())
 
 
 def restore_message(persona: Persona, turn_uuid: UUID) -> bool:

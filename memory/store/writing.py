@@ -180,7 +180,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         )
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
-        _supersede(persona, draft.supersedes, node)
+        supersede(persona, draft.supersedes, node)
         _mark_done(persona, draft.came_about, node)
     return WrittenNode(node, outcome)
 
@@ -447,7 +447,7 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
     return node
 
 
-def _supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
+def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
     """Supersede nodes: they keep their row and history, and are no longer recalled; nor are conclusions from nothing
     else. The text derived from them is erased, if no person wrote it."""
     replaceable = ConceptNode.objects.of(persona).filter(status__in=LIVING).exclude(pk=by.pk)

@@ -15,6 +15,7 @@ from memory.consolidation.messages import messages_of
 from memory.curation import actions
 from memory.models import ConceptNode, Evidence
 from memory.requests.withhold import withhold
+from memory.store.writing import supersede
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db
@@ -63,6 +64,24 @@ def test_what_was_remembered_of_the_old_wording_is_hidden_until_it_stands_again(
     versions.choose(mira, new.turn.uuid)
     versions.choose(mira, old.turn.uuid)
     assert status_of(moved) == "hidden", "what the owner hid between two choices stays hidden, too"
+
+
+def test_what_a_wording_replaced_holds_again_until_that_wording_stands_again(mira: Persona, remember: Any) -> None:
+    old = say(mira, "I moved to Leeds.")
+    answer(mira, "Leeds!")
+    before = remember(mira, "Ana lives in London.")
+    moved = rest_on(remember(mira, "Ana moved to Leeds."), old)
+    supersede(mira, [before], moved)
+    new = say(mira, "I nearly moved to Leeds.", replaces=old.uuid)
+    answer(mira, "Nearly?")
+    assert (status_of(before), status_of(moved)) == ("active", "hidden")
+    assert old.turn
+    assert new.turn
+    for _round in range(2):
+        versions.choose(mira, old.turn.uuid)
+        assert (status_of(before), status_of(moved)) == ("superseded", "active")
+        versions.choose(mira, new.turn.uuid)
+        assert (status_of(before), status_of(moved)) == ("active", "hidden")
 
 
 def test_only_the_answer_that_stands_is_read_and_every_answer_is_forgotten(mira: Persona) -> None:
