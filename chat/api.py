@@ -208,7 +208,7 @@ def steer_turn(
     """`retry` makes a failed reply anew, `stop` ends one that is being written here and keeps what was said. `another`
     answers the last messages once more, in a turn of its own, which is returned; the first answer stands until the
     other is chosen. `choose` lets this turn's answer stand, or its wording. 409 `not_retryable`, `not_running`,
-    `not_last`, `not_open`, `busy`, `withheld` or `enough` where it cannot be."""
+    `not_last`, `not_open`, `busy`, `withheld`, `enough` or `passed_over` where it cannot be."""
     turn = _own_turn(request, persona_id, turn_id)
     if deed in ("another", "choose"):
         _admit(turn.persona)

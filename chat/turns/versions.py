@@ -25,7 +25,8 @@ from persona.models import Persona
 
 
 class VersionRefused(Exception):
-    """No other version can be had here; `code` says why: "not_last", "not_open", "busy", "withheld", "enough"."""
+    """No other version can be had here; `code` says why: "not_last", "not_open", "busy", "withheld", "enough" or
+    "passed_over" (memory has read on, and would never read it)."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)

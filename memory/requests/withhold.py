@@ -11,7 +11,7 @@ from chat.turns import versions
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation import actions
-from memory.models import ConceptNode, Evidence
+from memory.models import ConceptNode, Evidence, Extraction
 from memory.store.writing import supersede
 from persona.models import Persona
 
@@ -32,7 +32,10 @@ def withhold(message: Message) -> tuple[list[UUID], list[UUID]]:
 
 def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> None:
     """Hide what was remembered of a version that no longer stands, so that what it replaced holds again; and take that
-    back for the version that is shown. Call in a transaction."""
+    back for the version that is shown. Call in a transaction. Raises VersionRefused where reading has gone past what is
+    shown: it would never be remembered."""
+    if any(map(_was_passed_over, shown)):
+        raise versions.VersionRefused("passed_over")
     persona = withheld[0].persona
     replaced: dict[str, list[str]] = {}
     for node in _resting_on(withheld):
@@ -51,6 +54,15 @@ def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> Non
                 if actions.show(node) and older:
                     supersede(persona, list(nodes.filter(uuid__in=older)), node)
             break  # what the owner hid before a later change stays hidden
+
+
+def _was_passed_over(message: Message) -> bool:
+    """Whether the open session was read beyond a message of the owner while another version stood. What is read with it
+    ends with its own turn, for it was the last thing said."""
+    read = Extraction.objects.filter(session=message.session_id, again=False, through__gte=message.pk)
+    through = read.order_by("through").values_list("through", flat=True).first()
+    is_read = message.turn is None or through is None or versions.of_turn(message.turn).filter(pk=through).exists()
+    return message.role == Message.Role.USER and not is_read
 
 
 def _resting_on(messages: Sequence[Message]) -> list[ConceptNode]:

@@ -386,6 +386,7 @@ const refusals = {
   busy: 'busy',
   withheld: 'isWithheld',
   enough: 'enough',
+  passed_over: 'passedOver',
 };
 const quiet = new Set(['not_running', 'nothing_open']); // The page was behind: putting it right says enough.
 

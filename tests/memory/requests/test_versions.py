@@ -13,7 +13,7 @@ from chat.turns import versions
 from memory import forgetting
 from memory.consolidation.messages import messages_of
 from memory.curation import actions
-from memory.models import ConceptNode, Evidence
+from memory.models import ConceptNode, Evidence, Extraction
 from memory.requests.withhold import withhold
 from memory.store.writing import supersede
 from persona.models import Persona
@@ -82,6 +82,40 @@ def test_what_a_wording_replaced_holds_again_until_that_wording_stands_again(mir
         assert (status_of(before), status_of(moved)) == ("superseded", "active")
         versions.choose(mira, new.turn.uuid)
         assert (status_of(before), status_of(moved)) == ("active", "hidden")
+
+
+def test_a_wording_that_reading_has_passed_over_cannot_be_chosen(mira: Persona) -> None:
+    old = say(mira, "I live in Leeds.")
+    answer(mira, "Leeds!")
+    new = say(mira, "I live in York.", replaces=old.uuid)
+    answer(mira, "York!")
+    assert old.turn
+    assert new.turn
+    read_early(new)
+    with pytest.raises(versions.VersionRefused) as refused:
+        versions.choose(mira, old.turn.uuid)
+    assert refused.value.code == "passed_over"
+    assert [line.content for line in messages_of(new.session)] == ["I live in York.", "York!"], "nothing was changed"
+
+
+def test_a_wording_that_was_read_can_be_chosen_again_whatever_was_read_since(mira: Persona) -> None:
+    old = say(mira, "I live in Leeds.")
+    answer(mira, "Leeds!")
+    read_early(old)
+    new = say(mira, "I live in York.", replaces=old.uuid)
+    answer(mira, "York!")
+    read_early(new)
+    for message in (old, new, old):
+        assert message.turn
+        versions.choose(mira, message.turn.uuid)
+        assert messages_of(message.session)[0].content == message.content
+
+
+def read_early(message: Message) -> None:
+    """As if the open session had been read so far."""
+    read = Extraction.objects.filter(session=message.session)
+    through = messages_of(message.session)[-1].id
+    Extraction.objects.create(session=message.session, chunk=read.count(), through=through, answer={})
 
 
 def test_only_the_answer_that_stands_is_read_and_every_answer_is_forgotten(mira: Persona) -> None:
