@@ -146,11 +146,6 @@ def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
     return BeforeValidator(read)
 
 
-def _list_of(schema: type[BaseModel]) -> BeforeValidator:
-    """Keep the items that can be read."""
-    return BeforeValidator(lambda value: [item for _, item in _readable(value, schema)])
-
-
 def _schema_limits(**limits: int) -> Any:
     """Sizes that the schema tells the model, as strict servers take them. What breaks them is cut where it is read, and
     costs no answer."""
@@ -218,7 +213,11 @@ class EventTime(BaseModel):
         return self
 
 
-Evidence = Annotated[list[Cited], _list_of(Cited), _schema_limits(minItems=1, maxItems=MAX_QUOTES)]
+Evidence = Annotated[
+    list[Cited],
+    BeforeValidator(lambda value: [quote for _, quote in _readable(value, Cited)]),
+    _schema_limits(minItems=1, maxItems=MAX_QUOTES),
+]
 CoarseDate = Annotated[
     str,
     BeforeValidator(lambda value: parse_coarse_date(value) if isinstance(value, str) else ""),

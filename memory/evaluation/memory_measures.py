@@ -204,12 +204,10 @@ def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan,
     stale = [
         one for one in memories if one.tells(old.terms, old.lines) and not has_terms(one.node.description, new.terms)
     ]
-    return is_kept and all(_is_over(one.node) for one in stale)
-
-
-def _is_over(node: ConceptNode) -> bool:
-    """What happened stays true; a fact is over when it says so."""
-    return node.kind == Kind.EVENT or bool(node.until) or node.plan_state in ("done", "cancelled")
+    # What happened stays true; a fact is over when it says so.
+    return is_kept and all(
+        one.node.kind == Kind.EVENT or one.node.until or one.node.plan_state in ("done", "cancelled") for one in stale
+    )
 
 
 def _is_forgotten(run: StoryRun, terms: Sequence[Sequence[str]], line: str) -> bool:

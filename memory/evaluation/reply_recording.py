@@ -54,7 +54,9 @@ class Recording:
     def answer(self, request: Request, shape: ResponseSchema) -> str:
         """The recorded reply with the ids of this run. Raises Unrecorded."""
         lines = {message.pk: name for name, message in self.messages.items()}
-        session = _session_of(request.user, lines)
+        keys = (int(number) for letter, number in _ID.findall(request.user) if letter == "m")
+        shown = [lines[key] for key in keys if key in lines]
+        session = shown[-1].split(".")[0] if shown else "s0"
         number = self.counts[session, request.purpose] = self.counts.get((session, request.purpose), 0) + 1
         name = f"{session}.{request.purpose}.{number}"
         listed, ids = _listed(request.user), {line: f"m{pk}" for pk, line in lines.items()}
@@ -124,12 +126,6 @@ class RecordedProvider(Provider):
         unasked = UNASKED.get(request.purpose)
         yield json.dumps(unasked) if unasked is not None else _current[-1].answer(request, shape)
         yield Finished("stop", Usage(estimated=True))
-
-
-def _session_of(prompt: str, lines: Mapping[int, str]) -> str:
-    """The session of the last line that the prompt shows."""
-    shown = [lines[int(number)] for letter, number in _ID.findall(prompt) if letter == "m" and int(number) in lines]
-    return shown[-1].split(".")[0] if shown else "s0"
 
 
 def _listed(prompt: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ they are; in this order, within one budget, in each group the weightiest first. 
 "allergic to nuts", and an order of Thai food no meaning: what must not be missed is not left to likeness.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from echovessel.language.health import bears_on_health
@@ -40,7 +40,11 @@ def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     # Of what was asked for, too, what bears on health comes first.
     known.sort(key=lambda one: (GROUPS.index(one.group), one.group == "asked_for" and not one.is_health))
     sentences = [telling_words(sentence) for sentence in profile.replace("。", "\n").replace(". ", "\n").splitlines()]
-    return [one._replace(is_in_profile=_is_told(one.node.description, sentences)) for one in known]
+    told = [telling_words(one.node.description) for one in known]
+    return [
+        one._replace(is_in_profile=bool(words) and any(words <= sentence for sentence in sentences))
+        for one, words in zip(known, told, strict=True)
+    ]
 
 
 def first_of_moment(persona_id: int, known: Sequence[KnownNode], fitting: Sequence[int]) -> list[KnownNode]:
@@ -72,8 +76,3 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
 def _known_node(group: Group, row: Sequence[Any]) -> KnownNode:
     node = RenderedNode(*row)
     return KnownNode(node, group, group == "health" or bears_on_health(node.description))
-
-
-def _is_told(description: str, sentences: Collection[set[str]]) -> bool:
-    words = telling_words(description)
-    return bool(words) and any(words <= sentence for sentence in sentences)

@@ -67,7 +67,10 @@ def _measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
     of_query, of_whole, of_sharpened, of_texts = (rows @ texts.T for rows in (questions, whole, sharpened, texts))
     apart = ~np.eye(len(memories), dtype=bool)
     neighbours = np.where(apart, of_texts, -1.0).max(axis=1)
-    nearer = [_share_below(row, mask) for row, mask in zip(of_query, answers, strict=True)]
+    # Of each question how often an answer is nearer to it than what is none.
+    nearer = [
+        float((row[~mask][None, :] < row[mask][:, None]).mean()) for row, mask in zip(of_query, answers, strict=True)
+    ]
     return {
         "query": _medians(of_query[~answers], of_query[answers]),
         "whole": _medians(of_whole[~answers], of_whole[answers]),
@@ -87,10 +90,6 @@ def sharpen_query(whole: np.ndarray, centre: np.ndarray) -> np.ndarray:
 
 def _medians(unrelated: np.ndarray, together: np.ndarray) -> list[float]:
     return [round(float(np.median(cosines)), 4) for cosines in (unrelated, together)]
-
-
-def _share_below(cosines: np.ndarray, is_answer: np.ndarray) -> float:
-    return float((cosines[~is_answer][None, :] < cosines[is_answer][:, None]).mean())
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:

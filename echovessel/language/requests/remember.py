@@ -202,7 +202,9 @@ def _requests(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
     """What may be a request: where a key word stands, in nobody else's mouth."""
     for start, end in _around_keys(line):
         for found in pattern.finditer(line, start, end):
-            if not _is_quoted(line, found.start("request")):
+            begins = found.start("request")
+            # Where somebody else's words are reported, nobody asks.
+            if not _QUOTING.search(line[max(0, begins - QUOTING_LOOKED_AT) : begins]):
                 yield found
 
 
@@ -266,7 +268,11 @@ def _after_chinese(line: str, request: re.Match[str]) -> _Asked | None:
             return None
         return _pointed_at(line, request.start("request"), points.end())
     sentence = _sentence(line, end)
-    if perfective or sentence.startswith(("呢", "来了", "来过")) or _ONLY_ME_ZH.match(_bare(sentence)):
+    if (
+        perfective
+        or sentence.startswith(("呢", "来了", "来过"))
+        or _ONLY_ME_ZH.match(sentence.strip("。！？，.!?,~～… "))
+    ):
         return None
     if not _asks_for_sentence(request, sentence, polite=polite):
         return None
@@ -293,7 +299,8 @@ def _pointed_at(line: str, start: int, end: int) -> _Asked | None:
     if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
         return _following(line, start, end)
     if _says_something(before):
-        return _preceding(line, start, end)
+        words = _trimmed(line, 0, start)
+        return _Asked(_Place(words.start, end), words, start) if words else None
     if _says_something(after):
         return _following(line, start, end)
     return _Asked(_Place(start, end), None, start)
@@ -304,11 +311,6 @@ def _following(line: str, start: int, end: int) -> _Asked | None:
     if words is None:
         return None
     return _Asked(_Place(start if _says_something(_before(line, start)) else 0, words.end), words, start)
-
-
-def _preceding(line: str, start: int, end: int) -> _Asked | None:
-    words = _trimmed(line, 0, start)
-    return _Asked(_Place(words.start, end), words, start) if words else None
 
 
 def _trimmed(line: str, start: int, end: int) -> _Place | None:
@@ -344,12 +346,3 @@ def _is_question(line: str, start: int) -> bool:
 
 def _has_tag(text: str) -> bool:
     return bool(_TAG_AT_END.search(text))
-
-
-def _bare(sentence: str) -> str:
-    return sentence.strip("。！？，.!?,~～… ")
-
-
-def _is_quoted(line: str, start: int) -> bool:
-    """Whether somebody else's words are reported here."""
-    return bool(_QUOTING.search(line[max(0, start - QUOTING_LOOKED_AT) : start]))
