@@ -153,8 +153,8 @@ def names_month(word: str, before: str) -> bool:
 def _year_en(head: str | None, tail: str | None, today: date) -> int | None:
     if tail and tail.isdigit():
         return int(tail)
-    said = f"{head} year" if head else tail
-    return today.year + YEARS_EN[said.casefold()] if said else None
+    words = f"{head} year" if head else tail
+    return today.year + YEARS_EN[words.casefold()] if words else None
 
 
 def month_named(word: str) -> int:
@@ -172,10 +172,10 @@ def nearest(year: int | None, month: int, day: int, today: date) -> Days | None:
 
 def _day(year: int, month: int, day: int) -> Days | None:
     try:
-        found = date(year, month, day)
+        only = date(year, month, day)
     except ValueError:
         return None
-    return Days(found, found)
+    return Days(only, only)
 
 
 def _counted(text: str, today: date) -> Days | None:
@@ -230,6 +230,7 @@ def away(count: int, unit: str, today: date) -> Days | None:
 
 
 def week_away(count: int, today: date) -> Days:
+    """The week, Monday to Sunday, that is `count` weeks away."""
     monday = today - timedelta(days=today.weekday()) + timedelta(weeks=count)
     return Days(monday, monday + timedelta(days=6))
 

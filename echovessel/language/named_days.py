@@ -105,6 +105,7 @@ def _dates(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
 
 
 def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
+    """Each mention with its place, in no order; places may overlap."""
     yield from _dates(text, said_on)
     for match in _WEEK_LATER.finditer(text):
         word = (match[1] or match[2]).casefold().removeprefix("on ")
@@ -148,7 +149,7 @@ def _weekday_en(which: str, weekday: int, said_on: date) -> Mention:
 
 
 def _counted(count: int, unit: str, said_on: date) -> Mention:
-    """The day so many days or weeks away; months and years away no single day is meant."""
+    """The day that is `count` days or weeks away; months and years away no single day is meant."""
     if unit in ("month", "year") or (days := away(count * (7 if unit == "week" else 1), "day", said_on)) is None:
         return frozenset()
     return frozenset((days.start,))
@@ -163,7 +164,7 @@ def _of_year(day: date, said_on: date) -> Mention:
 
 
 def _of_month(day: int, months: Iterable[int], said_on: date) -> Mention:
-    """That day of the months that lie so far from this one."""
+    """The day with that number of each month that is one of `months` away from this one."""
     spans = [month for step in months if (month := away(step, "month", said_on))]
     return frozenset(month.start.replace(day=day) for month in spans if 1 <= day <= month.end.day)
 

@@ -63,12 +63,12 @@ def matrix(texts: Sequence[Sequence[tuple[np.ndarray, np.ndarray]]], rarity: np.
 
     rows = [weigh(kinds, rarity) for kinds in texts]
     ends = np.cumsum([0, *(len(buckets) for buckets, _ in rows)])
-    made = csr_matrix(
+    weights = csr_matrix(
         (np.concatenate([values for _, values in rows]), np.concatenate([buckets for buckets, _ in rows]), ends),
         shape=(len(rows), BUCKETS),
     )
-    made.sum_duplicates()
-    return made
+    weights.sum_duplicates()
+    return weights
 
 
 def in_bytes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

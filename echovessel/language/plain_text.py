@@ -125,7 +125,8 @@ NUL = "\0"
 
 
 def storable(text: str) -> str:
-    """
+    """The text without NUL, and with U+FFFD for each half of a surrogate pair.
+
     >>> storable("a\\0b \\ud83c"), storable("\\ud83c\\udf19")
     ('ab �', '🌙')
     """

@@ -105,7 +105,8 @@ def _first_day(today: date) -> date:
 
 
 def _degree(felt: Felt | None) -> int | None:
-    """
+    """How strong a feeling is, from -3 to 3; None where nothing was felt.
+
     >>> [_degree(Felt(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
     [-3, -2, 0, 1, 3]
     """

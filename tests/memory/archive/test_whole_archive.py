@@ -150,7 +150,7 @@ def imported_file(persona: Persona, **values: Any) -> ImportJob:
 
 
 def _slow_cycle(persona: Persona, event: ConceptNode, ended: ConceptNode) -> None:
-    """A run, what she wonders since, and two story lines, of which the owner dissolved one."""
+    """A run, what the persona wonders since, and two story lines, of which the owner dissolved one."""
     line = Thread.objects.create(persona=persona, title="Milo's name", state="ended", created_at=NOW)
     dissolved = Thread.objects.create(
         persona=persona, title="A call", titled_by="person", created_at=NOW, dissolved_at=LATER
