@@ -21,7 +21,7 @@ from echovessel.db.text_columns import CLEAR, TextColumn, by_place
 from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory.curation.restatements import Statement, contains, is_named, names_of
+from memory.curation.restatements import Statement, contains, is_named, names_of, telling_words
 from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
 from memory.forgetting.collect import Closure, Consequences, turns_that_name
@@ -175,11 +175,17 @@ class Copies:
         for thread in Thread.objects.filter(pk__in=among({*touched, *matched})):
             left = thread.members.current().exclude(node__in=among(gone))
             texts = list(left.order_by(*BY_DAY).values_list("node__description", flat=True))
+            lost = thread.members.filter(node__in=among(gone)).values_list("node__description", flat=True)
+            tells = self._words_of([thread.title]) & (self._words_of(lost) - self._words_of(texts))
             if thread.dissolved_at is not None or len(texts) < MIN_MEMBERS:
                 self.work.delete("memory_thread", [thread.pk])
-            elif thread.pk in matched or thread.titled_by == Thread.TitledBy.SLOW_CYCLE:
+            elif tells or thread.pk in matched or thread.titled_by == Thread.TitledBy.SLOW_CYCLE:
                 title = retitle(self.closure.persona, texts)
                 self.work.overwrite("memory_thread.title", {thread.pk: title} if title != thread.title else {})
+
+    def _words_of(self, texts: Iterable[str]) -> set[str]:
+        names = names_of(self.closure.persona)
+        return {word for text in texts for word in telling_words(text, names)}
 
     def collect_entities(self) -> None:
         consequences = self.consequences

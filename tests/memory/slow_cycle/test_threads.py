@@ -269,6 +269,21 @@ def test_a_title_of_the_owner_stays_unless_it_says_what_is_forgotten(
             assert verify.of_texts(["Ana saw a flat in Basel"]) == []
 
 
+def test_a_title_of_the_owner_goes_with_a_word_that_only_the_forgotten_memory_has(
+    mira: Persona, remember: Remember, clock: Clock
+) -> None:
+    for title, stays in (("Zanzibar plan", False), ("What the landlord wants", True), ("My big year", True)):
+        texts = ("Ana looks for a lighthouse in Zanzibar.", "Ana visited the landlord.", "Ana signed the papers.")
+        nodes = [remember(mira, text) for text in texts]
+        thread = threads.begin(mira, title, nodes, "open", clock.now)
+        assert thread
+        threads.rename(thread, title)
+        forgetting.forget(forgetting.plan([Target("node", nodes[0].pk)]), None, clock.now)
+        assert (Thread.objects.get(pk=thread.pk).title == title) == stays, title
+        assert "Zanzibar" not in Thread.objects.get(pk=thread.pk).title
+        Thread.objects.all().delete()
+
+
 def test_a_dissolved_thread_goes_with_the_first_memory_that_is_forgotten(
     mira: Persona, begun: Thread, clock: Clock
 ) -> None:
