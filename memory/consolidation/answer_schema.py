@@ -99,10 +99,6 @@ def _choice(value: Any) -> Any:
     return value.strip().lower() if isinstance(value, str) else value
 
 
-def _kind(value: Any) -> str:
-    return _choice(value) if _choice(value) in ("person", "place", "org", "pet") else "other"
-
-
 def _domain(value: Any) -> Any:
     """The domain that models spell in many ways: "work and study", "Plans & habits"."""
     words = re.findall("[a-z]+", str(value).lower())
@@ -112,10 +108,6 @@ def _domain(value: Any) -> Any:
 def _plan_state(value: Any) -> Any:
     state = _PLAN_STATES.get(_choice(value), _choice(value))
     return state if state in ("planned", "done", "cancelled") else None
-
-
-def _two_of_them(value: Any) -> Any:
-    return "owner" if _choice(value) in ("owner", "user") else _choice(value)
 
 
 def _day_or_none(value: Any) -> Any:
@@ -283,7 +275,10 @@ class ExtractedFact(Described):
 class OpenLoop(Described):
     """What one of the two owes the other: a promise, or what they asked to hear."""
 
-    owed_by: Annotated[Literal["owner", "persona"], BeforeValidator(_two_of_them)] = "persona"
+    owed_by: Annotated[
+        Literal["owner", "persona"],
+        BeforeValidator(lambda value: "owner" if _choice(value) == "user" else _choice(value)),
+    ] = "persona"
     due: Annotated[Day | None, BeforeValidator(_day_or_none)] = None
     evidence: Evidence = []
 
@@ -294,7 +289,10 @@ class MentionedEntity(BaseModel):
 
     canonical_name: Annotated[str, BeforeValidator(lambda value: _filled(value)[:LONGEST_NAME])]
     aliases: Annotated[Words, AfterValidator(lambda names: [name for name in names if len(name) <= LONGEST_NAME])] = []
-    kind: Annotated[Literal["person", "place", "org", "pet", "other"], BeforeValidator(_kind)] = "other"
+    kind: Annotated[
+        Literal["person", "place", "org", "pet", "other"],
+        BeforeValidator(lambda kind: _choice(kind) if _choice(kind) in ("person", "place", "org", "pet") else "other"),
+    ] = "other"
     relation: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_NAME])] = ""
     in_events: Annotated[list[int], BeforeValidator(_positions)] = []
     in_facts: Annotated[list[int], BeforeValidator(_positions)] = []

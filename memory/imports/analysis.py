@@ -229,10 +229,6 @@ def without_names(job: ImportJob) -> dict[str, Any]:
     return {"found": found, "choices": choices}
 
 
-def _language_of(card: Card) -> str:
-    return language_of(" ".join([card.description, card.personality, *card.greetings[:1]]))
-
-
 def _step(lease: ImportLease, **values: Any) -> None:
     with transaction.atomic():
         lease.release(attempts=0, **values)
@@ -379,7 +375,8 @@ class _Analysis:
             often = [name for name, count in self.talks_of.items() if count > 1 and count >= nearly_all]
             if len(often) == 1 and often[0]:
                 guesses = {name: "user" if name == often[0] else "other" for name in guesses}
-        most = self.lines.most_common(_MAX_SPEAKERS)
+        most, card = self.lines.most_common(_MAX_SPEAKERS), self.card
+        words = [card.description, card.personality, *card.greetings[:1]] if card else []
         return {
             "format": self.format,
             "counts": dict.fromkeys(_COUNTED_AS.values(), 0) | {"talks": 0, "lines": 0} | self.counts,
@@ -397,7 +394,7 @@ class _Analysis:
             "chunks": self.chunks,
             "questions": self.questions,
             "sample": self.sample,
-            **({"named": self.card.name[:80], "language": _language_of(self.card)} if self.card else {}),
+            **({"named": card.name[:80], "language": language_of(" ".join(words))} if card else {}),
         }
 
 

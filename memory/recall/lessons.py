@@ -108,7 +108,9 @@ def _fits(lessons: Sequence[LessonRow], request: ContextRequest) -> list[Fit]:
     wished = [lesson.description for lesson in lessons]
     moment = "\n".join(text for text in _moment(request) if not any(words in text for words in wished))
     is_felt = any(lesson.scope == Scope.FEELING for lesson in lessons)
-    felt = feelings_in(moment) | _signalled(request) if is_felt else frozenset()
+    mood = moods.current(request.persona, request.now) if is_felt else None
+    signal = mood.last_user_signal if mood else None
+    felt = feelings_in(moment) | _SIGNALS.get(signal or "", frozenset()) if is_felt else frozenset()
     cosines = _cosines([lesson for lesson in lessons if lesson.condition], moment)
     found = [fit for lesson in lessons if (fit := _fit(lesson, moment, felt, cosines.get(lesson.pk, 0.0)))]
     order = ("boundary", "feeling", "words", "meaning", "always")
@@ -141,11 +143,6 @@ def _moment(request: ContextRequest) -> list[str]:
         and message.session_id == request.burst[0].session_id
     ]
     return [*before[-MOMENT_MESSAGES:], *(message.content for message in request.burst)]
-
-
-def _signalled(request: ContextRequest) -> frozenset[str]:
-    mood = moods.current(request.persona, request.now)
-    return _SIGNALS.get(mood.last_user_signal or "", frozenset()) if mood else frozenset()
 
 
 def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:

@@ -103,7 +103,13 @@ def find_about(persona: Persona, subject: str, asked: Message | None = None) -> 
         relevance |= {one: float(comparable("query", stored[one.pk] @ vector)) for one in nodes if one.pk in stored}
     chosen, alike = _divide(nodes, words, lambda node: node.description, relevance)
     chosen_messages, alike_messages = _divide(messages, words, lambda message: message.content, relevance)
-    return Found(chosen, chosen_messages, _people(persona, subject), alike, alike_messages)
+    entities = persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases").order_by("id")
+    people = [
+        entity
+        for entity in entities[:MAX_CANDIDATES]
+        if any(occurs(name, subject) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
+    ]
+    return Found(chosen, chosen_messages, people, alike, alike_messages)
 
 
 def _nearest_in_words(rows: Iterable[Row], words: Sequence[str], text_of: Callable[[Row], str]) -> list[Row]:
@@ -157,12 +163,3 @@ def share_of(words: Sequence[str], text: str) -> float:
     """How much of `words` stands in `text`, 0 to 1."""
     told = set(tokenizer.tokenize(text))
     return sum(word in told for word in words) / max(1, len(words))
-
-
-def _people(persona: Persona, subject: str) -> list[Entity]:
-    known = persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
-    return [
-        entity
-        for entity in known.order_by("id")[:MAX_CANDIDATES]
-        if any(occurs(name, subject) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
-    ]
