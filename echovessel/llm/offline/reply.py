@@ -72,6 +72,26 @@ ADVICE = re.compile(
     r"\bwhat (?:do|can|would) (?:i|we) do(?: now| about| with| when| if)?\W*$|\bdo you think\b|\bwhat do you think\b",
     re.I,
 )
+# Questions about what is kept at all, and for how long; "do you remember my cat?" is none.
+ABOUT_KEEPING = re.compile(
+    r"\b(?:what|which|how (?:much|long))\b[^.?!]*\b(?:(?:will|would|can|could) you (?:remember|keep|store)|"
+    r"do you (?:keep|store))\b(?! (?:about|of|my)\b(?! what i\b))|"
+    r"\b(?:will|can|do|would) you (?:really |actually |always )?(?:remember|keep|store|forget) "
+    r"(?:everything|things|(?:all )?(?:of )?what i(?: will|'ll)? (?:say|tell|write))|"
+    r"[你您](?:真的?|都|以后|到底)?(?:会|能|可以)(?:都|全|一直|真的)?(?:记住|记得|记下|记|忘)"
+    r"(?:哪些|什么|多少|多久|我(?:跟你|对你|告诉你)?[说讲聊][^，。]{0,4}|吗|[?？])|"
+    r"[你您](?:是)?(?:怎么|如何)记(?:住|东西|事)",
+    re.IGNORECASE,
+)
+# What only says that something will be told: it asks to be heard.
+ANNOUNCES = re.compile(
+    r"\W*(?:(?:let me|i (?:want|need) to|i'd like to) tell you (?:something|(?:a (?:little|bit)|more)? ?about "
+    r"(?:myself|me))|"
+    r"(?:there(?:'s| is) |i have )?something(?: has been|'s| is)? on my mind(?: today| lately)?)\W*|"
+    r"\W*(?:让我|我想|我要|我|先)*(?:[跟和给对]你)?(?:说说|讲讲|聊聊|介绍一下)我?自己吧?\W*|"
+    r"\W*(?:我|今天|最近)*有(?:件|个|些|点)事情?(?:一直)?(?:[在压]在?我?心[里上]|想[跟和对]你[说讲聊]+)\W*",
+    re.IGNORECASE,
+)
 OWN_NAME = re.compile(
     r"我(?:叫什么|是谁|的名字)|\bmy name\b(?!.*\b(?:cat|dog)\b)|\bwho am i\b|\bwhat am i called\b", re.I
 )
@@ -239,6 +259,8 @@ class Reply:
                 return self.say(key)
         if NO_QUESTIONS.search(burst) and len(burst) <= SHORT:
             return self.say("wish")
+        if ANNOUNCES.fullmatch(burst):
+            return self.say("invites")
         letters = len(CJK.findall(burst)) + len(re.findall(r"[a-z']+", burst, re.I))
         return self._acknowledge() if letters > FEW_WORDS else self.say("listening")
 
@@ -278,6 +300,8 @@ class Reply:
         """From memory, or an honest no; "" for a question that is none of these (small talk, or about the persona)."""
         if self.material["user_name"] not in NAMELESS and OWN_NAME.search(question) and not topics(question):
             return self.say("your_name")
+        if ABOUT_KEEPING.search(question):
+            return self.say("off_the_record" if self.material.get("off_the_record") else "keeps")
         if led := self._lead(question):
             return led
         looks_up, is_why = bool(RECALL.search(question) or WHO_IS.search(question)), WHY.search(question)

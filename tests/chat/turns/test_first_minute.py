@@ -10,7 +10,9 @@ from django.utils import timezone
 from chat import views
 from chat.models import Message
 from chat.turns import first_word, runner
+from echovessel.language.requests import read_requests
 from persona.models import Persona
+from tests.echovessel.llm.offline import answer
 from tests.page import Page
 from tests.scripted import Script
 from tests.table import each_row
@@ -39,6 +41,20 @@ def test_an_empty_page_greets_in_the_personas_language_and_says_when_no_model_an
     assert isinstance(openers, list)
     assert len(set(openers)) == 3
     assert all(any("\u4e00" <= sign <= "\u9fff" for sign in opener) == (language == "zh") for opener in openers)
+
+
+@each_row("language", ["en", "zh"])
+def test_memory_mode_answers_each_opener_of_the_page_and_no_opener_asks_for_anything(language: str) -> None:
+    openers = views.first_minute(Persona(name="Mira", language=language), is_offline=True)["openers"]
+    assert isinstance(openers, list)
+    replies = [answer(opener, language=language) for opener in openers]
+    asks_to_be_heard, keeps = replies[:2], replies[2]
+    assert all(("我在听" if language == "zh" else "I'm listening") in reply for reply in asks_to_be_heard), replies
+    assert ("能删" if language == "zh" else "delete") in keeps, replies
+    told = "小雨：“我对花生过敏。”" if language == "zh" else "Ana: “I have a cat.”"
+    assert answer(openers[2], language=language, memories=(told,)) == keeps, "it is no question about a memory"
+    assert answer(openers[2], language=language, off_the_record=True) != keeps
+    assert not any(read_requests(opener) for opener in openers)
 
 
 def test_the_page_greets_until_something_was_said(mira: Persona, client: Client) -> None:
