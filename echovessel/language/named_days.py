@@ -17,6 +17,7 @@ from echovessel.language.dates import (
     IN_EN,
     ISO,
     MONTH_DAY,
+    MONTH_NAMES,
     STEPS,
     UNITS_ZH,
     WEEKDAY_NAMES,
@@ -42,6 +43,10 @@ _IN_WEEKS = re.compile(r"\bin (a fortnight)\b|\b(a fortnight|two weeks|a week) f
 _WEEKDAY_EN = re.compile(rf"\b(?:(last|next|this|coming|past)\s+)?({_WEEKDAY})\b(?!s|\s+week)", re.I)
 _ORDINAL = re.compile(
     r"\b(?:the )?(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:floor|time|birthday|grade|century|place|of\s+[a-z]))", re.I
+)
+# "In November. The 17th."
+_MONTH_THEN_NUMBER = re.compile(
+    rf"\b({'|'.join(MONTH_NAMES)})[.,;:]?\s+(?:on\s+)?the\s+(\d{{1,2}})(?:st|nd|rd|th)\b(?! floor)", re.I
 )
 _MONTH_DAY_ZH = re.compile(
     rf"(?:(\d{{4}})年|({YEAR_ZH})的?)?(?<![\d一二三四五六七八九十个])({_NUMBER_ZH})月({_NUMBER_ZH})(?:[日号]|(?![\w%]*[个天年次岁块分点]))"
@@ -97,6 +102,9 @@ def _dates(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
             if days:
                 has_year = pattern is ISO or any(group and _SAYS_YEAR.search(group) for group in match.groups())
                 yield match.span(), frozenset((days.start,)) if has_year else _of_year(days.start, said_on)
+    for match in _MONTH_THEN_NUMBER.finditer(text):
+        if days := day_in(f"{match[1]} {match[2]}th", said_on):
+            yield match.span(), _of_year(days.start, said_on)
     for match in _MONTH_DAY_ZH.finditer(text):
         year = int(match[1]) if match[1] else said_on.year + YEARS_ZH[match[2]] if match[2] else None
         days = nearest(year, number_zh(match[3]), number_zh(match[4]), said_on)

@@ -15,7 +15,7 @@ from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
 from memory import knobs
-from memory.consolidation import entity_names, evidence, owner_requests, replacing, rivals
+from memory.consolidation import entity_names, evidence, open_items, owner_requests, replacing, rivals
 from memory.consolidation.answer_schema import (
     Cited,
     ExtractedEvent,
@@ -102,6 +102,9 @@ def apply(lease: Lease[Session]) -> None:
             drafts = zip(one.drafts, one.vectors[:count], strict=True)
             written = [write(persona, draft, vector, model, now) for draft, vector in drafts]
             nodes = [new.node for new in written]
+            for draft, node in zip(one.drafts, nodes, strict=True):
+                if node is not None:
+                    open_items.settle_told(draft.came_about, node, now)
             # A fact that was known is mentioned once more, and counted with the items that told nothing.
             is_known = [new.outcome in ("repeated", "reinforced") for new in written]
             known = sum(

@@ -46,6 +46,13 @@ def settle(node: ConceptNode, outcome: str, by: ConceptNode | None, now: datetim
     return True
 
 
+def settle_told(nodes: Sequence[ConceptNode], by: ConceptNode, now: datetime) -> None:
+    """Fulfil the promises and expectations among memories that, as `by` tells, came about."""
+    for node in nodes:
+        if node.kind in KINDS and node.pk != by.pk:
+            settle(node, Outcome.FULFILLED, by, now)
+
+
 def reopen(node: ConceptNode, now: datetime) -> bool:
     """Await it again, as if it had been told just now; False where it was open. What left recall because it was
     settled comes back."""

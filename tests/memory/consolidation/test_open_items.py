@@ -77,6 +77,15 @@ def test_it_ends_once_and_by_what_told_it(
     assert len(changes()) == 1
 
 
+def test_news_that_it_came_about_fulfils_it(expects: Remember, remember: Remember, mira: Persona) -> None:
+    awaited, news, plan = expects(), remember(mira, "Ana has the result."), remember(mira, "Ana moves.")
+    open_items.settle_told([awaited, plan, news], news, SATURDAY)
+    awaited.refresh_from_db()
+    assert (awaited.outcome, awaited.resolved_by_id) == (Outcome.FULFILLED, news.pk)
+    plan.refresh_from_db()
+    assert plan.outcome == remember(mira, "Ana sings.").outcome
+
+
 def test_of_two_who_settle_it_at_once_the_first_counts(expects: Remember) -> None:
     node = expects()
     same = ConceptNode.objects.get(pk=node.pk)

@@ -27,6 +27,7 @@ def checked(text: str, said_on: date = SAID_ON, **item: Any) -> tuple[Any, int]:
         ("Tomorrow week I'm giving a talk, Wednesday the 22nd.", "", "", "2025-01-22", 0),
         ("Tomorrow week I'm giving a talk, Wednesday the 22nd.", "2025-01", "", "2025-01-22", 1),
         ("I'm flying on the 23rd.", "2025-02-23", "2025-02-23", "2025-01-23", 1),
+        ("Four years sober in november. the 17th", "2025-11-17", "2025-11-17", "2025-11-17", 0),
         ("It's on Friday.", "2025-01-24", "2025-01-24", "2025-01-24", 0),
         ("We'll be away from the 3rd to the 10th.", "2025-02-03", "2025-02-10", "2025-02-03", 0),
         ("Some day I'll walk to Rome.", "", "", "", 0),
