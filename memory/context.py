@@ -191,7 +191,7 @@ def recollections(request: ContextRequest) -> Section:
             "speaker": item.speaker,
             "when": item.when,
         }
-        | ({"lead": item.lead} if item.lead else {})
+        | {key: value for key, value in (("lead", item.lead), ("subject", item.subject)) if value}
         for item in recalled.items
     ]
     return Section("recollections", "user", text, lambda: recalled.xray.as_json(), {"recollections": payload})

@@ -59,7 +59,7 @@ class Item:
     """One recollection. `text` is what the model reads; `said` the same without date and speaker; `when` how long ago
     it was, as people say it. `read_evidence` gives the uuid in hex and the archive id of each message whose words it
     shows: of a node its evidence, of a passage its messages. `lead` is set of what comes first for what is asked: the
-    state of the thread, or "feeling"."""
+    state of the thread, or "feeling". `subject` is whom a node is about."""
 
     layer: str
     kind: str
@@ -72,6 +72,7 @@ class Item:
     tokens: int
     score: float
     lead: str = field(default="", kw_only=True)
+    subject: str = field(default="", kw_only=True)
     read_evidence: Callable[[], Sequence[tuple[str, str | None]]] = field(compare=False, repr=False)
     weigh_parts: Callable[[], Mapping[str, float]] = field(compare=False, repr=False)
 
@@ -88,6 +89,7 @@ class Item:
             said=node.description,
             when=offered.renderer.when_node(node),
             speaker=None,
+            subject=node.subject,
             tokens=shown.best.tokens,
             score=round(shown.best.score, 4),
             read_evidence=lambda: [names()[key] for key in sorted(shown.best.messages) if key in names()],

@@ -641,12 +641,17 @@ def _stands_in(word: str, lower: str) -> bool:
 
 
 def _as_said(item: Mapping[str, Any], material: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message that was remembered word for word, as the message that it was."""
+    """A message that was remembered word for word, as the message that it was. Its speaker may bear a name of then: the
+    subject says who it is, unless more than a name stands there, as in "Ana (to Ben)"."""
     said = QUOTATION.fullmatch(item["text"].strip()) if item["layer"] == "L3" else None
-    roles = {material["persona_name"]: "persona", material["user_name"]: "user"}
-    if said is None or said["speaker"] not in roles:
+    if said is None:
         return item
-    return {**item, "text": said["words"], "layer": "L2", "speaker": roles[said["speaker"]]}
+    roles = {material["persona_name"]: "persona", material["user_name"]: "user"}
+    is_bare = not re.search(r"[（(]", said["speaker"]) and not any(name and name in said["speaker"] for name in roles)
+    speaker = roles.get(said["speaker"]) or (item.get("subject") if is_bare else None)
+    if speaker not in ("user", "persona"):
+        return item
+    return {**item, "text": said["words"], "layer": "L2", "speaker": speaker}
 
 
 # --- telling it to the one it is about --------------------------------------------------------------------------------

@@ -378,3 +378,16 @@ def test_a_first_word_says_what_is_remembered_and_blames_nobody() -> None:
         silent = opening("", language)
         assert silent.endswith(("?", "？"))
         assert not re.search("haven't written|ignore|lonely|miss|why|怎么不", silent)
+
+
+def test_what_the_owner_said_under_an_earlier_name_is_quoted_to_them_without_it() -> None:
+    remembered = {"layer": "L3", "speaker": None, "subject": "user"}
+    cases = [
+        ("zh", "我对什么过敏？", "林子：“我对芒果过敏。”", "“我对芒果过敏。”", "林子"),
+        ("en", "What am I allergic to?", "Annie: “I'm allergic to mango.”", "“I'm allergic to mango.”", "Annie"),
+        ("en", "What am I allergic to?", "Annie (to Ben): “I'm allergic to mango.”", "(to Ben)", "In your own words"),
+    ]
+    for language, question, text, holds, lacks in cases:
+        said = answer(question, language=language, recollections=[{**remembered, "text": text}])
+        assert holds in said, said
+        assert lacks not in said, said
