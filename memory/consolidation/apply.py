@@ -36,6 +36,7 @@ from memory.entities.comparison import candidates_for
 from memory.entities.similarity import Profile
 from memory.models import ConceptNode, Extraction
 from memory.models.node import RELATIONAL_TAGS
+from memory.requests.offer import settle_remembered
 from memory.store.active_model import follow, with_one_model
 from memory.store.corrections import ReplacedText, repeats
 from memory.store.writing import (
@@ -131,6 +132,7 @@ def apply(lease: Lease[Session]) -> None:
                 if answered_in(persona, first, second, lines):
                     settle(persona, first, second, clarification.same, now)
             questions.settle_answered(session, [node for node in nodes if node is not None], now)
+        settle_remembered(session)
         _change_mood(session, answers, now)
         if not all(one.extraction.again for one in prepared):
             _summarize(session)

@@ -21,13 +21,13 @@ from uuid import UUID
 
 from django.db import transaction
 
-from chat.models import Message, Turn
+from chat.models import Message, Session, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation.lessons import Wish, is_refused, learn, wish_of
 from memory.curation.remember import Place, remember
-from memory.models import ConceptNode
+from memory.models import ConceptNode, Evidence
 from memory.recall.passages import is_question
 from memory.requests.corrections import contradicted
 from memory.requests.withhold import ASKED, ids_of, withhold
@@ -137,6 +137,15 @@ def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
             return False
         events.publish(persona.uuid, SETTLED, turn_id=str(turn_uuid), offer=name)
     return True
+
+
+def settle_remembered(session: Session) -> None:
+    """Settle the questions whether to remember messages of `session` of which memories were made anyway."""
+    kept = Evidence.objects.filter(message__session=session, node__status=ConceptNode.Status.ACTIVE)
+    asked = [one["data"] for one in open_offers(session.persona) if one["event"] == REQUESTED]
+    waiting = {data["asked_id"]: data["turn_id"] for data in asked if data["kind"] == "remember"}
+    for message in kept.filter(message__uuid__in=waiting).values_list("message__uuid", flat=True).distinct():
+        settle(session.persona, UUID(waiting[str(message)]), REQUESTED)
 
 
 def is_settled(persona: Persona, turn_uuid: UUID, name: str) -> bool:

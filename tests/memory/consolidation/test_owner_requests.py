@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from chat.models import Message, Session
+from echovessel.language.requests import Request, RequestKind
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.consolidation import runner
@@ -172,6 +173,25 @@ def test_memory_mode_denies_nothing_and_a_no_of_the_owner_stands(mira: Persona, 
     assert offer.settle(mira, wish.turn.uuid, offer.REQUESTED)
     read(other, model, [request(wish)])
     assert lessons() == []
+
+
+@pytest.mark.django_db
+def test_nobody_is_asked_any_more_whether_to_remember_what_was_remembered(mira: Persona, model: Script) -> None:
+    for told, is_kept in (("I'm allergic to mango.", True), ("I'm allergic to latex.", False)):
+        session = session_with_requests(mira, told)
+        message = session.messages.latest("id")
+        if not open_names(mira):
+            assert message.turn is not None
+            offer.ask_whether_meant(
+                message.turn, message, Request(RequestKind.REMEMBER, 0, len(told), told, sure=False)
+            )
+        assert open_names(mira) == [offer.REQUESTED]
+        model.structured = [
+            extraction([event("Ana is allergic.", cite(message))] if is_kept else [], requests=None),
+            {"thoughts": []},
+        ]
+        runner.run(session.pk, Clock())
+        assert open_names(mira) == ([] if is_kept else [offer.REQUESTED])
 
 
 @pytest.mark.django_db
