@@ -4,6 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
 from django.views.decorators.http import require_http_methods
 
+from echovessel import llm
 from memory.web.presenters.facts import present_facts
 from memory.web.views.base import page, persona_page
 from persona.models import Persona
@@ -12,5 +13,6 @@ from persona.models import Persona
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def facts(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """All facts that hold, and below them those that are over."""
-    return page(request, persona, "memory/facts.html", present_facts(persona, timezone.now()))
+    """All facts that hold, and below them those that are over. Without a model there are none to come."""
+    context = {**present_facts(persona, timezone.now()), "is_offline": llm.provider_name() == "offline"}
+    return page(request, persona, "memory/facts.html", context)

@@ -89,3 +89,16 @@ def test_the_api_lists_and_corrects_facts(mira: Persona, home: ConceptNode, clie
 def test_the_admin_shows_and_corrects_facts(mira: Persona, home: ConceptNode, admin_client: Client) -> None:
     assert admin_client.get("/admin/memory/fact/").status_code == 200
     assert admin_client.get(f"/admin/memory/fact/{home.pk}/change/").status_code == 200
+
+
+def test_a_page_without_facts_says_that_a_model_gathers_them_where_none_is_connected(
+    mira: Persona, client: Client, settings: Any
+) -> None:
+    client.force_login(mira.owner)
+    settings.LLM_PROVIDER = "offline"
+    page = client.get(f"/memory/{mira.uuid}/facts/").content.decode()
+    assert 'data-testid="to-memories"' in page
+    assert 'data-testid="to-connect-model"' in page
+    settings.LLM_PROVIDER = "tests.scripted.ScriptedProvider"
+    page = client.get(f"/memory/{mira.uuid}/facts/").content.decode()
+    assert 'data-testid="to-connect-model"' not in page
