@@ -46,7 +46,7 @@ const remembered = new Remembered(chat, lines, { onNew: announce, onRefused: (wo
 const learned = new Learned(chat, lines);
 const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: () => announce(word('forgotten')) });
 const asked = new Asked(chat, lines, dialog, {
-  onDrawn: () => scrolling.news(),
+  onDrawn: () => scrolling.grown(),
   onSaid: (words) => announce(words),
   onTrouble: (words) => showNotice(words, null, NOTICE_MS),
   onDone: () => composer.input.focus(),
@@ -59,7 +59,7 @@ const composer = new Composer(document.getElementById('composer'), {
 
 const finder = new Finder(chat, lines, {
   onShown: () => speech.show(document.getElementById('past')),
-  onLeft: () => scrolling.news(),
+  onLeft: () => scrolling.grown(),
   onTrouble: (words) => showNotice(words, null, NOTICE_MS),
 });
 const speech = new Speech(chat.dataset.language, composer, {
@@ -248,7 +248,7 @@ function thinking(data) {
   lines.think(data.turn_id);
   run(data.turn_id);
   announce(word('isThinking'));
-  scrolling.news();
+  scrolling.grown();
 }
 
 function token(data) {
@@ -305,7 +305,7 @@ function failed(data) {
 function sessionClosing(data) {
   openSession('');
   lines.closing(data.session_id, chat.dataset.offRecord === data.session_id);
-  scrolling.news();
+  scrolling.grown();
 }
 
 function sessionWaiting(data) {
@@ -335,7 +335,7 @@ function sessionBoundary(data) {
   if (data.closed_session_id) {
     if (chat.dataset.openSession === data.closed_session_id) openSession('');
     lines.closed(data);
-    scrolling.news();
+    scrolling.grown();
   }
   if (data.new_session_id) openSession(data.new_session_id);
 }

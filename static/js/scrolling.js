@@ -7,6 +7,7 @@ export class Scrolling {
     this.log = log;
     this.below = below;
     this.following = true;
+    this.top = 0;
     log.addEventListener('scroll', () => this.noticed(), { passive: true });
     below.addEventListener('click', () => this.toEnd());
     new ResizeObserver(() => this.following && this.jump()).observe(log);
@@ -18,16 +19,21 @@ export class Scrolling {
     return this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight;
   }
 
+  // Only a scroll upwards is the reader's leaving: words that grow under a scroll of our own are not.
   noticed() {
-    this.following = this.distance() < NEAR_PX;
-    if (this.following) this.below.hidden = true;
+    const top = this.log.scrollTop;
+    if (this.distance() < NEAR_PX) {
+      this.following = true;
+      this.below.hidden = true;
+    } else if (top < this.top) this.following = false;
+    this.top = top;
   }
 
   grown() {
     if (this.following) this.jump();
   }
 
-  // New words have come: follow them, or say that they are there.
+  // New messages have come: follow them, or say that they are there. What is no message only has the page grown.
   news() {
     if (this.following) this.jump();
     else this.below.hidden = false;
