@@ -74,7 +74,7 @@ def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:
     elif "remove" in request.POST:
         pictures.remove_picture(persona)
         messages.success(request, _("The picture is removed."))
-        return _back(persona, "look")
+        return _back(persona, "picture")
     elif file is None and not uploads.is_too_big(request):
         trouble = _("Choose a picture first.")
     else:
@@ -86,7 +86,7 @@ def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:
             trouble = pictures.explain(refusal)
         else:
             messages.success(request, _("The picture is saved."))
-            return _back(persona, "look")
+            return _back(persona, "picture")
     return _render(request, persona, picture_trouble=trouble, status=status)
 
 
