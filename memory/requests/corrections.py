@@ -85,7 +85,16 @@ def suggest(description: str, request: Request) -> Suggestion | None:
             return Suggestion(request.old, new, replaced)
     if (dated := apply_correction(description, request.subject)) is not None:
         return _difference(description, dated)
-    return _aligned(description, new) if new else None
+    return _aligned(description, new or _OPENING.sub("", request.subject))
+
+
+def would_change(description: str, request: Request) -> bool:
+    """Whether the correction says something that the memory does not. Where no word is told to be right, a memory is
+    meant only if the request shows how it would read."""
+    suggestion = suggest(description, request)
+    if suggestion is None:
+        return request.sure or bool(request.new)
+    return suggestion.description != description
 
 
 def _difference(before: str, after: str) -> Suggestion:

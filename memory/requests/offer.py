@@ -27,9 +27,9 @@ from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation.lessons import Wish, is_refused, learn, wish_of
 from memory.curation.remember import Place, remember
-from memory.models import ConceptNode, Evidence
+from memory.models import ConceptNode, Evidence, NodeVersion
 from memory.recall.passages import is_question
-from memory.requests.corrections import contradicted
+from memory.requests.corrections import contradicted, would_change
 from memory.requests.withhold import ASKED, ids_of, withhold
 from persona.models import Persona
 
@@ -88,14 +88,32 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
 
 
 def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequence[ConceptNode]) -> bool:
-    """Offer to correct the first of the memories that is meant."""
+    """Offer to correct the first of the memories that is meant, where that changes it and was not declined."""
     begins = request.subject_start
-    ids = ids_of([node.uuid for node in nodes])
+    declined = _declined(turn.persona, message.content[request.start : request.end])
+    ids = ids_of([node.uuid for node in nodes if would_change(node.description, request)])
+    ids = [one for one in ids if one not in declined]
     places = {
         "place": [request.start, request.end],
         "new_place": [begins, begins + len(request.new)] if begins >= 0 else [],
     }
-    return bool(nodes) and publish_once(turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids, **places)
+    return bool(ids) and publish_once(turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids, **places)
+
+
+def _declined(persona: Persona, words: str) -> set[str]:
+    """The memories that the owner left as they are, lately, when the same words were taken for a correction of them."""
+    told = OutboxEvent.objects.filter(stream=persona.uuid, name=CORRECTED).order_by("-id")[:MAX_LOOKED_AT]
+    offers = {data["turn_id"]: (data, at) for data, at in told.values_list("data", "at")}
+    settled = OutboxEvent.objects.filter(stream=persona.uuid, name=SETTLED, data__offer=CORRECTED)
+    closed = {turn_id for turn_id in settled.values_list("data__turn_id", flat=True) if turn_id in offers}
+    messages = Message.objects.filter(persona=persona, uuid__in=[offers[turn_id][0]["asked_id"] for turn_id in closed])
+    contents = {str(uuid): content for uuid, content in messages.values_list("uuid", "content")}
+    left: set[str] = set()
+    for data, at in (offers[turn_id] for turn_id in closed):
+        if contents.get(data["asked_id"], "")[slice(*data["place"])].casefold() == words.casefold():
+            corrected = NodeVersion.objects.filter(node__uuid__in=data["node_ids"], edited_at__gte=at)
+            left |= set(data["node_ids"]) if not corrected.exists() else set()
+    return left
 
 
 def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:

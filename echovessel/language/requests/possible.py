@@ -71,6 +71,20 @@ _FORBIDS = re.compile(
     r"不(?:想|希望|愿意|喜欢)(?:让)?(?:你|您)|不再|别|不要|不用|不许|不准|不必|不能|甭|莫|勿|少|免了|禁止|停止",
     _I,
 )
+# After a question the classifier takes these for corrections: it goes by what was said before, too.
+_GREETS = re.compile(
+    r"\W*(?:(?:hi+|hello|hey+|hiya|yo|good (?:morning|evening|afternoon|night|day)|morning|evening|bye|goodbye|"
+    r"thanks?|thank you|thx|there|again|you|so much|a lot|everyone|"
+    r"(?:你|您|大家)(?:们)?好|[早晚]上好|[上中下]午好|[早晚]安|早|哈[喽啰罗]|嗨|喂|在吗|在不在|拜拜|再见|谢谢|多谢|感谢|你|您|啦|呀|啊|哦|"
+    r"哟|呢|嗯|好的?)\W*)+",
+    _I,
+)
+_ASKS = re.compile(
+    r"^\W*(?:(?:so|and|but|hey|oh|ok|okay|well|no|wait|sorry)\b\W*)*"
+    r"(?:who|what|where|when|why|how|which|whose|do|does|did|can|could|will|would|is|are|was|were|have|has|am)\b(?!n't)|"
+    r"谁|什么|怎么|怎样|哪(?!有|是)|几(?:个|点|号|岁|时)|多[少大久]|为何|[吗呢]\W*$|[?？]\W*$|是不是|有没有|[对好]不[对好]",
+    _I,
+)
 
 
 def read_possible(text: str, previous: str = "") -> Iterator[Request]:
@@ -95,6 +109,13 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
     for (start, end), kind in zip(places, kinds, strict=True):
         # Without a word of keeping or deleting a regret is none: "I shouldn't have told you".
         if kind is RequestKind.FORGET and not _ABOUT_MEMORY.search(text):
+            continue
+        sentence = text[start : end + 1]
+        if (
+            kind is RequestKind.CORRECTION
+            and (sentence, kind) not in hints
+            and (_GREETS.fullmatch(sentence) or _ASKS.search(sentence))
+        ):
             continue
         if kind is not None and kind not in seen:
             seen.add(kind)

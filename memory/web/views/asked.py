@@ -104,6 +104,8 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     correcting = _correction(persona, own_message)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))
+    if not corrections.would_change(node.description, correcting):
+        raise Http404
     suggestion = corrections.suggest(node.description, correcting)
     form = correction_form(node, auto_id=f"correct-{node.pk}-%s")
     if suggestion:

@@ -11,6 +11,7 @@ from chat.models import Message, Session, Turn
 from echovessel.language.requests import read_requests
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
+from memory.curation.correct import Correction, correct, restore
 from memory.models import ConceptNode, Evidence
 from memory.requests import offer
 from memory.requests.corrections import suggest
@@ -249,6 +250,48 @@ def test_what_contradicts_no_memory_asks_nothing(mira: Persona, remember: Any, l
     remember(mira, "Ruth lives in Leeds.")
     afterwards.after_turn(ended(mira, *lines).pk, NOW)
     assert not asked("memory.correction.asked")
+
+
+@pytest.mark.django_db(transaction=True)
+@each_row(
+    "said",
+    ["我该怎么称呼自己？你叫我什么？", "我对什么过敏", "小雨是谁", "小雨在哪里当护士", "你好呀", "晚安", "谢谢你"],
+)
+def test_a_question_or_a_greeting_after_a_quoted_memory_corrects_nothing(
+    mira: Persona, remember: Any, said: str
+) -> None:
+    told = "我妹妹小雨在昆明当护士"
+    remember(mira, f"Ana：“{told}”")
+    made = ended(mira, "我该怎么称呼自己？你叫我什么？", f"> 你说过：“{told}”", said)
+    afterwards.after_turn(made.pk, NOW)
+    assert not [one for one in asked("memory.correction.asked") if one["turn_id"] == str(made.uuid)]
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize(
+    ("memory", "said", "other"),
+    [
+        ("Ruth lives in Leeds.", "Actually Ruth lives in York.", "Actually Ruth lives in Bath."),
+        ("露丝住在利兹。", "其实露丝住在约克", "其实露丝住在北京"),
+    ],
+)
+def test_what_was_declined_is_not_offered_again_and_what_was_corrected_is(
+    mira: Persona, remember: Any, memory: str, said: str, other: str
+) -> None:
+    node = remember(mira, memory)
+
+    def offers() -> int:
+        made = ended(mira, said)
+        afterwards.after_turn(made.pk, NOW)
+        offer.settle(mira, made.uuid, offer.CORRECTED)
+        return len(asked(offer.CORRECTED))
+
+    assert (offers(), offers()) == (1, 1)
+    afterwards.after_turn(ended(mira, other).pk, NOW)
+    assert len(asked(offer.CORRECTED)) == 2
+    correct(node, Correction(description=said), None, timezone.now())
+    restore(node, node.versions.get(), None, timezone.now())
+    assert offers() == 3
 
 
 @pytest.mark.django_db

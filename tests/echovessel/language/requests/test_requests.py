@@ -277,3 +277,18 @@ def test_a_long_message_is_read_in_little_time(piece: str) -> None:
     began = time.perf_counter()
     read_requests(piece * (20_000 // len(piece)))
     assert time.perf_counter() - began < 2
+
+
+def test_a_question_or_a_greeting_corrects_nothing_whatever_was_said_before() -> None:
+    said = [
+        *("我该怎么称呼自己？你叫我什么？", "我对什么过敏", "小雨是谁", "小雨在哪儿", "我猫叫什么", "你记得小雨吗"),
+        *("你好呀", "早上好", "晚安", "谢谢你", "在吗", "Who is Ruth", "What am I allergic to", "Hello there!"),
+    ]
+    heard = [
+        (one, previous)
+        for one in said
+        for previous in (*said, "我妹妹小雨在昆明当护士", "Ruth lives in Leeds.")
+        for request in read_requests(one, previous=previous)
+        if request.kind == "correction"
+    ]
+    assert not heard
