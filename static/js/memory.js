@@ -62,6 +62,10 @@ function forgotten(data) {
 // On a narrow screen the pages stand in one row that scrolls: the one that is open is seen.
 document.querySelector('.memory__nav [aria-current]')?.scrollIntoView({ inline: 'center', block: 'nearest' });
 
+// The days of a year end today, which is to the right of a narrow screen.
+const days = page.querySelector('.heat');
+if (days) days.scrollLeft = days.scrollWidth;
+
 const dialog = new ForgetDialog(document.getElementById('dialog'), { onClosed: renew });
 openLinksIn(dialog);
 

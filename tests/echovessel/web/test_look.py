@@ -1,6 +1,7 @@
 """How pages look: chosen by a form without a script, kept in cookies of the browser."""
 
 import pytest
+from django.contrib.auth.models import User
 from django.test import Client
 
 from persona.models import Persona
@@ -20,8 +21,16 @@ def test_the_chosen_look_holds_on_every_page_and_after_signing_out(client: Clien
     assert 'lang="zh-hans" data-theme="dark" data-text-size="larger">' in sign_in
     assert '<meta name="color-scheme" content="dark">' in sign_in
     assert sign_in.count('name="theme-color"') == 1
+    User.objects.filter(pk=mira.owner_id).update(is_staff=True)
     client.force_login(mira.owner)
+    desk = client.get("/admin/").content.decode()
+    assert '<meta name="color-scheme" content="dark">' in desk
+    assert "theme.js" not in desk
+    assert "退出登录" in desk
+    assert "注销" not in desk
+    assert f"欢迎，{mira.owner.username}" in desk
     client.post(URL, {"language": "en", "theme": "", "text_size": ""})
+    assert '<meta name="color-scheme" content="light dark">' in client.get("/admin/").content.decode()
     assert 'lang="en">' in client.get("/account/").content.decode()
 
 
