@@ -52,12 +52,13 @@ WORK: Mapping[Tier, tuple[Any, tuple[Purpose, ...]]] = {
     "small": (gettext_lazy("Reading conversations for memory"), (Purpose.EXTRACTION, Purpose.IMPORT)),
 }
 TROUBLE = {
-    "timeout": gettext_lazy("no answer in time"),
-    "rate_limited": gettext_lazy("too many requests, or no credit"),
-    "content_refused": gettext_lazy("the model declined"),
-    "only_reasoning": gettext_lazy("the model thought, and said nothing"),
+    servers.UNREACHED: gettext_lazy("Nothing answers at %(address)s. Is the server running?"),
+    "timeout": gettext_lazy("No answer came in time."),
+    "rate_limited": gettext_lazy("There are too many requests, or no credit is left."),
+    "content_refused": gettext_lazy("The model declined."),
+    "only_reasoning": gettext_lazy("The model thought, and said nothing."),
 }
-UNREACHED = gettext_lazy("no usable answer: check the address, the key and the name of the model")
+UNUSABLE = gettext_lazy("There is no usable answer. Check the address, the key and the name of the model.")
 
 
 class ConnectionForm(forms.Form):
@@ -116,21 +117,24 @@ def connect(request: HttpRequest) -> HttpResponse:
 
 def _act(request: HttpRequest, form: ConnectionForm) -> HttpResponse:
     action = request.POST.get("action", "")
-    if form.is_valid() and form.needs_model(action):
-        form.add_error("large", _("Choose a model: “List models” shows which there are."))
     if not form.is_valid():
         return _render(request, True, form, status=422)
     chosen = _connection_of(request, form)
-    if action == "list":
+    needs_model = form.needs_model(action)
+    if action == "list" or needs_model:
         try:
             names = servers.usable_names(async_to_sync(servers.list_models)(chosen))
         except LLMError as error:
-            form.add_error("address" if chosen.base_url else "key", _in_words(error.code))
+            form.add_error("address" if chosen.base_url else "key", _in_words(servers.trouble_of(error), chosen))
             return _render(request, True, form, status=422)
-        return _render(request, True, form, names=names)
+        if needs_model:
+            form.add_error("large", _("Choose a model: “List models” shows which there are."))
+        return _render(request, True, form, names=names, status=422 if needs_model else 200)
     result = _run_test(chosen)
+    if chosen.base_url and result.steps[0].code == servers.UNREACHED:
+        form.add_error("address", _in_words(servers.UNREACHED, chosen))
     if action == "test" or not (result.replies or request.POST.get("anyway")):
-        return _render(request, True, form, result=result, offers_anyway=action == "save")
+        return _render(request, True, form, tried=chosen, result=result, offers_anyway=action == "save")
     connections.save(chosen, cast(User, request.user))
     cache.delete(_pending(request))
     _announce()
@@ -176,6 +180,7 @@ def _render(
     form: ConnectionForm | None,
     *,
     names: list[str] | None = None,
+    tried: Connection | None = None,
     result: servers.TestResult | None = None,
     offers_anyway: bool = False,
     status: int = 200,
@@ -184,9 +189,10 @@ def _render(
     by_environment = chosen.source == "environment"
     if form is None:
         form = ConnectionForm(initial=_initial(connections.saved(), request.GET.get("address", "")))
-    found = []
-    if is_staff and not by_environment and request.method != "POST":
+    found = None
+    if is_staff and not by_environment and (form.errors or request.method != "POST"):
         found = async_to_sync(servers.find_servers)()
+    if found and request.method != "POST":
         picked = next((server for server in found if server.url == request.GET.get("address")), None)
         names = servers.usable_names(picked.models) if picked else names
         if picked and names:
@@ -201,12 +207,12 @@ def _render(
         "found": found,
         "names": names,
         "has_key": bool(chosen.key) if chosen.source == "saved" else False,
-        "result": result and _describe(result),
+        "result": result and _describe(result, tried or chosen),
         "offers_anyway": offers_anyway,
         "work": _describe_work(chosen, cast(User, request.user)),
         "embedding": embedding.name(),
         "embedding_server": settings.EMBEDDING_BASE_URL if embedding.is_served(embedding.name()) else "",
-        "usual": {label: provider_of(Connection(kind)).defaults for kind, label in KINDS if kind != SERVER},
+        "usual": [(kind, label, provider_of(Connection(kind)).defaults) for kind, label in KINDS if kind != SERVER],
     }
     return render(request, "account/model.html", context, status=status)
 
@@ -238,14 +244,17 @@ def _initial(known: Connection | None, address: str) -> dict[str, str]:
     return {"kind": kind, "address": known.base_url} | {tier: known.models.get(tier, "") for tier in TIERS}
 
 
-def _describe(result: servers.TestResult) -> dict[str, Any]:
+def _describe(result: servers.TestResult, tried: Connection) -> dict[str, Any]:
     words = {"reply": _("Replies"), "stream": _("Word by word"), "structured": _("Structured answers, for memory")}
     return {
-        "steps": [(words[step.name], step.works, "" if step.works else _in_words(step.code)) for step in result.steps],
+        "steps": [
+            (words[step.name], step.works, "" if step.works else _in_words(step.code, tried)) for step in result.steps
+        ],
         "first_word": result.first_word_seconds,
         "speed": result.tokens_per_second,
     }
 
 
-def _in_words(code: str) -> str:
-    return str(TROUBLE.get(code, UNREACHED))
+def _in_words(code: str, tried: Connection) -> str:
+    place = tried.base_url or dict(KINDS)[tried.provider]
+    return str(TROUBLE.get(code, UNUSABLE)) % {"address": place}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any, Literal
 
+import httpx2
 from django.conf import settings
 
 from echovessel.llm.certificates import ssl_context
@@ -19,6 +20,7 @@ from echovessel.llm.request import Finished, Request, ResponseSchema
 # Where these servers listen unless they are told otherwise.
 USUAL = (("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000), ("vLLM", 8001))
 FIND_SECONDS, LIST_SECONDS, TEST_SECONDS = 1.5, 10.0, 60.0
+UNREACHED = "unreached"
 MAX_MODELS = 1_000
 MAX_NAME = 200
 TEST_TOKENS = 600  # models that think need some before they speak
@@ -44,7 +46,7 @@ class FoundServer:
 
 @dataclass(frozen=True)
 class Step:
-    """One part of a test: "reply", "stream" or "structured"; a code of an `LLMError` where it failed."""
+    """One part of a test: "reply", "stream" or "structured"; a code as `trouble_of` tells it where it failed."""
 
     name: Literal["reply", "stream", "structured"]
     works: bool
@@ -99,6 +101,16 @@ async def list_models(connection: Connection, seconds: float = LIST_SECONDS) -> 
     return sorted({name for name in names if isinstance(name, str) and 0 < len(name) <= MAX_NAME}, key=str.casefold)
 
 
+def trouble_of(error: LLMError) -> str:
+    """The code of the error, or UNREACHED where nobody listens at the address: the cause says so, the code does not."""
+    cause: BaseException | None = error
+    while cause is not None:
+        if isinstance(cause, httpx2.ConnectError):
+            return UNREACHED
+        cause = cause.__cause__ or cause.__context__
+    return error.code
+
+
 async def _within(seconds: float, answer: Awaitable[Any], sdk: Any) -> Any:
     try:
         async with asyncio.timeout(seconds):
@@ -130,7 +142,7 @@ async def test(connection: Connection) -> TestResult:
         steps.append(Step("reply", pieces > 0, "" if pieces else "provider_unavailable"))
         steps.append(Step("stream", pieces > 1))
     except LLMError as error:
-        return TestResult((Step("reply", False, error.code),))
+        return TestResult((Step("reply", False, trouble_of(error)),))
     ended = time.monotonic()
     steps.append(await _test_structured(connection))
     spoke = ended - first if first else 0.0
@@ -148,7 +160,7 @@ async def _test_structured(connection: Connection) -> Step:
         works = isinstance(json.loads(text[start : end + 1]).get("colour"), str)
         return Step("structured", works)
     except LLMError as error:
-        return Step("structured", False, error.code)
+        return Step("structured", False, trouble_of(error))
     except ValueError:
         return Step("structured", False)
 

@@ -202,6 +202,19 @@ def test_a_model_that_does_not_reply_is_saved_only_on_demand(
     assert ModelConnection.objects.get().base_url == model_server.url
 
 
+def test_an_address_where_nobody_listens_is_named_whatever_is_pressed(
+    staff: Client, model_server: OpenAIServer
+) -> None:
+    address = model_server.url
+    model_server.close()
+    for action, model in (("list", ""), ("save", ""), ("save", "any"), ("test", "any")):
+        page = post(staff, action, address=address, large=model).content.decode()
+        assert f"Nothing answers at {address}. Is the server running?" in page, (action, model)
+        assert "found none" in page
+        assert "Choose a model" not in page
+    assert "found none" in staff.get(URL).content.decode()
+
+
 def test_many_models_and_odd_names_are_listed_in_order() -> None:
     names = [f"model-{number:03}" for number in range(300)] + ["Whisper-1", "text-embedding-3"]
     assert len(servers.usable_names(names)) == 300
