@@ -84,7 +84,10 @@ def onboarding(request: HttpRequest) -> HttpResponse:
     unfinished = (number for number, step in enumerate(STEPS, 1) if not step(data=draft).is_valid())
     step = min(int(asked) if asked in ("1", "2", "3") else 1, next(unfinished, len(STEPS)))
     language = "zh" if (get_language() or "").startswith("zh") else "en"
-    form = STEPS[step - 1](request.POST or None, initial={"language": language} | draft)
+    # Whoever has a companion already is the same person in the same place.
+    last = Persona.objects.owned_by(request.user).order_by("-id").first()
+    owner = {"user_name": last.user_name, "timezone": last.timezone} if last else {}
+    form = STEPS[step - 1](request.POST or None, initial={"language": language} | owner | draft)
     if request.method == "POST" and "back" in request.POST:
         _keep(request, draft, request.POST.dict())
         return redirect(f"{request.path}?step={max(1, step - 1)}")

@@ -107,3 +107,12 @@ def test_rewriting_a_block_keeps_the_old_version(mira: Persona, ana: User) -> No
     block.rewrite("Long sentences.", ana)
     assert block.version == 2
     assert [(old.version, old.content) for old in block.versions.all()] == [(1, "Short sentences.")]
+
+
+def test_a_second_companion_is_begun_by_the_same_person(client: Client, ana: User, mira: Persona) -> None:
+    client.force_login(ana)
+    mira.user_name, mira.timezone = "Annie", "Asia/Shanghai"
+    mira.save()
+    client.post("/welcome/persona/?step=1", {"name": "Juniper", "persona": "", "next": "1"})
+    form = client.get("/welcome/persona/?step=2").context["form"]
+    assert (form["user_name"].value(), form.initial["timezone"]) == ("Annie", "Asia/Shanghai")
