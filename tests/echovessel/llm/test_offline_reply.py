@@ -295,6 +295,18 @@ def test_a_request_is_neither_echoed_nor_promised(line: str) -> None:
     assert "model" not in said
 
 
+def test_a_wish_and_a_name_that_were_stored_are_told_and_no_others() -> None:
+    assert "小林" in answer("以后叫我小林", language="zh", user_name="小林")
+    assert "Sam" in answer("Call me Sam from now on.", user_name="Sam")
+    wishes = [("zh", "我难过的时候先陪着我", "记下"), ("en", "When I'm sad, just be with me first.", "oted")]
+    for language, wish, noted in wishes:
+        said = answer(wish, language=language, lessons=["Keep it short", wish.rstrip(".")])
+        assert noted in said, said
+        assert wish.rstrip(".") in said, said
+        unstored = answer(wish, language=language, lessons=["Keep it short"])
+        assert noted not in unstored, unstored
+
+
 def test_who_asks_that_something_be_kept_hears_so_and_off_the_record_that_it_is_not() -> None:
     for line, kept, gone in (
         ("Please remember that I'm allergic to nuts.", "kept|memories", "off the record"),
