@@ -17,6 +17,7 @@ from echovessel.language.requests.types import ALWAYS, Condition, Request, Reque
 __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_by_rule", "read_requests"]
 
 MAX_REQUESTS = 8  # of one message
+_IT = frozenset(("它", "它们", "这个", "那个", "这些", "那些", "这", "那"))
 _MIN_TOLD = 2  # letters before "forget that" that tell something
 _IDLE = re.compile(
     r"\b(?:i take (?:that|it) back|that (?:was|is|'s) private|(?:keep|that stays|this stays) ?(?:this|that|"
@@ -45,16 +46,6 @@ _ASKS_NUMBER = re.compile(
 _NUMBER = re.compile(
     r"\W*(?:about |just |only )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|none)\b|"
     r"[一二三四五六七八九十两仨俩]|没)",
-    re.IGNORECASE,
-)
-
-
-# "That thing about owing Dot money. Forget it" means what was told earlier, and not the words before it.
-_NAMED_BEFORE = re.compile(
-    r"(?:(?:that|the|this) (?:whole )?(?:thing|stuff|business|bit|part|matter|story|one|mess|drama) "
-    r"(?:about|with|on|of|where)|what i(?:'ve| have)? (?:said|told you|wrote|mentioned)(?: (?:about|on|of))?|"
-    r"what i want (?:gone|deleted|forgotten|erased) is(?: that)?|(?:as for|regarding|concerning) |"
-    r"(?:跟|和)你说(?:过)?的|关于)\s*(?P<x>[^.!?。！？\n]+)[.!?。！？\s]*$",
     re.IGNORECASE,
 )
 
@@ -107,7 +98,9 @@ def _kept_by_rule(text: str, plain: str, previous: str) -> list[Request]:
     kept: list[Request] = []
     for one in sorted((one for one in found if one.sure), key=lambda one: (one.start, -one.end)):
         if (not kept or one.start >= kept[-1].end) and _is_meant(plain, one):
-            kept.append(_in_own_words(one, text, plain))
+            told = _in_own_words(one, text, plain)
+            if not (kept and told.subject_start == kept[-1].subject_start >= 0 and _family(told.kind) is kept[-1].kind):
+                kept.append(told)
     return kept
 
 
@@ -146,11 +139,13 @@ def _others(plain: str, previous: str) -> list[Request]:
 
 def _in_own_words(one: Request, text: str, plain: str) -> Request:
     """The request with its subject as the message spells it. "I kissed Tom. Forget that" means its own first words."""
+    if one.kind is RequestKind.FORGET and one.subject in _IT:
+        one = replace(one, kind=RequestKind.FORGET_THIS, subject="", subject_start=-1)
     if one.kind is RequestKind.FORGET_THIS:
         before = plain[: one.start].rstrip(" \t\n,，:：-—–")
         if sum(map(str.isalnum, _IDLE.sub(" ", before))) < _MIN_TOLD:
             return one
-        if named := _NAMED_BEFORE.search(plain, 0, len(before)):
+        if named := clauses.NAMED_BEFORE.search(plain, 0, len(before)):
             return replace(
                 one,
                 kind=RequestKind.FORGET,

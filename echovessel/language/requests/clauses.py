@@ -49,6 +49,18 @@ _FICTION = re.compile(
     r"假装|的意思|怎么说|梦见|梦到|文案|造句|改写|润色",
     re.IGNORECASE,
 )
+# "That thing about owing Dot money. Forget it" means what was told earlier, and not the words before it.
+NAMED_BEFORE = re.compile(
+    r"(?:(?:that|the|this) (?:whole )?(?:thing|stuff|business|bit|part|matter|story|one|mess|drama) "
+    r"(?:about|with|on|of|where)|what i(?:'ve| have)? (?:said|told you|wrote|mentioned)(?: (?:about|on|of))?|"
+    r"\b(?:that|this|the) (?=(?:[\w'-]+ ){1,4}(?:thing|stuff|business|matter|story|mess|drama)"
+    r"(?: (?:that )?i(?:'ve| have)? |\s*(?:,|$)))|"
+    r"what i want (?:gone|deleted|forgotten|erased) is(?: that)?|(?:as for|regarding|concerning) |"
+    r"(?:跟|和|对)你(?:说|讲|提)(?:起)?过?的|(?:告诉|说给)(?:过)?你的|关于|"
+    r"(?:(?<=[。！？\n])|\A)(?:(?:[之以]前|上次)?(?:我)?(?:跟|和|对)你(?:说|讲|提)起?过?的)?(?=[^。！？\n]{1,30}?(?:的?[这那][件个码回档]|的)事(?:情|儿)?[，,]?$))"
+    r"\s*(?P<x>[^.!?。！？\n]+)[.!?。！？\s]*$",
+    re.IGNORECASE,
+)
 _TAG = re.compile(
     r"[,，\s](?:ok|okay|all ?right|right|please|pls|yes|deal|will you|would you|yeah)\s*\Z", re.IGNORECASE
 )

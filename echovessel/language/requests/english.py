@@ -4,7 +4,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from echovessel.language.requests.clauses import is_asked, sentence_end
+from echovessel.language.requests.clauses import NAMED_BEFORE, is_asked, sentence_end
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
 _I = re.IGNORECASE
@@ -448,6 +448,10 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
         return order.request(RequestKind.FORGET_THIS, end, end, sure=not vague)
     if re.match(r"it\b", rest) and (order.negated or (is_erasing and _IN_MEMORY.search(rest))):
         return order.request(RequestKind.FORGET_THIS, end, end, sure=bool(_IN_MEMORY.search(rest) or order.polite))
+    if re.match(r"it\b", rest) and (named := NAMED_BEFORE.search(text, 0, len(text[: order.start].rstrip(" ,—–-")))):
+        # "That thing, forget it" may wave it off; what was told to the persona is meant.
+        sure = bool(re.search(r"\bi(?:'ve| have)? (?:told|said|mentioned|shared)\b", named[0], _I)) or order.polite
+        return order.request(RequestKind.FORGET_THIS, end, end, sure=sure)
     if re.match(r"(?:me|us|waiting|going|calm|doing|an?|your|up|quiet|still|on|talking|asking)\b", rest, _I):
         return None
     if found := _CLAUSE.match(rest):
