@@ -56,8 +56,15 @@ def domains_asked(text: str) -> list[str]:
     >>> domains_asked("What's my job?"), domains_asked("我对什么过敏？"), domains_asked("I love my job.")
     (['work'], ['health'], [])
     """
-    if not is_question(text):
-        return []
+    return domains_of(text) if is_question(text) else []
+
+
+def domains_of(text: str) -> list[str]:
+    """The domains of facts that a text names, question or not.
+
+    >>> domains_of("my job"), domains_of("我的过敏"), domains_of("the lighthouse")
+    (['work'], ['health'], [])
+    """
     return [domain for domain, words in _DOMAINS.items() if words.search(text)]
 
 

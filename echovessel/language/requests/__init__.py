@@ -14,10 +14,12 @@ from echovessel.language.requests import chinese, clauses, correcting, english, 
 from echovessel.language.requests.possible import read_possible
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
-__all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "read_by_rule", "read_requests"]
+__all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "asks_to_forget", "read_by_rule", "read_requests"]
 
 MAX_REQUESTS = 8  # of one message
 _IT = frozenset(("它", "它们", "这个", "那个", "这些", "那些", "这", "那"))
+# Where none of these stands nothing is asked: many messages are looked at for one reply.
+_MAY_FORGET = re.compile(r"forg[eo]t|eras|delet|remov|wip|purg|scrub|remember|[忘删抹清擦记存留]", re.IGNORECASE)
 _MIN_TOLD = 2  # letters before "forget that" that tell something
 _IDLE = re.compile(
     r"\b(?:i take (?:that|it) back|that (?:was|is|'s) private|(?:keep|that stays|this stays) ?(?:this|that|"
@@ -85,6 +87,28 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
         ):
             kept.append(_in_own_words(one, text, plain))
     return tuple(sorted(kept, key=lambda one: one.start)[:MAX_REQUESTS])
+
+
+def asks_to_forget(text: str) -> bool:
+    """Whether a message does nothing but ask that something be forgotten: it is no memory itself.
+
+    >>> asks_to_forget("Please forget my allergy!"), asks_to_forget("之前说的网贷那个事，你把它忘了吧，别留着了")
+    (True, True)
+    >>> asks_to_forget("Forget my allergy. I moved to Rome."), asks_to_forget("I always forget my keys.")
+    (False, False)
+    """
+    if not _MAY_FORGET.search(text):
+        return False
+    plain = clauses.prepare(text)
+    asked = [one for one in _kept_by_rule(text, plain, "") if _family(one.kind) is RequestKind.FORGET]
+    places = [(one.start, one.end) for one in asked]
+    places += [(one.subject_start, one.subject_start + len(one.subject)) for one in asked if one.subject_start >= 0]
+    beside = (
+        plain[start:end]
+        for start, end in clauses.sentences(plain)
+        if not any(begins < end and start < ends for begins, ends in places)
+    )
+    return bool(asked) and all(sum(map(str.isalnum, _IDLE.sub(" ", told))) < _MIN_TOLD for told in beside)
 
 
 def read_by_rule(text: str) -> list[Request]:

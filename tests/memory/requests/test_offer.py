@@ -187,6 +187,44 @@ def test_what_shall_be_forgotten_is_found_when_it_was_said_in_other_words(
     assert list(found.nodes) == [node]
 
 
+@pytest.mark.django_db
+@pytest.mark.real_embeddings
+@each_row(
+    "told, subject, is_chosen",
+    [
+        ("I'm allergic to nuts.", "my allergy", True),
+        ("I'm allergic to nuts.", "my allergy to nuts", True),
+        ("I was diagnosed with epilepsy.", "my epileptic fits", False),
+        ("I work as a nurse.", "my job", False),
+        ("I have had asthma since I was six.", "my health", False),
+        ("Kit is my cat.", "my cat", True),
+        ("我对花生过敏。", "我的过敏", True),
+        ("我在医院上班，当护士。", "我的工作", False),
+        ("我有哮喘，天天吃药。", "我的身体", False),
+    ],
+)
+def test_what_is_told_with_kin_of_the_word_or_of_its_part_of_life_is_found_or_offered_to_tick(
+    mira: Persona, remember: Any, told: str, subject: str, is_chosen: bool
+) -> None:
+    ConceptNode.objects.all().delete()
+    node = remember(mira, f"Ana: “{told}”")
+    remember(mira, "Ana: “We walked along the harbour and watched the ferries.”")
+    found = find_about(mira, subject)
+    assert node in (found.nodes if is_chosen else [*found.nodes, *found.alike]), found
+
+
+@pytest.mark.django_db
+def test_without_meaning_the_kin_of_a_word_is_offered_to_tick_beside_earlier_requests(
+    mira: Persona, remember: Any
+) -> None:
+    session = talk(mira, "Forget my allergy.", "> All right.", "forget my allergy to nuts")
+    node = remember(mira, "Ana: “I'm allergic to nuts.”")
+    earlier, *_rest, asked_in = session.messages.order_by("id")
+    found = find_about(mira, "my allergy", asked_in)
+    assert node in [*found.nodes, *found.alike]
+    assert list(found.messages) == [earlier]
+
+
 # --- corrections --------------------------------------------------------------------------------------------------
 @each_row(
     "memory, message, corrected",
