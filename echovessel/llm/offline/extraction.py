@@ -365,7 +365,7 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
                     is_new=not message.get("read"),
                     is_dated=material.get("dated", True),
                     is_asked_for=any(one.kind == "remember" for one in asked),
-                    is_correction=any(one.kind == "correction" for one in asked),
+                    is_correction=any(one.kind == "correction" and (one.sure or one.new) for one in asked),
                     is_cry=bool(message.get("crisis")),
                     follows=follows,
                     speaker=str(material["user_name"]),

@@ -180,6 +180,11 @@ def test_what_puts_a_statement_right_is_quoted_beside_it(wrong: str, right: str,
     assert [event["supersedes"] for event in extract(session(wrong, right))["events"]] == [[]]
 
 
+def test_what_is_told_for_the_first_time_after_a_question_is_no_correction() -> None:
+    found = extract(session("我该怎么称呼自己？你叫我什么？", "我妹妹小雨在昆明当护士。", language="zh"))
+    assert [event["relational_tags"] for event in found["events"]] == [[]]
+
+
 def test_a_correction_of_its_own_is_kept_and_makes_nobody_up() -> None:
     chemistry = "其实我妹妹学的是化学，不是生物"
     assert kept(chemistry, language="zh") == [f"“{chemistry}”"]
