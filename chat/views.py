@@ -79,6 +79,7 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
                 "persona": found,
                 "personas": Persona.objects.owned_by(request.user),
                 "mood": moods.current(found, now),
+                "neutral_moods": ",".join(sorted(moods.NEUTRAL_WORDS)),
                 "lines": shown.lines,
                 "older": shown.older,
                 "last_event_id": last_event_id,

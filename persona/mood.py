@@ -13,7 +13,8 @@ from persona import knobs
 from persona.models import MoodChange, Persona
 from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
 
-NEUTRAL_WORDS = frozenset({"", "neutral", "平静", "中性"})
+# With what memory mode writes, which takes no mood from what it hears: the page says it in the reader's language.
+NEUTRAL_WORDS = frozenset({"", "neutral", "平静", "中性", "listening", "在听"})
 
 
 @dataclass(frozen=True)

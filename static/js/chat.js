@@ -370,7 +370,9 @@ async function showCompanion() {
 }
 
 function moodUpdated(data) {
-  document.getElementById('mood-words').textContent = data.mood || data.mood_summary || word('atEase');
+  const place = document.getElementById('mood-words');
+  const mood = data.mood || data.mood_summary || '';
+  place.textContent = place.dataset.neutral.split(',').includes(mood.toLowerCase()) ? word('atEase') : mood;
   const energy = Math.round(data.energy ?? 5);
   document.querySelector('#jar .vessel').dataset.level = String(Math.min(10, Math.max(0, energy)));
 }

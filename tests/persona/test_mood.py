@@ -22,7 +22,7 @@ def test_a_mood_lasts_twelve_hours_and_reading_stores_nothing(mira: Persona) -> 
     assert mira.episodic_state["mood"] == "warm"
 
 
-@pytest.mark.parametrize("word", ["neutral", "Neutral", "平静", ""])
+@pytest.mark.parametrize("word", ["neutral", "Neutral", "平静", "", "listening", "在听"])
 def test_neutral_renders_nothing(mira: Persona, word: str) -> None:
     mood.change(mira, Mood(word, 5), None, timezone.now())
     assert mood.current(mira, timezone.now()) is None
