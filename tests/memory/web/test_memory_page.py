@@ -560,3 +560,11 @@ def test_nothing_chosen_changes_nothing_and_a_search_is_come_back_to(
     answer = owner.post(f"/memory/{mira.uuid}/chosen/", asked)
     assert answer.status_code == 307
     assert "cat" not in answer["Location"]
+
+
+def test_a_wording_that_is_used_is_not_offered_to_be_restored(owner: Client, mira: Persona, remember: Remember) -> None:
+    node = remember(mira, "Ana sings.")
+    for version, words in enumerate(("Ana sings.", "Ana dances."), start=1):
+        node.versions.create(version=version, description=words, emotional_impact=0, edited_at=timezone.now())
+    page = owner.get(at(node)).content.decode()
+    assert page.count('data-testid="restore"') == 1
