@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from chat.models import Message
+from echovessel.language.requests import asks_to_forget
 from memory.curation.restatements import is_named, names_of
 from memory.forgetting import people
 from memory.forgetting.closure import decide
@@ -105,8 +107,9 @@ def _going(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
     for pk, why in closure.decision.memories.items():
         yield _memory(closure.nodes[pk], why, may_stay=pk in may_stay)
     for pk, why in closure.decision.messages.items():
-        if pk in closure.messages:
-            yield Affected("message", pk, closure.messages[pk].uuid, closure.messages[pk].content, why)
+        if message := closure.messages.get(pk):
+            is_request = why == "chosen" and message.role == Message.Role.USER and asks_to_forget(message.content)
+            yield Affected("message", pk, message.uuid, message.content, "request" if is_request else why)
     for pk, why in consequences.sessions.items():
         session = consequences.touched[pk]
         began = session.started_at.astimezone(closure.persona.zone)

@@ -248,6 +248,7 @@ def empty_plan(targets: Sequence[Target], choice: Choice) -> Plan:
 REASONS = {
     # what goes
     "chosen": _("You chose it."),
+    "request": _("It is your request to forget this."),
     "in_chosen": _("It is part of what you chose."),
     "mentions": _("It is about the person you chose."),
     "names": _("It contains a name of the person you chose."),

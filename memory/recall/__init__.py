@@ -240,8 +240,8 @@ def recall(
     )
 
     def read_current(ids: Sequence[int]) -> dict[int, RenderedMessage]:
-        messages, outdated = shortlist.read_checked_messages(persona, ids, offered.renderer, pool)
-        return {key: message for key, message in messages.items() if key not in outdated}
+        messages, no_answers = shortlist.read_checked_messages(persona, ids, offered.renderer, pool)
+        return {key: message for key, message in messages.items() if key not in no_answers}
 
     selection = exchanges.complete_exchanges(
         leads.in_front(selection, pool.leads),
@@ -249,7 +249,8 @@ def recall(
         read_current,
         offered.renderer,
         budget_tokens,
-        in_window | {key for (is_node, key), why in offered.removed.items() if not is_node and why == "outdated"},
+        in_window
+        | {key for (is_node, key), why in offered.removed.items() if not is_node and why in ("outdated", "request")},
     )
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
     names = cache(lambda: {key: (uuid_hex, of) for key, uuid_hex, of in search.names(persona.pk, evidence)})

@@ -11,6 +11,7 @@ import numpy as np
 from chat import search
 from chat.prompt.assemble import find_addressees, format_addressees
 from echovessel.language.fact_domains import person_asked_about
+from echovessel.language.requests import asks_to_forget
 from echovessel.language.small_talk import gist_of
 from echovessel.llm.prompts import one_line, tokens
 from memory import knobs
@@ -93,8 +94,8 @@ def build_shortlist(
         penalty[of_other] -= OTHER_PERSON_PENALTY * total[of_other]
         ranks = replace(ranks, parts=replace(ranks.parts, penalty=penalty))
     shown = [key for key, relevant in relevance.items() if weight * relevant >= least]
-    messages, outdated = read_checked_messages(persona, shown, renderer, pool)
-    removed |= dict.fromkeys(((False, key) for key in outdated), "outdated")
+    messages, no_answers = read_checked_messages(persona, shown, renderer, pool)
+    removed |= {(False, key): rule for key, rule in no_answers.items()}
     removed |= dict.fromkeys(
         ((False, key) for key, message in messages.items() if message.gist and not message.gist.whole), "small_talk"
     )
@@ -127,8 +128,9 @@ def build_shortlist(
 
 def read_checked_messages(
     persona: Persona, message_ids: Sequence[int], renderer: Renderer, pool: Pool
-) -> tuple[dict[int, RenderedMessage], set[int]]:
-    """The messages by id, marked where they are unsure, and the ids of those that say what was put right since."""
+) -> tuple[dict[int, RenderedMessage], dict[int, str]]:
+    """The messages by id, marked where they are unsure, and the rule against those that are no answer: they say what
+    was put right since, or ask that something be forgotten."""
     messages = read_messages(persona, message_ids, renderer)
     contents = {key: message.content for key, message in messages.items()}
     answering, following = details.owner_around(persona.pk, list(messages))
@@ -136,7 +138,9 @@ def read_checked_messages(
     for key in unsure_message_ids(contents, answering, resting):
         messages[key] = messages[key]._replace(is_unsure=True)
     names = (persona.called, persona.name)
-    return messages, outdated_message_ids(contents, following, answering, resting, pool.replaced, names)
+    outdated = outdated_message_ids(contents, following, answering, resting, pool.replaced, names)
+    asking = (key for key, message in messages.items() if message.role == "user" and asks_to_forget(message.content))
+    return messages, dict.fromkeys(outdated, "outdated") | dict.fromkeys(asking, "request")
 
 
 def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Renderer) -> dict[int, RenderedMessage]:

@@ -14,7 +14,7 @@ from typing import Any
 
 from echovessel.language.courses import asks_how_it_went
 from echovessel.language.feelings import asks_when_last, feelings_in
-from echovessel.language.requests import read_requests
+from echovessel.language.requests import asks_to_forget, read_requests
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.text import (
@@ -414,7 +414,7 @@ SAME = 0.7  # share of common pairs of letters above which two recollections tel
 
 def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> list[Memory]:
     """What may be told, best first: recollections, what the user said a moment ago and now, the texts that they wrote
-    of both, and who is described. Neither the persona's own words nor questions are memories."""
+    of both, and who is described. Neither the persona's own words nor questions and requests to forget are memories."""
     asking = {line.strip() for line in material["lines"]}.difference(statements)
     recent: list[Mapping[str, Any]] = [
         {"text": one["content"], "layer": "L2", "speaker": one["role"]} for one in reversed(material.get("recent", ()))
@@ -429,7 +429,11 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
         if item["layer"] != "L2":
             told = in_second_person(text, material["user_name"], material["persona_name"])
             found.append(Memory(text, told, item["layer"]))
-        elif item["speaker"] == "user" and text not in asking and not is_question(text) and not is_small_talk(text):
+        elif (
+            item["speaker"] == "user"
+            and text not in asking
+            and not (is_question(text) or is_small_talk(text) or asks_to_forget(text))
+        ):
             found.append(Memory(text, text, "words", item.get("when", "")))
     for label, content in material.get("blocks", {}).items():
         name = material[f"{label}_name"]

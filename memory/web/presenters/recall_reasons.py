@@ -36,6 +36,7 @@ RULES = {
     "near_duplicate": gettext_lazy("another one says the same"),
     "small_talk": gettext_lazy("only a greeting, thanks or praise"),
     "outdated": gettext_lazy("corrected or archived since"),
+    "request": gettext_lazy("your request to forget something"),
 }
 LAPS = {
     "embed": pgettext_lazy("step of a recall", "embedding"),

@@ -12,7 +12,10 @@ from echovessel.language.requests import read_requests
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.curation.correct import Correction, correct, restore
+from memory.forgetting.planning import plan
+from memory.forgetting.types import Target
 from memory.models import ConceptNode, Evidence
+from memory.recall import recall
 from memory.requests import offer
 from memory.requests.corrections import suggest
 from memory.requests.find import find_about
@@ -223,6 +226,18 @@ def test_without_meaning_the_kin_of_a_word_is_offered_to_tick_beside_earlier_req
     found = find_about(mira, "my allergy", asked_in)
     assert node in [*found.nodes, *found.alike]
     assert list(found.messages) == [earlier]
+
+
+@pytest.mark.django_db
+def test_a_request_to_forget_is_never_recalled_and_its_reason_is_that_it_is_one(mira: Persona) -> None:
+    session = talk(mira, "Forget my allergy.", "> All right.", "My allergy is to nuts.")
+    found = recall(mira, ["What is my allergy?"], now=NOW, budget_tokens=1500)
+    shown = " ".join(item.text for item in found.items)
+    assert "to nuts" in shown
+    assert "Forget" not in shown
+    first = session.messages.order_by("id")[0]
+    going = plan([Target("message", first.pk)]).going
+    assert [one.why for one in going if one.key == first.pk and one.kind == "message"] == ["request"]
 
 
 # --- corrections --------------------------------------------------------------------------------------------------
