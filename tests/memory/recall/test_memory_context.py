@@ -49,6 +49,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     best = section.material["recollections"][0]
     assert best == {
         "text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None, "when": "three weeks ago",
+        "subject": "user",
     }  # fmt: skip
     assert section.account["chosen"]
 
