@@ -174,10 +174,10 @@ def test_each_kind_of_work_is_shown_with_its_model_price_and_use_of_today(
 @each_row(
     ("reply", "words"),
     [
-        (Fails(401, "bad key"), "check the address"),
+        (Fails(401, "bad key"), "Check the address"),
         (Fails(429, "slow down"), "too many requests"),
-        (Fails(307, headers={"location": "http://169.254.169.254/latest/"}), "check the address"),
-        (Page(), "check the address"),
+        (Fails(307, headers={"location": "http://169.254.169.254/latest/"}), "Check the address"),
+        (Page(), "Check the address"),
     ],
 )
 def test_a_server_that_lists_no_models_says_why(
@@ -195,7 +195,7 @@ def test_a_model_that_does_not_reply_is_saved_only_on_demand(
     monkeypatch.setattr(servers, "TEST_SECONDS", 0.3)
     model_server.respond = lambda body: Hangs()
     page = post(staff, "save", address=model_server.url, large="large-model").content.decode()
-    assert "no answer in time" in page
+    assert "No answer came in time" in page
     assert "Save anyway" in page
     assert not ModelConnection.objects.exists()
     post(staff, "save", address=model_server.url, large="large-model", anyway="1")
