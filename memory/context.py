@@ -117,21 +117,35 @@ def _named(request: ContextRequest) -> list[int]:
     return request.once("memory.named", lambda: entities_named(request.persona, request.turns))
 
 
+# What the message being answered has just asked for: whether or not its moment is now, the reply may say it is noted.
+_lessons_of_turn: Query[Any] = Query(
+    lambda turn: (
+        ConceptNode.objects.filter(kind=ConceptNode.Kind.LESSON, evidence__message__turn=turn)
+        .active()
+        .exclude(scope=ConceptNode.Scope.NAME)
+        .order_by("id")
+        .values_list("description")
+    )
+)
+
+
 def lessons(request: ContextRequest) -> Section | None:
     """How the owner wants the persona to be with them: the wishes that hold now, in the owner's words."""
     persona: Persona = request.persona
     fits = fitting(request)
     budget = min(request.budget, knobs.lesson_tokens()) - tokens(_wished(persona, []))
     lines = _fitting([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
-    if not lines:
+    new = [description for (description,) in _lessons_of_turn(request.burst[0].turn_id)] if request.burst else []
+    if not lines and not new:
         return None
     shown = fits[: len(lines)]
     xray = {"lessons": [{"id": str(fit.lesson.uuid), "why": fit.why, "cosine": fit.cosine} for fit in shown]}
     material = {
         "lessons": [fit.lesson.description for fit in shown],
         "boundaries": [fit.lesson.matter for fit in shown if fit.lesson.is_boundary],
+        "new_lessons": new,
     }
-    return Section("lessons", "system", _wished(persona, lines), xray, material)
+    return Section("lessons", "system", _wished(persona, lines) if lines else "", xray, material)
 
 
 def _wished(persona: Persona, lines: Sequence[str]) -> str:

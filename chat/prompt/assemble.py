@@ -29,6 +29,7 @@ from persona.models import Persona
 
 # Nobody goes on with a conversation after this without beginning anew.
 LONGEST_PAUSE = timedelta(days=1)
+_asked_name: Query[Any] = Query(lambda persona: Persona.objects.filter(pk=persona).values_list("asked_name"))
 _burst: Query[Message] = Query(lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models())
 
 
@@ -50,6 +51,9 @@ class Prompt:
 
 def assemble(turn: Turn, now: datetime) -> Prompt:
     """The prompt for a turn's burst; for another answer, that of the turn it answers once more. Reads only."""
+    # "Call me Sam" was stored after the turn had been claimed, and holds from this very reply on.
+    for (name,) in _asked_name(turn.persona_id):
+        turn.persona.asked_name = name
     burst = _burst(turn.original_id or turn.pk)
     window = window_before(turn)
     return _compose(

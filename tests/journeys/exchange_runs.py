@@ -4,26 +4,22 @@ Another hand wrote them (`exchanges/<language>.json`): what each person told in 
 today. The earlier ones are stored, closed and consolidated; each of today's is answered by the runner.
 """
 
-import asyncio
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
-from uuid import uuid4
 
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from chat.messages import receive_message
 from chat.models import Message
-from chat.turns.runner import get_runner
-from echovessel.process.threads import in_thread
 from memory.consolidation import runner
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 from tests.memory.sessions import Clock, talk
+from tests.turns import say_line
 
 NAMES = {"en": "Mira", "zh": "阿澜"}
 
@@ -58,15 +54,6 @@ def persona_of(owner: User, language: str, person: dict[str, Any]) -> Persona:
 def replies_to(persona: Persona, lines: Sequence[str]) -> Iterator[Exchange]:
     """What is said to each of `lines`, one after the other in one session."""
     for line in lines:
-        message = asyncio.run(asyncio.wait_for(_send_line(persona, line), 30))
+        say_line(persona, line)
+        message = persona.messages.filter(role=Message.Role.PERSONA).select_related("turn").latest("id")
         yield Exchange(line, message.content, message.turn.xray if message.turn else {})
-
-
-async def _send_line(persona: Persona, line: str) -> Message:
-    replies = Message.objects.filter(persona=persona, role=Message.Role.PERSONA)
-    before = await in_thread(replies.count)
-    await in_thread(receive_message, persona, line, uuid4(), "web", timezone.now())
-    get_runner().nudge(persona.pk, at_once=True)
-    while await in_thread(replies.count) == before or await in_thread(lambda: persona.turns.in_flight().exists()):
-        await asyncio.sleep(0.02)
-    return await in_thread(lambda: replies.select_related("turn").latest("id"))

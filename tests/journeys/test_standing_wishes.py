@@ -1,42 +1,29 @@
 """What is said once holds for good: a wish three sessions and 200 events later, a name at the next message, and what
 must never be missed in every prompt. With the model that reads it, through the server's own turns."""
 
-import asyncio
-import time
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
-from uuid import uuid4
 
 import pytest
 from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
-from chat.messages import receive_message
-from chat.models import Session
+from chat.models import Message, Session
 from chat.sessions import close
-from chat.turns.runner import get_runner
-from echovessel.process.threads import in_thread
 from memory.models import ConceptNode, Lesson
 from memory.web.presenters.reply_explanation import explain_reply
 from persona.models import Persona
 from tests.scripted import Script
+from tests.turns import say_line
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def say(persona: Persona, model: Script, text: str) -> Any:
     """The owner says it in the page, and the request that the model got."""
-
-    async def turn() -> None:
-        await in_thread(receive_message, persona, text, uuid4(), "web", timezone.now())
-        before = len(model.requests)
-        get_runner().nudge(persona.pk, at_once=True)
-        while len(model.requests) == before or await in_thread(lambda: persona.turns.in_flight().exists()):
-            await asyncio.sleep(0.02)
-
-    asyncio.run(asyncio.wait_for(turn(), 30))
+    say_line(persona, text)
     return next(one for one in reversed(model.requests) if one.purpose == "chat")
 
 
@@ -83,8 +70,6 @@ def test_the_page_and_the_reason_of_a_reply_name_what_is_always_known(
     mira: Persona, scripted: Script, client: Client
 ) -> None:
     say(mira, scripted, "Please remember that I'm allergic to nuts.")
-    while not mira.nodes.exists():  # what follows a reply is done a moment later
-        time.sleep(0.02)
     end_session(mira)
     say(mira, scripted, "hello")
     client.force_login(mira.owner)
@@ -120,3 +105,16 @@ def test_nobody_else_sees_the_wishes(mira: Persona, otto: Persona, client: Clien
     client.force_login(otto.owner)
     assert client.get(reverse("wishes", args=[mira.uuid])).status_code == 404
     assert client.post(reverse("wishes", args=[mira.uuid]), {"text": "x", "scope": "always"}).status_code == 404
+
+
+def test_the_reply_without_a_model_says_in_this_very_turn_what_was_noted(mira: Persona, settings: Any) -> None:
+    """Also where the moment of the wish is not now; and the name that was asked for is used at once."""
+    for line, noted in (
+        ("Call me Sammy.", "Sammy"),
+        ("When I'm sad, just be with me.", "just be with me"),
+        ("From now on keep your replies short.", "keep your replies short"),
+    ):
+        say_line(mira, line)
+        assert noted in mira.messages.filter(role=Message.Role.PERSONA).latest("id").content
+    say_line(mira, "The bus was late.")
+    assert "oted" not in mira.messages.filter(role=Message.Role.PERSONA).latest("id").content

@@ -14,6 +14,7 @@ the prompt, and the same material gives the same words.
                  "entities": [{"name", "description"}] who is named (may be absent),
                  "off_the_record": true where nothing is kept (may be absent),
                  "lessons", "boundaries": [str] what the owner wishes, and wants left alone (may be absent),
+                 "new_lessons": [str] what was stored of the message that is answered (may be absent),
                  "crisis": "plain" or "doubtful" where the user speaks of despair, "lately" where they did (may be
                  absent)}
     extraction  {"language", "persona_name", "user_name", "timezone",

@@ -279,17 +279,9 @@ class Reply:
             return self.say("off_the_record" if self.material.get("off_the_record") else "remembering")
         if request.kind == "name" and request.subject == self.material["user_name"]:
             return self.say("name_noted")
-        if request.kind == "wish" and (noted := self._lesson_of(self.burst[request.start : request.end])):
-            return self.say("wish_noted", told=_clip(noted))
+        if request.kind == "wish" and (new := self.material.get("new_lessons")):
+            return self.say("wish_noted", told=_clip(new[-1]))
         return self.say(request.kind)
-
-    def _lesson_of(self, wish: str) -> str:
-        """The lesson that was stored of a wish before this reply; "" where none was, as off the record."""
-
-        def letters(text: str) -> str:
-            return "".join(sign for sign in text.casefold() if sign.isalnum())
-
-        return next((one for one in self.material.get("lessons", ()) if letters(one) == letters(wish)), "")
 
     def _answers(self, *, only_sure: bool) -> str:
         """What answers the questions, each once; "" where none is asked, or it is small talk. `only_sure` leaves out

@@ -300,7 +300,7 @@ def test_a_wish_and_a_name_that_were_stored_are_told_and_no_others() -> None:
     assert "Sam" in answer("Call me Sam from now on.", user_name="Sam")
     wishes = [("zh", "我难过的时候先陪着我", "记下"), ("en", "When I'm sad, just be with me first.", "oted")]
     for language, wish, noted in wishes:
-        said = answer(wish, language=language, lessons=["Keep it short", wish.rstrip(".")])
+        said = answer(wish, language=language, lessons=["Keep it short"], new_lessons=[wish.rstrip(".")])
         assert noted in said, said
         assert wish.rstrip(".") in said, said
         unstored = answer(wish, language=language, lessons=["Keep it short"])
