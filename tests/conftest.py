@@ -48,6 +48,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: item.get_closest_marker("real_embeddings") is None)
 
 
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Figures that tests have measured (`record_property`), which a JUnit report holds, too."""
+    reports = [one for outcome in ("passed", "failed") for one in terminalreporter.stats.get(outcome, [])]
+    figures = [figure for one in reports for figure in getattr(one, "user_properties", [])]
+    if figures:
+        terminalreporter.section("figures")
+    for name, figure in figures:
+        terminalreporter.write_line(f"{name}: {figure}")
+
+
 @pytest.fixture(autouse=True)
 def _real_embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """The real model where a test is marked with it; vectors of the one are never taken for those of the other."""

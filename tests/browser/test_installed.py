@@ -1,14 +1,10 @@
-"""On a phone's home screen: what makes an app of the page, the page without a connection, and what a page costs."""
-
-import sys
-from pathlib import Path
+"""On a phone's home screen: what makes an app of the page, and the page without a connection."""
 
 from playwright.sync_api import Page, expect
 
 from tests.browser.sample_life import settle, sign_in
 from tests.installation import Installation
 
-MAX_CHAT_PAGE_BYTES = 100_000
 # What the browser says of a page that was opened from the home screen; it cannot be told to by its tools.
 STANDALONE = """const asked = window.matchMedia.bind(window);
 window.matchMedia = (query) => (query === '(display-mode: standalone)' ? { matches: true } : asked(query));"""
@@ -54,25 +50,3 @@ def test_every_icon_of_the_manifest_is_there_in_its_size(page: Page, house: Inst
             source,
         )
         assert size in (drawn, "any"), source
-
-
-def test_a_chat_page_costs_less_than_a_hundred_kilobytes(page: Page, house: Installation) -> None:
-    keys = settle(house)
-    sign_in(page, house)
-    sizes: dict[str, float] = {}
-    addresses: dict[str, str] = {}
-    network = page.context.new_cdp_session(page)
-    network.send("Network.enable")
-    network.send("Network.setCacheDisabled", {"cacheDisabled": True})
-    network.on("Network.responseReceived", lambda got: addresses.update({got["requestId"]: got["response"]["url"]}))
-    network.on("Network.loadingFinished", lambda got: sizes.update({got["requestId"]: got["encodedDataLength"]}))
-    page.goto(f"{house.url}/chat/{keys['en']}/")
-    page.wait_for_load_state("networkidle")
-    by_kind: dict[str, float] = {}
-    for request, size in sizes.items():
-        kind = Path(addresses.get(request, "")).suffix or "page"
-        by_kind[kind] = by_kind.get(kind, 0) + size
-    total = sum(sizes.values())
-    told = {kind: round(size) for kind, size in by_kind.items()}
-    sys.stderr.write(f"\nchat page: {total:,.0f} bytes in {len(sizes)} answers, {told}\n")
-    assert total < MAX_CHAT_PAGE_BYTES
