@@ -12,7 +12,7 @@ from django.db import transaction
 from echovessel.outbox import events
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
-from memory.store.writing import erase_entity_descriptions
+from memory.store.writing import days_of_fact, erase_entity_descriptions
 
 Status, Verification, Because = ConceptNode.Status, ConceptNode.Verification, ConceptNode.ArchivedBecause
 
@@ -70,14 +70,27 @@ def release_from_quarantine(node: ConceptNode) -> bool:
 
 
 def reinstate(newer: ConceptNode) -> bool:
-    """Take back that a memory superseded others: they hold again, and it is hidden."""
+    """Take back that a memory superseded others, or ended them: they hold again, and it is hidden."""
     with transaction.atomic():
         superseded = newer.supersedes.filter(status=Status.SUPERSEDED).select_related("persona").order_by("id")
         again = {"status": Status.ACTIVE, "superseded_by": None}
         restored = [node for node in superseded if _changed(node, "reinstated", _of(node), **again)]
+        ended = newer.resolves.filter(kind=ConceptNode.Kind.FACT).select_related("persona").order_by("id")
+        for node in ended:
+            if not reinstate(node):
+                _changed(node, "reinstated", _of(node), **held_before(node))
+            restored.append(node)
         if restored:
             hide(newer)
     return bool(restored)
+
+
+def held_before(ended: ConceptNode) -> dict[str, Any]:
+    """The columns of a fact before another memory ended it, or told that the plan was carried out."""
+    if ended.plan_state:
+        return {"plan_state": ConceptNode.PlanState.PLANNED, "resolved_by": None}
+    start, end = days_of_fact(ended.domain, ended.since, "") or (None, None)
+    return {"until": "", "event_time_start": start, "event_time_end": end, "resolved_by": None}
 
 
 Action = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]

@@ -16,6 +16,8 @@ from chat import search
 from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
 from echovessel.language.person_names import normalize_name, occurs
+from memory.consolidation.apply import CORRECTION
+from memory.consolidation.replacing import News
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
 from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
 from memory.forgetting.registry import among, naming
@@ -27,7 +29,7 @@ from persona.models import Persona
 
 NODE_FIELDS = (
     "uuid", "persona_id", "kind", "description", "session_id", "external_id", "superseded_by_id", "created_at",
-    "content_hash", "event_time_start", "event_time_end",
+    "content_hash", "event_time_start", "event_time_end", "relational_tags", "status",
 )  # fmt: skip
 
 
@@ -63,7 +65,11 @@ class Closure:
             if edge.child_id is not None:
                 children[edge.parent_id].add(edge.child_id)
         memories = {
-            pk: MemoryNode(frozenset(quoted[pk]), frozenset(children[pk]), node.superseded_by_id)
+            pk: MemoryNode(
+                frozenset(quoted[pk]),
+                frozenset(children[pk]),
+                node.superseded_by_id if self._is_earlier_version(node, quoted) else None,
+            )
             for pk, node in self.nodes.items()
         }
         messages = {
@@ -71,6 +77,19 @@ class Closure:
             for pk, message in self.messages.items()
         }
         return Graph(memories, messages)
+
+    def _is_earlier_version(self, node: ConceptNode, quoted: Mapping[int, set[int]]) -> bool:
+        """Whether a memory says what the one that replaced it says, before that was put right. What was true until
+        something changed, and was told in another session, is a memory of its own: it holds again when the news goes.
+        """
+        newer = self.nodes.get(node.superseded_by_id or 0)
+        if newer is None:
+            return node.superseded_by_id is not None
+        quotes = tuple(row.quote for row in self.evidence.values() if row.node_id == newer.pk)
+        is_correction = CORRECTION in newer.relational_tags
+        puts_right = News(quotes, newer.created_at.date(), is_correction=is_correction).puts_right
+        of_one_telling = not node.session_id or node.session_id == newer.session_id
+        return puts_right or of_one_telling or bool(quoted[node.pk] & quoted[newer.pk])
 
     def statements_of(self, nodes: Iterable[int], names: frozenset[str]) -> list[Statement]:
         """The texts of memories: descriptions, earlier ones too, and quotes."""

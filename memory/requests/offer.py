@@ -75,15 +75,16 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
     with transaction.atomic():
         if OutboxEvent.objects.filter(stream=turn.persona.uuid, name=ASKED, data__turn_id=str(turn.uuid)).exists():
             return
-        withheld, hidden = withhold(told) if told and request.sure else ([], [])
+        withheld, hidden = withhold(told) if told and request.sure else ([], {})
         publish_once(
             turn,
             ASKED,
             message_ids=[str(told.uuid)] if told else [],
             node_ids=ids_of(nodes),
             withheld_ids=ids_of(withheld),
-            hidden_ids=ids_of(hidden),
+            hidden_ids=[*hidden],
             sure=request.sure,
+            **({"replaced_ids": hidden} if any(hidden.values()) else {}),
         )
 
 

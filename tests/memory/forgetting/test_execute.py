@@ -142,6 +142,32 @@ def test_who_is_mentioned_no_more_goes_with_whom_they_absorbed(life: Life) -> No
     assert Entity.objects.get(canonical_name="Lisbon").description == ""
 
 
+def test_what_held_before_something_changed_holds_again_when_the_change_is_forgotten(mira: Persona) -> None:
+    told = [say(mira, text, "I see.", minutes=at) for at, text in enumerate(("I live in Rome.", "I moved to Oslo."))]
+    again = say(mira, "I live in Bern now.", "I see.", minutes=2)
+    sessions = [Session.objects.create(persona=mira, channel=f"c{at}", status="closed") for at in range(3)]
+    homes = [
+        node(mira, text, session, quoting(said), kind="fact", domain="home")
+        for text, session, said in zip(
+            ("Ana lives in Rome.", "Ana lives in Oslo.", "Ana lives in Bern."), sessions, (*told, again), strict=True
+        )
+    ]
+    rome, oslo, bern = homes
+    cat = node(mira, "Ana's flat in Oslo has a cat.", sessions[1], quoting(told[0]), kind="fact", domain="home")
+    for older, newer in ((rome, oslo), (oslo, bern)):
+        ConceptNode.objects.filter(pk=older.pk).update(status="superseded", superseded_by=newer)
+    ConceptNode.objects.filter(pk=cat.pk).update(until="2026-03", resolved_by=bern)
+    forget(the(bern))
+    states = dict(ConceptNode.objects.values_list("description", "status"))
+    assert states == {rome.description: "superseded", oslo.description: "active", cat.description: "active"}
+    cat.refresh_from_db()
+    assert (cat.until, cat.resolved_by) == ("", None)
+    forget(the(ConceptNode.objects.get(pk=oslo.pk)))
+    rome.refresh_from_db()
+    assert (rome.status, rome.superseded_by) == ("active", None)
+    assert checks.broken_invariants(NOW) == {}
+
+
 def test_a_description_that_a_person_wrote_is_only_named(life: Life) -> None:
     Entity.objects.filter(canonical_name="Lisbon").update(described_by="person")
     planned = plan([the(life.milo)])

@@ -10,11 +10,12 @@ from chat.messages import receive_message
 from chat.models import Message, Turn
 from chat.turns import turn as turns
 from chat.turns import versions
+from echovessel.outbox import events
 from memory import forgetting
 from memory.consolidation.messages import messages_of
 from memory.curation import actions
 from memory.models import ConceptNode, Evidence, Extraction
-from memory.requests.withhold import withhold
+from memory.requests.withhold import ASKED, restore_message, withhold
 from memory.store.writing import supersede
 from persona.models import Persona
 
@@ -178,3 +179,20 @@ def test_what_shall_not_be_remembered_takes_every_answer_along(mira: Persona) ->
     versions.choose(mira, second.uuid)
     withhold(Message.objects.select_related("turn").get(pk=said.pk))
     assert not Message.objects.filter(persona=mira, withheld=False).exists()
+
+
+def test_what_a_withheld_message_had_replaced_holds_again_until_it_is_put_back(mira: Persona, remember: Any) -> None:
+    said = say(mira, "I moved to Leeds.")
+    answer(mira, "Leeds!")
+    before = remember(mira, "Ana lives in London.")
+    moved = rest_on(remember(mira, "Ana moved to Leeds."), said)
+    supersede(mira, [before], moved)
+    asking = say(mira, "Please forget I said that I moved to Leeds.")
+    answer(mira, "I will.")
+    turn = Turn.objects.get(messages=asking)
+    _withheld, hidden = withhold(Message.objects.select_related("turn").get(pk=said.pk))
+    assert hidden == {str(moved.uuid): [str(before.uuid)]}
+    assert (status_of(before), status_of(moved)) == ("active", "hidden")
+    events.publish(mira.uuid, ASKED, turn_id=str(turn.uuid), hidden_ids=[*hidden], replaced_ids=hidden)
+    assert restore_message(mira, turn.uuid)
+    assert (status_of(before), status_of(moved)) == ("superseded", "active")
