@@ -87,7 +87,7 @@ def only_pixels(data: bytes) -> tuple[str, bytes]:
             return Picture.Format.WEBP, _strip_webp(data)
     except (struct.error, IndexError) as error:
         raise PictureRefused("broken") from error
-    is_vector = re.search(rb"<svg[\s>]", data[:4096], re.IGNORECASE) is not None
+    is_vector = re.search(rb"<svg[\s>/]", data[:4096], re.IGNORECASE) is not None
     raise PictureRefused("vector" if is_vector else "not_a_picture")
 
 

@@ -9,6 +9,7 @@ import binascii
 import json
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 from django.utils.translation import gettext as _
@@ -32,6 +33,7 @@ from memory.imports.readers.whole_json import load_json
 # A card is a few kilobytes of text; pictures that some carry inside make it megabytes.
 MOST_CHARACTERS = 16 * 1024**2
 KEYWORDS = ("ccv3", "chara")
+_EMBEDDED = ("embeded", "embedded")  # the specification writes it with one d
 # Field of the card → field of ours.
 TEXTS = {
     "name": "name",
@@ -70,15 +72,42 @@ class CharacterCard:
         return 0.9 if len(_TELLING & sample.paths) >= 2 or {"char_name", "char_persona"} <= sample.paths else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        if "card.json" in source.members:
-            texts = source.texts("card.json")
-        elif source.members:
+        if source.members and "card.json" not in source.members:
             raise ImportRejected("member_missing")
-        elif source.sample.head.startswith(png.SIGNATURE[:4]):
+        if source.sample.head.startswith(png.SIGNATURE[:4]):
             texts = decode([_json_in_picture(source)], "utf-8")
         else:
-            texts = source.texts()
+            texts = source.texts("card.json" if source.members else "")
         yield from found_in(load_json(texts, options.limits, MOST_CHARACTERS))
+
+
+def portrait_in(source: Source, max_bytes: int) -> bytes:
+    """The picture of a card, unchecked and at most one byte longer than `max_bytes`; b"" where it has none.
+
+    Of a PNG it is the file itself; of a .charx and of JSON the main icon among its assets: a member of the zip, or
+    base64 in the card. An address elsewhere is never followed. Raises ImportRejected.
+    """
+    if source.sample.head.startswith(png.SIGNATURE):
+        with source.open() as file:
+            return file.read(max_bytes + 1)
+    card = next(
+        found for found in CharacterCard().read(source, Options(limits=source.limits)) if isinstance(found, Card)
+    )
+    assets = card.rest["data"].get("assets")
+    listed = [one for one in assets if isinstance(one, dict)] if isinstance(assets, list) else []
+    icons = [one for one in listed if one.get("type") == "icon" and isinstance(one.get("uri"), str)]
+    # Of several, the specification calls the main one "main"; sorting keeps the order of the others.
+    for icon in sorted(icons, key=lambda one: one.get("name") != "main"):
+        scheme, _colon, place = icon["uri"].partition(":")
+        member = place.removeprefix("//")
+        if scheme in _EMBEDDED and member in source.members:
+            with source.open(member) as file:
+                return file.read(max_bytes + 1)
+        head, comma, coded = place.partition(",")
+        if scheme == "data" and comma and head.endswith(";base64"):
+            with suppress(binascii.Error):
+                return base64.b64decode(coded)[: max_bytes + 1]
+    return b""
 
 
 def _json_in_picture(source: Source) -> bytes:

@@ -4,23 +4,27 @@ from contextlib import suppress
 from typing import cast
 from uuid import UUID
 
+from django.contrib import messages
 from django.contrib.auth.models import User
 from django.db import transaction
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
+from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import imports
 from memory.imports import stored_file
-from memory.imports.readers.cards import CharacterCard
+from memory.imports.readers import ImportRejected
+from memory.imports.readers.cards import CharacterCard, portrait_in
 from memory.models import ImportJob, ImportPiece
 from memory.web.import_forms import Answers, Names, UploadForm
 from memory.web.presenters.imports import import_context, question_context, upload_context
 from memory.web.views.base import is_fragment
 from memory.web.views.imports import answers, begin_import, cancel, confirm_import, refuse_upload, sent_on, status_of
-from persona.companion.pictures import MAX_BYTES, PictureRefused, save_picture
+from persona.companion import pictures
+from persona.companion.pictures import PictureRefused
 from persona.onboarding.creation import create_persona
 
 MOST_LISTED = 10
@@ -84,24 +88,31 @@ def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Nam
         return form.is_valid() and confirm_import(job, form)
     if not all([form.is_valid(), names.is_valid()]):
         return False
+    portrait = b""
+    if job.format == CharacterCard.name:
+        with suppress(ImportRejected, ImportPiece.DoesNotExist):
+            portrait = portrait_in(stored_file.open_file(job), pictures.MAX_BYTES)
     with transaction.atomic():
-        goes_on = confirm_import(job, form, lambda: _meet(cast(User, request.user), job, form, names))
+        goes_on = confirm_import(job, form, lambda: _meet(request, job, form, names, portrait))
         transaction.set_rollback(not goes_on)
     return goes_on
 
 
-def _meet(owner: User, job: ImportJob, form: Answers, names: Names) -> None:
+def _meet(request: HttpRequest, job: ImportJob, form: Answers, names: Names, portrait: bytes) -> None:
     """Create the companion. Its core block is left empty: the file is read first, and its drafts are for the owner to
     accept."""
     cleaned = names.cleaned_data
     persona = create_persona(
-        owner,
+        cast(User, request.user),
         cleaned["name"],
         user_name=cleaned["user_name"],
         language=cleaned["language"],
         timezone=form.cleaned_data["zone"],
     )
     imports.assign_persona(job, persona)
-    if job.format == CharacterCard.name:
-        with suppress(PictureRefused, ImportPiece.DoesNotExist), stored_file.open_file(job).open() as file:
-            save_picture(persona, file.read(MAX_BYTES + 1))  # a card that is no picture is refused
+    try:
+        if portrait:
+            pictures.save_picture(persona, portrait)
+    except PictureRefused as refusal:
+        left_out = _("The picture of the card was left out: %(why)s") % {"why": pictures.explain(refusal)}
+        transaction.on_commit(lambda: messages.warning(request, left_out))

@@ -21,10 +21,14 @@ from memory.imports import runner
 from memory.imports.readers import png
 from memory.models import ImportJob, ImportPiece
 from memory.web.views import onboarding
+from persona.companion import pictures
+from persona.companion.pictures import PictureRefused
 from persona.models import CoreBlock, CoreDraft, Persona
 from persona.onboarding import drafts
 from persona.onboarding.drafts import Words
 from tests.memory.imports.importing_files import lines_of, looked_through, taken_in, whatsapp
+from tests.memory.imports.readers.given import zip_of
+from tests.persona import images
 
 pytestmark = pytest.mark.django_db
 CARDS = Path(__file__).parent.parent / "imports" / "readers" / "files"
@@ -323,6 +327,23 @@ def test_a_card_in_a_picture_makes_a_companion_with_its_name_its_portrait_and_it
     lin.refresh_from_db()
     assert lin.greeting == "Hi Ana."
     assert "Hi Ana." in newcomer.get(f"/chat/{lin.uuid}/").content.decode()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_charx_brings_its_portrait_and_says_why_one_was_left_out(newcomer: Client, ana: User) -> None:
+    icon = {"type": "icon", "name": "main", "uri": "embeded://assets/icon/images/main.webp", "ext": "webp"}
+    document = {"spec": "chara_card_v3", "spec_version": "3.0", "data": {"name": "Lin", "assets": [icon]}}
+    for picture, code in ((images.webp(), ""), (images.webp(is_animated=True), "animated"), (b"<svg/>", "vector")):
+        content = zip_of({"card.json": json.dumps(document), "assets/icon/images/main.webp": picture})
+        job = asking(None, content, "lin.charx", owner=ana)
+        address = f"/welcome/persona/material/{job.uuid}/"
+        page = newcomer.post(address, {"zone": "UTC"} | NAMED | {"name": "Lin"}, follow=True).content.decode()
+        lin = Persona.objects.latest("pk")
+        stored = bytes(lin.picture.content) if hasattr(lin, "picture") else b""
+        assert (stored == b"") == bool(code)
+        assert images.PLACE not in stored
+        assert ("The picture of the card was left out" in page) == bool(code), code
+        assert not code or pictures.explain(PictureRefused(code)) in page
 
 
 def test_what_an_import_left_is_told_with_what_one_may_do(owner: Client, mira: Persona) -> None:

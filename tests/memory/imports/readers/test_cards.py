@@ -4,6 +4,7 @@ import base64
 import io
 import json
 import random
+import zipfile
 import zlib
 from pathlib import Path
 from typing import Any
@@ -15,11 +16,12 @@ from hypothesis import strategies as some
 
 from memory.imports.readers import card_writing, png, recognize
 from memory.imports.readers.card_writing import Version
-from memory.imports.readers.cards import CharacterCard, Lorebook, found_in
+from memory.imports.readers.cards import CharacterCard, Lorebook, found_in, portrait_in
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, ImportRejected, Lore
 from tests.memory.imports.readers.damaged import mutated
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, skips_of, zip_of, zipped
+from tests.persona import images
 from tests.table import each_row
 
 V2: dict[str, Any] = json.loads((FILES / "card_v2.json").read_text())
@@ -98,6 +100,64 @@ def test_base64_over_several_lines_or_without_its_padding_is_read() -> None:
 def test_a_charx_is_read_and_its_pictures_are_not_opened() -> None:
     source = zipped({"card.json": json.dumps(V3), "assets/icon/images/main.png": b"\x89PNG broken"}, "mira.charx")
     assert card_in(source).nickname == "Mira"
+
+
+ICON = images.webp()
+OTHER = images.png()
+WRITTEN_IN = "data:image/webp;base64," + base64.b64encode(ICON).decode()
+
+
+def with_icons(*icons: tuple[str, str]) -> dict[str, Any]:
+    assets = [{"type": "icon", "name": name, "uri": uri, "ext": "png"} for name, uri in icons]
+    return V3 | {"data": V3["data"] | {"assets": [{"type": "background", "uri": "embeded://b.png"}, *assets]}}
+
+
+@each_row(
+    ("icons", "members", "portrait"),
+    [
+        pytest.param([("main", "embeded://assets/icon/1.webp")], {"assets/icon/1.webp": ICON}, ICON, id="a member"),
+        pytest.param([("a", "embeded://2"), ("main", "embeded://1")], {"1": ICON, "2": OTHER}, ICON, id="the main one"),
+        pytest.param([("a", "embedded://2"), ("b", "embeded://1")], {"1": ICON, "2": OTHER}, OTHER, id="the first"),
+        pytest.param(
+            [("main", "data:image/webp;base64," + base64.b64encode(ICON).decode())], {}, ICON, id="written in"
+        ),
+        pytest.param([("main", "embeded://big")], {"big": bytes(40 * 1024**2)}, bytes(1001), id="no more than allowed"),
+        pytest.param([("main", "https://example.org/a.png"), ("b", "file:///etc/passwd")], {}, b"", id="elsewhere"),
+        pytest.param([("main", "embeded://../../etc/passwd")], {"1": ICON}, b"", id="outside"),
+        pytest.param(
+            [("main", "embeded://missing"), ("b", "data:image/png;base64,!")], {}, b"", id="missing or broken"
+        ),
+        pytest.param([("main", "ccdefault:")], {"1": ICON}, b"", id="none of its own"),
+        pytest.param([], {"assets/icon/images/main.png": ICON}, b"", id="not said to be one"),
+    ],
+)
+def test_the_portrait_of_a_charx_is_its_main_icon(
+    icons: list[tuple[str, str]], members: dict[str, bytes], portrait: bytes
+) -> None:
+    stored = io.BytesIO()
+    with zipfile.ZipFile(stored, "w") as archive:
+        archive.writestr("card.json", json.dumps(with_icons(*icons)))
+        for name, content in members.items():
+            archive.writestr(name, content)
+    assert portrait_in(given(stored.getvalue(), "mira.charx"), 1000) == portrait
+    if not members:
+        assert portrait_in(given(json.dumps(with_icons(*icons))), 1000) == portrait
+
+
+@each_row(
+    ("members", "code"),
+    [
+        ({"icon": bytes(40 * 1024**2)}, "zip_bomb"),
+        ({"../icon": ICON}, "zip_name"),
+        ({"/etc/icon": ICON}, "zip_name"),
+        ({"icon": zip_of({"card.json": "{}"})}, "nested_zip"),
+    ],
+)
+def test_a_charx_that_is_a_trap_gives_no_portrait(members: dict[str, bytes], code: str) -> None:
+    source = zipped({"card.json": json.dumps(with_icons(("main", "embeded://icon")))} | members, "mira.charx")
+    with pytest.raises(ImportRejected) as rejected:
+        portrait_in(source, 1000)
+    assert rejected.value.code == code
 
 
 def test_a_utf_16_card_is_read() -> None:
