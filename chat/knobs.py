@@ -20,6 +20,14 @@ lines_per_minute = whole(
     why="Faster than anyone types; a script that floods is told so.",
     source="design/turn.md",
 )
+greeting_seconds = knob(
+    "chat.greeting_seconds",
+    8,
+    low=0,
+    high=60,
+    unit="seconds",
+    why="How long a first page waits for the model's own greeting before a plain one stands; at 0 none is asked for.",
+)
 bad_frames_allowed = whole(
     "chat.bad_frames_allowed",
     20,

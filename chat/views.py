@@ -1,6 +1,7 @@
 """The chat page, and the older lines it asks for."""
 
 import datetime as dt
+import time
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
@@ -8,21 +9,24 @@ from uuid import UUID
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
-from django.utils import timezone, translation
+from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
+from chat import knobs, rate_limit
 from chat.care import flags
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS, MessageQuerySet
 from chat.rendering.markdown import as_html
 from chat.socket.consumer import CHANNEL
+from chat.turns import greeting as greetings
 from chat.turns import runner
 from chat.turns import turn as turns
 from echovessel import llm
 from echovessel.db.public_id import parse_uuid
 from echovessel.llm.models import LLMCall, Purpose
 from echovessel.outbox import events
+from echovessel.process.threads import in_thread
 from persona import mood as moods
 from persona.lookup import own_persona
 from persona.models import Persona
@@ -87,40 +91,30 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
                 "off_the_record": open_session is not None and open_session.off_the_record,
                 "open_turn": _uuid_of(found.turns.running().first()),
                 "offline": (is_offline := llm.provider_name() == "offline"),
-                **({} if shown.lines else first_minute(found, is_offline=is_offline)),
+                **({} if shown.lines else first_minute(found, now, is_offline=is_offline)),
                 "max_chars": MAX_CHARACTERS,
             },
         )
 
 
-def first_minute(persona: Persona, *, is_offline: bool) -> dict[str, object]:
-    """What stands on a page on which nothing was said yet, in the persona's language: its greeting, and openers to
-    tap. Without a model the greeting says so."""
-    with translation.override("zh-hans" if persona.language == "zh" else "en"):
-        names = {"name": persona.name, "user": persona.asked_name or persona.user_name}
-        if is_offline:
-            known, unknown = (
-                _(
-                    "Hello %(user)s, I'm %(name)s. No language model is connected yet, so I cannot really talk. "
-                    "I keep what you tell me, and answer from that."
-                ),
-                _(
-                    "Hello, I'm %(name)s. No language model is connected yet, so I cannot really talk. "
-                    "I keep what you tell me, and answer from that."
-                ),
-            )
-        else:
-            known, unknown = (
-                _("Hello %(user)s, I'm %(name)s. I'm glad you're here. Tell me whatever you like."),
-                _("Hello, I'm %(name)s. I'm glad you're here. Tell me whatever you like."),
-            )
-        greeting = persona.greeting or (known if names["user"] else unknown) % names
-        openers = [
-            _("Let me tell you a little about myself."),
-            _("Something has been on my mind today."),
-            _("What will you remember of what I tell you?"),
-        ]
-        return {"greeting": as_html(greeting), "openers": openers}
+async def greeting(request: HttpRequest, persona: UUID) -> HttpResponse:
+    """The persona's greeting as a model has written it, for a page on which nothing was said yet; empty where none can
+    be had, and the page keeps the one it has."""
+    found = await in_thread(own_persona, request, persona)
+    is_admitted = request.method == "POST" and rate_limit.admit(found.owner_id, time.monotonic())
+    text = await greetings.write(found) if is_admitted else ""
+    return HttpResponse(as_html(text) if text else "")
+
+
+def first_minute(persona: Persona, now: dt.datetime, *, is_offline: bool) -> dict[str, object]:
+    """What stands on a page on which nothing was said yet, and whether a model may still write a better greeting."""
+    blocks = greetings.blocks_of(persona)
+    text = persona.greeting or greetings.plain_greeting(persona, blocks.get("style", ""), is_offline=is_offline)
+    return {
+        "greeting": as_html(text),
+        "may_be_greeted": not (persona.greeting or is_offline) and knobs.greeting_seconds() > 0,
+        "openers": greetings.openers(persona, blocks, now, is_offline=is_offline),
+    }
 
 
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:

@@ -26,6 +26,7 @@ urlpatterns = [
     path("welcome/<str:token>/", persona.views.first_run, name="first_run"),
     path("leave/", chat.rendering.links.leave, name="leave"),
     path("chat/<uuid:persona>/", chat.views.chat, name="chat"),
+    path("chat/<uuid:persona>/greeting/", chat.views.greeting, name="greeting"),
     path("chat/<uuid:persona>/history/", chat.views.history, name="history"),
     path("chat/<uuid:persona>/turns/<uuid:turn>/why/", memory.web.views.chat_page.turn_xray, name="turn_xray"),
     path("account/tokens/<uuid:token>/revoke/", echovessel.api.tokens.views.revoke, name="revoke_token"),

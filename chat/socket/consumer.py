@@ -167,7 +167,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         if persona is None:
             await self.close(NOT_FOUND)
             return
-        self.persona, self.bad_frames = persona, 0
+        self.persona, self.bad_frames, self.may_greet = persona, 0, True
         self.login = Login(user.pk, session_key=self.scope["session"].session_key)
         self.sending = asyncio.Lock()
         # Subscribe first, then say where the stream stands, so that nothing falls between.
@@ -243,9 +243,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         match frame:
             case SendMessage():
                 self._admit(str(frame.client_id))
-                if self.persona.greeting and not frame.off_the_record:
+                if self.may_greet and not frame.off_the_record:
                     await in_thread(first_word.greet, self.persona, timezone.now())
-                    self.persona.greeting = ""
+                    self.may_greet = False
                 embedding.soon(frame.content)  # while it is stored; the turn will ask for it
                 stored = await in_thread(
                     messages.receive_message,

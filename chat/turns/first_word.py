@@ -53,13 +53,18 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
 def greet(persona: Persona, now: datetime) -> bool:
     """Store the persona's own greeting, which an empty page shows, as the first thing that was said; False where it has
     none, or something was said before. What the owner answers to it is then understood."""
+    # Read anew: a greeting may be written or forgotten while a page is open.
+    stored = Persona.objects.filter(pk=persona.pk).exclude(greeting="")
+    if not stored.exists():
+        return False
     with transaction.atomic():
-        # Read anew: an open page knows its persona from before, and the greeting may be forgotten since.
-        greeting = Persona.objects.values_list("greeting", flat=True).get(pk=persona.pk)
+        greeting = stored.values_list("greeting", flat=True).first()
         if not greeting or persona.messages.exists():
             return False
         try:
             say(persona, greeting, {}, now)
         except NotNow:
             return False
+        # One of a card belongs to the persona; one that a model wrote is a message from now on, forgotten like any.
+        stored.filter(greeting_import_uuid=None).update(greeting="")
     return True

@@ -50,8 +50,8 @@ RECALL = re.compile(
     r"^(?!.*你)(?!.*(?:今天|天气|现在)).*(?:是谁|叫什么|怎么样了|在哪|多大了|几岁|什么时候)|"
     r"\bremember\b|\brecall\b|\b(?:did|have) i (?:ever |already )?(?:tell|told|mention|say|said)|"
     r"\bdo you know (?:my|what i|who|where|if i|whether i|about|when|anything about)|"
-    r"\bwhat (?:do|did) you (?:know|remember|learn) (?:about|of) (?:me|my)|\bwhat (?:did|have) we (?:talk|speak|"
-    r"say|discuss)|"
+    r"\bwhat (?:do|did|have) you (?:already |now )?(?:know|remember|learn(?:ed|t)?) (?:about|of) (?:me|my)|"
+    r"\bwhat (?:did|have) we (?:talk|speak|say|discuss)|"
     r"\b(?:what|who|where|when|which|whose|how (?:old|many|much|tall|long))\b.*\b(?:my|our|mine)\b|"
     r"\bhow(?:'s|\s+(?:is|are|was|were))\s+(?:my|our)\b|"
     r"\b(?:what|who|where|when|which|how (?:old|many|much|tall|long))\b.*\b(?:do|did|am|was|have|had) (?:i|we)\b|"
@@ -86,9 +86,10 @@ ABOUT_KEEPING = re.compile(
 # What only says that something will be told: it asks to be heard.
 ANNOUNCES = re.compile(
     r"\W*(?:(?:let me|i (?:want|need) to|i'd like to) tell you (?:something|(?:a (?:little|bit)|more)? ?about "
-    r"(?:myself|me))|"
+    r"(?:myself|me|(?:my|the|this) (?:day|week|weekend)(?: today)?))|"
     r"(?:there(?:'s| is) |i have )?something(?: has been|'s| is)? on my mind(?: today| lately)?)\W*|"
-    r"\W*(?:让我|我想|我要|我|先)*(?:[跟和给对]你)?(?:说说|讲讲|聊聊|介绍一下)我?自己吧?\W*|"
+    r"\W*(?:让我|我想|我要|我|先)*(?:[跟和给对]你)?(?:说说|讲讲|聊聊|介绍一下)"
+    r"(?:我?自己|我?(?:今天|这周|这一天|最近)的(?:事情?|一天))吧?\W*|"
     r"\W*(?:我|今天|最近)*有(?:件|个|些|点)事情?(?:一直)?(?:[在压]在?我?心[里上]|想[跟和对]你[说讲聊]+)\W*",
     re.IGNORECASE,
 )
@@ -576,8 +577,8 @@ SMALL_ZH = re.compile(
     "跟|从|对|给|把|请|"
     "说说|讲讲|到底|发生|家的?(?=[是叫])|还记得|记不记得|记得|知不知道|知道|告诉过|告诉|上次|之前|以前|说过的|"
     "说过|说的|什么|名字|怎么样|怎么|哪里|哪儿|多少|"
-    "关于|我们|事情|那个|这个|一下|还有|现在|最近|你|我|他|她|它|吗|呢|吧|啊|呀|么|的|了|过|是|有|叫|谁|哪|几|"
-    "在|和|说|事|会|要|想|啥|伐|到|去|来|给|不|最|又|还|那|这"
+    "关于|了解|我们|事情|那个|这个|一下|还有|现在|最近|你|我|他|她|它|吗|呢|吧|啊|呀|么|的|了|过|是|有|叫|谁|哪|几|"
+    "在|和|说|事|些|会|要|想|啥|伐|到|去|来|给|不|最|又|还|那|这"
 )
 SMALL_EN = words(
     """a an the do does did you your i me my mine we our is are was were am be been have has had of in
@@ -586,7 +587,7 @@ SMALL_EN = words(
     something everything any some ever last time can could would will not no yes please just really
     we us talk talked about he's she's it's how's where which old happened happen there here ours let
     think mean i'm i've what's who's where's when's don't again thing things gonna going get got long much many often
-    day date time times then also now anyhow anyway should has after"""
+    day date time times then also now anyhow anyway should has after far already learn learned learnt"""
 )
 
 

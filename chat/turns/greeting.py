@@ -1,0 +1,157 @@
+"""The first minute: what an empty page says in the persona's voice, and openers to tap.
+
+A character card brings a greeting of its own. Where there is none, a connected model writes one, once, from the core
+blocks; until then, without a model and where the model does not answer in time, rules write one that follows the style
+block: formal, playful, brief, warm or calm.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from contextlib import aclosing
+from datetime import datetime
+
+from django.db import transaction
+from django.utils import translation
+from django.utils.translation import gettext as _
+
+from chat import knobs
+from echovessel import llm
+from echovessel.llm.models import Purpose
+from echovessel.llm.prompts import neutralize, render_prompt, shorten
+from echovessel.process.threads import in_thread
+from persona.models import Persona
+from persona.models.core_block import Label
+
+MAX_CHARACTERS = 400
+_BLOCK_TOKENS = 600
+_EVENING = 17  # o'clock, where the owner is
+# How a style block may ask for a manner, and what turns it round in the words before: "never formal", 「不要太正式」.
+_MANNERS = {
+    "formal": r"formal\w*|polite\w*|respectful\w*|courteous\w*|正式|礼貌|敬语|恭敬|客气|“您”|「您」|用您",
+    "playful": r"playful\w*|funny|witty|humou?r\w*|cheeky|teas\w+|jok\w+|sarcas\w+|俏皮|调皮|幽默|搞笑|活泼|玩笑|毒舌",
+    "brief": r"short|brief\w*|terse\w*|concise\w*|laconic\w*|few words|简短|简洁|精简|话少|少言|寡言|言简意赅",
+    "warm": r"warm\w*|gentl\w+|kind\w*|caring|tender\w*|affection\w*|loving\w*|温柔|温暖|体贴|亲切|柔和|关心|暖心",
+    "calm": r"calm\w*|quiet\w*|seren\w+|patien\w+|平静|安静|沉稳|冷静|淡定|耐心",
+}
+_MANNER = re.compile("|".join(rf"(?P<{name}>(?<![a-z])(?:{words}))" for name, words in _MANNERS.items()), re.IGNORECASE)
+_NOT = re.compile(
+    r"\b(?:not|no|never|less|don'?t|without|hates?|avoids?|isn'?t|nothing)\b[^,.;]*$|(?:[不别勿少没]|讨厌)[^，。；、]*$",
+    re.IGNORECASE,
+)
+_EMOJI = re.compile(r"emoji|emoticon|smil(?:ey|ies)|表情", re.IGNORECASE)
+_HAN, _LATIN = re.compile("[\u4e00-\u9fff]"), re.compile("[A-Za-z]")
+_QUOTED = re.compile(r"[\"“「『](?P<words>.+)[\"”」』]", re.DOTALL)
+
+
+def manner_of(style: str) -> str:
+    """The first manner that a style block asks for; "" where it asks for none of those known.
+
+    >>> manner_of("Never formal. Short and warm."), manner_of("不要太正式，俏皮一点。"), manner_of("Like a pirate.")
+    ('brief', 'playful', '')
+    """
+    for found in _MANNER.finditer(style):
+        if not _NOT.search(style, max(0, found.start() - 24), found.start()):
+            return str(found.lastgroup)
+    return ""
+
+
+def plain_greeting(persona: Persona, style: str, *, is_offline: bool) -> str:
+    """A greeting by rules, in the persona's language and manner. Without a model it says so."""
+    with translation.override("zh-hans" if persona.language == "zh" else "en"):
+        user = persona.asked_name or persona.user_name
+        if user:
+            user = f"{user}，" if persona.language == "zh" else f" {user}"
+        words = {
+            "formal": _("Good day%(user)s. My name is %(name)s, and I am pleased to meet you."),
+            "playful": _("Hi%(user)s! I'm %(name)s, and I'm all ears. What are we getting into today?"),
+            "brief": _("Hi%(user)s. %(name)s here."),
+            "warm": _("Hello%(user)s, I'm %(name)s. It's lovely that you're here. How are you?"),
+            "calm": _("Hello%(user)s. I'm %(name)s. There is no hurry; tell me whatever you like."),
+            "": _("Hello%(user)s, I'm %(name)s. I'm glad you're here. Tell me whatever you like."),
+        }
+        greeting = words[manner_of(style)] % {"name": persona.name, "user": user}
+        emoji = _EMOJI.search(style)
+        if emoji and not _NOT.search(style, max(0, emoji.start() - 24), emoji.start()):
+            greeting += " 🙂"
+        if is_offline:
+            greeting = _("%(greeting)s No language model is connected yet, so I cannot really talk. I keep what you "
+                         "tell me, and answer from that.") % {"greeting": greeting}  # fmt: skip
+        return greeting
+
+
+def openers(persona: Persona, blocks: Mapping[str, str], now: datetime, *, is_offline: bool) -> list[str]:
+    """Three ways to begin, in the persona's language: by what it knows of the owner, the hour, and who answers."""
+    knows_owner, is_described = (bool(blocks.get(label, "").strip()) for label in (Label.USER, Label.PERSONA))
+    with translation.override("zh-hans" if persona.language == "zh" else "en"):
+        return [
+            _("What do you know about me so far?") if knows_owner else _("Let me tell you a little about myself."),
+            _("Let me tell you about my day.")
+            if now.astimezone(persona.zone).hour >= _EVENING
+            else _("Something has been on my mind today."),
+            _("Tell me a little about yourself.")
+            if is_described and not is_offline
+            else _("What will you remember of what I tell you?"),
+        ]
+
+
+async def write(persona: Persona) -> str:
+    """The persona's greeting, asked of the model where there is none so far, and stored; "" where none can be had in
+    time, or a conversation has begun. No transaction may be open."""
+    if persona.greeting or not knobs.greeting_seconds() or await in_thread(llm.provider_name) == "offline":
+        return persona.greeting
+    blocks = await in_thread(blocks_of, persona)
+    try:
+        async with asyncio.timeout(knobs.greeting_seconds()):
+            text = fit(await _ask(persona, blocks), persona.language)
+    except (llm.LLMError, TimeoutError):
+        return ""
+    return await in_thread(_store, persona, text) if text else ""
+
+
+def blocks_of(persona: Persona) -> dict[str, str]:
+    return dict(persona.core_blocks.values_list("label", "content"))
+
+
+def fit(text: str, language: str) -> str:
+    """What a model wrote as it may be shown, without quotation marks around it; "" where it is no greeting: too long,
+    in another script, or with a name that was left open."""
+    words = " ".join(text.split())
+    if whole := _QUOTED.fullmatch(words):
+        words = whole["words"]
+    han, latin = len(_HAN.findall(words)), len(_LATIN.findall(words))
+    is_in_language = han * 2 >= latin if language == "zh" else latin > han
+    return words if words and len(words) <= MAX_CHARACTERS and is_in_language and not re.search(r"\{|\[", words) else ""
+
+
+async def _ask(persona: Persona, blocks: Mapping[str, str]) -> str:
+    texts = {f"{label}_block": neutralize(shorten(text.strip(), _BLOCK_TOKENS)) for label, text in blocks.items()}
+    request = llm.Request(
+        system=render_prompt("greeting", persona.language, name=persona.name, user_name=persona.called),
+        user=render_prompt("greeting_input", persona.language, name=persona.name, user_name=persona.called, **texts),
+        tier="large",
+        purpose=Purpose.ONBOARDING,
+        max_tokens=MAX_CHARACTERS,
+        max_characters=2 * MAX_CHARACTERS,
+        owner_id=persona.owner_id,
+        persona_uuid=persona.uuid,
+    )
+    text = ""
+    async with aclosing(llm.stream(request)) as pieces:
+        async for piece in pieces:
+            if isinstance(piece, llm.CutOff):
+                return ""
+            if isinstance(piece, llm.Withdrawn):
+                text = ""
+            text += piece if isinstance(piece, str) else ""
+    return text
+
+
+def _store(persona: Persona, text: str) -> str:
+    """Store it, unless the owner has begun, one came first from another tab, or the names changed meanwhile; returns
+    the one that is stored."""
+    with transaction.atomic():
+        if not persona.messages.exists():
+            unchanged = Persona.objects.filter(pk=persona.pk, name=persona.name, user_name=persona.user_name)
+            unchanged.filter(greeting="").update(greeting=text)
+        return Persona.objects.values_list("greeting", flat=True).get(pk=persona.pk)
