@@ -92,7 +92,7 @@ def find_about(persona: Persona, subject: str, asked: Message | None = None) -> 
     said = Message.objects.filter(persona=persona, pk__in=keys, session__off_the_record=False)
     said = said.exclude(role=Message.Role.SYSTEM).exclude(pk__in=[asked.pk] if asked else [])
     messages = _nearest_in_words(said.select_related("session"), words, lambda message: message.content)
-    nodes = _nearest_in_words(_holding(persona, roots), words, lambda node: node.description)
+    nodes = _nearest_in_words(holding(persona, roots), words, lambda node: node.description)
     recallable = ConceptNode.objects.of(persona).recallable().select_related("persona")
     if domains:
         known = [node.pk for node in nodes]
@@ -159,15 +159,7 @@ def _divide(
     return [row for row in best if meant[row]][:MAX_FOUND], alike[:MAX_ALIKE]
 
 
-def matching_nodes(persona: Persona, words: Sequence[str]) -> list[ConceptNode]:
-    """The memories in which half of the words stand, best first."""
-    shares = {node: share_of(words, node.description) for node in _holding(persona, words)}
-    return sorted((node for node in shares if shares[node] >= ALIKE), key=lambda node: (-shares[node], -node.pk))[
-        :MAX_FOUND
-    ]
-
-
-def _holding(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
+def holding(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
     """The memories that hold any of the words."""
     keys = _matching(vectors.SUBSTRINGS, persona, words)
     return ConceptNode.objects.of(persona).filter(pk__in=keys).select_related("persona")

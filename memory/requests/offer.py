@@ -23,6 +23,7 @@ from django.db import transaction
 
 from chat.models import Message, Session, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests
+from echovessel.language.requests.restatement import read_restatements
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation.lessons import Wish, is_refused, learn, wish_of
@@ -47,7 +48,11 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
     for message in reversed(messages):
         before = messages_before(message)
         previous = next((one.content for one in before if one.role == Message.Role.USER), "")
-        for request in read_requests(message.content, previous=previous):
+        requests = read_requests(message.content, previous=previous)
+        restated = (
+            () if any(one.kind is RequestKind.CORRECTION for one in requests) else read_restatements(message.content)
+        )
+        for request in (*requests, *restated):
             match request.kind:
                 case RequestKind.FORGET:
                     offer_to_forget(turn, message, place_of(request), sure=request.sure)
@@ -92,7 +97,7 @@ def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequ
     """Offer to correct the first of the memories that is meant, where that changes it and was not declined."""
     begins = request.subject_start
     declined = _declined(turn.persona, message.content[request.start : request.end])
-    ids = ids_of([node.uuid for node in nodes if would_change(node.description, request)])
+    ids = ids_of([node.uuid for node in nodes if would_change(node, request)])
     ids = [one for one in ids if one not in declined]
     places = {
         "place": [request.start, request.end],

@@ -104,9 +104,9 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     correcting = _correction(persona, own_message)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))
-    if not corrections.would_change(node.description, correcting):
+    if not corrections.would_change(node, correcting):
         raise Http404
-    suggestion = corrections.suggest(node.description, correcting)
+    suggestion = corrections.suggest(node.description, correcting, persona.called)
     form = correction_form(node, auto_id=f"correct-{node.pk}-%s")
     if suggestion:
         form.initial["description"] = suggestion.description

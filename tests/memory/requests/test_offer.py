@@ -473,3 +473,41 @@ def test_an_offer_is_open_while_what_it_is_about_is_there_and_for_nobody_else(
     client.force_login(mira.owner)
     client.post(reverse("put_back", args=[mira.uuid, kissed.uuid]))
     assert not offer.open_offers(mira)
+
+
+@pytest.mark.django_db
+@each_row(
+    "memory, message, corrected",
+    [
+        ("Ana：“我妹妹小雨在昆明当护士”", "其实我妹妹小雨在大理当护士", "Ana：“我妹妹小雨在大理当护士”"),
+        ("Ana：“我妹妹小雨在昆明当护士”", "我妹妹小雨现在在大理当护士，不是昆明", "Ana：“我妹妹小雨在大理当护士”"),
+        ("Ana: “Ruth lives in Leeds”", "Ruth lives in York, actually.", "Ana: “Ruth lives in York”"),
+        ("Ana: “Ruth lives in Leeds”", "Hi! Ruth actually lives in York now.", "Ana: “Ruth lives in York”"),
+        ("Ana has three sisters.", "Actually I have two sisters.", "Ana has two sisters."),
+    ],
+)
+def test_a_first_message_that_says_otherwise_than_a_memory_is_offered_with_the_words_that_change(
+    mira: Persona, client: Client, remember: Any, memory: str, message: str, corrected: str
+) -> None:
+    ConceptNode.objects.all().delete()
+    OutboxEvent.objects.all().delete()
+    remember(mira, "Ana has a garden.")
+    node = remember(mira, memory)
+    afterwards.after_turn(ended(mira, message).pk, NOW)
+    [told] = asked("memory.correction.asked")
+    assert told["node_ids"] == [str(node.uuid)]
+    client.force_login(mira.owner)
+    card = client.get(f"{reverse('correction', args=[mira.uuid, told['asked_id']])}?node={node.uuid}")
+    assert corrected in card.content.decode()
+
+
+@pytest.mark.django_db
+@each_row(
+    "message", ["Actually I have a cold.", "Ruth actually works too much.", "其实小雨在单位很受欢迎", "我不是饿，是困"]
+)
+def test_what_only_says_more_asks_nothing(mira: Persona, remember: Any, message: str) -> None:
+    OutboxEvent.objects.all().delete()
+    for memory in ("Ana has three brothers.", "Ruth works as a nurse.", "Ana：“我妹妹小雨在昆明当护士”"):
+        remember(mira, memory)
+    afterwards.after_turn(ended(mira, message).pk, NOW)
+    assert not asked("memory.correction.asked")

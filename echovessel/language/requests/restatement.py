@@ -1,0 +1,484 @@
+"""What a sentence says otherwise than a memory does, in one place. Pure; English and Chinese.
+
+"Nora lives in Oslo now, not Bergen" states "Nora lives in Oslo" and denies "Bergen". Beside "Nora lives in Bergen with
+her cat" it says the same but for one run of words, and that is what changes. The two are aligned word by word. A run is
+taken only where both say the same around it and both runs are of one kind: a number for a number, a day for a day, a
+noun with its preposition for another. Of anything else nothing is proposed: a wrong proposal is worse than none.
+"""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+
+from echovessel.language import tokenizer
+from echovessel.language.dates import DAY_WORD
+from echovessel.language.requests.clauses import (
+    is_asked,
+    is_own_voice,
+    is_said_to_others,
+    is_told_of,
+    prepare,
+    sentences,
+)
+from echovessel.language.requests.types import Request, RequestKind
+
+MAX_RUN = 6  # tokens in one place
+MAX_SENTENCE = 160  # characters; who says more tells a story
+
+_I = re.IGNORECASE
+_HAN = re.compile(r"[\u3400-\u9fff]")
+_NUMBER = (
+    r"(?:one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|"
+    r"eighteen|nineteen|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety|a hundred)"
+)
+_TOKEN = re.compile(
+    r"[£$€¥]?\d+(?:[.,:]\d+)*(?:st|nd|rd|th)?|[零〇一二两三四五六七八九十百千万半]+|[\u3400-\u9fff]|"
+    r"n['’]t\b|['’](?:s|re|m|ve|ll|d)\b|[^\W\d_\u3400-\u9fff]+?(?=n['’]t\b)|[^\W\d_\u3400-\u9fff]+(?:-[^\W\d_]+)*"
+)
+_SIGN = re.compile(r"[^\w\s'-]")
+_TITLES = ("Dr", "Mr", "Mrs", "Ms", "St")
+_IS_NUMBER = re.compile(rf"[£$€¥]?\d.*|[零〇一二两三四五六七八九十百千万半]+|{_NUMBER}", _I)
+_IS_DAY = re.compile(
+    rf"(?:mon|tues|wednes|thurs|fri|satur|sun)day|january|february|march|april|may|june|july|august|september|october|"
+    rf"november|december|{DAY_WORD.pattern}",
+    _I,
+)
+# Of no weight on either side: "Nora now actually lives in Oslo".
+_ADVERBS = re.compile(
+    r"\b(?:as a matter of fact|in fact|in reality|these days|at the moment|actually|really|now|nowadays|currently|just|"
+    r"already|still)\b|快(?=[\d一二两三四五六七八九十])|现在|目前|如今|其实|实际上|已经|早就|早已|一直|应该|今年|刚才|本来|[都才了啦呢啊哦呀嘛吧哈]",
+    _I,
+)
+_SAME = {"a": "a", "an": "a"} | dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "'m", "'re"), "be")
+_SAME |= dict.fromkeys(("has", "have", "had", "'ve", "got"), "have")
+_PRONOUNS = frozenset(("i", "we", "he", "she", "it", "they", "his", "her", "my", "our", "their", "its", "that"))
+_PRONOUNS_ZH = frozenset("我他她它")
+_FIRST = frozenset(("i", "we", "my", "our", "我"))
+_LINKS = frozenset(("be", "have", "it", "that", "there", "'s", "it", "是", "的", "在", "叫", "有"))
+# The noun that is replaced stands behind one of these, or before words that both say.
+_GOVERNS = frozenset(
+    tokenizer.tokenize(
+        "a an the my his her our their in on at to from with for of by near since until about as than under over into "
+        "called named live work study teach play drive speak learn like love prefer hate cost own eat drink earn run "
+        "want need marry meet read sell grow keep lend owe pay see visit use wear bring buy be have name every"
+    )
+) | {"be", "have", "a", "'s"}
+_GOVERNS_ZH = frozenset("在叫是姓属学教养到去住做当开买对和跟从于拉弹爱吃喝说会要第月年周期有数色字戴穿欠给怕读念卖")
+# A run that holds one of these is no name of a thing: "works too much", 「很开心」.
+_NO_NOUN = frozenset(
+    tokenizer.tokenize("too very so quite not no been being away out up off down back only more much rather")
+)
+_NO_NOUN_ZH = re.compile(
+    r"[我你他她它很太不没真挺好个这那么也又吗想会能要就过着被把让得]|有点|非常|睡觉|上班|上课|吃饭|休息|开会|加班|学习|工作|"
+    r"等|做|看|玩|写|跑|哭|忙|聊|路上|外面|家里|昨|明天|今天|后来|以前|一样|可以|喜欢|觉得"
+)
+_STOPS = frozenset(("last", "next", "this", "every", "since", "and", "but", "who", "which", "ago", "because", "while"))
+# Where the words for a place or a thing end: 「昆明|当护士」.
+_ENDS_ZH = re.compile(r"[当做读念教学的跟和住养开上工打生认结等，,。”]")
+_KIN_ZH = frozenset("妈爸哥弟姐妹子儿公婆友板事奶爷舅姨叔姑猫狗学")
+_DETAIL_ZH = re.compile(r"[去今前上下]?[年月周个天]|[\d一二三四五六七八九十]+年?|是")
+
+OPENING = re.compile(
+    r"(?:\W*(?:no+|nope|wait|sorry|oops|whoops|oh|ah|well|um|hey|actually|in fact|correction|my (?:bad|mistake)|"
+    r"hold on|hang on|make that|"
+    r"(?:that(?:'s| is| was)|you(?:'re| are)) (?:wrong|not right|incorrect|not true|mistaken)|i (?:mean|meant|said)|"
+    r"(?:you|i)(?:'ve| have)? (?:got|had) (?:it|that|this) (?:all )?wrong|you (?:misremember|misunderstood)|"
+    r"i never said|i didn't say)\b(?! (?:questions?|one|idea|for|till|until|to|a)\b)[\s,.:;!–—-]*)+|"
+    r"(?:[\s，,。！!]*(?:不对|错了|不是(?=[，,。！])|不(?=[，,])|啊|哦|呃|嗯|等等|抱歉|不好意思|对不起|(?:你|我|是我)?(?:刚才|"
+    r"刚刚|之前|上次|可能|好像)?(?:说|记|搞|弄|打|写|听|理解)(?:错|混|反|岔)了?|(?:一个)?更正(?:一下)?|纠正(?:一下)?|准确地?说|"
+    r"我(?:说|指)的是|其实|实际上)[\s，,。！!：:]*)+",
+    _I,
+)
+_TAIL = re.compile(
+    r"[\s,，]+(?:actually|in fact|that is|i mean|sorry|(?:you|i)(?:'ve| have)? (?:got|had) (?:it|that) wrong|"
+    r"you're wrong|"
+    r"(?:是)?(?:你|我|您)?(?:刚才|刚刚|之前|上次)?(?:说|记|搞|弄|打|写|听)(?:错|混|反)了?[啦吧哦]?|才对|不对)[\s.!。！]*$",
+    _I,
+)
+_NOT_AFTER = re.compile(
+    r"^(?P<stated>.+?)(?<!\bis)(?<!\bwas)(?<!\bare)(?<!'s)(?<!'re)(?<!'m)(?<!\bam)(?<!\bdo)(?<!\bdid)[\s,;–—-]+"
+    r"(?:and |but )?(?:not|instead of|rather than)\s+(?P<denied>[^,;.!]{1,60})$",
+    _I,
+)
+_NOT_BEFORE = re.compile(
+    r"^(?P<lead>.{0,60}?)(?:n't|\bnot)\s+(?P<denied>[^,;.!]{1,60}?)\s*(?:[,;.–—]|\s-\s|,?\s+but\b)\s*(?:but |rather )?"
+    r"(?P<stated>.{2,90})$",
+    _I,
+)
+_NOT_AFTER_ZH = re.compile(
+    r"^(?P<stated>.{2,60}?)[，,\s。]\s*(?:而|并|可|根本)?(?:不|没)(?:是在|是叫|是|叫|在|姓|属|住在?|去|学|养|有)(?P<denied>[^，,。]{1,16})$"
+)
+_NOT_BEFORE_ZH = re.compile(
+    r"^(?P<lead>[^，,]{0,24}?)(?:并|根本)?(?:不|没)(?P<verb>是在|是叫|是|叫|在|姓|属|住在?|去|学|养|有)(?P<denied>[^，,。]{1,16})[，,\s。]\s*"
+    r"(?:而是|其实|应该|而|才)*(?:是在|是叫|是|叫|在|姓|属|住在?|去|学|养|有)(?P<instead>[^，,。]{1,16})$"
+)
+_CLEFT = re.compile(r"\s+(?:who|that|which|where)\b.*$", _I)
+_MARKED = re.compile(
+    r"\b(?:actually|in fact|as a matter of fact|correction)\b|\b(?:not|instead of|rather than)\b|n't\b|"
+    r"其实|实际上|准确地?说|更正|纠正|[说记搞弄打写听](?:错|混|反)|不对|(?:不|没)(?:是|叫|在|姓|属|住|去|学|养|有)",
+    _I,
+)
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a sentence states, and what it denies; `instead` where it says outright what stands for that."""
+
+    stated: str
+    denied: str = ""
+    instead: str = ""
+
+
+@dataclass(frozen=True)
+class Change:
+    """`memory[start:end]` would read `new`."""
+
+    start: int
+    end: int
+    new: str
+
+
+@dataclass(frozen=True)
+class _Token:
+    form: str
+    start: int
+    end: int
+    begins: bool  # after a sign, as a comma or a quotation mark
+
+
+def read_restatements(text: str) -> Iterator[Request]:
+    """The sentences of a message that say of something that it is otherwise. They are corrections only where a memory
+    says what they contradict.
+
+    >>> [one.subject for one in read_restatements("Hi! Nora lives in Oslo, actually. It rained.")]
+    ['Nora lives in Oslo, actually']
+    """
+    plain = prepare(text)
+    for start, end in sentences(plain):
+        words = plain[start:end]
+        if (
+            len(words) <= MAX_SENTENCE
+            and (OPENING.match(words) or _MARKED.search(words))
+            and is_own_voice(plain, start, end)
+            and not is_asked(plain, start)
+            and not is_told_of(plain, start, start, end)
+            and not is_said_to_others(plain, start, end)
+        ):
+            yield Request(RequestKind.CORRECTION, start, end, text[start:end], sure=False, subject_start=start)
+
+
+def read_claim(text: str) -> Claim:
+    """What a correction states and denies.
+
+    >>> read_claim("Actually Nora lives in Oslo now, not Bergen.")
+    Claim(stated='Nora lives in Oslo now', denied='Bergen', instead='')
+    >>> read_claim("我老家不是长沙，是株洲")
+    Claim(stated='我老家是株洲', denied='长沙', instead='株洲')
+    """
+    words = text.replace("’", "'").strip(" \n.!。！~～")
+    words = _TAIL.sub("", words)
+    opening = OPENING.match(words)
+    words = words[opening.end() :] if opening and opening.end() < len(words) else words
+    if _HAN.search(words):
+        if before := _NOT_BEFORE_ZH.match(words):
+            denied, instead = (re.sub(r"[了啦的哦呀啊哈]+$", "", before[side]) for side in ("denied", "instead"))
+            while len(denied) > 1 and len(instead) > 1 and denied[-1] == instead[-1] and len(denied) > 2:
+                denied, instead = denied[:-1], instead[:-1]  # 不是小军打碎的，是小勇打碎的
+            return Claim(before["lead"] + before["verb"].removeprefix("并") + instead, denied, instead)
+        if after := _NOT_AFTER_ZH.match(words):
+            return Claim(after["stated"], re.sub(r"[了啦的哦呀啊哈]+$", "", after["denied"]))
+        return Claim(words)
+    if after := _NOT_AFTER.match(words):
+        return Claim(after["stated"], after["denied"])
+    if before := _NOT_BEFORE.match(words):
+        stated = re.sub(r"^(?:it|that)(?:'s| is| was)\s+", "", before["stated"], flags=_I)
+        return Claim(stated, _CLEFT.sub("", before["denied"]), stated if stated != before["stated"] else "")
+    return Claim(words)
+
+
+def read_change(memory: str, claim: Claim, owner: str = "") -> Change | None:
+    """What changes in `memory` if the claim holds; None where they are not about the same, or it is not plain what
+    stands for what. `owner` is the name by which memories speak of the owner.
+
+    >>> read_change("Nora lives in Bergen with her cat.", Claim("Nora lives in Oslo"))
+    Change(start=14, end=20, new='Oslo')
+    >>> read_change("Nora lives in Bergen.", Claim("Nora lives near the sea"))
+    """
+    known, told = _tokens(memory), _tokens(claim.stated)
+    denied = _tokens(claim.denied)
+    weighty = [token.form for token in denied if not _is_light(token.form)]
+    forms = {token.form for token in known}
+    if claim.denied and not (weighty and weighty[-1] in forms):
+        return None
+    is_known = all(form in forms for form in weighty)
+    weighty = [form for form in weighty if form in forms]
+    if change := _aligned(memory, claim.stated, known, told, weighty, owner):
+        return change
+    return _exchanged(memory, claim, known, told, weighty) if weighty and is_known else None
+
+
+def _tokens(text: str) -> list[_Token]:
+    text = text.replace("’", "'")
+    idle = {at for adverb in _ADVERBS.finditer(text) for at in range(*adverb.span())}
+    tokens: list[_Token] = []
+    last = 0
+    for found in _TOKEN.finditer(text):
+        if found.start() in idle:
+            continue
+        word = found[0].lower()
+        form = _SAME.get(word) or (word if _is_number(word) else next(iter(tokenizer.tokenize(word)), word))
+        if word == "'s":
+            form = "be" if tokens and tokens[-1].form in _PRONOUNS | {"there", "who"} else "'s"
+        if form == "have" and tokens and tokens[-1].form == "have":
+            continue  # "I've got"
+        begins = bool(_SIGN.search(text, last, found.start())) and not text[:last].endswith(_TITLES)
+        tokens.append(_Token(form, found.start(), found.end(), begins))
+        last = found.end()
+    return tokens
+
+
+def _is_light(form: str) -> bool:
+    return form in _LINKS or form in _PRONOUNS or form in _PRONOUNS_ZH or tokenizer.is_function_word(form)
+
+
+def _index(tokens: Sequence[_Token], forms: Sequence[str]) -> int:
+    """Where the last of the forms stands, if all do, in this order."""
+    at = -1
+    for form in forms:
+        at = next((place for place in range(at + 1, len(tokens)) if tokens[place].form == form), -1)
+        if at < 0:
+            return -1
+    return at
+
+
+def _aligned(
+    memory: str, stated: str, known: Sequence[_Token], told: Sequence[_Token], denied: Sequence[str], owner: str
+) -> Change | None:
+    match = SequenceMatcher(None, [one.form for one in known], [one.form for one in told], autojunk=False)
+    steps = match.get_opcodes()
+    runs = []
+    for at, (name, first, last, begins, ends) in enumerate(steps):
+        if name == "insert" and not all(_is_light(one.form) for one in told[begins:ends]):
+            return None
+        if name == "delete" and 0 < at < len(steps) - 1 and not (denied or _is_detail(memory, known, first, last)):
+            return None
+        if name == "replace":
+            if begins == 0 and all(_is_light(one.form) for one in told[:ends]):
+                if not _is_same_subject(memory, known[:last], told[:ends], owner):
+                    return None
+                continue
+            runs.append((first, last, begins, ends))
+    if len(runs) != 1 or not _speaks_of_the_same(known, told, steps, is_lenient=bool(denied)):
+        return None
+    first, last, begins, ends = runs[0]
+    while first < last and begins < ends and _is_light(known[first].form) and known[first].form in _LINKS:
+        first += 1  # 「在长沙」 for 「是株洲」
+    while begins < ends and told[begins].form in _LINKS:
+        begins += 1
+    is_end = ends == len(told)
+    is_cut = False
+    if all(_is_light(one.form) for one in told[:begins]) and not any(step[0] == "equal" for step in steps[:1]):
+        first = max(first, last - (ends - begins))  # a subject: the words for the owner and for who it is to them stay
+    at_least = first
+    while first and begins > 1 and _can_widen(known, told, first, begins):
+        first, begins = first - 1, begins - 1  # 李皓 for 李浩
+    if is_end:
+        through = _end_of_noun(memory, known, at_least, last, told[begins:ends])
+        is_cut, last = through < last and not known[through].begins, through
+    old, new = known[first:last], told[begins:ends]
+    if not old or not new or max(len(old), len(new)) > MAX_RUN:
+        return None
+    if not _is_of_one_kind(memory, stated, old, new, is_lenient=bool(denied)):
+        return None
+    if denied and not {one.form for one in old} & set(denied):
+        return None
+    if is_cut and not denied and _HAN.search(stated) and len(old) != len(new):
+        return None  # 「在家休息」 for 「在昆明当护士」
+    if not (
+        _is_governed(known, told, first, begins) or (not is_end and _is_held_behind(known, last, told, ends, begins))
+    ):
+        return None
+    if first and begins and known[first - 1].form == told[begins - 1].form == "a":
+        old, new = known[first - 1 : last], told[begins - 1 : ends]  # "an" with its noun
+    return Change(old[0].start, old[-1].end, stated[new[0].start : new[-1].end])
+
+
+def _can_widen(known: Sequence[_Token], told: Sequence[_Token], first: int, begins: int) -> bool:
+    """Whether a word that both say belongs to what differs: 「李皓」 for 「李浩」, "New Jersey" for "New York"."""
+    before = known[first - 1]
+    is_alike = before.form == told[begins - 1].form and not known[first].begins
+    return (
+        is_alike
+        and not (
+            _is_light(before.form) or _is_number(before.form) or before.form in _GOVERNS or before.form in _GOVERNS_ZH
+        )
+        and any(_is_governed(known, told, first - step, begins - step) for step in (1, 2) if min(first, begins) > step)
+    )
+
+
+def _is_detail(memory: str, known: Sequence[_Token], first: int, last: int) -> bool:
+    """Whether what the memory says more at one place is only a name or a time, and nobody else is meant with it."""
+    words = memory[known[first].start : known[last - 1].end]
+    if _HAN.search(words):
+        return bool(_DETAIL_ZH.fullmatch(words)) or (
+            first > 0
+            and known[first - 1].form in _KIN_ZH
+            and not any(sign in _KIN_ZH or sign == "的" for sign in words)
+        )
+    return words[:1].isupper() and not any(one.form == "'s" for one in known[first : last + 1])
+
+
+def _is_same_subject(memory: str, known: Sequence[_Token], told: Sequence[_Token], owner: str) -> bool:
+    """Whether a pronoun may stand for the subject of the memory: "I" for the owner's name, "he" for any other."""
+    if all(one.form in ("the", "my", "our", "a") for one in told):
+        return known[-1].form in ("the", "my", "our", "a")
+    if all(one.form in _LINKS for one in told):
+        return True
+    is_first = told[0].form in _FIRST
+    subject = known[-1].form
+    if is_first:
+        return bool(owner) and memory[known[0].start : known[-1].end].rstrip("'s的").endswith(owner)
+    return subject not in _FIRST and not (owner and memory[: known[-1].end].endswith(owner))
+
+
+def _speaks_of_the_same(
+    known: Sequence[_Token],
+    told: Sequence[_Token],
+    steps: Sequence[tuple[str, int, int, int, int]],
+    *,
+    is_lenient: bool,
+) -> bool:
+    """Whether both say something of weight alike; 「我住」 is not said by 「我妹妹住」."""
+    alike = [(first, begins) for name, first, _last, begins, _end in steps if name == "equal"]
+    alike_at_start = bool(alike) and alike[0][1] == 0
+    same = [one for name, _f, _l, begins, ends in steps if name == "equal" for one in told[begins:ends]]
+    if not any(not _is_light(one.form) for one in same) and not (alike_at_start and len(same) > 1):
+        return False
+    first = alike[0][0]
+    if alike_at_start and told[0].form in _FIRST and len(told) > 1 and not is_lenient:
+        return first + 1 < len(known) and (known[first + 1].form == told[1].form or told[1].form in _LINKS)
+    return True
+
+
+def _end_of_noun(memory: str, known: Sequence[_Token], first: int, last: int, new: Sequence[_Token]) -> int:
+    """Where the noun ends that begins at `first` of the memory, if the sentence says no more."""
+    if new and first < last and _is_number(new[-1].form) and _is_number(known[first].form):
+        return first + 1
+    at = first
+    while at < last:
+        token = known[at]
+        is_first = at == first
+        if not is_first and token.begins:
+            break
+        if _HAN.match(memory[token.start]):
+            if not is_first and _ENDS_ZH.match(memory[token.start]):
+                break
+        elif any(not _is_light(one.form) for one in known[first:at]) and (
+            token.form in _STOPS or token.form in _GOVERNS - {"'s"} or (_is_light(token.form) and token.form != "'s")
+        ):
+            break
+        at += 1
+    return at
+
+
+def _is_number(form: str) -> bool:
+    return _IS_NUMBER.fullmatch(form) is not None
+
+
+def _is_of_one_kind(
+    memory: str, stated: str, old: Sequence[_Token], new: Sequence[_Token], *, is_lenient: bool
+) -> bool:
+    if _HAN.search(stated):
+        if _NO_NOUN_ZH.search(stated[new[0].start : new[-1].end]):
+            return False
+    else:
+        frames = [[one.form for one in run[: _frame(run)]] for run in (old, new)]
+        if frames[0] != frames[1] and not is_lenient:
+            return False
+        for run in (old, new):
+            content = run[_frame(run) :]
+            if not content or any(one.form in _NO_NOUN or one.form in _PRONOUNS for one in content):
+                return False
+            if any(_is_light(one.form) and one.form not in ("of", "'s") for one in content):
+                return False
+        if not is_lenient and re.match(r"[a-z]{3,}(?:ing|ed)\b", stated[new[_frame(new)].start :]):
+            return False  # "is getting divorced" for "is a nurse"
+    heads = [run[0 if _HAN.search(stated) else _frame(run)] for run in (old, new)]
+    if _is_number(heads[0].form) != _is_number(heads[1].form):
+        return False
+    if _is_number(heads[0].form) and len(old) != len(new):
+        return False
+    days = [
+        _IS_DAY.fullmatch(text[one.start : one.end]) is not None
+        for text, one in zip((memory, stated), heads, strict=True)
+    ]
+    if days[0] != days[1]:
+        return False
+    is_spelled = any(letter.isupper() for letter in stated[1:])
+    return not (is_spelled and memory[heads[0].start].isupper() and stated[heads[1].start].islower())
+
+
+def _frame(run: Sequence[_Token]) -> int:
+    """How many of the first words only lead to the noun: "at the" of "at the pool"."""
+    return next((at for at, one in enumerate(run) if not _is_light(one.form)), len(run))
+
+
+def _is_governed(known: Sequence[_Token], told: Sequence[_Token], first: int, begins: int) -> bool:
+    """Whether the run stands behind a word that both say and that a noun follows."""
+    if not first or not begins:
+        return False
+    one, other = known[first - 1].form, told[begins - 1].form
+    governs = _GOVERNS | _GOVERNS_ZH
+    return (
+        (one == other and one in governs)
+        or (one in _LINKS and other in _LINKS)
+        or (one == other and len(known) > first and _is_number(known[first].form) and not _is_light(one))
+    )
+
+
+def _is_held_behind(known: Sequence[_Token], last: int, told: Sequence[_Token], ends: int, begins: int) -> bool:
+    """Whether both go on alike with words of weight; with more of them where nothing stands before."""
+    same = 0
+    for one, other in zip(known[last:], told[ends:], strict=False):
+        if one.form != other.form:
+            break
+        same += 1 if _is_light(one.form) else 2
+    is_after_a_subject = any(not _is_light(one.form) for one in told[:begins])
+    return same >= (
+        2 if is_after_a_subject else 4 + 2 * any(one.form in _GOVERNS_ZH or len(one.form) == 1 for one in told[ends:])
+    )
+
+
+def _exchanged(
+    memory: str, claim: Claim, known: Sequence[_Token], told: Sequence[_Token], denied: Sequence[str]
+) -> Change | None:
+    """What is denied, and stands in the memory once, for the only words of the sentence that are new."""
+    stated = claim.stated
+    if claim.instead:
+        stated, told = claim.instead, _tokens(claim.instead)
+        if _frame(told) >= len(told):
+            return None
+    else:
+        beside = {one.form for one in told}
+        denied = [form for form in denied if form not in beside] or denied
+    forms = {one.form for one in known}
+    places = [at for at, one in enumerate(told) if not _is_light(one.form)]
+    if not claim.instead:
+        places = [at for at in places if told[at].form not in forms]
+        behind = next((at for at in reversed(places) if at - 1 not in places), 0)
+        if told[behind - 1].form in _LINKS:  # "My cat's name is Pickle", 「我妈教的是数学」
+            places = list(range(behind, len(told))) if _HAN.search(stated) else [at for at in places if at >= behind]
+    if not places or places[-1] - places[0] + 1 != len(places):
+        return None
+    end = _index(known, denied)
+    old, new = known[end - len(denied) + 1 : end + 1], told[places[0] : places[-1] + 1]
+    if [one.form for one in old] != list(denied) or len(new) > MAX_RUN:
+        return None
+    if sum(one.form == denied[0] for one in known) > 1 and len(denied) == 1:
+        return None
+    if not _is_of_one_kind(memory, stated, old, new, is_lenient=True):
+        return None
+    if _HAN.search(stated) and abs(len(old) - len(new)) > 2:
+        return None
+    return Change(old[0].start, old[-1].end, stated[new[0].start : new[-1].end])
