@@ -302,6 +302,16 @@ def felt_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
     )
 
 
+def told_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str, str, int]]:
+    """The newest of what was told of the owner and their people: id, kind, domain, words, impact."""
+    return _rows(
+        "SELECT n.id, n.kind, n.domain, n.description, n.emotional_impact FROM memory_conceptnode n "
+        f"WHERE n.persona_id = %s AND n.kind IN ('fact', 'event') AND n.subject <> 'persona' AND {RECALLABLE} "
+        "ORDER BY n.id DESC LIMIT %s",
+        [persona_id, limit],
+    )
+
+
 def undated_sessions(session_ids: Sequence[int]) -> set[int]:
     """Those of imported sessions of whose messages the file says no times."""
     wanted = "json_each(%s) AS wanted CROSS JOIN memory_importchunk c ON c.session_id = wanted.value"

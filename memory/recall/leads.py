@@ -1,5 +1,6 @@
-"""Memories that come first for what is asked: the newest of the thread of which somebody asks how it went, or the last
-ones of the feeling of which they ask when it was there.
+"""Memories that come first for what is asked: the newest of the thread of which somebody asks how it went, the last
+ones of the feeling of which they ask when it was there, or one of each side of a life where they ask what is known of
+them at all.
 
 Only such a question costs a statement.
 """
@@ -7,17 +8,22 @@ Only such a question costs a statement.
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import zip_longest
 
 from echovessel.language import tokenizer
 from echovessel.language.common_words import is_everyday
 from echovessel.language.courses import asks_how_it_went, matters_in
+from echovessel.language.fact_domains import domains_of
 from echovessel.language.feelings import are_alike, asks_when_last, feelings_in
+from echovessel.language.overview import asks_for_overview
 from memory.recall import details
 from memory.recall.select import Candidate, Selection
 from persona.models import Persona
 
 MAX_LEADS = 3
-MAX_FELT_READ = 1_000
+MAX_FELT_READ = MAX_TOLD_READ = 1_000
+MAX_OVERVIEW = 8
+SIDES = ("about", "home", "work", "people", "health", "belongings", "likes", "plans", "beliefs")
 CLOSE = 8  # of the nearest nodes, those that show which thread is meant
 LIFT = 1e-4
 
@@ -44,7 +50,20 @@ def find_leads(persona: Persona, turns: Sequence[str], nearest: Sequence[int]) -
             feelings = ((key, feelings_in(f"{' '.join(json.loads(tags))}. {words}")) for key, tags, words in felt)
             alike = [key for key, its in feelings if are_alike(meant, its)]
             return Leads(alike[:MAX_LEADS], "feeling")
+    if asks_for_overview(asked):
+        return Leads(_overview(persona), "overview")
     return Leads()
+
+
+def _overview(persona: Persona) -> list[int]:
+    """Of each side of the owner's life what tells most: a fact before an event, what weighs more before what weighs
+    less, the newer before the older; then the next ones of each side."""
+    sides: dict[str, list[tuple[bool, int, int]]] = {side: [] for side in SIDES}
+    for key, kind, domain, words, impact in details.told_nodes(persona.pk, MAX_TOLD_READ):
+        side = domain or next(iter(domains_of(words)), "about")
+        sides[side].append((kind == "fact", abs(impact), key))
+    ranked = [sorted(rows, reverse=True) for rows in sides.values()]
+    return [key for row in zip_longest(*ranked) for *_, key in filter(None, row)][:MAX_OVERVIEW]
 
 
 def _thread_meant(persona: Persona, asked: str, nearest: Sequence[int]) -> int | None:
@@ -66,7 +85,9 @@ def lift(candidates: Sequence[Candidate], leads: Leads) -> Sequence[Candidate]:
         return candidates
     best = max((candidate.score for candidate in candidates), default=0.0)
     return [
-        candidate._replace(score=best + LIFT * (MAX_LEADS - leads.nodes.index(candidate.key)), only_excepted=False)
+        candidate._replace(
+            score=best + LIFT * (len(leads.nodes) - leads.nodes.index(candidate.key)), only_excepted=False
+        )
         if candidate.is_node and candidate.key in leads.nodes
         else candidate
         for candidate in candidates
@@ -77,7 +98,7 @@ def in_front(selection: Selection, leads: Leads) -> Selection:
     """The selection with the leads before all others, in their order."""
     places = {key: place for place, key in enumerate(leads.nodes)}
     items = sorted(
-        selection.items, key=lambda item: places.get(item.best.key, MAX_LEADS) if item.best.is_node else MAX_LEADS
+        selection.items, key=lambda item: places.get(item.best.key, len(places)) if item.best.is_node else len(places)
     )
     return replace(selection, items=items) if places else selection
 

@@ -22,7 +22,7 @@ from django.conf import settings
 from chat.models import Message
 from echovessel.language.coarse_dates import humanize_coarse_date, span_of
 from echovessel.language.dates import is_relative
-from echovessel.language.human_dates import Basis, humanize_distance, stamp_days
+from echovessel.language.human_dates import Basis, humanize_distance, stamp_days, write_days
 from echovessel.language.small_talk import Gist
 from echovessel.llm.prompts import one_line, shorten, tokens
 from memory.models import ConceptNode
@@ -148,9 +148,12 @@ class Renderer:
         return self._day(one.created_at) == self._day(other.created_at)
 
     def when_node(self, node: RenderedNode) -> str:
-        """How long ago a node's day is, as people say it; nothing where it has none."""
+        """How long ago a node's day is, as people say it; the days themselves where it has more than one ("2019");
+        nothing where it has none."""
         if node.kind == Kind.THOUGHT or not self._note_node(node) or (node.is_undated and not node.event_start):
             return ""
+        if node.event_start and node.event_end and node.event_start < node.event_end:
+            return write_days(node.event_start, node.event_end, self.language)
         return humanize_distance(node.event_start or self._day(node.created_at), self.now.date(), self.language)
 
     def when_message(self, message: RenderedMessage) -> str:

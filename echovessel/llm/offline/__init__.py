@@ -7,9 +7,11 @@ the prompt, and the same material gives the same words.
                  "recollections": [{"text", "layer": "L2"|"L3"|"L4", "speaker": "user"|"persona"|None,
                                     "when": day as people say it (may be absent),
                                     "lead": "feeling", "open" or "ended" of what answers how something went or when
-                                    something was felt last (may be absent),
+                                    something was felt last, "overview" of what answers what is known of the owner
+                                    (may be absent),
                                     "subject": whom an L3 is about (may be absent)}], best first,
                  "recent": [{"role": "user"|"persona", "content"}],
+                 "always_known": as recollections, what every prompt carries (may be absent),
                  "blocks": {"persona"|"user": text that the owner wrote} (may be absent),
                  "entities": [{"name", "description"}] who is named (may be absent),
                  "off_the_record": true where nothing is kept (may be absent),

@@ -62,6 +62,7 @@ NOT_SO = re.compile(
     r"你(?:是不是)?(?:觉得|以为|想说)我",
     re.I,
 )
+CLAUSE_BEFORE = re.compile(r".*[,，.。;；!！]", re.DOTALL)
 # What was read or seen: "I read about a guy", 看新闻说.
 OF_A_SHOW = re.compile(
     r"\bi (?:just )?(?:read|saw|watched|heard) (?:about |of )?(?:a|an|this|some) (?:\w+ )?(?:guy|man|woman|film|movie|"
@@ -78,18 +79,22 @@ CONTINUES = re.compile(
 )
 # What lasts, or lies ahead, or is promised.
 TELLS_OF_SELF = re.compile(
-    r"\b(?:i(?:'?m| am)(?: also| still| now)? (?:an? |from |allergic|vegetarian|vegan|married|single|divorced|\d)|"
-    r"i (?:also |still |now |really |only |never |always |don't |can't |do not |cannot )?(?:have|own|play|speak|"
+    r"\b(?:i(?:'?m| am)(?: also| still| now)? (?:an? |from |on (?:the|a)\b|allergic|vegetarian|vegan|married|single|"
+    r"divorced|(?:left|right)[ -]handed|\d)|(?:i|we) used to|"
+    r"i (?:also |still |now |really |only |never |always |don't |can't |do not |cannot )?(?:have|own|play|speak|stand|"
     r"collect|study|studied|teach|work|worked|live|lived|grew|like|love|hate|prefer|enjoy|eat|drink|take|wear|drive|"
     r"run|sing|swim|swam|taught|retired|served|won|passed|failed|graduated|learned|learnt|wrote|built|ride|see|saw|"
     r"paint|cook|need|use|plan|want|hope|decided|promised|started|stopped|quit|joined|bought|sold|moved|met|applied)\b|"
-    r"i(?:'ll| will|'m going| am going|'m (?:planning|thinking|learning|training|moving|starting|saving)|'ve been)\b|"
-    r"my (?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|had|lives?|works?|starts?|comes?|goes|died|left|will)\b)|"
+    r"i do (?:nights?|shifts?|days|weekends)|(?:i|we)(?:'ll| will|'(?:m|re) going| am going|'(?:m|re) (?:planning|"
+    r"learning|training|moving|starting|saving|trying)|'ve been)\b|i'm thinking\b|"
+    r"(?:my|our) (?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|had|lives?|works?|starts?|comes?|goes|died|left|will)\b|"
+    r"(?:my|our) \w+'s (?:on|in|at|an?|the|called)\b)|"
     r"我(?:们)?(?:现在|平时|还|也|只|从小|从来|一直|不|不能|每天|每周|最)*(?:是(?!说|不是|想|觉得|在|真)|叫|姓|住|"
-    r"在[^，。]{1,12}(?:工作|上班|上学|读书|长大)|来自|出生|喜欢|爱|讨厌|怕|养|有(?!点|些)|会|学|练|弹|教|开|吃|喝|"
+    r"在[^，。]{1,12}(?:工作|上班|上学|读书|长大|做|当|教|打工|实习)|来自|出生|喜欢|爱|讨厌|怕|养|有(?!点|些)|会|学|练|弹|教|开|吃|喝|"
     r"对[^，。]{1,8}过敏|"
-    r"要(?!是)|打算|准备|计划|决定|答应|保证|想(?:去|学|买|换|辞|考|要)|报了|买了|搬|辞|戒)|"
-    r"(?:^|[，。])(?:答应|保证|约好|说好)|我(?:的)?[^，。\s]{1,6}(?:是|叫|在|住|有|喜欢|会|要)",
+    r"[上倒值][^，。]{0,2}班|打[^，。]{1,4}工|要(?!是)|打算|准备|计划|决定|答应|保证|想(?:去|学|买|换|辞|考|要)|报了|买了|搬|辞|戒)|"
+    r"(?:^|[，。])(?:答应|保证|约好|说好|在[^，。]{0,8}(?:学|攒|备考|考|戒|找|做|教|准备)|刚?(?:搬|调|升)[到去了职])|"
+    r"家里?(?:有|住|在|养)|不(?:当|做|干)[^，。]{1,8}了|[^，。]{1,6}考了|(?:吃|喝)[^，。]{1,6}不|我(?:的)?[^，。\s]{1,6}(?:是|叫|在|住|有|喜欢|会|要)",
     re.I,
 )
 # "Ruth lives in York."
@@ -214,9 +219,16 @@ class Statement:
         return " ".join(quote for _, quote in self.quotes)
 
     @cached_property
+    def is_imagined(self) -> bool:
+        """Whether it is so in a dream or a thought alone: 「外婆走了，我还会梦到她」 tells something before it."""
+        match = NOT_SO.search(self.text)
+        before = CLAUSE_BEFORE.match(self.text[: match.start()]) if match else None
+        return match is not None and (before is None or len(content_words(before[0])) <= MIN_TOLD)
+
+    @cached_property
     def impact(self) -> int:
         """A cry weighs as one, whatever its words; what somebody only guesses weighs nothing."""
-        weight = 0 if NOT_SO.search(self.text) else impact_of(self.text, self.near)
+        weight = 0 if self.is_imagined else impact_of(self.text, self.near)
         tells = len(content_words(self.text)) > MIN_TOLD
         return min(weight, CRY) if self.is_cry and tells and weight <= MILD else weight
 
@@ -287,7 +299,7 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
         return False
     if statement.is_cry or bears_on_health(text):
         return True
-    if NOT_SO.search(text) or OF_A_SHOW.search(text):
+    if statement.is_imagined or OF_A_SHOW.search(text):
         return False
     if abs(statement.impact) >= WEIGHTY:
         return True

@@ -14,6 +14,7 @@ from typing import Any
 
 from echovessel.language.courses import asks_how_it_went
 from echovessel.language.feelings import asks_when_last, feelings_in
+from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import asks_to_forget, read_requests
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
@@ -152,6 +153,7 @@ FEW_WORDS = 2
 LONG = 180  # characters of a statement that is more than a line
 MAX_TOLD = 220  # characters
 MAX_QUESTIONS = 2
+MAX_OVERVIEW = 6
 MESSAGES_OF_CARE = 6
 NAMELESS = ("", "the user", "用户")
 MESSAGES_WITHOUT_QUESTION = 2
@@ -307,6 +309,8 @@ class Reply:
             return self.say("your_name")
         if ABOUT_KEEPING.search(question):
             return self.say("off_the_record" if self.material.get("off_the_record") else "keeps")
+        if asks_for_overview(question):
+            return self._overview()
         if led := self._lead(question):
             return led
         looks_up, is_why = bool(RECALL.search(question) or WHO_IS.search(question)), WHY.search(question)
@@ -335,6 +339,20 @@ class Reply:
         if looks_up and not asks_advice:
             return self.say("remembers_nothing")
         return self.say("no_answer")
+
+    def _overview(self) -> str:
+        """What is known of the owner, as a list: what every prompt carries, then what recall puts first; where nothing
+        is kept so far, what they said a moment ago."""
+        known = [*self.material.get("always_known", ()), *self.material.get("recollections", ())]
+        told = [
+            one
+            for one in memories({**self.material, "recollections": known, "recent": ()}) or self.memories
+            if one.source != "persona"
+        ]
+        if not told:
+            return self.say("overview_empty")
+        lines = [f"“{_shown(one)}”" if one.source in ("words", "user") else _shown(one) for one in told]
+        return self.say("overview", told="\n".join(f"- {line}" for line in lines[:MAX_OVERVIEW]))
 
     def _lead(self, question: str) -> str:
         """Where it is asked how something went or when something was felt last: what recall puts first, with the state

@@ -238,6 +238,7 @@ NOTHING_SAID = re.compile(
 )
 SHORT = 24
 FEW_AFTER_A_GREETING = 2  # words
+WORD = re.compile(r"[\u3400-\u9fff]{2}|[^\W\u3400-\u9fff]+")  # a Chinese word has mostly two characters
 
 
 def is_small_talk(line: str) -> bool:
@@ -250,7 +251,7 @@ def is_small_talk(line: str) -> bool:
     if not bare or NOTHING_SAID.search(bare):
         return True
     if greeted := GREETING.match(bare):
-        return len(bare) <= SHORT and len(bare[greeted.end() :].split()) < FEW_AFTER_A_GREETING
+        return len(bare) <= SHORT and len(WORD.findall(bare[greeted.end() :])) < FEW_AFTER_A_GREETING
     return len(bare) <= SHORT and any(words.match(bare) for words in (THANKS, GOODBYE, HOW_ARE_YOU))
 
 

@@ -9,6 +9,7 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
 from echovessel.language.feelings import asks_when_last
+from echovessel.language.overview import asks_for_overview
 from echovessel.llm.offline.reply import reply
 from memory.curation import threads
 from memory.models import ConceptNode, Thread
@@ -135,3 +136,39 @@ def test_memory_mode_says_how_it_went_and_when_it_was_felt() -> None:
     assert "worked all night" in felt
     assert "two days ago" in felt
     assert "worked all night" not in say("What's my cat called?", "feeling", "Ana worked all night.", "two days ago")
+
+
+def test_what_is_known_at_all_is_one_thing_of_each_side_of_a_life(mira: Persona, remember: Remember) -> None:
+    """Whatever is near to the words of the question; and memory mode lists it."""
+    pets = [remember(mira, f"Ana's cat did trick number {number}.") for number in range(12)]
+    remember(mira, "Mira likes the sea.", subject="persona")
+    sides = [
+        remember(mira, "Ana lives in Basel."),
+        remember(mira, "Ana is a nurse at the hospital."),
+        remember(mira, "Ana's sister Ruth is getting divorced.", emotional_impact=-6),
+    ]
+    for asked in ("So, what do you know about me?", "你都知道我些什么？"):
+        found = ask(mira, asked)
+        leads = [item for item in found.items if item.lead == "overview"]
+        assert {item.said for item in leads} >= {node.description for node in [*sides, pets[-1]]}
+        assert "Mira likes the sea." not in {item.said for item in leads}
+    assert not any(item.lead for item in ask(mira, "What do you know about my cat?").items)
+    known = {"persona_name": "Mira", "user_name": "Ana", "language": "en", "lines": ["What do you know about me?"]}
+    told = [{"text": text, "layer": "L3", "speaker": None} for text in ("Ana: “I live in Basel.”", "Ana is a nurse.")]
+    said = reply(known | {"recollections": told[:1], "always_known": told[1:]})
+    assert "“I live in Basel.”" in said
+    assert "you are a nurse" in said.casefold()
+    assert "nothing" in reply(known)
+
+
+def test_who_asks_what_is_known_at_all_is_heard_and_no_other_question() -> None:
+    heard = [
+        "what have you learned about me so far", "tell me everything you know about me", "How well do you know me?",
+        "What kind of person am I?", "你记得我哪些事", "你对我了解多少", "关于我你知道什么", "我在你眼里是个什么样的人",
+    ]  # fmt: skip
+    assert [text for text in heard if not asks_for_overview(text)] == []
+    others = [
+        "What do you know about my dog?", "what do you know about me and Sam", "do you know what I mean", "你知道吗",
+        "你知道我妹妹在哪吗？", "他知道了吗", "我不知道该怎么办", "你知道我今天吃了什么吗",
+    ]  # fmt: skip
+    assert [text for text in others if asks_for_overview(text)] == []
