@@ -135,7 +135,7 @@ class _Decider:
             texts |= {message: "mentioned" for message in self.request.mentions if message not in texts}
         turns = self._turns([*texts, *self.request.messages])
         replies = {
-            pk: "echo" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
+            pk: "reply" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
         }
         kept = self.request.messages.keys() | self.request.left
         return {pk: why for pk, why in (replies | texts).items() if pk not in kept}
@@ -168,7 +168,7 @@ class _Decider:
                 deleted[pk] = why
         # A reply to a message that is withheld is withheld with it, and not deleted.
         withheld_turns = self._turns(withheld) - self._turns(deleted)
-        for pk in [pk for pk, why in deleted.items() if why == "echo" and pk not in self.request.messages]:
+        for pk in [pk for pk, why in deleted.items() if why in ("reply", "echo") and pk not in self.request.messages]:
             message = self.graph.messages.get(pk)
             if message and message.is_reply and message.turn in withheld_turns:
                 del deleted[pk]

@@ -257,6 +257,7 @@ REASONS = {
     "rests_on": _("It was concluded from something deleted."),
     "quotes": _("It came from a deleted message."),
     "same_lines": _("It also came up in deleted messages."),
+    "reply": _("It is the reply to a deleted message."),
     "echo": _("It repeats deleted words."),
     "mentioned": _("It mentions the same thing."),
     "names_it": _("It contains a deleted name."),

@@ -85,7 +85,7 @@ def test_a_reply_shares_the_fate_of_the_line_it_replied_to() -> None:
         4: GraphMessage(8, is_reply=True),
     }
     graph = Graph(memories(m1=({1}, set()), m2=({1}, set())), messages)
-    assert forgetting(graph, 1).messages == {1: "words_of", 2: "echo"}
+    assert forgetting(graph, 1).messages == {1: "words_of", 2: "reply"}
     assert forgetting(graph, 1, choice=ORPHAN).withheld == {1: "still_needed", 2: "still_needed"}
     assert set(forgetting(graph, messages=(3,), choice=Choice("cascade", "withhold")).messages) == {3, 4}
 

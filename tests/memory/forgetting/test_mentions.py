@@ -151,6 +151,16 @@ def test_a_rare_word_in_chinese_is_listed(mira: Persona) -> None:
     assert listed(the(ill)) == {later.content: ("rare_word", "leave")}
 
 
+def test_a_name_and_the_sign_behind_it_are_no_rare_word(mira: Persona) -> None:
+    """Kept as it was said, a memory begins with who said it; cut into pairs of signs, that gave the pair 「子我」."""
+    Persona.objects.filter(pk=mira.pk).update(user_name="林子", language="zh")
+    mira.refresh_from_db()
+    told = say(mira, "我对芒果过敏", "记住了。")
+    say(mira, "那孩子我见过", "是吗？", minutes=1)
+    kept = node(mira, "林子：“我对芒果过敏”", told.session, quoting(told))
+    assert listed(the(kept)) == {}
+
+
 def test_the_owners_own_words_elsewhere_are_listed_and_stay(mira: Persona) -> None:
     said = "I should have called my father back that evening"
     first = say(mira, said, "You could not know.")

@@ -294,12 +294,18 @@ def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: P
     assert "kept-elsewhere" not in owner.get(done.url).content.decode()
 
 
-def test_a_receipt_says_that_the_same_words_were_kept_elsewhere(owner: Client, mira: Persona) -> None:
+def test_a_receipt_says_what_is_gone_and_what_was_kept_and_never_that_nothing_is_left(owner: Client, mira: Persona) -> None:
     first = told(mira, "I should have called my father back that evening.")
     told(mira, "I should have called my father back that evening")
     digest = previewed(owner, mira, message=first.uuid).context["preview"]["digest"]
     done = confirmed(owner, mira, digest, message=first.uuid)
-    assert "The same words also appear in one message that you kept." in owner.get(done.url).content.decode()
+    Receipt.objects.update(status=Receipt.Status.DONE)
+    for page in (owner.get(done.url).content.decode(), owner.post(done.url).content.decode()):
+        assert "What was on the list is gone, from the database too." in page
+        assert "One message with the same words was kept, as you chose." in page
+        assert "Nothing of it is left" not in page
+        assert "nothing of it is left" not in page
+    assert "what was on the list is gone. The same words stand in one message that you kept." in page
 
 
 def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
