@@ -71,8 +71,8 @@ def is_named(name: str, content: str) -> bool:
 def telling_words(text: str, names: frozenset[str]) -> set[str]:
     """The words of a text that say what it is about: none that everybody says every day, and no name of the two.
 
-    A text without spaces is cut into pairs of signs: 「林子：我…」 and 「林子对…」 would give a pair of the name's last sign
-    and the next word's first, which is rare and means nothing.
+    A text without spaces is cut into pairs of signs. 「林子：我…」 and 「林子对…」 would give a pair of the name's
+    last sign and the next word's first, which is rare and means nothing.
 
     >>> sorted(telling_words("林子：“我对芒果过敏。”", frozenset(tokenizer.tokenize("林子"))))
     ['对芒', '果过', '芒果', '过敏']

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import npgettext_lazy
 
 from memory.forgetting import KINDS, REASONS, Affected, Plan
 from memory.models import Receipt
@@ -17,18 +18,18 @@ SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 
 # What a person can picture of the tables that a plan counts; the rest are copies of it and entries of indexes.
 TABLE_LABELS = {
-    "persona_persona": _("companions"),
-    "chat_session": _("conversations"),
-    "chat_message": _("messages"),
-    "memory_conceptnode": _("memories"),
-    "memory_evidence": _("quotes"),
-    "memory_nodevector": _("search vectors"),
-    "memory_entity": _("people, places and things"),
-    "memory_alias": _("names"),
-    "chat_session.summary": _("summaries cleared"),
-    "persona_moodchange": _("mood notes"),
+    "persona_persona": npgettext_lazy("counted", "companion", "companions", "n"),
+    "chat_session": npgettext_lazy("counted", "conversation", "conversations", "n"),
+    "chat_message": npgettext_lazy("counted", "message", "messages", "n"),
+    "memory_conceptnode": npgettext_lazy("counted", "memory", "memories", "n"),
+    "memory_evidence": npgettext_lazy("counted", "quote", "quotes", "n"),
+    "memory_nodevector": npgettext_lazy("counted", "search vector", "search vectors", "n"),
+    "memory_entity": npgettext_lazy("counted", "person, place or thing", "people, places and things", "n"),
+    "memory_alias": npgettext_lazy("counted", "name", "names", "n"),
+    "chat_session.summary": npgettext_lazy("counted", "summary cleared", "summaries cleared", "n"),
+    "persona_moodchange": npgettext_lazy("counted", "mood note", "mood notes", "n"),
 }
-OTHER_TABLES = _("copies and index entries")
+OTHER_TABLES = npgettext_lazy("counted", "copy or index entry", "copies and index entries", "n")
 MENTION_MODES = [
     ("forget", _("forget it too")),
     ("withhold", _("keep it, but never bring it up")),
@@ -96,9 +97,11 @@ def receipt_context(receipt: Receipt) -> dict[str, Any]:
 
 def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """The counts of a plan or receipt in words, the most familiar kinds first."""
-    known = [(str(label), counts[name]) for name, label in TABLE_LABELS.items() if counts.get(name)]
+    known = [
+        (str(label % {"n": counts[name]}), counts[name]) for name, label in TABLE_LABELS.items() if counts.get(name)
+    ]
     others = sum(count for name, count in counts.items() if name not in TABLE_LABELS)
-    return [*known, (str(OTHER_TABLES), others)] if others else known
+    return [*known, (str(OTHER_TABLES % {"n": others}), others)] if others else known
 
 
 def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[PlanGroup]:

@@ -8,7 +8,7 @@ from typing import Any
 from django.db.models import Q
 from django.db.models.functions import Abs
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, npgettext_lazy
 
 from memory.imports import estimate, summarize, uploads
 from memory.imports.archive_files import LABEL as ARCHIVE
@@ -21,25 +21,30 @@ from persona.models import CoreDraft
 MAX_SHOWN = 8
 # What is in a file, and what came of it.
 COUNTED = {
-    "talks": _("sessions"),
-    "lines": _("messages"),
-    "entries": _("entries of a diary"),
-    "cards": _("character cards"),
-    "lore": _("entries of a lorebook"),
-    "remembered": _("memories of another system"),
+    "talks": npgettext_lazy("counted", "chat", "chats", "n"),
+    "conversations": npgettext_lazy(
+        "counted", "conversation, divided by long pauses", "conversations, divided by long pauses", "n"
+    ),
+    "lines": npgettext_lazy("counted", "message", "messages", "n"),
+    "entries": npgettext_lazy("counted", "entry of a diary", "entries of a diary", "n"),
+    "cards": npgettext_lazy("counted", "character card", "character cards", "n"),
+    "lore": npgettext_lazy("counted", "entry of a lorebook", "entries of a lorebook", "n"),
+    "remembered": npgettext_lazy("counted", "memory of another system", "memories of another system", "n"),
 }
 BECAME = {
-    "lines": _("messages imported"),
-    "entries": _("entries imported"),
+    "lines": npgettext_lazy("counted", "message imported", "messages imported", "n"),
+    "entries": npgettext_lazy("counted", "entry imported", "entries imported", "n"),
     "known": _("already here"),
     "refused": _("refused, because you had forgotten it"),
-    "left_out": _("messages of people you left out"),
-    "remembered": _("conversations remembered"),
-    "unread": _("conversations still to be read"),
-    "failed": _("conversations that could not be read"),
-    "nodes": _("memories"),
-    "entities": _("names"),
-    "drafts": _("drafts"),
+    "left_out": npgettext_lazy("counted", "message of people you left out", "messages of people you left out", "n"),
+    "remembered": npgettext_lazy("counted", "conversation remembered", "conversations remembered", "n"),
+    "unread": npgettext_lazy("counted", "conversation still to be read", "conversations still to be read", "n"),
+    "failed": npgettext_lazy(
+        "counted", "conversation that could not be read", "conversations that could not be read", "n"
+    ),
+    "nodes": npgettext_lazy("counted", "memory", "memories", "n"),
+    "entities": npgettext_lazy("counted", "name", "names", "n"),
+    "drafts": npgettext_lazy("counted", "draft", "drafts", "n"),
 }
 
 
@@ -68,6 +73,16 @@ class ImportStory:
     people_count: int
     thing_count: int
     question_count: int
+
+    @property
+    def title(self) -> str:
+        """ "6 people, 14 things, 2 questions"; what there is none of is left out."""
+        counts = (
+            (ngettext("%(n)s person", "%(n)s people", self.people_count), self.people_count),
+            (ngettext("%(n)s thing", "%(n)s things", self.thing_count), self.thing_count),
+            (ngettext("%(n)s question", "%(n)s questions", self.question_count), self.question_count),
+        )
+        return str(_(", ")).join(words % {"n": count} for words, count in counts if count)
 
 
 def import_story(job: ImportJob) -> ImportStory | None:
@@ -101,9 +116,14 @@ def question_context(job: ImportJob) -> dict[str, Any]:
     found: Mapping[str, Any] = job.found
     first, last = (found.get(name) for name in ("first_day", "last_day"))
     expected = None if found.get("questions") else estimate(job)
+    counts = dict(found.get("counts", {}))
+    # Each is remembered by itself, so that more of them come out than chats went in.
+    has_talks_alone = not any(count for name, count in counts.items() if name not in ("talks", "lines"))
+    if has_talks_alone and counts.get("talks", 0) < found.get("chunks", 0):
+        counts["conversations"] = found["chunks"]
     return {
         "found": found,
-        "contents": in_words(COUNTED, found.get("counts", {})),
+        "contents": in_words(COUNTED, counts),
         "first_day": date.fromisoformat(first) if first else None,
         "last_day": date.fromisoformat(last) if last else None,
         "read_as": label_of(job.refusal.get("read_as", "")),
@@ -124,4 +144,4 @@ def duration(seconds: float) -> str:
 
 def in_words(words: Mapping[str, Any], counts: Mapping[str, int]) -> list[tuple[Any, int]]:
     """The counts that are not zero, in words."""
-    return [(label, counts[name]) for name, label in words.items() if counts.get(name)]
+    return [(str(label % {"n": counts[name]}), counts[name]) for name, label in words.items() if counts.get(name)]

@@ -11,7 +11,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.test import Client
-from django.utils import timezone
+from django.utils import timezone, translation
 from django_q.models import OrmQ
 
 from echovessel.api import tokens
@@ -20,6 +20,8 @@ from memory import knobs
 from memory.imports import runner
 from memory.imports.readers import png
 from memory.models import ImportJob, ImportPiece
+from memory.web.presenters.forgetting import describe_counts
+from memory.web.presenters.imports import ImportStory
 from memory.web.views import onboarding
 from persona.companion import pictures
 from persona.companion.pictures import PictureRefused
@@ -29,6 +31,7 @@ from persona.onboarding.drafts import Words
 from tests.memory.imports.importing_files import lines_of, looked_through, taken_in, whatsapp
 from tests.memory.imports.readers.given import zip_of
 from tests.persona import images
+from tests.table import each_row
 
 pytestmark = pytest.mark.django_db
 CARDS = Path(__file__).parent.parent / "imports" / "readers" / "files"
@@ -204,7 +207,7 @@ def test_where_it_cannot_be_read_as_something_else_it_says_why_in_place_and_asks
 def test_what_is_left_out_is_counted_with_its_reasons_when_it_is_over(owner: Client, mira: Persona) -> None:
     chat = CHAT + b"\n25/03/2023, 21:09 - Ana: <Media omitted>"
     page = owner.get(at(mira, taken_in(mira, chat, "chat.txt", {"Kim": "skip"}))).content.decode()
-    assert "<dt>messages of people you left out</dt><dd>1</dd>" in page
+    assert "<dt>message of people you left out</dt><dd>1</dd>" in page
     assert 'data-testid="skipped"' in page
 
 
@@ -354,6 +357,34 @@ def test_what_an_import_left_is_told_with_what_one_may_do(owner: Client, mira: P
         assert f'data-testid="{way}"' in page
     empty = taken_in(mira, (CARDS / "card_v2.json").read_bytes(), "card_v2.json")
     assert 'data-testid="import-story"' not in owner.get(at(mira, empty)).content.decode()
+
+
+@each_row(
+    ("counts", "english", "chinese"),
+    [
+        ((6, 14, 2), "6 people, 14 things, 2 questions", "6 个人、14 件事、2 个问题"),
+        ((1, 1, 1), "1 person, 1 thing, 1 question", "1 个人、1 件事、1 个问题"),
+        ((0, 3, 0), "3 things", "3 件事"),
+        ((0, 0, 2), "2 questions", "2 个问题"),
+    ],
+)
+def test_the_story_of_an_import_names_what_there_is(counts: tuple[int, int, int], english: str, chinese: str) -> None:
+    story = ImportStory([], [], *counts)
+    assert story.title == english
+    with translation.override("zh-hans"):
+        assert story.title == chinese
+
+
+def test_one_chat_of_two_conversations_is_told_as_such_and_one_of_a_kind_in_the_singular(
+    newcomer: Client, ana: User
+) -> None:
+    lines = ["[2026-01-03, 21:04:05] Ana: I met Tomas.", "[2026-01-09, 21:04:05] Mira: How was it?"]
+    parts = "conversations, divided by long pauses"
+    for content, said in ((lines, {"chat": 1, parts: 2, "messages": 2}), (lines[:1], {"chat": 1, "message": 1})):
+        job = asking(None, "\n".join(content).encode(), "chat.txt", owner=ana)
+        context = newcomer.get(f"/welcome/persona/material/{job.uuid}/").context
+        assert dict(context["contents"]) == said
+    assert dict(describe_counts({"chat_message": 1, "memory_alias": 2})) == {"message": 1, "names": 2}
 
 
 def test_without_a_name_or_with_a_wrong_answer_nobody_is_made(newcomer: Client, ana: User, monkeypatch: Any) -> None:

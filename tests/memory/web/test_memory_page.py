@@ -294,7 +294,7 @@ def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: P
     assert "kept-elsewhere" not in owner.get(done.url).content.decode()
 
 
-def test_a_receipt_says_what_is_gone_and_what_was_kept_and_never_that_nothing_is_left(owner: Client, mira: Persona) -> None:
+def test_a_receipt_says_what_is_gone_and_what_was_kept(owner: Client, mira: Persona) -> None:
     first = told(mira, "I should have called my father back that evening.")
     told(mira, "I should have called my father back that evening")
     digest = previewed(owner, mira, message=first.uuid).context["preview"]["digest"]
