@@ -4,6 +4,7 @@ Conclusions from it stay, and their pages say that they rest on a corrected memo
 said that the conclusion is wrong.
 """
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,9 +18,10 @@ from django.db import transaction
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.language.harmful_wishes import is_harmful_wish
+from echovessel.language.plain_text import comparable_form
 from echovessel.outbox import events
 from memory.entities.mentions import follow_words
-from memory.models import ConceptNode, NodeText, NodeVersion
+from memory.models import ConceptNode, Evidence, NodeText, NodeVersion
 from memory.models.node import MAX_CONDITION
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
@@ -44,6 +46,7 @@ class NothingChanged(Enum):
     UNCHANGED = "unchanged"
 
 
+_QUOTATION = re.compile(r"(?P<speaker>.{1,120}?(?:: |：))“(?P<words>.+)”", re.DOTALL)
 FACT_FIELDS = ("domain", "since", "until", "plan_state")
 RETELLING_FIELDS = frozenset(("description", "event_time_start", "event_time_end", *FACT_FIELDS))
 UNCHANGED: Literal[NothingChanged.UNCHANGED] = NothingChanged.UNCHANGED
@@ -87,6 +90,8 @@ def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, 
     where it was forgotten meanwhile.
     """
     values = _values(change)
+    if "description" in values:
+        values["description"] = _without_quotation(node, values["description"])
     model = follow()
     [vector] = embedding.embed([values["description"]], is_hurried=True) if "description" in values else [None]
     return _rewrite(node, values, vector, model, by, now)
@@ -140,6 +145,19 @@ def _values(change: Correction) -> dict[str, Any]:
         values["is_boundary"] = change.is_boundary
     values |= {name: value for name in FACT_FIELDS if (value := getattr(change, name)) is not None}
     return values
+
+
+def _without_quotation(node: ConceptNode, text: str) -> str:
+    """The text of a memory that was kept as it was said ("Ana: “I have a cat.”"), without the quotation marks where
+    they would stand around words that nobody said."""
+    quotation = _QUOTATION.fullmatch(text)
+    if quotation is None:
+        return text
+    said = [node.description, *Evidence.objects.filter(node=node).values_list("quote", flat=True)]
+    words = comparable_form(quotation["words"])
+    if any(words in comparable_form(one) for one in said):
+        return text
+    return f"{quotation['speaker']}{quotation['words']}"
 
 
 def _rewrite(

@@ -419,7 +419,8 @@ def first_word(material: Mapping[str, Any]) -> dict[str, Any]:
 
 # --- what may be told -------------------------------------------------------------------------------------------------
 # What somebody asked to have remembered, or was kept without a model, stands there as it was said, with the speaker.
-QUOTATION = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)“(?P<words>.+)”", re.DOTALL)
+# Once the owner has corrected it, without the quotation marks: nobody said it so.
+QUOTATION = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)(?P<mark>“)?(?P<words>.+)(?(mark)”)", re.DOTALL)
 SAME = 0.7  # share of common pairs of letters above which two recollections tell the same
 
 
@@ -674,7 +675,8 @@ def _as_said(item: Mapping[str, Any], material: Mapping[str, Any]) -> Mapping[st
     if said is None:
         return item
     roles = {material["persona_name"]: "persona", material["user_name"]: "user"}
-    is_bare = not re.search(r"[（(]", said["speaker"]) and not any(name and name in said["speaker"] for name in roles)
+    named = any(name and name in said["speaker"] for name in roles)
+    is_bare = said["mark"] and not named and not re.search(r"[（(]", said["speaker"])
     speaker = roles.get(said["speaker"]) or (item.get("subject") if is_bare else None)
     if speaker not in ("user", "persona"):
         return item

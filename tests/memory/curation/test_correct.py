@@ -17,7 +17,8 @@ from memory.store.active_model import ModelChanged
 from memory.store.deduplication import content_hash
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk
-from tests.memory.store.test_writing import published, put, quote
+from tests.memory.store.test_writing import published, put, quote, toward
+from tests.table import each_row
 
 pytestmark = pytest.mark.django_db
 Remember = Callable[..., ConceptNode]
@@ -46,6 +47,29 @@ def test_the_new_words_are_what_is_found_and_the_old_ones_are_history(mira: Pers
     assert published("memory.node.updated") == [
         {"node_id": str(node.uuid), "kind": "event", "change": "corrected"},
     ]
+
+
+@each_row(
+    ("kept", "written", "stored"),
+    [
+        ("Ana: “I have a cat named Tom.”", "Ana: “I have a dog named Tom.”", "Ana: I have a dog named Tom."),
+        ("Ana: “We bought a boat in May.”", "Ana: “We bought a boat”", "Ana: “We bought a boat”"),
+        ("Ana: “I read it twice.”", "Ana read “Dune” twice.", "Ana read “Dune” twice."),
+        ("安娜：“我养了一只猫。”", "安娜：“我养了一只狗。”", "安娜：我养了一只狗。"),
+    ],
+)
+def test_no_quotation_marks_stand_around_words_that_nobody_said(
+    mira: Persona, kept: str, written: str, stored: str
+) -> None:
+    said = kept.partition("“")[2].removesuffix("”")
+    message = talk(mira, said).messages.filter(role="user").get()
+    node = put(mira, kept, toward(len(said)), evidence=[quote(message, said)]).node
+    assert node is not None
+    corrected = correct(node, Correction(written), mira.owner, NOW)
+    assert corrected.description == stored
+    again = correct(corrected, Correction(corrected.description, emotional_impact=3), mira.owner, NOW)
+    assert again.description == stored
+    assert restore(again, again.versions.get(version=1), mira.owner, NOW).description == kept
 
 
 def test_everything_else_can_be_corrected_and_is_bounded(mira: Persona, remember: Remember) -> None:
