@@ -70,6 +70,7 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
     }
     kinds = {target.kind for target in plan.targets}
     has_memories = any(affected.kind not in ("message", "session") for affected in plan.going)
+    chosen = {affected.kind for affected in plan.going if affected.why == "chosen"}
     return {name: _groups(affected, plan, show_words) for name, affected in sections.items()} | {
         "mentioned": _groups(plan.mentioned, plan, show_words),
         "modes": MENTION_MODES,
@@ -80,6 +81,7 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
         "counts": describe_counts(plan.counts),
         "may_choose": plan.choice.block_reimport and not plan.is_empty and not kinds & {"persona", "owner"},
         "is_of_messages": kinds <= {"message", "session"},
+        "is_of_wishes": chosen == {"lesson"},
         "has_conclusions": has_memories or plan.choice.dependents == "orphan",
     }
 

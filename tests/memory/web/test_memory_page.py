@@ -277,6 +277,21 @@ def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, r
     assert str(receipt.uuid) in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
+def test_a_wish_is_let_go_in_calm_words_and_a_memory_with_all_its_consequences(
+    owner: Client, mira: Persona, remember: Remember
+) -> None:
+    wish = remember(mira, "Never call before nine.", kind="lesson", scope="always", subject="user")
+    page = previewed(owner, mira, node=wish.uuid).content.decode()
+    assert "Is this wish no longer wanted?" in page
+    assert "You can ask for it again at any time." in page
+    assert "for good" not in page.partition('data-testid="plan"')[0]
+    assert f"{wish.uuid}" in owner.get(f"/memory/{mira.uuid}/wishes/").content.decode()
+    both = {"node": [str(wish.uuid), str(remember(mira, "Ana sings.").uuid)]}
+    page = owner.get(f"/memory/{mira.uuid}/forget/", both).content.decode()
+    assert "Forget this?" in page
+    assert "This cannot be undone." in page
+
+
 def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: Persona, remember: Remember) -> None:
     node = from_words(remember, told(mira, "I have sarcoidosis."), "Ana has sarcoidosis.")
     later = told(mira, "The sarcoidosis pills are bitter.")
