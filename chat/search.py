@@ -234,11 +234,13 @@ def talks(persona_id: int, session_ids: Sequence[int]) -> dict[int, np.ndarray]:
 def state(persona_id: int) -> tuple[bytes, bytes, int]:
     """The stamp and the epoch of a persona's lines, and the id of the newest."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT stamp, epoch FROM chat_linestate WHERE persona_id = %s", [persona_id])
-        stamp, epoch = cursor.fetchone() or (b"", b"")
-        cursor.execute("SELECT max(id) FROM chat_message WHERE persona_id = %s", [persona_id])
-        (newest,) = cursor.fetchone()
-    return stamp, epoch, newest or 0
+        cursor.execute(
+            "SELECT s.stamp, s.epoch, (SELECT max(id) FROM chat_message WHERE persona_id = %s) "
+            "FROM (SELECT 1) LEFT JOIN chat_linestate s ON s.persona_id = %s",
+            [persona_id, persona_id],
+        )
+        stamp, epoch, newest = cursor.fetchone()
+    return stamp or b"", epoch or b"", newest or 0
 
 
 def count_since(persona_id: int, message_id: int, most: int) -> int:
@@ -290,10 +292,16 @@ def sessions_between(persona_id: int, since: datetime, until: datetime, most: in
 
 def message_rows(persona_id: int, message_ids: Sequence[int]) -> list[tuple[Any, ...]]:
     """(id, uuid in hex, external id, role, content, when it was said: UTC, naive; session, import in hex) of messages,
-    by id."""
+    by id. Then, of the same session and where there is one that may reach a model: the id of the owner's last message
+    before one that is not theirs, and the words of the owner's next message after it."""
+    of_owner = "FROM chat_message n WHERE n.session_id = m.session_id AND n.role = 'user' AND NOT n.withheld"
     with connection.cursor() as cursor:
         cursor.execute(
-            "SELECT m.id, m.uuid, m.external_id, m.role, m.content, m.created_at, m.session_id, m.import_uuid "
+            "SELECT m.id, m.uuid, m.external_id, m.role, m.content, m.created_at, m.session_id, m.import_uuid, "
+            f"CASE WHEN m.role <> 'user' THEN (SELECT n.id {of_owner} AND (n.created_at, n.id) < (m.created_at, m.id) "
+            "ORDER BY n.created_at DESC, n.id DESC LIMIT 1) END, "
+            f"(SELECT n.content {of_owner} AND (n.created_at, n.id) > (m.created_at, m.id) "
+            "ORDER BY n.created_at, n.id LIMIT 1) "
             "FROM json_each(%s) AS wanted CROSS JOIN chat_message m ON m.id = wanted.value "
             "WHERE m.persona_id = %s ORDER BY m.id",
             [json.dumps(message_ids), persona_id],

@@ -43,11 +43,8 @@ _MOVED = re.compile(
     re.I,
 )
 _NOT = re.compile(r"(?:\bnot(?: on| at)?|\binstead of|\brather than|不是|并非|而不是|不在)\s*$", re.I)
-# Plain words, for most lines have none of them, and dozens are looked at in each recall.
-_OTHERWISE = (
-    *("not", "instead", "rather", "moved", "changed", "postponed", "rescheduled", "pushed", "forward"),
-    *("不", "并非", "改", "推迟", "提前", "挪"),
-)
+# Searched in lower case, for most lines have none of them, and dozens are looked at in each recall.
+_OTHERWISE = re.compile("not|instead|rather|moved|changed|postponed|rescheduled|pushed|forward|不|并非|改|推迟|提前|挪")
 _ASKS = re.compile(r"[?？]|[吗么]\W*$")
 _FILLING = re.compile(
     r"\b(?:no|nope|not|wait|sorry|oops|actually|correction|my|bad|mistake|make|that|scratch|wrong|right|it's|its|it|"
@@ -89,14 +86,12 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
     'The party is on Saturday.'
     >>> apply_correction("I run on Thursday.", "No, on Friday I see the dentist.")
     """
-    if len(line) > LONGEST:
-        return None
-    lower = line.lower()
-    if not (_TAKES_BACK.match(line) or any(word in lower for word in _OTHERWISE)) or _ASKS.search(line):
+    if len(line) > LONGEST or not (_OTHERWISE.search(line.lower()) or _TAKES_BACK.match(line)) or _ASKS.search(line):
         return None
     for kind in (_DAYS, _HOURS):
         # What `line` says that it is not, and what it is; empty where it does not say.
-        moments = _moments(line, kind)
+        if not (moments := _moments(line, kind)):
+            continue
         denied = [moment.in_(line) for moment in moments if _NOT.search(line[: moment.start])]
         stated = [moment.in_(line) for moment in moments if not _NOT.search(line[: moment.start])]
         wrong, right = next(iter(denied), ""), next(iter(stated), "")

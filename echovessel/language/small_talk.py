@@ -84,7 +84,7 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     first, last = 0, len(sentences)
     while first < last and _says_nothing(sentences[first], known):
         first += 1
-    while last > first and _says_nothing(sentences[last - 1], known):
+    while last > first + 1 and _says_nothing(sentences[last - 1], known):  # the first one tells something
         last -= 1
     asks_from = last
     while asks_from > first and _ASKS.search(sentences[asks_from - 1]):

@@ -147,7 +147,7 @@ or our ours she should shouldnt so some than that the their theirs them then the
 too up us very was wasnt we were werent what when where which who whom whose why will with wont would wouldnt
 you your yours
 """
-_FUNCTION_WORDS = frozenset(tokenize(_ENGLISH))
+FUNCTION_WORDS = frozenset(tokenize(_ENGLISH))
 # Function characters: alone, and in pairs made of nothing else, they say nothing about what is asked.
 _FUNCTION_CHARACTERS = frozenset(
     "的了吗嘛呢吧啊呀哦哪谁么什怎你我他她它您咱们是在还有没不也都就又很太这那里个和与跟及或把被给让对从到着过得地之其而但"
@@ -159,5 +159,5 @@ _FUNCTION_PAIRS = frozenset(("ます", "した", "して", "って", "から", "
 
 def is_function_word(token: str) -> bool:
     if token.isascii():
-        return token in _FUNCTION_WORDS
+        return token in FUNCTION_WORDS
     return token in _FUNCTION_PAIRS or _FUNCTION_CHARACTERS.issuperset(token)

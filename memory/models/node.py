@@ -206,6 +206,11 @@ class ConceptNode(PublicId):
             # Partial, so that it serves the searches that say so and misleads no other query.
             models.Index(fields=["persona"], condition=Q(status="active"), name="node_recallable"),
             models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),
+            models.Index(
+                fields=["persona", "event_time_end"],
+                condition=Q(event_time_end__gt=F("event_time_start")),
+                name="node_of_several_days",
+            ),
             models.Index(fields=["persona", "created_at"], condition=Q(event_time_start=None), name="node_undated"),
             # What stands in every prompt is found by these, however much else there is.
             models.Index(fields=["persona"], condition=~Q(concern=""), name="node_of_concern"),

@@ -83,16 +83,16 @@ def worth(query: Mapping[str, float], frequencies: Mapping[str, int], rows: int)
     return np.fromiter(query.values(), dtype=np.float64, count=len(query)) * rarity(rows_with, rows)
 
 
-def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> list[int]:
+def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> np.ndarray:
     """The ids of `limit` rows, those first whose words are worth most together, of equals the newest.
 
     `holding` gives for each word its worth and the ids of the rows that contain it.
 
     >>> best([(1.0, np.array([7, 3])), (2.0, np.array([3]))], 9)
-    [3, 7]
+    array([3, 7])
     """
     if not holding:
-        return []
+        return np.zeros(0, dtype=np.int64)
     every = np.concatenate([rows for _, rows in holding])
     weights = np.repeat([weight for weight, _ in holding], [len(rows) for _, rows in holding])
     # The sum of the weights of each id; counted rather than sorted where ids lie close together.
@@ -106,7 +106,7 @@ def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> list[int]:
     if len(ids) > limit:  # sort no more than can be among the best
         least = np.partition(worth, len(worth) - limit)[len(worth) - limit]
         ids, worth = ids[worth >= least], worth[worth >= least]
-    return ids[np.lexsort((-ids, -worth))[:limit]].tolist()
+    return ids[np.lexsort((-ids, -worth))[:limit]]
 
 
 def scores(texts: Texts, worth: np.ndarray) -> np.ndarray:

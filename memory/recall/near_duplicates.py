@@ -7,8 +7,10 @@ one is alike where nearly all its words stand in what is shown.
 """
 
 import re
-from collections import Counter
-from itertools import chain
+from collections import defaultdict
+from itertools import islice
+from math import ceil
+from operator import add
 
 from echovessel.language import tokenizer
 from memory.store.deduplication import denials
@@ -19,7 +21,8 @@ MIN_WORDS = 4
 # A sentence of which this share is the same differs by what does not: "a red car", "a blue car".
 SAME_SENTENCE = 0.6
 
-_WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+")
+_SPACED = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
+_UNSPACED = re.compile("[\u3400-\u9fff]+")
 _NAME = re.compile(r"\b[A-Z][\w’']*|《[^》]*》")
 _PLAN = re.compile(
     r"\b(?:plan\w*|hop(?:e|es|ing)|wants?|will|going to|wish\w*|dreams? of)\b|打算|计划|想要?|希望|将|准备", re.I
@@ -40,10 +43,11 @@ def words_of(text: str) -> frozenset[str]:
     >>> sorted(words_of("The cat and the sea")), sorted(words_of("橘猫豆豆"))
     (['cat', 'sea'], ['橘猫', '猫豆', '豆豆'])
     """
-    words = _WORD.findall(text.lower().replace("’", "'"))
-    spaced = {word for word in words if word.isascii() and not tokenizer.is_function_word(word)}
-    pairs = {word[at : at + 2] for word in words if not word.isascii() for at in range(max(1, len(word) - 1))}
-    return frozenset(spaced | pairs)
+    lower = text.lower().replace("’", "'")
+    words = set(_SPACED.findall(lower)) - tokenizer.FUNCTION_WORDS
+    for run in () if lower.isascii() else _UNSPACED.findall(lower):
+        words.update(map(add, run, run[1:]) if len(run) > 1 else run)
+    return frozenset(words)
 
 
 def which_is_enough(one: str, other: str) -> str:
@@ -77,17 +81,17 @@ class ShownWords:
     """The words of what is shown, item by item."""
 
     def __init__(self) -> None:
-        self._items: dict[str, list[int]] = {}
-        self._count = 0
+        self._items: dict[str, list[frozenset[str]]] = defaultdict(list)
 
     def add(self, words: frozenset[str]) -> None:
         for word in words:
-            self._items.setdefault(word, []).append(self._count)
-        self._count += 1
+            self._items[word].append(words)
 
     def tell(self, words: frozenset[str]) -> bool:
         """Whether one item has nearly all of the words."""
         if len(words) < MIN_WORDS:
             return False
-        shared = Counter(chain.from_iterable(self._items.get(word, ()) for word in words))
-        return max(shared.values(), default=0) >= SHOWN_SHARE * len(words)
+        enough = SHOWN_SHARE * len(words)
+        # Who has that many of them has one of the first few, whichever those are.
+        few = islice(words, len(words) - ceil(enough) + 1)
+        return any(len(words & item) >= enough for word in few for item in self._items.get(word, ()))

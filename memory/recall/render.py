@@ -42,9 +42,10 @@ DAY_UNKNOWN = {"en": "[day unknown]", "zh": "[日期不详]"}
 
 
 class RenderedMessage(NamedTuple):
-    """A message as recall shows it; `created_at` in UTC, naive. `to` follows the speaker's name where the owner
-    spoke to others than the persona. `is_undated`: it came from a file that says no times. `gist` is
-    what is shown of it; without one, all of it."""
+    """A message as recall shows it; `created_at` in UTC, naive. `answers` is the id of the owner's message to which one
+    that is not theirs replies, `next_of_owner` the words of the owner's next one after it. `to` follows the speaker's
+    name where the owner spoke to others than the persona. `is_undated`: it came from a file that says no times. `gist`
+    is what is shown of it; without one, all of it."""
 
     id: int
     uuid_hex: str
@@ -54,6 +55,8 @@ class RenderedMessage(NamedTuple):
     created_at: datetime
     session_id: int
     import_hex: str | None
+    answers: int | None = None
+    next_of_owner: str | None = None
     to: str = ""
     is_unsure: bool = False
     is_undated: bool = False
@@ -137,12 +140,13 @@ class Renderer:
     def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
         """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of the
         question that is shown where an answer follows."""
-        quote = self._quote(message, is_answered=False)
-        asking = self._quote(message, is_answered=True) if message.gist and message.gist.asked else quote
-        others = [one for one in neighbours if not self.same_day(one, message)]
-        day = max((self._after_note(self._note_message(one)) for one in (message, *others)), key=len) if others else ""
-        first = f"- {self._after_note(self._note_message(message))}{quote}"
-        return tokens(first), tokens(f"{NEXT_LINE}{day}{quote}"), max(0, tokens(asking) - tokens(quote) + 1)
+        quote, note = self._quote(message, is_answered=False), self._after_note(self._note_message(message))
+        others = [self._after_note(self._note_message(one)) for one in neighbours if not self.same_day(one, message)]
+        day = max((note, *others), key=len) if others else ""
+        question = 1
+        if message.gist and message.gist.told and message.gist.asked:
+            question = max(0, tokens(self._quote(message, is_answered=True)) - tokens(quote) + 1)
+        return tokens(f"- {note}{quote}"), tokens(f"{NEXT_LINE}{day}{quote}"), question
 
     def same_day(self, one: RenderedMessage, other: RenderedMessage) -> bool:
         return self._day(one.created_at) == self._day(other.created_at)

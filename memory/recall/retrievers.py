@@ -148,8 +148,10 @@ def gather(
     `meaning` is the query's, or None where nothing could be embedded; `why_not` then says why. `window` are the days
     that are asked about.
     """
-    memory: Memory = snapshot.of(persona.pk) or DatabaseRows(persona.pk)
-    finds, space, words = _Finds(), vectors.space(persona.pk), list(query.words)
+    in_memory = snapshot.of(persona.pk)
+    memory: Memory = in_memory or DatabaseRows(persona.pk)
+    finds, words = _Finds(), list(query.words)
+    space = vectors.space(persona.pk, in_memory.all_nodes.state if in_memory else None)
     with finds.timed("dense", why_not) as record:
         asked = query.turns[-1] if query.turns else ""
         asks = is_question(asked)
@@ -284,7 +286,7 @@ def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) 
 
 def _best_by_words(
     query: Query, holding: Mapping[str, np.ndarray], rows: int, limit: int
-) -> tuple[np.ndarray, list[int]]:
+) -> tuple[np.ndarray, np.ndarray]:
     """The worth of each word of the query among `rows`, and the ids of the rows whose words are worth most together:
     more than `limit`, since recall may not show some of them."""
     frequencies = {word: len(ids) for word, ids in holding.items()}

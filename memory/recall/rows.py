@@ -65,10 +65,10 @@ class Memory(Protocol):
     def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The same of messages, whether or not they may be shown."""
 
-    def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
+    def recallable(self, node_ids: np.ndarray, limit: int) -> list[int]:
         """The first `limit` of `node_ids` that may be recalled."""
 
-    def replaced(self, node_ids: Sequence[int]) -> Sequence[int]:
+    def replaced(self, node_ids: np.ndarray) -> list[int]:
         """Those of `node_ids` that may have been superseded or corrected."""
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
@@ -77,7 +77,7 @@ class Memory(Protocol):
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
         """Those of `node_ids` that may be recalled, with the occurrences of `words`."""
 
-    def messages(self, message_ids: Sequence[int], words: Sequence[str], limit: int) -> MessageRows:
+    def messages(self, message_ids: np.ndarray, words: Sequence[str], limit: int) -> MessageRows:
         """The first `limit` of `message_ids` that may be shown, with the occurrences of `words`."""
 
     def sessions(self, session_ids: Sequence[int]) -> Sessions:
@@ -104,11 +104,11 @@ class DatabaseRows:
     def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         return search.find_by_terms(self.persona_id, words, limit)
 
-    def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
-        return details.recallable(self.persona_id, node_ids, limit)
+    def recallable(self, node_ids: np.ndarray, limit: int) -> list[int]:
+        return details.recallable(self.persona_id, node_ids.tolist(), limit)
 
-    def replaced(self, node_ids: Sequence[int]) -> Sequence[int]:
-        return node_ids
+    def replaced(self, node_ids: np.ndarray) -> list[int]:
+        return node_ids.tolist()
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         return details.nodes_resting_on(self.persona_id, message_ids.tolist(), limit)
@@ -121,8 +121,8 @@ class DatabaseRows:
         *columns, bodies = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 1)
         return NodeRows(**details.columns(columns), texts=lexical.count_words(bodies, words), evidence=evidence)
 
-    def messages(self, message_ids: Sequence[int], words: Sequence[str], limit: int) -> MessageRows:
-        rows = sorted(search.bodies(self.persona_id, message_ids, limit))
+    def messages(self, message_ids: np.ndarray, words: Sequence[str], limit: int) -> MessageRows:
+        rows = sorted(search.bodies(self.persona_id, message_ids.tolist(), limit))
         ids = np.array([message_id for message_id, _, _ in rows], dtype=np.int64)
         sessions = np.array([session_id for _, session_id, _ in rows], dtype=np.int64)
         return MessageRows(ids, sessions, lexical.count_words([body for _, _, body in rows], words))

@@ -133,7 +133,8 @@ def read_checked_messages(
     was put right since, or ask that something be forgotten."""
     messages = read_messages(persona, message_ids, renderer)
     contents = {key: message.content for key, message in messages.items()}
-    answering, following = details.owner_around(persona.pk, list(messages))
+    answering = {key: message.answers for key, message in messages.items() if message.answers is not None}
+    following = {key: message.next_of_owner for key, message in messages.items() if message.next_of_owner is not None}
     resting = details.resting_nodes(persona.pk, sorted({*messages, *answering.values()}))
     for key in unsure_message_ids(contents, answering, resting):
         messages[key] = messages[key]._replace(is_unsure=True)

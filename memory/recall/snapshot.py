@@ -89,10 +89,10 @@ class Snapshot:
         rows = self.all_messages.index.holding(words, limit)
         return {word: self.all_messages.ids[positions] for word, positions in rows.items()}
 
-    def recallable(self, node_ids: Sequence[int], limit: int) -> list[int]:
+    def recallable(self, node_ids: np.ndarray, limit: int) -> list[int]:
         return self.all_nodes.ids[self._active(node_ids)[:limit]].tolist()
 
-    def replaced(self, node_ids: Sequence[int]) -> Sequence[int]:
+    def replaced(self, node_ids: np.ndarray) -> list[int]:
         positions = _positions(node_ids, self.all_nodes.ids)
         return self.all_nodes.ids[positions[self.all_nodes.replaced[positions]]].tolist()
 
@@ -109,7 +109,7 @@ class Snapshot:
         pairs = np.stack([np.repeat(np.arange(len(positions)), lengths), messages[evidence]], axis=1)
         return NodeRows(**columns, texts=stored.index.texts(positions, words), evidence=pairs)
 
-    def messages(self, message_ids: Sequence[int], words: Sequence[str], limit: int) -> MessageRows:
+    def messages(self, message_ids: np.ndarray, words: Sequence[str], limit: int) -> MessageRows:
         stored, positions = self.all_messages, _positions(message_ids, self.all_messages.ids)
         best = np.sort(positions[stored.shown[positions]][:limit])
         return MessageRows(stored.ids[best], stored.sessions[best], stored.index.texts(best, words))
@@ -121,15 +121,15 @@ class Snapshot:
         sessions, of = np.unique(stored.sessions[shown], return_inverse=True)
         return Sessions(sessions, stored.ids[shown], of)
 
-    def _active(self, node_ids: Sequence[int]) -> np.ndarray:
+    def _active(self, node_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The positions of those of `node_ids` that may be recalled, in their order."""
         positions = _positions(node_ids, self.all_nodes.ids)
         return positions[self.all_nodes.active[positions]]
 
 
-def _positions(wanted: Sequence[int], ids: np.ndarray) -> np.ndarray:
+def _positions(wanted: Sequence[int] | np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The positions of those of `wanted` that are among `ids`, in their order."""
-    positions = index_of(np.array(wanted, dtype=np.int64), ids)
+    positions = index_of(np.asarray(wanted, dtype=np.int64), ids)
     return positions[positions >= 0]
 
 
@@ -153,17 +153,14 @@ def of(persona_id: int) -> Snapshot | None:
     if known is None:
         return None
     before = known.all_messages
+    stamp, _, newest = search.state(persona_id)
+    if stamp != before.stamp or newest < before.newest or vectors.state(persona_id) != known.all_nodes.state:
+        return None
+    if newest == before.newest:
+        return known
     with _one_moment():
-        stamp, _, newest = search.state(persona_id)
-        if (
-            stamp != before.stamp
-            or newest < before.newest
-            or vectors.state(persona_id) != known.all_nodes.state
-            or search.count_since(persona_id, before.newest, MAX_NEW_MESSAGES + 1) > MAX_NEW_MESSAGES
-        ):
+        if search.count_since(persona_id, before.newest, MAX_NEW_MESSAGES + 1) > MAX_NEW_MESSAGES:
             return None
-        if newest == before.newest:
-            return known
         return _keep(persona_id, Snapshot(known.all_nodes, _read_messages(persona_id, before, in_turn=True)))
 
 

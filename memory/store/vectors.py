@@ -322,10 +322,10 @@ class _Stored:
         return _exact(self.persona_id, wanted.tolist(), self.dimension).vectors(wanted)
 
 
-def space(persona_id: int) -> Space:
-    """A persona's recallable vectors, as the database is now: from the cache, if there is room for them and no
-    transaction is open, whose changes may yet be undone."""
-    current = state(persona_id)
+def space(persona_id: int, current: State | None = None) -> Space:
+    """A persona's recallable vectors, as the database is now, of which `current` may be the state, if that was just
+    read: from the cache, if there is room for them and no transaction is open, whose changes may yet be undone."""
+    current = current or state(persona_id)
     if connection.in_atomic_block:
         return _Stored(persona_id, current.dimension)
     cached = _cache.take(persona_id)

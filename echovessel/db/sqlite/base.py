@@ -19,6 +19,7 @@ import os
 import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from types import ModuleType
@@ -122,6 +123,11 @@ class CursorWrapper(Database.Cursor):
 def _converted(query: str, params: Sequence[Any] | Mapping[str, Any]) -> str:
     if isinstance(params, Mapping):
         return query % {name: f":{name}" for name in params}
+    return _with_question_marks(query)
+
+
+@lru_cache(maxsize=256)
+def _with_question_marks(query: str) -> str:
     return base.FORMAT_QMARK_REGEX.sub("?", query).replace("%%", "%")
 
 

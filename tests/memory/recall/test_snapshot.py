@@ -65,10 +65,10 @@ def told(memory: Memory, nodes: list[int], lines: list[int], sessions: list[int]
         "message_count": memory.message_count,
         "nodes_holding": {word: ids.tolist() for word, ids in memory.nodes_holding(asked, most).items()},
         "messages_holding": {word: ids.tolist() for word, ids in memory.messages_holding(asked, most).items()},
-        "recallable": memory.recallable(nodes, most),
+        "recallable": memory.recallable(np.array(nodes, dtype=np.int64), most),
         "resting_on": memory.resting_on(np.array(sorted(lines), dtype=np.int64), most),
         "nodes": columns_of(memory.nodes(nodes, asked)),
-        "lines": columns_of(memory.messages(lines, asked, most)),
+        "lines": columns_of(memory.messages(np.array(lines, dtype=np.int64), asked, most)),
         "talks": columns_of(memory.sessions(sorted(sessions))),
     }
 
