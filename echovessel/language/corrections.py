@@ -4,9 +4,9 @@ A line corrects another one only where it says nothing else: it takes something 
 is left of it stands in the other line as well. "No, on Friday I see the dentist" tells something of its own.
 """
 
-import re
 from dataclasses import dataclass
 
+from echovessel.language import lazy_re as re
 from echovessel.language import tokenizer
 from echovessel.language.dates import DAY_MONTH, DAY_WORD, FULL_ZH, ISO, MONTH_DAY
 

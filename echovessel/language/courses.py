@@ -7,8 +7,7 @@ went. Pure, English and Chinese.
     asks_how_it_went   "how did the house thing go?", 「后来怎么样了」
 """
 
-import re
-
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 MAX_LOOKED_AT = 2_000  # characters

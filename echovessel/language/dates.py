@@ -1,8 +1,9 @@
 """Days that are said plainly, counted from the day of the line that says them. Pure; English and Chinese."""
 
-import re
 from dataclasses import dataclass
 from datetime import date, timedelta
+
+from echovessel.language import lazy_re as re
 
 
 @dataclass(frozen=True)

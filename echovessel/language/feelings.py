@@ -4,8 +4,7 @@ A wish says "when I'm sad"; what is said in such a moment is "everything feels e
 though they share no word. A word that fits several feelings ("upset", 难受) stands with each of them.
 """
 
-import re
-
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 _ENGLISH = {

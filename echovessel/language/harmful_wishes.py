@@ -6,9 +6,9 @@ silence about help in a crisis. Made to refuse too much rather than too little: 
 conversation, where the guardrails stand above it.
 """
 
-import re
 import unicodedata
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 MAX_LENGTH = 400  # characters; a wish is a sentence or two

@@ -4,9 +4,9 @@ Allergies, illnesses that stay, medicine, pregnancy, what somebody cannot eat or
 from: what a companion must know whatever is talked about. A cold of last week is not meant, nor a film about cancer.
 """
 
-import re
 from collections.abc import Iterable
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 _WORDS = re.compile(

@@ -7,10 +7,10 @@ named: what is wondered about the owner speaks of them so.
 """
 
 import itertools
-import re
 from collections.abc import Collection, Mapping
 from functools import cache
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 MAX_LOOKED_AT = 4_000  # characters

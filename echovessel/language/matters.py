@@ -4,10 +4,10 @@ By the words of the matter, and by those that mean the same person or thing in e
 about "my father" must not ask about "dad" either.
 """
 
-import re
 from collections.abc import Collection, Iterable, Mapping
 
 from echovessel.language import common_words, tokenizer
+from echovessel.language import lazy_re as re
 from echovessel.language.kinship import relatives_in, share, without_kin
 from echovessel.language.person_names import occurs
 from echovessel.language.plain_text import straighten

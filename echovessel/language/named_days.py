@@ -4,10 +4,10 @@
 may mean. Where a text names one day in several ways ("next Thursday, the 25th"), it is the one that all of them mean.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
+from echovessel.language import lazy_re as re
 from echovessel.language.dates import (
     AGO_EN,
     COUNTED_ZH,

@@ -1,9 +1,10 @@
 """Names, and what does not matter about them: width, case, spacing, dots and honorifics. Pure."""
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
+
+from echovessel.language import lazy_re as re
 
 _TITLES = r"mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|madam|mister"
 _TITLE_BEFORE = re.compile(rf"^(?:(?:{_TITLES})\.?\s+)+")

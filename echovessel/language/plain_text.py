@@ -15,10 +15,11 @@ Chinese words are written. `simplified.txt` holds 3,500 characters, taken from t
 pairs that occur in less than a tenth of the words of a character are left out.
 """
 
-import re
 import unicodedata
 from pathlib import Path
 from typing import Any
+
+from echovessel.language import lazy_re as re
 
 _SIMPLIFIED_FILE = Path(__file__).with_name("simplified.txt")
 _SIMPLIFIED = {

@@ -4,9 +4,10 @@ A sentence is small talk where every word of it is: "Wow, that's awesome, Caroli
 answer is, however short it is ("Yes.", 「好多了。」), nor what was felt ("I'm proud of my dad.", "It was amazing.").
 """
 
-import re
 from collections.abc import Collection, Sequence
 from typing import NamedTuple
+
+from echovessel.language import lazy_re as re
 
 # An ellipsis in the place of less would save nothing.
 MIN_CUT_BYTES = 7

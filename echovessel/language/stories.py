@@ -5,8 +5,7 @@ Chinese.
 people or of the owner beside it is theirs: "we watched a film the night my dad died".
 """
 
-import re
-
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 _OF_A_STORY = re.compile(

@@ -18,13 +18,14 @@ sqlite/text_index.py). Left out: dictionaries, compound splitting, simplified ag
 stemming of other languages.
 """
 
-import re
 import threading
 import unicodedata
 from functools import lru_cache
 from itertools import pairwise
 
 import snowballstemmer
+
+from echovessel.language import lazy_re as re
 
 LONGEST = 64  # characters of one word; what follows is cut off (links, keys, pasted noise)
 

@@ -17,10 +17,11 @@ The text that comes out does not depend on where the pieces were cut (tests/echo
 cut).
 """
 
-import re
 import string
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from echovessel.language import lazy_re as re
 
 NAMES = (
     "think",

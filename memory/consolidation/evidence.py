@@ -7,11 +7,11 @@ stands in the message. Any other difference does matter: the quote is then not i
 ("art" in "party"), or a single letter, unless it is all that was said.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from echovessel.language import lazy_re as re
 from echovessel.llm.prompts import AS_WRITTEN
 
 _SAME_SIGNS = str.maketrans(

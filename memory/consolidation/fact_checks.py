@@ -4,11 +4,11 @@ A model may pour out sixty facts, take what the persona said for the owner's lif
 goodbye a promise. Each such item is left out and counted; the rest of the answer stands.
 """
 
-import re
 from collections.abc import Mapping
 from datetime import date
 from typing import Literal, NamedTuple
 
+from echovessel.language import lazy_re as re
 from echovessel.language.coarse_dates import span_of
 from echovessel.language.person_names import occurs
 from memory.consolidation.answer_schema import (

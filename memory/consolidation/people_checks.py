@@ -4,12 +4,12 @@ A slip of the pen is no other name, a book is nobody, and what somebody is to th
 a fact is about has a name, and so has a partner who is named in three messages.
 """
 
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from rapidfuzz.distance import OSA
 
+from echovessel.language import lazy_re as re
 from echovessel.language.kinship import relatives_in, share
 from echovessel.language.person_names import normalize_name, occurs
 from echovessel.llm.offline.names import names_in

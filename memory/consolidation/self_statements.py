@@ -7,7 +7,7 @@ questions and small talk stay below. Small talk at the beginning of a sentence i
 small call.
 """
 
-import re
+from echovessel.language import lazy_re as re
 
 _SENTENCES = re.compile(r"[^.!?。！？\n]+[.!?。！？]*")
 _ENGLISH_SELF = re.compile(r"\b(?:i|i'm|i've|i'd|i'll|my|mine|me|we|we're|we've|our)\b", re.IGNORECASE)

@@ -8,7 +8,6 @@
 Left out: nicknames that only a dictionary knows (Bob / Robert), romanisations other than Hanyu Pinyin.
 """
 
-import re
 import unicodedata
 from collections.abc import Iterable
 from functools import lru_cache
@@ -16,6 +15,7 @@ from itertools import islice, product
 
 from rapidfuzz.distance import Indel
 
+from echovessel.language import lazy_re as re
 from echovessel.language.person_names import UNSPACED_LETTER, normalize_name, strip_titles
 
 MIN_LETTERS = 3

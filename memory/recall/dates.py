@@ -13,13 +13,13 @@ dateparser 1.5.0 is not used: it reads neither 下周五 nor 三天前 nor 上�
 下周 (design/platform.md).
 """
 
-import re
 import unicodedata
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
+from echovessel.language import lazy_re as re
 from echovessel.language.dates import (
     MONTH,
     NUMBER,

@@ -1,6 +1,5 @@
 """The query: the user's recent messages as weighted words and as vectors."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
@@ -9,6 +8,7 @@ import numpy as np
 
 from echovessel.embeddings import embedding
 from echovessel.language import common_words, tokenizer
+from echovessel.language import lazy_re as re
 from echovessel.language.question_parts import parts_of
 
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")

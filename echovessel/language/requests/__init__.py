@@ -6,9 +6,9 @@ question, negated or not, and what its verb asks for (`english`, `chinese`, `rem
 hears is sure. What else the `classifier` takes for a request is not: the persona may ask about it, and no more.
 """
 
-import re
 from dataclasses import replace
 
+from echovessel.language import lazy_re as re
 from echovessel.language import tokenizer
 from echovessel.language.requests import chinese, clauses, correcting, english, remember
 from echovessel.language.requests.possible import read_possible

@@ -1,7 +1,6 @@
 """Requests in Chinese: the mood of a clause, its negation, and what its verb asks for. Pure; simplified characters."""
 
-import re
-
+from echovessel.language import lazy_re as re
 from echovessel.language.requests.clauses import is_asked, sentence_end
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 

@@ -4,10 +4,10 @@ Quotations, code, role-play between asterisks, quoted mail and song lines are ma
 A clause that follows "she said:" or 「他说，」, or stands in a story, a translation or a draft, is not the owner's.
 """
 
-import re
 from collections.abc import Iterator
 from itertools import islice
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import simplify
 
 MAX_CLAUSES = 400  # of one message; who says more tells a story

@@ -3,9 +3,9 @@
 A correction changes nothing by itself: it only finds the memory that it may be about, and the owner decides.
 """
 
-import re
 from collections.abc import Callable, Sequence
 
+from echovessel.language import lazy_re as re
 from echovessel.language.requests.clauses import is_asked, sentence_end
 from echovessel.language.requests.types import Request, RequestKind
 

@@ -1,9 +1,9 @@
 """Requests in English: the mood of a clause, its negation, and what its verb asks for. Pure."""
 
-import re
 from dataclasses import dataclass
 from typing import Any
 
+from echovessel.language import lazy_re as re
 from echovessel.language.requests.clauses import NAMED_BEFORE, is_asked, sentence_end
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 

@@ -1,9 +1,9 @@
 """What the `classifier` takes for a request, and what that request would be about: at most to be asked about. Pure."""
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 
+from echovessel.language import lazy_re as re
 from echovessel.language.matters import matter_of
 from echovessel.language.requests import chinese, correcting, english
 from echovessel.language.requests.classifier import likely_kinds

@@ -8,11 +8,11 @@ Only what stands around a few words is looked at, with patterns of bounded lengt
 and no faster: below 10 ms for the longest line there may be (measured 2026-11-21).
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
 
+from echovessel.language import lazy_re as re
 from echovessel.language.requests.clauses import is_other_voice
 from echovessel.language.requests.possible import condition_of
 from echovessel.language.requests.types import ALWAYS, Request, RequestKind

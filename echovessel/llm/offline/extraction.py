@@ -6,7 +6,6 @@ theirs, and wrong where they err. A sentence is kept where the owner tells of th
 lies ahead or of something heavy; as many as there are, for nothing is summed up. Requests to the persona are none.
 """
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime
@@ -14,6 +13,7 @@ from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
 
+from echovessel.language import lazy_re as re
 from echovessel.language.corrections import apply_correction
 from echovessel.language.dates import Days, days_in
 from echovessel.language.health import bears_on_health

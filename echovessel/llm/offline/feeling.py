@@ -6,10 +6,10 @@ model of emotion, and nobody is told what they feel by it: the strongest word wi
 around and weakens it.
 """
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 from echovessel.language.stories import is_of_a_story
 from echovessel.llm.offline.text import CJK, sentences

@@ -3,12 +3,12 @@
 Only what a sentence plainly calls a name is one: 「我妹妹学的是化学」 names nobody.
 """
 
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 from typing import Any
 
+from echovessel.language import lazy_re as re
 from echovessel.llm.offline.text import CJK, TOPICS, holds, is_question, listed, sentences, words
 
 

@@ -4,7 +4,6 @@ It is no persona's voice, and says nothing that it does not know or do: it quote
 and asks at most one question in three messages.
 """
 
-import re
 import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+from echovessel.language import lazy_re as re
 from echovessel.language.courses import asks_how_it_went
 from echovessel.language.feelings import asks_when_last, feelings_in
 from echovessel.language.overview import asks_for_overview

@@ -1,9 +1,9 @@
 """Reading plain words, English and Chinese: sentences, whether one asks, small talk, and what it is about."""
 
 import hashlib
-import re
 from collections.abc import Iterable, Sequence
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 CJK = re.compile(r"[\u3400-\u9fff]")

@@ -11,7 +11,6 @@ The style that begins the most lines of the beginning is that of all. Where a st
 above it does; where there is none, or it says no year, the message has no time.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -21,6 +20,7 @@ from pathlib import PurePath
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from echovessel.language import lazy_re as re
 from memory.imports.readers import day_order
 from memory.imports.readers.called import is_form, is_label, may_be_name
 from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, invited_in, is_deleted, without_notices

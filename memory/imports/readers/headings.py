@@ -5,11 +5,11 @@ ISO and its kin (2024-01-05, 2024/1/5, 2024. 1. 5.), Chinese, Japanese and Korea
 de 2024), and numbers whose order only the whole file tells (5/1/2024).
 """
 
-import re
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time, timedelta, timezone
 from pathlib import PurePosixPath
 
+from echovessel.language import lazy_re as re
 from echovessel.language.dates import DIGITS_ZH, MONTH, month_named, number_zh
 from memory.imports.readers.localized_times import is_month, is_weekday, month_of
 

@@ -4,9 +4,10 @@ It writes in English whatever the language of the phone: answers and tapbacks, e
 of attachments, and what apps put into a chat.
 """
 
-import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+
+from echovessel.language import lazy_re as re
 
 _SPACE = r"[ \u00a0\u202f]"
 _URL = re.compile(r"https?://\S+", re.I)

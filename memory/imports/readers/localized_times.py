@@ -7,11 +7,11 @@ Only numbers that say how far they are from Greenwich are a zone; letters (CST) 
 written so is the local time of whoever exported it.
 """
 
-import re
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
 from functools import lru_cache
 
+from echovessel.language import lazy_re as re
 from memory.imports.readers.clock_words import HALF_AHEAD, HALF_BEHIND, hour_of
 
 _LONGEST = 90

@@ -4,7 +4,7 @@ A notice is known by its whole wording and by who did it: a participant, or "you
 words that somebody said, since a message too many can be seen and a lost one cannot.
 """
 
-import re
+from echovessel.language import lazy_re as re
 
 _EMOJI = r"[^\w\s]{1,12}"
 _ANY = r"[^\n]{1,120}"

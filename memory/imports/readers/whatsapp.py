@@ -7,7 +7,6 @@ that of all: a line without one goes on with the message before. Whether the day
 once, by all dates of the file. Times have no zone.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 from functools import lru_cache
@@ -17,6 +16,7 @@ from pathlib import PurePosixPath
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from echovessel.language import lazy_re as re
 from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, sessions_of, something

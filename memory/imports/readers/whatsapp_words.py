@@ -4,7 +4,7 @@ Known are the languages in which the exports were described to us; what is not i
 said, since a line too many can be seen and a lost one cannot.
 """
 
-import re
+from echovessel.language import lazy_re as re
 
 # The halves of a clock of twelve hours, without dots: π.μ., ب.ظ.
 FORENOON = (
