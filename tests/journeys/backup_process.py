@@ -1,6 +1,6 @@
 """Backups and restores of one data folder, with real processes beside them that write, and real deaths.
 
-    python -m tests.journeys.backup_process writers   what a backup holds that was made while six wrote, as JSON
+    python -m tests.journeys.backup_process writers HOW_MANY   what a backup holds that is made while they write, as JSON
     python -m tests.journeys.backup_process deaths HOW_MANY    what became of restores and backups that were killed
 
 DATA_DIR is that of an installation in which nobody lives yet.
@@ -42,15 +42,14 @@ from tests.memory.forgetting.life import lived  # noqa: E402
 
 DATA = Path(settings.DATA_DIR)
 BACKUPS = DATA.parent / "backups"
-WRITERS = 6
 FILE_EVENTS = {"open", "os.rename", "os.remove", "os.mkdir", "os.rmdir", "shutil.rmtree"}
 
 
 # --- written meanwhile ----------------------------------------------------------------------------------------------
-def writers() -> dict[str, Any]:
+def writers(count: int) -> dict[str, Any]:
     """The lines are numbered by the order in which they are committed, whoever says them."""
     ana = User.objects.create_superuser("ana")
-    personas = [create_persona(ana, f"Mira {number}").pk for number in range(WRITERS)]
+    personas = [create_persona(ana, f"Mira {number}").pk for number in range(count)]
     BACKUPS.mkdir()
     stop = BACKUPS / "stop"
     connections.close_all()
@@ -195,5 +194,5 @@ def _forked(deed: Callable[[], None]) -> int:
 
 
 if __name__ == "__main__":
-    told = writers() if sys.argv[1] == "writers" else deaths(int(sys.argv[2]))
+    told = {"writers": writers, "deaths": deaths}[sys.argv[1]](int(sys.argv[2]))
     json.dump(told, sys.stdout)

@@ -152,7 +152,7 @@ def rest(session: Session, now: datetime) -> None:
     assert runner.run(session.pk, lambda: now) in (runner.Outcome.CLOSED, runner.Outcome.TRIVIAL)
 
 
-@pytest.fixture(params=[300, pytest.param(3_000, marks=pytest.mark.campaign)], ids="{} talks".format)
+@pytest.fixture(params=[60, pytest.param(3_000, marks=pytest.mark.campaign)], ids="{} talks".format)
 def persona(ana: User, model: Script, request: pytest.FixtureRequest) -> Persona:
     return import_archive(io.BytesIO(a_long_life(request.param)), ana).persona
 

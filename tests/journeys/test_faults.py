@@ -187,12 +187,26 @@ def at_once(settings: Any) -> Iterator[None]:
 
 # --- a talk -----------------------------------------------------------------------------------------------------------
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize("server", SERVERS, indirect=True)
+@pytest.mark.parametrize(
+    ("server", "faults"),
+    [
+        (SERVERS[0], WIRE + WORDS[:4]),
+        (SERVERS[1], WIRE),
+        *(pytest.param(server, WIRE + WORDS, marks=pytest.mark.campaign) for server in SERVERS),
+    ],
+    indirect=["server"],
+    ids=["openai", "anthropic", "openai and all words", "anthropic and all words"],
+)
 async def test_what_the_user_sees(
-    mira: Persona, server: ScriptedServer, settings: Any, at_once: None, subtests: pytest.Subtests
+    mira: Persona,
+    server: ScriptedServer,
+    faults: list[Fault],
+    settings: Any,
+    at_once: None,
+    subtests: pytest.Subtests,
 ) -> None:
     async with Page(mira.owner, mira) as page:
-        for fault in WIRE + WORDS:
+        for fault in faults:
             with subtests.test(fault.name):
                 settings.LLM_TIMEOUT_S = fault.timeout_s
                 server.requests.clear()

@@ -12,7 +12,7 @@ from tests.installation import ROOT, Installation
 pytestmark = pytest.mark.installation
 
 
-@pytest.mark.parametrize("count", [4, pytest.param(20, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("count", [2, pytest.param(20, marks=pytest.mark.campaign)])
 def test_killed_at_any_moment_it_has_done_all_or_nothing(tmp_path: Path, count: int) -> None:
     command = [sys.executable, "-m", "tests.journeys.forget_process", str(tmp_path), str(count)]
     done = subprocess.run(command, cwd=ROOT, env=Installation(tmp_path).env, capture_output=True, text=True)

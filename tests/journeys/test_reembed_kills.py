@@ -89,6 +89,7 @@ def answer(server: "subprocess.Popen[str]", line: str) -> Any:
     return json.loads(server.stdout.readline())
 
 
+@pytest.mark.campaign  # `test_reembedding` does each part of it in one process
 def test_a_second_one_is_refused_after_a_ctrl_c_the_next_goes_on_and_a_server_uses_the_model_in_use(
     house: House,
 ) -> None:

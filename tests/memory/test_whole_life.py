@@ -261,8 +261,9 @@ class Life(RuleBasedStateMachine):
 
 @pytest.mark.django_db
 @pytest.mark.usefixtures("scripted_vectors")
-def test_everything_holds_after_two_hundred_deeds() -> None:
-    run_state_machine_as_test(Life, settings=lives(4))
+@pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.campaign)])
+def test_everything_holds_after_fifty_deeds_of_each_life(count: int) -> None:
+    run_state_machine_as_test(Life, settings=lives(count))
 
 
 def lives(count: int) -> settings:

@@ -81,15 +81,17 @@ async def test_a_repeated_frame_stores_one_message_and_gets_one_reply(mira: Pers
     assert len(scripted.requests) == 1
 
 
-async def test_reconnecting_at_every_token_loses_and_doubles_nothing(mira: Persona, scripted: Script) -> None:
-    """Check 20, with a new socket for each of 200 tokens."""
-    words = [f"word{n} " for n in range(200)]
+@pytest.mark.parametrize("tokens", [20, pytest.param(200, marks=pytest.mark.campaign)])
+async def test_reconnecting_at_every_token_loses_and_doubles_nothing(
+    mira: Persona, scripted: Script, tokens: int
+) -> None:
+    words = [f"word{n} " for n in range(tokens)]
     scripted.says(words)
     scripted.hold()
     async with Page(mira.owner, mira) as first:
         await first.say("Count for me.")
         turn_id = (await first.until("chat.message.token"))["data"]["turn_id"]
-        for count in range(1, 200):
+        for count in range(1, tokens):
             async with Page(mira.owner, mira) as again:
                 snapshot = (await again.until("chat.turn.snapshot"))["data"]
                 assert snapshot["text"] == "".join(words[:count])

@@ -67,10 +67,11 @@ def talked_and_forgot(connection, seed):
     return list(forgotten.values())
 
 
-def test_a_deletion_and_a_checkpoint_leave_words_between_the_rows_and_a_vacuum_does_not(database):
+@pytest.mark.parametrize("databases", [4, pytest.param(20, marks=pytest.mark.campaign)])
+def test_a_deletion_and_a_checkpoint_leave_words_between_the_rows_and_a_vacuum_does_not(database, databases):
     """SQLite leaves the bytes of rows that it moved from one page to another; secure_delete never comes to them."""
     left = {}
-    for seed in range(20):
+    for seed in range(databases):
         connection = database(f"{seed}.sqlite3")
         forgotten = talked_and_forgot(connection, seed)
         assert erasure.checkpoint(connection)

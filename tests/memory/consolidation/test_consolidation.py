@@ -291,9 +291,10 @@ def test_what_the_replies_recalled_is_counted_once_for_each_turn(mira: Persona, 
     assert (node.access_count, node.last_accessed_at) == (2, clock.now)
 
 
-def test_a_long_talk_yields_events_from_its_middle(mira: Persona, model: Script, clock: Clock) -> None:
-    lines = [f"Line {number}: " + "we went on and on about the weather " * 11 for number in range(400)]
-    lines[200] = "By the way, I got engaged to Noor."
+def test_a_long_talk_yields_events_from_its_middle(mira: Persona, model: Script, clock: Clock, settings: Any) -> None:
+    settings.KNOBS |= {"consolidate.chunk_tokens": 800}
+    lines = [f"Line {number}: " + "we went on and on about the weather " * 11 for number in range(60)]
+    lines[30] = "By the way, I got engaged to Noor."
     session = talk(mira, *lines)
 
     def read(request: Any) -> Any:

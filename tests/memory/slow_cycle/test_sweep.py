@@ -94,7 +94,7 @@ def remains() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("stride", [41, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("stride", [83, pytest.param(1, marks=pytest.mark.campaign)])
 def test_killed_before_any_statement_nothing_is_lost_doubled_or_paid_twice(
     mira: Persona, model: Script, remember: Remember, stride: int
 ) -> None:

@@ -47,6 +47,8 @@ def asked(persona: Persona) -> Recall:
     return recall(persona, ["Shall I take lessons on the violin?"], now=NOW, budget_tokens=60)
 
 
+# `test_reembedding` does it with words in the place of a model.
+@pytest.mark.campaign
 def test_memories_are_recalled_by_another_model_of_a_folder(
     mira: Persona, remember: Callable[..., ConceptNode], turned: Path
 ) -> None:

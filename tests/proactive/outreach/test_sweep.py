@@ -36,7 +36,7 @@ def remains() -> dict[str, Any]:
     }
 
 
-@pytest.mark.parametrize("stride", [17, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("stride", [41, pytest.param(1, marks=pytest.mark.campaign)])
 def test_killed_before_any_statement_it_is_said_once_and_paid_once(
     mira: Persona, remember: Any, model: Script, monkeypatch: pytest.MonkeyPatch, stride: int
 ) -> None:
