@@ -1,6 +1,6 @@
 """Backups and restores of one data folder, with real processes beside them that write, and real deaths.
 
-    python -m tests.journeys.backup_process writers HOW_MANY   what a backup holds that is made while they write, as JSON
+    python -m tests.journeys.backup_process writers HOW_MANY   what a backup holds that was made while so many wrote
     python -m tests.journeys.backup_process deaths HOW_MANY    what became of restores and backups that were killed
 
 DATA_DIR is that of an installation in which nobody lives yet.
