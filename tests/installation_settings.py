@@ -3,11 +3,15 @@ every fresh database."""
 
 from typing import Any
 
+from django.conf import global_settings
+
 from echovessel.db.sqlite import temporary
 from echovessel.settings import *  # noqa: F403
 from tests import hash_embedder
 
 hash_embedder.install()
+# A password of the product takes most of a second of a core; those that were stored with it still open.
+PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *global_settings.PASSWORD_HASHERS]
 
 
 def _migrate(*args: Any, **options: Any) -> None:

@@ -1,6 +1,7 @@
 """WCAG 2.2 AA on every page, by axe-core, in both themes, wide and narrow; reflow, stillness and forced colours."""
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -13,7 +14,6 @@ from tests.installation import Installation
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
 WCAG = {"type": "tag", "values": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
-COLOURS = {"type": "rule", "values": ["color-contrast", "link-in-text-block"]}  # what another theme can break
 RUN = """async (runOnly) => (await axe.run(document, {runOnly, resultTypes: ['violations']}))
     .violations.flatMap((rule) => rule.nodes.map((node) => `${rule.id}: ${node.target.join(' ')}`))"""
 # No colour is measured half way to another one.
@@ -22,8 +22,13 @@ STILL = """() => {
     sheet.replaceSync('*, *::before, *::after { transition: none !important; animation: none !important; }');
     document.adoptedStyleSheets = [sheet];
 }"""
-SCHEMES: dict[Literal["light", "dark"], object] = {"light": WCAG, "dark": COLOURS}
 WIDE, NARROW, ZOOMED = 1280, 390, 320  # 320 is a window of 1280 at 400 %
+Looks = Sequence[tuple[int, Literal["light", "dark"]]]
+LOOKS: Looks = ((WIDE, "light"), (NARROW, "dark"), (NARROW, "light"), (WIDE, "dark"))
+# Each page in one look in turn, so that neighbours, which are of one kind, differ; in all of them in the campaign.
+in_looks = pytest.mark.parametrize(
+    "each", [1, pytest.param(len(LOOKS), marks=pytest.mark.campaign)], ids="{} looks a page".format
+)
 OWNER_PAGES = [
     *("/chat/{en}/", "/chat/{en}/reaching-out/", "/memory/{en}/", "/memory/{en}/facts/", "/memory/{en}/wishes/"),
     *(
@@ -61,35 +66,40 @@ def keys(lived_in: Installation) -> dict[str, str]:
     return settle(lived_in)
 
 
-def violations(page: Page, address: str) -> list[str]:
-    """What axe finds on a page, in both themes and widths, and where it is wider than a screen at 400 %."""
+def violations(page: Page, addresses: Sequence[str], each: int) -> list[str]:
+    """What axe finds on pages, in `each` looks, and which are wider than a screen at 400 %."""
+    ahead = itertools.cycle(LOOKS)
+    return [fault for address in addresses for fault in _faults(page, address, list(itertools.islice(ahead, each)))]
+
+
+def _faults(page: Page, address: str, looks: Looks) -> list[str]:
     page.goto(address)
     page.evaluate(STILL)
     page.evaluate(f"{AXE};0")
     found = []
-    for width in (WIDE, NARROW):
+    for width, scheme in looks:
         page.set_viewport_size({"width": width, "height": 900})
-        for scheme, rules in SCHEMES.items():
-            page.emulate_media(color_scheme=scheme)
-            found += [f"{address} {width} {scheme} {fault}" for fault in page.evaluate(RUN, rules)]
+        page.emulate_media(color_scheme=scheme)
+        found += [f"{address} {width} {scheme} {fault}" for fault in page.evaluate(RUN, WCAG)]
     page.set_viewport_size({"width": ZOOMED, "height": 256})
     wider = page.evaluate("document.documentElement.scrollWidth - innerWidth")
     return found + ([f"{address} is {wider} px wider than the screen at 400 %"] if wider > 0 else [])
 
 
-def test_no_page_of_an_owner_violates_wcag(page: Page, lived_in: Installation, keys: dict[str, str]) -> None:
-    found = violations(page, f"{lived_in.url}/login/")
+@in_looks
+def test_no_page_of_an_owner_violates_wcag(page: Page, lived_in: Installation, keys: dict[str, str], each: int) -> None:
+    found = violations(page, [f"{lived_in.url}/login/"], each)
     sign_in(page, lived_in)
-    for address in OWNER_PAGES:
-        found += violations(page, lived_in.url + address.format(**keys))
+    found += violations(page, [lived_in.url + address.format(**keys) for address in OWNER_PAGES], each)
     assert not found, "\n".join(found)
 
 
-def test_no_page_of_the_admin_violates_wcag(page: Page, lived_in: Installation, keys: dict[str, str]) -> None:
+@in_looks
+def test_no_page_of_the_admin_violates_wcag(
+    page: Page, lived_in: Installation, keys: dict[str, str], each: int
+) -> None:
     sign_in(page, lived_in)
-    found = []
-    for address in ADMIN_PAGES:
-        found += violations(page, f"{lived_in.url}/admin/{address.format(**keys)}")
+    found = violations(page, [f"{lived_in.url}/admin/{address.format(**keys)}" for address in ADMIN_PAGES], each)
     assert not found, "\n".join(found)
 
 
