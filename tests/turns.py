@@ -1,4 +1,4 @@
-"""A turn of the server without a page: the owner says a line, and the test goes on once all that follows is done."""
+"""Turns of the server without a page, and how a test waits until all that follows a reply is done."""
 
 import asyncio
 from uuid import uuid4
@@ -19,9 +19,15 @@ def say_line(persona: Persona, text: str) -> None:
 
     async def turn() -> None:
         await in_thread(receive_message, persona, text, uuid4(), "web", timezone.now())
-        runner = get_runner()
-        runner.nudge(persona.pk, at_once=True)
-        await runner._serving[persona.pk]
-        await asyncio.gather(*runner._afterwards)
+        get_runner().nudge(persona.pk, at_once=True)
+        await settled()
 
-    asyncio.run(asyncio.wait_for(turn(), PATIENCE_S))
+    asyncio.run(turn())
+
+
+async def settled() -> None:
+    """Every turn of this loop has its reply, and the hooks after them have run."""
+    runner = get_runner()
+    async with asyncio.timeout(PATIENCE_S):
+        await asyncio.gather(*runner._serving.values())
+        await asyncio.gather(*runner._afterwards)

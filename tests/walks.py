@@ -25,7 +25,6 @@ PACKAGES = ("echovessel", "persona", "chat", "memory", "proactive")
 # A function of so few lines that is alone in its file hands over.
 THIN_LINES = 6
 # Until what a page begins by itself is over, on a busy machine, too.
-SETTLING_SECONDS = 1.0
 
 
 @dataclass
@@ -157,16 +156,17 @@ def forgotten_memory(persona: Any) -> Walk:
 def said_and_answered(walk: Walk, persona: Any, text: str) -> None:
     """A message of a page that has been open for a while, until its reply is stored."""
     from tests.page import Page  # noqa: PLC0415
+    from tests.turns import settled  # noqa: PLC0415
 
     async def converse() -> None:
         async with Page(persona.owner, persona) as page:
             await page.say("Hello.")
             await page.until("chat.message.done")
-            await asyncio.sleep(SETTLING_SECONDS)
+            await settled()
             with walk.traced():
                 await page.say(text)
                 await page.until("chat.message.done")
-                await asyncio.sleep(SETTLING_SECONDS)  # what follows the reply
+                await settled()
 
     asyncio.run(converse())
 

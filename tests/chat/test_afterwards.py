@@ -12,6 +12,7 @@ from echovessel.process.threads import in_thread
 from persona.models import Persona
 from tests.page import Page
 from tests.scripted import Script
+from tests.turns import settled
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -33,27 +34,21 @@ def heard(settings: Any, monkeypatch: Any) -> "list[tuple[str, bool]]":
     return told
 
 
-async def until(told: list[Any], count: int) -> None:
-    async with asyncio.timeout(10):
-        while len(told) < count:
-            await asyncio.sleep(0.01)
-
-
 async def test_others_are_told_of_every_end(mira: Persona, scripted: Script, heard: list[Any], caplog: Any) -> None:
     scripted.says("Well.", LLMError("down", code="timeout", permanent=False), "It was a long night.")
     async with Page(mira.owner, mira) as page:
         await page.say("one")
         await page.until("chat.message.done")
-        await until(heard, 1)
+        await settled()
         await page.say("two")
         await page.until("chat.turn.failed")
-        await until(heard, 2)
+        await settled()
         scripted.hold()
         await page.say("three")
         turn_id = (await page.until("chat.message.token"))["data"]["turn_id"]
         await page.send(type="stop", turn_id=turn_id)
         await page.until("chat.message.done", stopped=True)
-        await until(heard, 3)
+        await settled()
     assert heard == [("done", True), ("failed", True), ("stopped", True)]
     assert caplog.text.count("chat.turns.turn.broken failed at turn") == 3
     assert "Rosebud" not in caplog.text
