@@ -75,6 +75,7 @@ urlpatterns = [
     path("memory/<uuid:persona>/receipts/", forgetting.receipts, name="receipts"),
     path("memory/<uuid:persona>/people/", people.people, name="memory_people"),
     path("memory/<uuid:persona>/people/<uuid:entity>/", people.person, name="memory_somebody"),
+    path("memory/<uuid:persona>/people/<uuid:entity>/photo/", people.photo, name="memory_photo"),
     path(
         "memory/<uuid:persona>/people/<uuid:entity>/<somebody_deed:deed>/",
         people.person_action,

@@ -37,6 +37,7 @@ from memory.archive.parts import Known, in_batches, uuids_among
 from memory.archive.schema import ArchiveError, EntityRecord, MessageRecord, NodeRecord, Numbered, PersonaRecord
 from memory.archive.survey import LINKED, Progress, Report, Survey, has_our_vector, links
 from memory.curation.lessons import Wish, is_refused
+from memory.entities.photos import save_photo
 from memory.models import Alias, ConceptNode, Entity, Filling, ImportRun, Mention
 from memory.store import tombstones, vectors
 from memory.store.active_model import expect, follow, with_one_model
@@ -554,6 +555,11 @@ class Loader:
         row |= {"created_at": record.created_at or timezone.now(), "import_uuid": self.mark(record.file)}
         entity = Entity(persona=self.persona, merged_into_id=merged_into, **row)
         bulk.insert([entity])
+        if record.picture:
+            try:
+                save_photo(entity, base64.b64decode(record.picture, validate=True))
+            except (PictureRefused, binascii.Error):
+                self.report("a photo cannot be read and is left out")
         self.result.added["entities"] += 1
         return entity
 

@@ -418,6 +418,8 @@ class EntityRecord(Record):
     relation: Annotated[str, StringConstraints(max_length=MAX_RELATION)] = ""
     description: Annotated[str, StringConstraints(max_length=400)] | None = None
     described_by: Literal["", "slow_cycle", "person"] = ""
+    # Base64 of a PNG, JPEG or WebP.
+    picture: str | None = None
     status: EntityStatus = "confirmed"
     nodes: list[Id] = []
     merged_into: Id | None = None

@@ -40,9 +40,10 @@ from memory.archive.schema import (
     SessionRecord,
     TurnRecord,
 )
-from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVector
+from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVector, Photo
 from memory.store.writing import emotion_tags
 from persona.models import CoreBlockVersion, Persona, Picture
+from persona.models.picture import StoredPicture
 
 # The first and the last day as one object; without an end, that one day.
 EVENT_TIME = Field(
@@ -56,8 +57,7 @@ EVENT_TIME = Field(
 WRITE_ONLY = write_only(AS_IS)
 
 
-def encode_picture(persona: Persona) -> str | None:
-    picture = Picture.objects.filter(persona=persona).first()
+def encode_picture(picture: StoredPicture | None) -> str | None:
     return base64.b64encode(picture.content).decode() if picture else None
 
 
@@ -81,7 +81,7 @@ PERSONA = Table(
         optional("care_until", TIME),
         optional("colour"),
         optional("greeting", TEXT),
-        optional("picture", from_row(encode_picture)),
+        optional("picture", from_row(lambda persona: encode_picture(Picture.objects.filter(persona=persona).first()))),
     ),
 )
 
@@ -282,7 +282,9 @@ def gather_mentions(names: Names, entities: list[Any]) -> None:
     mentioned_in: dict[int, list[str]] = defaultdict(list)
     for entity, node in mentioned:
         mentioned_in[entity].extend([nodes[node]] if node in nodes else [])
+    photos = {photo.entity_id: photo for photo in Photo.objects.filter(entity__in=keys)}
     for row in entities:
+        row.photo_text = encode_picture(photos.get(row.pk))
         own = None if row.status == Entity.Status.MERGED else row.canonical_name
         row.texts = [text for text in aliases[row.pk] if text != own]
         row.mentioned_in = mentioned_in[row.pk]
@@ -302,6 +304,7 @@ ENTITY = Table(
         optional("description", TEXT),
         optional("described_by"),
         optional("described_through", THROUGH),
+        optional("picture", WRITE_ONLY, "photo_text"),
         optional("status"),
         optional("file", FILE, "import_uuid"),
         optional("merged_into", write_only(link(Entity)), "merged_into_id"),

@@ -1,6 +1,6 @@
 from memory.models.consolidation import Extraction, ModelReply, ReflectionRun
 from memory.models.embedding_model import EmbeddingModel, Reembedding, StagedVector
-from memory.models.entity import Alias, Entity, Mention, MergeProposal
+from memory.models.entity import Alias, Entity, Mention, MergeProposal, Photo
 from memory.models.event import Event, Evidence, Fact
 from memory.models.import_job import ImportChunk, ImportJob, ImportPiece
 from memory.models.import_run import ImportRun
@@ -35,6 +35,7 @@ __all__ = [
     "NodeText",
     "NodeVector",
     "NodeVersion",
+    "Photo",
     "Question",
     "QuestionGround",
     "Receipt",

@@ -11,6 +11,7 @@ from echovessel.db.public_id import PublicId
 from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from memory.models.node import ConceptNode
 from persona.models import Persona
+from persona.models.picture import StoredPicture
 
 MAX_RELATION = 120
 
@@ -101,6 +102,20 @@ class Alias(models.Model):
 
     def __str__(self) -> str:
         return f"alias {self.pk}"
+
+
+class Photo(StoredPicture):
+    """The photo of an entity, which the owner added."""
+
+    entity = models.OneToOneField(Entity, models.CASCADE, related_name="photo", verbose_name=_("entity"))
+    text_columns = {"content": TextColumn(DELETE_ROW, archived=True)}
+
+    class Meta(StoredPicture.Meta):
+        verbose_name = _("photo")
+        verbose_name_plural = _("photos")
+
+    def __str__(self) -> str:
+        return f"photo {self.pk}"
 
 
 class Mention(models.Model):

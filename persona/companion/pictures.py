@@ -36,17 +36,22 @@ _EXIF_ORIENTATION = 0x0112
 
 
 class PictureRefused(Exception):
-    """A picture that is not taken: `code` is "too_big", "not_a_picture", "vector", "broken", "too_many_pixels" or
-    "animated"."""
+    """A picture that is not taken: `code` is "none", "too_big", "not_a_picture", "vector", "broken", "too_many_pixels"
+    or "animated"."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
         self.code = code
 
 
+class PictureChanged(Exception):
+    """Another picture was stored, or this one removed, since the page was shown."""
+
+
 def explain(refusal: PictureRefused) -> str:
     """Why it is not taken, for people, in the language of the moment."""
     reasons = {
+        "none": _("Choose a picture first."),
         "too_big": _("The picture is larger than %(limit)d MB. Choose a smaller one.")
         % {"limit": MAX_BYTES // 1024**2},
         "not_a_picture": _("This is not a PNG, JPEG or WebP picture."),
@@ -58,20 +63,30 @@ def explain(refusal: PictureRefused) -> str:
     return reasons[refusal.code]
 
 
-def save_picture(persona: Persona, data: bytes) -> Picture:
-    """Store the picture of a persona in place of the one before. Raises PictureRefused."""
+def save_picture(persona: Persona, data: bytes, seen: str | None = None) -> Picture:
+    """Store the picture of a persona in place of the one before. Raises PictureRefused, and PictureChanged where
+    another one is stored than the `seen` version."""
     picture_format, content = only_pixels(data)
     values = {"format": picture_format, "content": content, "saved_at": timezone.now()}
     with transaction.atomic():
+        _expect(persona, seen)
         picture, _created = Picture.objects.update_or_create(persona=persona, defaults=values)
         publish_settings(persona, ["picture"])
     return picture
 
 
-def remove_picture(persona: Persona) -> None:
+def remove_picture(persona: Persona, seen: str | None = None) -> None:
+    """Delete the picture. Raises PictureChanged."""
     with transaction.atomic():
+        _expect(persona, seen)
         Picture.objects.filter(persona=persona).delete()
         publish_settings(persona, ["picture"])
+
+
+def _expect(persona: Persona, seen: str | None) -> None:
+    stored = Picture.objects.filter(persona=persona).defer("content").first()
+    if seen is not None and seen != (stored.version if stored else ""):
+        raise PictureChanged
 
 
 def only_pixels(data: bytes) -> tuple[str, bytes]:

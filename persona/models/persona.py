@@ -124,8 +124,8 @@ class Persona(PublicId):
     @cached_property
     def picture_version(self) -> str:
         """What tells one picture of theirs from the next; "" where there is none. The picture itself is not read."""
-        saved_at = apps.get_model("persona", "Picture").objects.filter(persona=self).values_list("saved_at", flat=True)
-        return str(round(at.timestamp() * 1e6)) if (at := saved_at.first()) else ""
+        picture = apps.get_model("persona", "Picture").objects.filter(persona=self).defer("content").first()
+        return picture.version if picture else ""
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:

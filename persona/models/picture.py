@@ -1,4 +1,4 @@
-"""The picture of a persona, as it is shown: without anything that a camera or an editor wrote beside the pixels."""
+"""Pictures as they are shown: without anything that a camera or an editor wrote beside the pixels."""
 
 from django.db import models
 from django.utils import timezone
@@ -8,7 +8,7 @@ from echovessel.db.text_columns import WRITTEN_BY_OWNER
 from persona.models.persona import Persona
 
 
-class Picture(models.Model):
+class StoredPicture(models.Model):
     """In the database, and not in a folder beside it: encrypted, backed up and deleted with everything else."""
 
     class Format(models.TextChoices):
@@ -16,18 +16,33 @@ class Picture(models.Model):
         JPEG = "jpeg", "JPEG"
         WEBP = "webp", "WebP"
 
-    persona = models.OneToOneField(Persona, models.CASCADE, related_name="picture", verbose_name=_("persona"))
     format = models.CharField(_("format"), max_length=4, choices=Format)
     content = models.BinaryField(_("content"))
     saved_at = models.DateTimeField(_("saved at"), default=timezone.now)
-    text_columns = {"content": WRITTEN_BY_OWNER}
 
     class Meta:
+        abstract = True
+        constraints = [
+            models.CheckConstraint(
+                condition=models.Q(format__in=["png", "jpeg", "webp"]), name="%(class)s_format_known"
+            ),
+        ]
+
+    @property
+    def version(self) -> str:
+        """What tells it from the next one in its place."""
+        return str(round(self.saved_at.timestamp() * 1e6))
+
+
+class Picture(StoredPicture):
+    """The picture of a persona."""
+
+    persona = models.OneToOneField(Persona, models.CASCADE, related_name="picture", verbose_name=_("persona"))
+    text_columns = {"content": WRITTEN_BY_OWNER}
+
+    class Meta(StoredPicture.Meta):
         verbose_name = _("picture")
         verbose_name_plural = _("pictures")
-        constraints = [
-            models.CheckConstraint(condition=models.Q(format__in=["png", "jpeg", "webp"]), name="picture_format_known"),
-        ]
 
     def __str__(self) -> str:
         return f"picture {self.pk}"

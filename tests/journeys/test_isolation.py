@@ -18,7 +18,7 @@ from echovessel.api.tokens import secret
 from echovessel.api_routes import api
 from echovessel.llm.models import LLMCall
 from memory.imports import analyze_now, begin
-from memory.models import ConceptNode, Entity, Mention, MergeProposal, Receipt, Thread, ThreadMember
+from memory.models import ConceptNode, Entity, Mention, MergeProposal, Photo, Receipt, Thread, ThreadMember
 from memory.recall import recall
 from persona.models import CoreDraft, Persona, Picture
 from tests.memory.imports.readers.given import given
@@ -49,6 +49,7 @@ def otto_knows(otto: Persona, remember: Any) -> dict[str, Any]:
     thread = Thread.objects.create(persona=otto, title=f"Rebuilding {SECRET}", created_at=now)
     ThreadMember.objects.create(thread=thread, node=node)
     Picture.objects.create(persona=otto, format="png", content=SECRET.encode())
+    Photo.objects.create(entity=entity, format="png", content=SECRET.encode())
     first_word = Turn.objects.create(persona=otto, session=message.session, status="done", spoke_first=True)
     receipt = Receipt.objects.create(persona=otto, owner_id=otto.owner_id, at=now)
     rows = {"message": message, "turn": turn, "node": node, "entity": entity, "session": message.session}
@@ -84,6 +85,7 @@ def addresses(ids: dict[str, Any]) -> list[str]:
         f"/memory/{persona}/story-lines/{ids['thread']}/",
         f"/memory/{persona}/people/",
         f"/memory/{persona}/people/{ids['entity']}/",
+        f"/memory/{persona}/people/{ids['entity']}/photo/",
         f"/memory/{persona}/names/",
         f"/memory/{persona}/receipts/",
         f"/memory/{persona}/bring/",

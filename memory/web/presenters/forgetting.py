@@ -25,6 +25,7 @@ TABLE_LABELS = {
     "memory_evidence": npgettext_lazy("counted", "quote", "quotes", "n"),
     "memory_nodevector": npgettext_lazy("counted", "search vector", "search vectors", "n"),
     "memory_entity": npgettext_lazy("counted", "person, place or thing", "people, places and things", "n"),
+    "memory_photo": npgettext_lazy("counted", "photo", "photos", "n"),
     "memory_alias": npgettext_lazy("counted", "name", "names", "n"),
     "chat_session.summary": npgettext_lazy("counted", "summary cleared", "summaries cleared", "n"),
     "persona_moodchange": npgettext_lazy("counted", "mood note", "mood notes", "n"),

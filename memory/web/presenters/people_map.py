@@ -31,6 +31,18 @@ class Spot:
         return self.entity.canonical_name[:1].upper()
 
     @property
+    def left(self) -> float:
+        return round(self.x - self.radius, 1)
+
+    @property
+    def top(self) -> float:
+        return round(self.y - self.radius, 1)
+
+    @property
+    def width(self) -> float:
+        return round(2 * self.radius, 1)
+
+    @property
     def below(self) -> float:
         """How far below the middle the name is drawn."""
         return self.radius + 15

@@ -10,6 +10,7 @@ from django.shortcuts import get_object_or_404, redirect
 from django.urls import reverse
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from memory.imports import uploads
@@ -19,12 +20,14 @@ from memory.recall.render import format_uuid
 from memory.web.views.base import page, persona_page
 from persona.companion import pictures
 from persona.companion.parts import PARTS, ChangedMeanwhile, PartForm
-from persona.companion.pictures import PictureRefused
+from persona.companion.pictures import PictureChanged, PictureRefused
 from persona.companion.zones import listed_zones
 from persona.models import Persona, Picture
+from persona.models.picture import StoredPicture
 
 MAX_LISTED = 5
 MAX_VERSIONS = 30
+PICTURE_CHANGED = gettext_lazy("The picture was changed in another tab or on another device. This is how it is now.")
 
 
 @persona_page
@@ -66,28 +69,29 @@ def _restored(request: HttpRequest, persona: Persona, part: str) -> dict[str, An
 
 def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Replace or remove the picture."""
-    file = request.FILES.get("picture")
-    trouble, status = "", 422
-    if request.POST.get("seen", "") != persona.picture_version:
-        trouble = _("The picture was changed in another tab or on another device. This is how it is now.")
-        status = 409
-    elif "remove" in request.POST:
-        pictures.remove_picture(persona)
-        messages.success(request, _("The picture is removed."))
-        return _back(persona, "picture")
-    elif file is None and not uploads.is_too_big(request):
-        trouble = _("Choose a picture first.")
-    else:
-        try:
-            if file is None:
-                raise PictureRefused("too_big")
-            pictures.save_picture(persona, file.read())
-        except PictureRefused as refusal:
-            trouble = pictures.explain(refusal)
+    seen = request.POST.get("seen", "")
+    try:
+        if "remove" in request.POST:
+            pictures.remove_picture(persona, seen)
+            messages.success(request, _("The picture is removed."))
         else:
+            pictures.save_picture(persona, read_picture(request), seen)
             messages.success(request, _("The picture is saved."))
-            return _back(persona, "picture")
-    return _render(request, persona, picture_trouble=trouble, status=status)
+    except PictureChanged:
+        return _render(request, persona, picture_trouble=PICTURE_CHANGED, status=409)
+    except PictureRefused as refusal:
+        return _render(request, persona, picture_trouble=pictures.explain(refusal), status=422)
+    return _back(persona, "picture")
+
+
+def read_picture(request: HttpRequest) -> bytes:
+    """The picture that was sent. Raises PictureRefused."""
+    if uploads.is_too_big(request):
+        raise PictureRefused("too_big")
+    file = request.FILES.get("picture")
+    if file is None:
+        raise PictureRefused("none")
+    return file.read()
 
 
 def _back(persona: Persona, part: str) -> HttpResponse:
@@ -100,7 +104,7 @@ def _render(
     posted: PartForm | None = None,
     *,
     is_changed: bool = False,
-    picture_trouble: str = "",
+    picture_trouble: Any = "",
     status: int = 200,
 ) -> HttpResponse:
     persona = Persona.objects.select_related("owner").get(pk=persona.pk)
@@ -146,7 +150,10 @@ companion.max_upload_bytes = pictures.MAX_BYTES  # type: ignore[attr-defined]
 @require_safe
 def picture(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The picture, for its owner alone: nothing keeps it, and as a page of its own it can do nothing."""
-    stored = get_object_or_404(Picture, persona=persona)
+    return show_picture(get_object_or_404(Picture, persona=persona))
+
+
+def show_picture(stored: StoredPicture) -> HttpResponse:
     response = HttpResponse(stored.content, content_type=f"image/{stored.format}")
     response["Content-Disposition"] = "inline"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"

@@ -20,7 +20,7 @@ from chat.models import CrisisFlag, Message, Session, Turn
 from echovessel.db.sqlite import bulk
 from echovessel.embeddings import embedding
 from memory.archive import BrokenLine, account_archive, import_archive, schema, write
-from memory.entities import merge
+from memory.entities import merge, photos
 from memory.forgetting import Choice, Target, forget, plan
 from memory.models import (
     ConceptNode,
@@ -116,6 +116,7 @@ def everything(mira: Persona) -> Persona:
     Mention.objects.bulk_create(Mention(node=event, entity=entity) for entity in (milo, bello))
     Mention.objects.create(node=thought, entity=bello)
     rosa = named(mira, "Rosa", description="A friend.", described_by="person")
+    photos.save_photo(rosa, jpeg())
     merge.keep_apart(merge.propose(mira, milo, rosa, 0.4, ["sound"]), mira.owner, NOW)
     mira.refresh_from_db()
     return mira

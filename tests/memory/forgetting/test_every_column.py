@@ -102,7 +102,7 @@ def of(place: Place) -> str:
 
 def test_a_secret_in_any_column_is_seen_and_goes_with_the_persona_or_with_the_account(full: Persona) -> None:
     secrets = plant(full)
-    in_bytes = {"memory_importpiece.content", "persona_picture.content"}
+    in_bytes = {"memory_importpiece.content", "memory_photo.content", "persona_picture.content"}
     assert secrets.keys() - seen(secrets) == in_bytes
     archive = b"".join(write.archive_lines(full, NOW)).decode()
     archived = {place for place, secret in secrets.items() if secret in archive}

@@ -1,4 +1,4 @@
-// The picture is made small before it travels: a square of 512 pixels, drawn anew by the browser. Without a script the
+// A picture is made small before it travels: a square of 512 pixels, drawn anew by the browser. Without a script the
 // server takes the file as it is, and removes what a camera wrote beside the pixels.
 
 const SIDE = 512;

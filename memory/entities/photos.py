@@ -1,0 +1,54 @@
+"""Photos of people, places and animals that an owner adds: shown on their pages, and forgotten with them.
+
+A merge leaves a photo where it is: whoever has none of their own shows that of whom they absorbed, and undoing the
+merge gives each their own back.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from django.db import transaction
+from django.utils import timezone
+
+from memory.models import Entity, Photo
+from persona.companion.pictures import PictureChanged, only_pixels
+
+
+def photos_of(entities: Iterable[Entity]) -> dict[int, Photo]:
+    """The photos of these entities by their keys, without their pixels."""
+    keys = [entity.pk for entity in entities]
+    photos = Photo.objects.defer("content").select_related("entity").order_by("-entity_id")
+    absorbed = photos.filter(entity__merged_into__in=keys)
+    own = photos.filter(entity__in=keys)
+    return {photo.entity.merged_into_id or 0: photo for photo in absorbed} | {photo.entity_id: photo for photo in own}
+
+
+def photo_of(entity: Entity) -> Photo | None:
+    return photos_of([entity]).get(entity.pk)
+
+
+def save_photo(entity: Entity, data: bytes, seen: str | None = None) -> None:
+    """Store the photo in place of the one before. Raises PictureRefused, and PictureChanged where another one is stored
+    than the `seen` version."""
+    picture_format, content = only_pixels(data)
+    values = {"format": picture_format, "content": content, "saved_at": timezone.now()}
+    with transaction.atomic():
+        _expect(entity, seen)
+        Photo.objects.update_or_create(entity=entity, defaults=values)
+
+
+def remove_photo(entity: Entity, seen: str | None = None) -> None:
+    """Delete the photo, and those of whom the entity absorbed: none of them is to take its place. Raises
+    PictureChanged."""
+    with transaction.atomic():
+        _expect(entity, seen)
+        Photo.objects.filter(entity__in=_and_absorbed(entity)).delete()
+
+
+def _and_absorbed(entity: Entity) -> Sequence[int]:
+    return [entity.pk, *entity.absorbed.values_list("pk", flat=True)]
+
+
+def _expect(entity: Entity, seen: str | None) -> None:
+    stored = photo_of(entity)
+    if seen is not None and seen != (stored.version if stored else ""):
+        raise PictureChanged
