@@ -205,7 +205,7 @@ def test_ids_of_another_are_not_found_under_ones_own_persona(
         for name in ("message", "turn", "node", "entity", "receipt", "session", "first_word", "import", "thread")
     }
     asked = [url for url in addresses(mine) if any(one in url for one in theirs) and "/learned/" not in url]
-    assert len(asked) == 25
+    assert len(asked) == 26
     assert {url: client.get(url).status_code for url in asked} == dict.fromkeys(asked, 404)
     assert client.get(f"/api/personas/{mira.uuid}/messages?before={mine['message']}").status_code == 404
     assert client.get(f"/api/personas/{mira.uuid}/nodes?before={mine['node']}").status_code == 404

@@ -8,7 +8,7 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('memory', '0010_threads'),
+        ('memory', '0011_index_events_of_several_days'),
     ]
 
     operations = [
