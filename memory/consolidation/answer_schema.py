@@ -347,6 +347,14 @@ class ReflectedThought(BaseModel):
     filling: Words
 
 
+class ChangedFact(BaseModel):
+    """A known fact that no longer holds as it is written; `still` is what of it does."""
+
+    id: Filled
+    verdict: Annotated[Literal["over", "partly", "unsure"], BeforeValidator(_choice)]
+    still: Annotated[str, BeforeValidator(lambda value: _text(value)[:MAX_FACT])] = ""
+
+
 # --- whole answers ------------------------------------------------------------------------------------------------
 class LenientAnswer(BaseModel):
     """An answer whose lists lose their bad items before they are validated; `dropped` counts them."""
@@ -490,6 +498,14 @@ class ReflectionAnswer(LenientAnswer):
     essential: ClassVar = "thoughts"
 
     thoughts: list[ReflectedThought]
+
+
+class ReconciliationAnswer(LenientAnswer):
+    """The known facts that news leaves untrue; None where the model did not say."""
+
+    lists: ClassVar = {"changes": ChangedFact}
+
+    changes: list[ChangedFact] | SkipJsonSchema[None] = None
 
 
 ExtractedItem = ExtractedEvent | ExtractedFact | OpenLoop

@@ -14,6 +14,7 @@ from django.db.models import F
 from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
+from echovessel.llm import provider_name
 from memory import knobs
 from memory.consolidation import entity_names, evidence, open_items, owner_requests, replacing, rivals
 from memory.consolidation.answer_schema import (
@@ -124,7 +125,8 @@ def apply(lease: Lease[Session]) -> None:
             tried = [*one.drafts, *(draft for _thought, draft in one.thoughts)]
             _keep_without(one.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
             entity_names.resolve_names(persona, one.answer, one.profiles, nodes, candidates)
-            rivals.ask(persona, [new.node for new in written if new.node is not None and new.outcome == "new"], now)
+            if is_imported(session) or provider_name() == "offline":  # else the model is asked first (reconciliation)
+                rivals.ask(persona, [new.node for new in written if new.node is not None and new.outcome == "new"], now)
             clarifications, shown = one.answer.clarifications, session.messages.shown_to_models()
             lines = list(shown.values_list("content", flat=True)) if clarifications else []
             for clarification in clarifications:

@@ -17,6 +17,10 @@ def of_reflection(lease: Lease[Session]) -> LeasedReplyStore:
     return _of(lease, "reflection")
 
 
+def of_reconciliation(lease: Lease[Session]) -> LeasedReplyStore:
+    return _of(lease, "reconciliation")
+
+
 def asked_through(session: Session) -> int | None:
     """The last message of the piece that was asked about and not finished; None if there is none."""
     steps = ModelReply.objects.filter(session=session, step__startswith=EXTRACTION).values_list("step", flat=True)

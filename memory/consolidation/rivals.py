@@ -6,7 +6,7 @@ What says itself that it is over is no rival, nor is a plan.
 """
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from datetime import datetime
 
 from memory.consolidation import prompt
@@ -36,6 +36,28 @@ _OVER = re.compile(
     r"不再|以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
     re.I,
 )
+# News that something ended, or that something began which ends other things.
+_ENDS = re.compile(
+    r"\b(?:no longer|any ?more|instead of|gave up|given up|broke up|split up|separated|divorced|died|passed away|"
+    r"put to sleep|quit|resigned|retired|laid off|fired|sold|moved (?:out|away|to|in)|stopped|closed down|"
+    r"vegetarian|vegan|sober|teetotal)\b|"
+    r"不再|分手|离婚|去世|过世|辞|退休|被裁|卖了|搬(?:到|去|进|走|出)|关了|停了|戒|改(?:成|为|吃|用|喝)|换(?:成|了)|不干|"
+    r"吃素|素食",
+    re.I,
+)
+# Who lives so from now on eats or drinks otherwise than before: the news, and what it may end.
+_BEGUN = (
+    (
+        re.compile(r"\b(?:vegetarian|vegan|pescatarian|no (?:longer eats?|meat))\b|吃素|素食|不吃(?:肉|荤)", re.I),
+        re.compile(
+            r"\b(?:eats?|food|cooks?|dish|dinner|lunch|meat|steak|fish|chicken|recipe)\b|吃|菜|肉|鱼|虾|蟹", re.I
+        ),
+    ),
+    (
+        re.compile(r"\b(?:sober|teetotal|no longer (?:drinks?|smokes?))\b|戒[酒烟]|不(?:再)?(?:喝酒|抽烟)", re.I),
+        re.compile(r"\b(?:drinks?|wine|beer|whisk\w+|pub|smokes?|cigarettes?)\b|酒|烟", re.I),
+    ),
+)
 
 
 def slot_of(description: str) -> str:
@@ -44,9 +66,24 @@ def slot_of(description: str) -> str:
     >>> slot_of("Ana lives in Basel."), slot_of("Ana no longer lives in Basel."), slot_of("Ana plays the cello.")
     ('home', '', '')
     """
-    if _OVER.search(description):
+    if is_told_as_over(description):
         return ""
     return next((slot for slot, words in _BY_SLOT.items() if words.search(description)), "")
+
+
+def is_told_as_over(description: str) -> bool:
+    """Whether a fact says itself that it is past."""
+    return _OVER.search(description) is not None
+
+
+def tells_of_an_end(description: str) -> bool:
+    """Whether news says that something ended, or that something began which ends other things."""
+    return _ENDS.search(description) is not None
+
+
+def may_be_ended_by(description: str, news: str) -> bool:
+    """Whether a fact is about what the news says is otherwise from now on: food, of who turns vegetarian."""
+    return any(begun.search(news) and matter.search(description) for begun, matter in _BEGUN)
 
 
 def are_rivals(one: str, other: str) -> bool:
@@ -59,25 +96,43 @@ def are_rivals(one: str, other: str) -> bool:
     return bool(slot) and slot == slot_of(other) and bool(first - second and second - first)
 
 
-def ask(persona: Persona, written: Iterable[ConceptNode], now: datetime) -> int:
-    """Wonder about the new facts that rival an earlier one; returns how many questions are new. Call in the transaction
-    that writes them, after their names are resolved."""
+def find(persona: Persona, fact: ConceptNode) -> ConceptNode | None:
+    """The newest earlier fact that a new one rivals."""
+    if fact.kind != ConceptNode.Kind.FACT or fact.status != ConceptNode.Status.ACTIVE or fact.plan_state or fact.until:
+        return None
+    if not slot_of(fact.description):
+        return None
+    return next((one for one in _earlier(persona, fact) if are_rivals(one.description, fact.description)), None)
+
+
+def ask(
+    persona: Persona,
+    written: Iterable[ConceptNode],
+    now: datetime,
+    *,
+    settled: Collection[int] = (),
+    limit: int = MAX_ASKED,
+) -> int:
+    """Wonder about the new facts that rival an earlier one, unless it is `settled` which of them holds; returns how
+    many questions are new. Call in a transaction, after their names are resolved."""
     asked = 0
     for fact in written:
-        if fact.kind != ConceptNode.Kind.FACT or fact.status != ConceptNode.Status.ACTIVE or fact.plan_state:
-            continue
-        earlier = _earlier(persona, fact)
-        rival = next((other for other in earlier if are_rivals(other.description, fact.description)), None)
-        if rival is not None and asked < MAX_ASKED:
-            text = prompt.render("rivals", persona, before=rival.description, now_told=fact.description)
-            asked += questions.keep(persona, text, [rival, fact], now) is not None
+        rival = find(persona, fact) if asked < limit else None
+        if rival is not None and rival.pk not in settled:
+            asked += ask_about(persona, rival, fact, now)
     return asked
+
+
+def ask_about(persona: Persona, earlier: ConceptNode, news: ConceptNode, now: datetime) -> bool:
+    """Wonder which of two holds; False where the persona does already."""
+    text = prompt.render("rivals", persona, before=earlier.description, now_told=news.description)
+    return questions.keep(persona, text, [earlier, news], now) is not None
 
 
 def _earlier(persona: Persona, fact: ConceptNode) -> Sequence[ConceptNode]:
     """The facts of earlier sessions about the same person, the newest first: of somebody else those that mention them,
     too."""
-    earlier = persona.nodes.active().filter(kind=ConceptNode.Kind.FACT, subject=fact.subject, plan_state="")
+    earlier = persona.nodes.active().filter(kind=ConceptNode.Kind.FACT, subject=fact.subject, plan_state="", until="")
     earlier = earlier.exclude(session=fact.session).exclude(pk=fact.pk)
     if fact.subject == ConceptNode.Subject.OTHER:
         mentioned = Mention.objects.filter(node=fact).values("entity")

@@ -1,6 +1,6 @@
 """The job that consolidates one session, from closing to closed.
 
-    acquire -> gate -> extract (each piece) -> apply -> reflect -> close
+    acquire -> gate -> extract (each piece) -> apply -> reconcile -> reflect -> close
 
 An open session whose early consolidation was requested goes through `extract` and `apply` only, and stays open.
 """
@@ -22,7 +22,15 @@ from echovessel.jobs.retry import Retry, delay_after
 from echovessel.language.requests import RequestKind, read_requests
 from echovessel.llm import AnswerUnreadable, LLMError, provider_name
 from echovessel.outbox import events
-from memory.consolidation import apply, extraction, off_the_record, reflection, replies, slow_cycle_requests
+from memory.consolidation import (
+    apply,
+    extraction,
+    off_the_record,
+    reconciliation,
+    reflection,
+    replies,
+    slow_cycle_requests,
+)
 from memory.consolidation.gate import is_trivial
 from memory.consolidation.imported import is_imported, is_long_past, material_of
 from memory.consolidation.messages import messages_of
@@ -133,6 +141,8 @@ class Consolidation(runner.Job[Lease[Session]]):
             return self.close(trivial=True)
         self.step = "applying"
         apply.apply(self.lease)
+        self.step = "reconciliation"
+        reconciliation.reconcile(self.lease)
         self.step = "reflection"
         reflection.reflect(self.lease)
         return self.close(trivial=False)

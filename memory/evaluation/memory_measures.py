@@ -73,6 +73,8 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
     events = [memory for memory in memories if memory.node.kind == Kind.EVENT]
     true_now = [memory for memory in memories if memory.node.kind not in (Kind.LESSON, Kind.EXPECTATION)]
     replaced = {pair.old for pair in story.replaced}
+    shown = set(run.persona.messages.filter(withheld=False).values_list("pk", flat=True))
+    names_gone = {name for name, message in run.messages.items() if message.pk not in shown}
     by_id: dict[str, Fact | Plan] = {fact.id: fact for fact in story.facts} | {plan.id: plan for plan in story.plans}
     current = [fact for fact in story.facts if fact.id not in replaced and fact.until is None]
     plans = [plan for plan in story.plans if plan.day and plan.ends_as in ("planned", "done")]
@@ -101,6 +103,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         "replaced": _share(
             _is_replaced(true_now, by_id[pair.old], by_id[pair.new], is_last=pair.new not in replaced)
             for pair in story.replaced
+            if not names_gone.issuperset(by_id[pair.new].lines)  # what was to be forgotten replaces nothing
         ),
         "exact days of plans": _share(
             any(one.day == plan.day for one in true_now if one.tells(plan.terms, plan.lines)) for plan in plans

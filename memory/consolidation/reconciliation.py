@@ -1,0 +1,261 @@
+"""Facts that rest on what has ended, and say so nowhere: the second question, after a session is written.
+
+    change       what the session brought that replaces, ends or rivals something
+    candidates   facts of earlier sessions that share its matter: telling words, the same slot, one domain of one person
+    verdict      "over": it held until then, and is told as past; "partly": a sentence of what still holds takes its
+                 place; "unsure": the owner is asked
+
+"I'm on amlodipine now" replaces the old tablets; that grapefruit is forbidden because of those is a fact of its own. A
+model is asked, once a session and only where there are candidates; what it does not say stands. Without one the owner
+is asked about rivals alone (`rivals`). Nothing is ended that bears on health by news that does not.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+import numpy as np
+from django.db import transaction
+from django.db.models import Q
+
+from chat.models import Session
+from echovessel import llm
+from echovessel.embeddings import embedding
+from echovessel.jobs.lease import Lease
+from echovessel.language.coarse_dates import span_of
+from echovessel.language.health import bears_on_health
+from echovessel.llm import LLMError, provider_name
+from echovessel.outbox import events
+from memory import knobs
+from memory.consolidation import prompt, replies, rivals
+from memory.consolidation.answer_schema import ChangedFact, ReconciliationAnswer
+from memory.consolidation.imported import is_imported
+from memory.consolidation.messages import messages_of
+from memory.curation.restatements import names_of
+from memory.entities.resolve import link_inherited
+from memory.models import ConceptNode, Evidence
+from memory.models.node import L3
+from memory.store.active_model import follow, with_one_model
+from memory.store.deduplication import telling_words
+from memory.store.writing import Draft, Quote, days_of_fact, erase_entity_descriptions, write
+from persona.models import Persona
+
+Kind, Domain, Status, PlanState = ConceptNode.Kind, ConceptNode.Domain, ConceptNode.Status, ConceptNode.PlanState
+MAX_CANDIDATES = 8
+MAX_COMPARED = 400
+MAX_ASKED = 2
+# A word that more facts contain tells nothing of the matter.
+HOLDING_A_WORD = 6
+SHARED_WORD, SAME_SLOT, SAME_DOMAIN = 2, 2, 1
+# Facts of these may end together: who turns vegetarian likes steak no longer.
+_OF_THE_BODY = {Domain.HEALTH, Domain.LIKES, Domain.BELIEFS}
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a session brought, the memories that it took the place of, and the fact that it rivals."""
+
+    news: ConceptNode
+    replaced: Sequence[ConceptNode]
+    rival: ConceptNode | None
+
+    @property
+    def text(self) -> str:
+        return " ".join([self.news.description, *(node.description for node in self.replaced)])
+
+
+def reconcile(lease: Lease[Session]) -> None:
+    """Ask what the session's changes leave untrue, and tell that as past. A repeat finds it done.
+
+    No transaction may be open. Raises EmbeddingUnavailable, LeaseLost, and LLMError where asking again may help.
+    """
+    session = lease.row
+    if is_imported(session) or provider_name() == "offline":
+        return
+    written = list(session.nodes.active().filter(kind__in=L3).select_related("persona").order_by("id"))
+    changes = changes_of(session.persona, written)
+    candidates = candidates_for(session, changes)
+    answer = ReconciliationAnswer()
+    if candidates:
+        try:
+            request = _request(session, changes, [node for node, _change in candidates])
+            answer = llm.answer_now(request, ReconciliationAnswer, replies=replies.of_reconciliation(lease)).value
+        except LLMError as error:
+            if not error.permanent:
+                raise
+    _apply(lease, written, candidates, answer)
+
+
+def changes_of(persona: Persona, written: Sequence[ConceptNode]) -> list[Change]:
+    """The news among `written`: what replaced other memories, a fact that says that something is over, or that rivals
+    an earlier one. A plan that was only carried out changes nothing."""
+    changes = []
+    for node in written:
+        replaced = list(node.supersedes.filter(kind__in=L3).order_by("id"))
+        rival = rivals.find(persona, node)
+        ends = rivals.tells_of_an_end(node.description) and node.kind == Kind.FACT
+        if node.plan_state != PlanState.DONE and (replaced or rival or ends):
+            changes.append(Change(node, replaced, rival))
+    return changes
+
+
+def candidates_for(session: Session, changes: Sequence[Change]) -> list[tuple[ConceptNode, Change]]:
+    """The facts of earlier sessions that the changes may leave untrue, the likeliest first, each with its change."""
+    if not changes:
+        return []
+    standing = Q(plan_state="", until="") | Q(plan_state=PlanState.PLANNED)
+    facts = session.persona.nodes.active().filter(standing, kind=Kind.FACT, resolved_by=None)
+    facts = facts.exclude(subject=ConceptNode.Subject.PERSONA).exclude(session=session)
+    newest = facts.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED]
+    known = [node for node in newest if not rivals.is_told_as_over(node.description)]
+    names = names_of(session.persona)
+    words = {node.pk: telling_words(node.description) - names for node in known}
+    holding = Counter(word for own in words.values() for word in own)
+    rare = {word for word, count in holding.items() if count <= HOLDING_A_WORD}
+    scored: list[tuple[int, int, ConceptNode, Change]] = []
+    for node in known:
+        likeness, change = max(
+            ((_likeness(node, words[node.pk] & rare, change), change) for change in changes), key=lambda pair: pair[0]
+        )
+        if likeness:
+            scored.append((likeness, node.pk, node, change))
+    scored.sort(key=lambda one: (-one[0], -one[1]))
+    return [(node, change) for _likeness, _pk, node, change in scored[:MAX_CANDIDATES]]
+
+
+def _likeness(node: ConceptNode, words: set[str], change: Change) -> int:
+    """How surely a fact is of the matter that has changed; 0 where nothing says so."""
+    news = change.news
+    shared = len(words & telling_words(change.text))
+    if not node.subject == news.subject == ConceptNode.Subject.USER:
+        return SHARED_WORD * shared
+    slots = {rivals.slot_of(told.description) for told in (news, *change.replaced)} - {""}
+    fills_slot = rivals.slot_of(node.description) in slots
+    has_slot = fills_slot or rivals.may_be_ended_by(node.description, news.description)
+    is_alike = node.domain == news.domain or {node.domain, news.domain} <= _OF_THE_BODY
+    likeness = SHARED_WORD * shared + SAME_SLOT * has_slot + SAME_DOMAIN * is_alike
+    return likeness if likeness > SAME_DOMAIN or change.replaced or change.rival else 0
+
+
+def _request(session: Session, changes: Sequence[Change], candidates: Sequence[ConceptNode]) -> llm.Request:
+    persona = session.persona
+    cited = Evidence.objects.filter(node__in=[change.news.pk for change in changes]).values_list(
+        "message_id", flat=True
+    )
+    said = [line for line in messages_of(session) if line.id in set(cited)]
+    return prompt.request(
+        persona,
+        "extraction",
+        template="reconciliation",
+        tier="small",
+        max_tokens=knobs.reflection_tokens(),
+        session_uuid=session.uuid,
+        values={
+            "news": prompt.format_memories(persona, [change.news for change in changes]),
+            "replaced": prompt.format_memories(persona, [node for change in changes for node in change.replaced]),
+            "said": prompt.format_messages(persona, said),
+            "known": prompt.format_memories(persona, candidates),
+        },
+        material={},
+    )
+
+
+@with_one_model
+def _apply(
+    lease: Lease[Session],
+    written: Sequence[ConceptNode],
+    candidates: Sequence[tuple[ConceptNode, Change]],
+    answer: ReconciliationAnswer,
+) -> None:
+    """Write the verdicts, and ask the owner where there are none."""
+    persona, now, model = lease.row.persona, lease.clock(), follow()
+    given = {node.pk: (node, change.news) for node, change in candidates}
+    verdicts = {pk: one for one in answer.changes or () if (pk := prompt.node_id(one.id)) in given}
+    rests = {pk: one.still for pk, one in verdicts.items() if one.verdict == "partly"}
+    vectors = dict(zip(rests, embedding.embed(list(rests.values())), strict=True)) if rests else {}
+    with transaction.atomic():
+        lease.checkpoint()
+        live = persona.nodes.active().in_bulk(list(verdicts))
+        unsure: list[tuple[ConceptNode, ConceptNode]] = []
+        for pk, verdict in verdicts.items():
+            node, news = given[pk]
+            if pk not in live or live[pk].description != node.description:
+                continue
+            if not _may_end(node, news, verdict):
+                unsure.append((node, news))
+            elif verdict.verdict == "over":
+                end(node, news)
+            else:
+                _keep_the_rest(persona, node, news, verdict.still, vectors[pk], model, now)
+        asked = 0
+        for node, news in unsure[:MAX_ASKED]:
+            asked += rivals.ask_about(persona, node, news, now)
+        # A model that was asked and named no rival says that both stand.
+        settled = {pk for pk in given if answer.changes is not None}
+        rivals.ask(persona, written, now, settled=settled, limit=MAX_ASKED - asked)
+
+
+def _may_end(node: ConceptNode, news: ConceptNode, verdict: ChangedFact) -> bool:
+    """Whether a verdict is believed: it is sure, says no word that nobody said, and takes away nothing that bears on
+    health by news that has nothing to do with it."""
+    told = telling_words(node.description) | telling_words(news.description)
+    is_left = verdict.verdict == "partly" and bool(verdict.still) and telling_words(verdict.still) <= told
+    of_health = bears_on_health(news.description) or news.domain == Domain.HEALTH
+    loses_health = bears_on_health(node.description) and not (is_left and bears_on_health(verdict.still))
+    return (verdict.verdict == "over" or is_left) and (of_health or not loses_health)
+
+
+def end(node: ConceptNode, news: ConceptNode) -> None:
+    """Tell a fact as past from the month of the news on; a plan as called off. Call in a transaction."""
+    values: dict[str, Any] = {"resolved_by": news}
+    if node.plan_state:
+        values["plan_state"] = PlanState.CANCELLED
+    else:
+        told = f"{news.created_at.astimezone(news.persona.zone):%Y-%m}"
+        values["until"] = _not_before(node.since, news.since if news.since and span_of(news.since) else told, told)
+        start, last = days_of_fact(node.domain, node.since, values["until"]) or (None, None)
+        values |= {"event_time_start": start, "event_time_end": last}
+    ConceptNode.objects.filter(pk=node.pk).update(**values)
+    erase_entity_descriptions(node)
+    events.publish(news.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="ended")
+
+
+def _not_before(since: str, *codes: str) -> str:
+    """The first of these times that does not end before `since`; `since` itself where all do."""
+    first = span_of(since) if since else None
+    ends = ((code, span_of(code)) for code in codes)
+    return next((code for code, span in ends if span and (first is None or span.end >= first.start)), since)
+
+
+def _keep_the_rest(
+    persona: Persona,
+    node: ConceptNode,
+    news: ConceptNode,
+    still: str,
+    vector: np.ndarray,
+    model: str,
+    now: datetime,
+) -> None:
+    """Put what still holds of a fact in its place, with the words that it rests on."""
+    rows = Evidence.objects.filter(node=node, message__withheld=False).select_related("message")
+    draft = Draft(
+        kind=node.kind,
+        description=still,
+        source=node.source,
+        subject=node.subject,
+        session=node.session,
+        confidence=node.confidence,
+        evidence=[Quote(row.message, row.quote, row.start, row.end) for row in rows],
+        supersedes=[node],
+        created_at=node.created_at,
+        domain=node.domain,
+        since=node.since,
+        plan_state=node.plan_state,
+        event_time=days_of_fact(node.domain, node.since, node.until),
+    )
+    rest = write(persona, draft, vector, model, now).node
+    if rest is not None:
+        ConceptNode.objects.filter(pk=rest.pk).update(resolved_by=news)
+        link_inherited(rest, [node])
