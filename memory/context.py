@@ -161,7 +161,10 @@ def always_known(request: ContextRequest) -> Section | None:
         return None
     text = _format_always_known(persona, [line for _, line in known])
     xray = {"nodes": [{"id": format_uuid(one.node.uuid_hex), "why": one.group} for one, _ in known]}
-    told = [{"text": one.node.description, "layer": one.node.layer, "speaker": None} for one, _ in known]
+    told = [
+        {"text": one.node.description, "layer": one.node.layer, "speaker": None, "subject": one.node.subject}
+        for one, _ in known
+    ]
     return Section("always_known", "user", text, xray, {"always_known": told})
 
 

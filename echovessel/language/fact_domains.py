@@ -1,9 +1,12 @@
-"""What a question about somebody's life is about: "What's my job?" asks after work. Pure; English and Chinese.
+"""What a question about somebody's life is about, and what a sentence tells of one. Pure; English and Chinese.
 
-A sentence embedding sees little of "What's my job?" in "Ana is a nurse"; that both are about work, rules can say.
+A sentence embedding sees little of "What's my job?" in "Ana is a nurse"; that both are about work, rules can say. The
+same goes for what somebody may eat, how old they are, where they live: `Aspect` pairs a question with what answers it.
 """
 
 import re
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
 from echovessel.language.plain_text import any_word
@@ -15,7 +18,8 @@ _WORDS = {
     r"长大|童年|小时候|几岁|多大|名字|哪里人|出生|生日|国籍|语言|籍贯|老家",
     "people": r"family|relatives?|sisters?|brothers?|siblings?|mother|father|mum|mom|dad|parents?|wife|husband|partner|"
     r"boyfriend|girlfriend|friends?|cousins?|aunt|uncle|grand\w+|kids?|children|son|daughter|married|dating|"
-    r"date|seeing|spouse|boy|girl|witness\w*|太太|爱人|孙|伙计|见证|家人|亲戚|姐|妹|哥|弟|妈|爸|父|母|老公|老婆|男朋友|女朋友|男友|女友|朋友|孩子|儿子|女儿|结婚|对象",
+    r"date|seeing|spouse|boy|girl|witness\w*|太太|爱人|孙|伙计|见证|家人|亲戚|姐|妹|哥|弟|妈|爸|父|母|老公|老婆|"
+    r"男朋友|女朋友|男友|女友|朋友|孩子|儿子|女儿|结婚|对象",
     "health": r"allerg\w*|ill|illness|sick|health\w*|medicines?|medication|doctor|eat|foods?|dishes|cook|diet|"
     r"disease|meat|bread|foot|knee|eyes?|joint|operat\w+|surger\w+|therap\w+|pills?|counsel\w+|exercise|"
     r"动刀|手术|眼睛?|体检|检查|过敏|生病|健康|药|医生|忌口|吃|身体|菜",
@@ -32,6 +36,175 @@ _WORDS = {
     "beliefs": r"believe|religio\w+|faith|god|politic\w*|vote|values?|信仰|宗教|相信|政治|价值观",
 }
 _DOMAINS = {domain: any_word(words) for domain, words in _WORDS.items()}
+_NUMBER_EN = (
+    r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|(?:thir|four|fif|six|seven|eigh|nine)teen|"
+    r"(?:twen|thir|for|fif|six|seven|eigh|nine)ty(?:[- ]\w+)?"
+)
+_OCCUPATION_EN = (
+    r"(?:nurse|midwife|vet|doctor|gp|surgeon|dentist|carer|paramedic|pharmacist|therapist|psychologist|teacher|tutor|"
+    r"lecturer|professor|teaching assistant|student|lawyer|solicitor|judge|accountant|bookkeeper|banker|cashier|clerk|"
+    r"secretary|receptionist|manager|director|consultant|engineer|developer|programmer|designer|architect|builder|"
+    r"plumber|electrician|carpenter|joiner|mechanic|welder|painter|decorator|roofer|cleaner|caretaker|janitor|"
+    r"gardener|farmer|fisherman|baker|chef|cook|waiter|waitress|barista|bartender|barman|barmaid|butcher|hairdresser|"
+    r"barber|beautician|tailor|seamstress|driver|pilot|sailor|flight attendant|courier|postman|postwoman|police "
+    r"officer|policeman|policewoman|cop|detective|soldier|firefighter|fireman|guard|librarian|journalist|reporter|"
+    r"editor|writer|author|translator|interpreter|actor|actress|musician|singer|dancer|artist|photographer|"
+    r"filmmaker|model|scientist|researcher|chemist|physicist|biologist|analyst|social worker|civil servant|priest|"
+    r"vicar|imam|shopkeeper|salesman|saleswoman|estate agent|childminder|nanny|au pair|coach|trainer|technician|"
+    r"plasterer|bricklayer|labourer|miner|docker|apprentice|freelancer|stay-at-home \w+|housewife|househusband|"
+    r"\w{3,}(?:man|woman|keeper|maker|smith|worker|operator|officer|master))"
+)
+_PLACE_ZH = r"店|馆|厂|公司|餐厅|饭店|诊所|工作室|农场|民宿|超市"
+_OCCUPATION_ZH = (
+    r"(?:(?:律|医|教|厨|技|药|设计|理发|摄影|会计|工程|程序|老|牧|法|厨|美容|化妆|按摩|咨询|心理咨询|月嫂)师|护士|"
+    r"护工|护理员|医生|大夫|兽医|"
+    r"老师|教授|教练|会计|出纳|司机|司仪|飞行员|警察|军人|消防员|保安|保姆|保洁|阿姨|月嫂|经理|老板|店长|主管|总监|"
+    r"程序员|码农|记者|编辑|翻译|演员|"
+    r"歌手|画家|作家|农民|渔民|木匠|电工|焊工|钳工|瓦工|裁缝|公务员|法官|导游|骑手|快递员|外卖员|客服|销售|文员|秘书|"
+    r"助理|顾问|研究员|空姐|空乘|船员|"
+    r"收银员|服务员|营业员|售货员|推销员|保育员|图书管理员|学徒|实习生|工人|产品经理|运营|审计|社工)"
+)
+
+
+@dataclass(frozen=True)
+class Aspect:
+    """Something of a life: the domain it is of, how it is asked for, and how a sentence tells it."""
+
+    domain: str
+    asks: re.Pattern[str]
+    tells: re.Pattern[str]
+
+
+def _aspect(domain: str, asks: str, tells: str) -> Aspect:
+    return Aspect(domain, re.compile(asks, re.I), re.compile(tells, re.I))
+
+
+ASPECTS: tuple[Aspect, ...] = (
+    _aspect(
+        "work",
+        r"\b(?:jobs?|profession|occupation|career|trade|for a living|for work|(?:where|"
+        r"who) do(?:es)? [\w' ]{1,24} work|"
+        r"what (?:do|does|did) (?:i|we|he|she|they|you|(?:my |our )?[\w']+) do(?: now)?\b(?! (?:about|with|when|if|on|"
+        r"at)\b))|"
+        r"工作|职业|上班|(?:是|以)?[做干](?:什么|啥|哪行|哪一行)(?:工作)?的?|哪行|在哪儿?里?(?:上班|工作)|"
+        r"靠什么(?:吃饭|生活)",
+        rf"\bworks?(?:ed)? (?:as|in|at|for|on|with|nights|days|part|full|mostly|from)\b|\bworking (?:as|in|at|for)\b|"
+        rf"(?:\bi'm|\bi am|\bis|\bare|\bwas|\bas|\bbecame|'s|,) (?:an? |the |"
+        rf"our )?(?:[\w-]+ ){{0,3}}?{_OCCUPATION_EN}\b|"
+        r"\b(?:teach(?:es)?|nurs(?:es|ing)|retired|unemployed|self-employed|freelances?)\b|"
+        r"\bdrives? (?:an? |the )?(?:\w+ )?(?:bus|taxi|cab|lorry|truck|forklift|tram|train|van|ambulance|uber)\b|"
+        r"\b(?:runs?|owns?|manages?|opened|has|have) (?:an? |the |my |our |his |her |their )?(?:\w+ ){0,2}?(?:shop|"
+        r"store|bakery|"
+        r"caf[eé]|restaurant|company|business|farm|salon|garage|pub|practice|studio|stall)\b|\bmy job (?:is|as|at)\b|"
+        rf"(?:是|在|当|做)[^，。！？]{{0,12}}?{_OCCUPATION_ZH}|开(?:叉车|出租|公交|货车|网约车|滴滴|大巴|卡车|火车|"
+        rf"地铁|的士|校车)|"
+        rf"在[^，。！？]{{1,14}}(?:上班|工作|打工|任职|教书|实习|当差|值班)|"
+        rf"开了?(?:一?[家间个])?[^，。！？]{{0,6}}(?:{_PLACE_ZH})|"
+        r"退休了?|失业|送(?:外卖|快递)|跑(?:外卖|业务|运输)|种地|打鱼|教(?:书|语文|数学|英语|物理|化学|音乐|体育)",
+    ),
+    _aspect(
+        "about",
+        r"how old|\bage\b|年龄|几岁|多大(?!的)|岁数",
+        rf"\b(?:i'm|you're|he's|she's|am|is|are|was|turn(?:s|ed|ing)?|aged) (?:only |just |nearly |almost |now |"
+        rf"already )?"
+        rf"(?:\d{{1,3}}|{_NUMBER_EN})\b(?! ?(?:min|hour|day|week|month|km|mile|kid|child|brother|sister|cm|kg|pound|"
+        rf"feet|%))|"
+        r"\b(?:\d{1,3}|\w+)[- ]years?[- ]old\b|[\d一二三四五六七八九十百]+\s*岁|"
+        r"今年[^，。]{0,2}[\d一二三四五六七八九十]{2,}",
+    ),
+    _aspect(
+        "about",
+        r"when (?:was|were) [\w' ]{1,24} born|birthday|生日|出生",
+        r"\bborn\b|\bbirthday\b|生日|出生|生于",
+    ),
+    _aspect(
+        "home",
+        r"\bwhere\b.*\b(?:live|lives|living)\b|\b(?:which|what) (?:city|town|village|country|street|"
+        r"part of \w+)\b.*\b(?:live|lives|living|in)\b|"
+        r"\baddress\b|住(?:在)?(?:哪|什么地方)|家在哪|哪个(?:城市|小区|地方)|在哪儿?里?(?:住|生活)",
+        r"\b(?:live|lives|living|moved|staying|settled|based|works?)\b[^.]{0,30}\b(?:in|to|at|near|on)\b|\bhome is\b|"
+        r"住(?:在)?|搬(?:到|去|来|进)|家在|定居|在[^，。]{2,10}(?:当|做|上班|工作|读书|念书|上学)",
+    ),
+    _aspect(
+        "about",
+        r"\bwhere\b.*\b(?:from|grow up|grew up|raised|born)\b|哪里?(?:人|长大|出生)|老家",
+        r"\b(?:from|grew up|raised|born) (?:in |near |at )?|老家|长大|出生在|[\u3400-\u9fff]{2}人(?=[，。]|$)",
+    ),
+    _aspect(
+        "health",
+        r"\b(?:can't|cannot|shouldn't|mustn't|can|should|am|must|may) (?:i|we|he|she) (?:not )?(?:to )?(?:eat|drink|"
+        r"have)\b|"
+        r"\b(?:i|he|she|\w+) (?:can't|cannot|shouldn't|mustn't|must not|may not|am not (?:allowed )?to|"
+        r"'m not (?:allowed )?to) "
+        r"(?:eat|drink|have)\b|\bnot (?:allowed |supposed )?to (?:eat|drink)\b|\ballerg|"
+        r"(?:不能|不可以|不该|不好)(?:吃|喝|碰)|忌口|过敏",
+        r"\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|\b(?:don't|can't|cannot|never|mustn't|doesn't) (?:eat|drink|"
+        r"have|touch|stomach|digest) (?!to\b|time\b|much\b|any time\b)|\b(?:makes?|made) me (?:sick|ill)|\b(?:off|"
+        r"no(?: more)?) (?:\w+ )?(?:pop|sugar|"
+        r"sweets|honey|salt|alcohol|bread|meat|dairy|gluten)|过敏|不耐受|不吃(?!了|饭)|吃素|忌口|不能(?:吃|喝|碰)|"
+        r"不让(?:吃|喝|沾|碰)|不好吃[，,]|"
+        r"[吃喝][^，。]{1,6}就(?:拉|吐|痒|起疹|难受|不舒服|肿)",
+    ),
+    _aspect(
+        "health",
+        r"\bwrong with\b|\b(?:what|which) (?:illness|disease|condition)|\bsuffer|\bdiagnosed with\b|什么病|哪里不舒服|"
+        r"身体怎么",
+        r"\b(?:diabet|asthma|cancer|epilep|dementia|alzheimer|parkinson|arthriti|depress|migraine|heart|"
+        r"blood pressure|stroke|"
+        r"adhd|autis|copd|anaemi|anemi|thyroid|diagnosed|broke (?:his|her|my)|surgery|operation)|糖尿病|高血压|低血糖|"
+        r"哮喘|癌|中风|痴呆|"
+        r"抑郁|关节炎|心脏|甲状腺|癫痫|骨折|手术|住院|肺炎|肝炎|痛风",
+    ),
+    _aspect(
+        "likes",
+        r"\bdo (?:i|we) (?:\w+ )?(?:like|love|enjoy)|(?:喜不喜欢|喜欢|爱)",
+        r"\b(?:i|you|we) (?:\w+ )?(?:like|love|enjoy|adore)|喜欢|爱(?=[吃喝看听玩做打])|最爱",
+    ),
+    _aspect(
+        "likes",
+        r"\b(?:hate|dislike|can't (?:i )?stand|don't (?:i )?like)\b|讨厌|不喜欢|受不了",
+        r"\b(?:hate|dislike|loathe|detest|can't (?:stand|bear)|don't like|not keen on)\b|讨厌|不喜欢|受不了|不爱",
+    ),
+    _aspect(
+        "about",
+        r"\b(?:scared|afraid|frightened|terrified|fears?|phobias?)\b|怕(?:什么|啥)|害怕",
+        r"\b(?:scared|afraid|frightened|terrified) of\b|\bphobi|恐高|恐惧|怕(?!吵|麻烦)",
+    ),
+    _aspect(
+        "likes",
+        r"\binstruments?\b|乐器",
+        r"\b(?:piano|cello|violin|viola|guitar|drums?|flute|clarinet|trumpet|sax\w*|bass|ukulele|harp|organ|accordion|"
+        r"keyboard|trombone|fiddle|banjo|oboe|recorder)\b|琴|吉他|鼓|笛|二胡|琵琶|古筝|萨克斯|贝斯|口琴|唢呐|葫芦丝",
+    ),
+    _aspect(
+        "about",
+        r"\blanguages?\b|什么语|哪国话|语言",
+        r"\b(?:english|french|german|spanish|italian|portuguese|welsh|irish|dutch|polish|russian|ukrainian|turkish|"
+        r"greek|"
+        r"arabic|hebrew|hindi|urdu|bengali|chinese|mandarin|cantonese|japanese|korean|vietnamese|swedish|norwegian|"
+        r"danish|finnish|latin|esperanto)\b|[英法德日韩俄西葡意粤泰]语|日文|英文|普通话|方言",
+    ),
+)
+
+
+def aspects_asked(text: str) -> Sequence[Aspect]:
+    """What of a life a question, or the words of a search, ask for.
+
+    >>> [aspect.domain for aspect in aspects_asked("How old is my son?")]
+    ['about']
+    """
+    return [aspect for aspect in ASPECTS if aspect.asks.search(text)]
+
+
+def is_told_in(text: str, aspects: Sequence[Aspect]) -> bool:
+    """Whether a sentence tells any of these aspects of a life.
+
+    >>> [is_told_in(text, aspects_asked("my job")) for text in ("I'm a night nurse.", "I drive a green car.")]
+    [True, False]
+    """
+    return any(aspect.tells.search(text) for aspect in aspects)
+
+
 _DAY_ASKED = re.compile(
     r"\b(?:when|(?:what|which) (?:day|date|weekday|weekend|month|time of year)|how long (?:ago|until|till))\b|"
     r"哪天|哪一天|哪日|几号|几月|什么时候|何时|多久|星期几|周几|礼拜几|哪年|哪个月",
@@ -45,7 +218,8 @@ _FRAME = re.compile(
     r"\b(?:do|don't|can|could|would|did) you (?:still |even )?(?:remember|recall|know|think|guess|say)\b"
     r"|\b(?:(?:can|could|would|will) you )?(?:please )?(?:tell|remind) me\b"
     r"|\b(?:did i|have i(?: ever)?|i(?:'ve)?(?: ever)?) (?:tell|told|mention(?:ed)?)(?: to)? you\b"
-    r"|你(?:还|有没有)?(?:记(?:不记)?得|知(?:不知)?道|觉得|认为|猜)|(?:请|能不能|可以)?(?:告诉|提醒)我|我?(?:有没有)?(?:跟|和|对|向)你(?:说|讲|提|聊)",
+    r"|你(?:还|有没有)?(?:记(?:不记)?得|知(?:不知)?道|觉得|认为|猜)|(?:请|能不能|可以)?(?:告诉|提醒)我|"
+    r"我?(?:有没有)?(?:跟|和|对|向)你(?:说|讲|提|聊)",
     re.I,
 )
 

@@ -79,6 +79,17 @@ def facts_among(node_ids: Sequence[int], domains: Sequence[str], of_persona: boo
     )
 
 
+def descriptions_of_events(node_ids: Sequence[int]) -> list[tuple[int, str]]:
+    """The events among recallable nodes that are not the persona's own, with their descriptions, in order."""
+    rows = _rows(
+        "SELECT n.id, n.description "
+        "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
+        "WHERE n.kind = 'event' AND n.subject <> 'persona' ORDER BY wanted.key",
+        [json.dumps(node_ids)],
+    )
+    return [(key, description) for key, description in rows]
+
+
 def dated_among(node_ids: Sequence[int]) -> list[int]:
     """Those of nodes that have a day of their own, in the order given."""
     return _column(

@@ -23,14 +23,20 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from itertools import accumulate, chain
+from itertools import accumulate, chain, islice
 
 import numpy as np
 
 from chat import search
 from echovessel.embeddings import embedding
 from echovessel.embeddings.cosine_scale import Kind
-from echovessel.language.fact_domains import asks_for_day, domains_asked, person_asked_about
+from echovessel.language.fact_domains import (
+    asks_for_day,
+    aspects_asked,
+    domains_asked,
+    is_told_in,
+    person_asked_about,
+)
 from echovessel.language.roles import can_be_pet, roles_in
 from echovessel.llm.offline.text import is_question
 from memory.models.node import ConceptNode
@@ -229,6 +235,9 @@ def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> 
         # Plans are about any part of a life, and what a fact is about is not always what it is asked by.
         of_kind += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]
         of_kind += details.facts_among(nearest, Domain.values, of_persona)[:MAX_OF_ANY_DOMAIN]
+    if aspects := aspects_asked(asked):  # events carry no domain: what they tell is read
+        told = (one for one, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects))
+        of_kind += islice(told, MAX_OF_ANY_DOMAIN)
     if asks_for_day(asked):
         of_kind += details.dated_among(nearest)[:MAX_DATED]
     if roles := roles_in(asked):

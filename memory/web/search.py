@@ -5,6 +5,7 @@ Memories of every state are found: hidden, superseded and archived ones too, whi
 
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from itertools import islice
 from typing import Any, Generic, TypeVar
 
 import numpy as np
@@ -16,6 +17,7 @@ from chat.models import Message
 from chat.models.message import MessageQuerySet
 from echovessel.db.sqlite.substrings import SubstringIndex
 from echovessel.embeddings import embedding
+from echovessel.language.fact_domains import aspects_asked, is_told_in
 from echovessel.language.feelings import feelings_in
 from memory.consolidation import open_items
 from memory.forgetting.registry import among
@@ -31,6 +33,7 @@ Status = ConceptNode.Status
 
 MAX_INDEXED = 2_000  # rows that the index may answer with
 MAX_FELT = 5_000  # the newest memories whose feelings are read
+MAX_READ = 2_000  # the newest memories that are read for what they tell of a life
 MAX_INACTIVE = 2_000  # memories that recall does not search, the newest of which are compared by meaning
 HEAVY, LIGHT = 6, 2
 EXCERPT_BEFORE, EXCERPT_AFTER = 50, 120  # characters
@@ -140,6 +143,14 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
     expect(model)
     nodes = {node.pk: node for node in wanted.filter(pk__in=distances)}
     return sorted(nodes.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]
+
+
+def search_by_domain(persona: Persona, text: str, filters: Filters, limit: int = 30) -> list[ConceptNode]:
+    """The newest memories that tell what the words ask for of a life: "my job" finds "I'm a nurse"."""
+    aspects = aspects_asked(text)
+    rows = filter_nodes(persona, filters).newest_first().values_list("pk", "description") if aspects else ()
+    told = (pk for pk, description in rows[:MAX_READ] if is_told_in(description, aspects))
+    return list(filter_nodes(persona, filters).filter(pk__in=list(islice(told, limit))).newest_first())
 
 
 def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:

@@ -10,6 +10,7 @@ the prompt, and the same material gives the same words.
                                     something was felt last, "overview" of what answers what is known of the owner
                                     (may be absent),
                                     "subject": whom an L3 is about (may be absent)}], best first,
+                 "always_known": what stands in every prompt, as recollections (may be absent),
                  "recent": [{"role": "user"|"persona", "content"}],
                  "always_known": as recollections, what every prompt carries (may be absent),
                  "blocks": {"persona"|"user": text that the owner wrote} (may be absent),

@@ -16,6 +16,7 @@ from zoneinfo import ZoneInfo
 from echovessel.language import lazy_re as re
 from echovessel.language.corrections import apply_correction
 from echovessel.language.dates import Days, days_in
+from echovessel.language.fact_domains import ASPECTS, is_told_in
 from echovessel.language.health import bears_on_health
 from echovessel.language.named_days import named_days, only_day
 from echovessel.language.person_names import occurs
@@ -310,7 +311,8 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_in(text, statement.day)))
     is_ahead = is_ahead and words > MIN_WORDS
     is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
-    told = (is_own, TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
+    tells_fact = is_own and is_told_in(text, ASPECTS)
+    told = (is_own, tells_fact or TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
     signs = (*told, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
 

@@ -13,11 +13,13 @@ from typing import Any
 
 from echovessel.language import lazy_re as re
 from echovessel.language.courses import asks_how_it_went
+from echovessel.language.fact_domains import aspects_asked, is_told_in
 from echovessel.language.feelings import asks_when_last, feelings_in
 from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import asks_to_forget, read_requests
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
+from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.text import (
     APOLOGY,
     CJK,
@@ -425,14 +427,16 @@ SAME = 0.7  # share of common pairs of letters above which two recollections tel
 
 
 def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> list[Memory]:
-    """What may be told, best first: recollections, what the user said a moment ago and now, the texts that they wrote
-    of both, and who is described. Neither the persona's own words nor questions and requests to forget are memories."""
+    """What may be told, best first: recollections, what stands in every prompt, what the user said a moment ago and
+    now, the texts that they wrote of both, and who is described. Neither the persona's own words nor questions and
+    requests to forget are memories."""
     asking = {line.strip() for line in material["lines"]}.difference(statements)
     recent: list[Mapping[str, Any]] = [
         {"text": one["content"], "layer": "L2", "speaker": one["role"]} for one in reversed(material.get("recent", ()))
     ]
     now: list[Mapping[str, Any]] = [{"text": one, "layer": "L2", "speaker": "user"} for one in statements]
-    recollections = [_as_said(item, material) for item in material.get("recollections", ())]
+    recalled = (*material.get("recollections", ()), *material.get("always_known", ()))
+    recollections = [_as_said(item, material) for item in recalled]
     if JUST.search("\n".join(material["lines"])):
         recollections, recent = [*now, *recent], recollections
     found = []
@@ -469,6 +473,7 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
 NEARLY, PERHAPS, SURELY = range(3)
 MOST, HALF, THIRD = 0.75, 0.5, 0.3  # of what a question asks for
 NAME_WEIGHT = 2
+SEVERAL = 2  # words of a question, names among them, that a memory says: it is meant, whoever it speaks of
 
 
 @dataclass(frozen=True)
@@ -484,11 +489,11 @@ def find_answers(question: str, known: Sequence[Memory], *, looks_up: bool) -> l
     """Those of `known` that have to do with `question`, best first; all of them, if it asks for nothing in particular.
     A question that does not look up what the owner told finds what holds nearly all of its words."""
     wanted = weighted(question)
-    if not wanted and not topics(question) and not any(asks.search(question) for asks, _ in ANSWERS):
+    if not wanted and not topics(question) and not aspects_asked(question):
         return [Answer(one, SURELY, 0) for one in known if looks_up and one.source != "persona"]
     telling = telling_words(question)
     found = [answer for memory in known if (answer := _answer_in(memory, question, telling, wanted, looks_up))]
-    order = {"L3": 0, "L4": 0, "user": 1, "words": 2, "persona": 3}
+    order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
     return sorted(found, key=lambda one: (-one.level, -one.fit, order[one.memory.source]))
 
 
@@ -512,25 +517,38 @@ def _answer_in(
     found = [word for word in wanted if _stands_in(word, lower)]
     shared = shared_topics(telling, told)
     missing_bearer = bool(asked_of) and not asked_of & told_of
-    is_answered = any(asks.search(question) and tells.search(memory.as_you) for asks, tells in ANSWERS)
     share = sum(wanted[word] for word in found) / sum(wanted.values()) if wanted else float(bool(shared))
     if shared and not missing_bearer:
         share = max(share, (sum(wanted[word] for word in found) + shared) / (sum(wanted.values()) + 1))
-    fit = 2 * len(found) + 4 * is_answered + 2 * shared
-    if MEANS_ME.search(question) and not asked_of and told_of:
-        fit, is_answered = max(1, fit - 4), False
-    if not (found or is_answered or (shared and looks_up)):
-        return None
     is_of_kind = all(
         tells.search(lower) or (memory.when and PAST.search(question)) for asks, tells in KINDS if asks.search(question)
-    )
+    ) and (not ASKS_NAME.search(question) or tells_name(memory.text))
     has_head = all(
         _stands_in(_stem(head), lower) or shared_topics(telling_words(head), told) for head in heads_of(question)
     )
-    if is_answered or (share >= MOST and is_of_kind and has_head):
+    is_own = bool(OWN.search(question)) and not asked_of
+    is_meant = sum(len(word) > 1 for word in found) >= SEVERAL
+    is_about_other = is_own and not is_meant and not _speaks_of_owner(memory)
+    has_names = all(word in found for word in wanted if wanted[word] >= NAME_WEIGHT and word.isascii())
+    asked = aspects_asked(question)
+    is_answered = (
+        is_told_in(memory.told, asked)
+        and (is_of_kind or not KINDS[0][0].search(question))
+        and has_names
+        and (is_own or found or shared)
+        and not missing_bearer
+        and not is_about_other
+    )
+    fit = 2 * len(found) + 4 * is_answered + 2 * shared - 4 * is_about_other
+    if not (found or is_answered or (shared and looks_up)):
+        return None
+    # Who asks what somebody does is not answered with whatever is known of them.
+    is_another_matter = bool(asked) and POINTED.search(question) and not is_told_in(memory.told, asked)
+    if is_answered:
         return Answer(memory, SURELY, fit)
-    if share >= HALF and is_of_kind and has_head:
-        return Answer(memory, PERHAPS, fit)
+    is_other = is_about_other or missing_bearer or is_another_matter or not has_names
+    if is_of_kind and has_head and not is_other and share >= HALF:
+        return Answer(memory, SURELY if share >= MOST else PERHAPS, fit)
     has_name = any(wanted[word] >= NAME_WEIGHT and word.isascii() for word in found)
     is_near = (
         looks_up
@@ -606,7 +624,7 @@ SMALL_EN = words(
     something everything any some ever last time can could would will not no yes please just really
     we us talk talked about he's she's it's how's where which old happened happen there here ours let
     think mean i'm i've what's who's where's when's don't again thing things gonna going get got long much many often
-    day date time times then also now anyhow anyway should has after far already learn learned learnt"""
+    day date time times then also go goes went now anyhow anyway should has after far already learn learned learnt"""
 )
 
 
@@ -631,34 +649,42 @@ def _stem(word: str) -> str:
     return bare if len(bare) > 2 else word
 
 
-# What a question wants to know, and what in the words told to the user answers it.
-ANSWERS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"how old (?:am|are) i|my age|我(?:今年|现在)?(?:几岁|多大)|我的?年龄", re.I),
-     re.compile(r"\byou(?:'re| are| turned| just turned) (?:only )?\d{1,3}\b|"
-                r"你\S{0,5}\d{1,3}\s*岁|你今年\S{0,2}\d", re.I)),
-    (re.compile(r"\bwhere\b.*\bi\b.*\b(?:live|living|from)|我(?:现在)?(?:住|生活)在?哪|我是哪里人", re.I),
-     re.compile(r"\byou\b[^.]*\b(?:live|living|moved|come from|are from|work\b[^.]*)\b[^.]*\b"
-                r"(?:in|to|from) [A-Z]|你[^。]*(?:住|搬到|来自|在\S{2,6}(?:做|当|工作|上班))", re.I)),
-    (re.compile(r"when was i born|my birthday|我的?(?:生日|出生)|我(?:是)?(?:什么时候|哪年|哪天)出生", re.I),
-     re.compile(r"\byou were born|your birthday|你的?生日|你[^。]*出生", re.I)),
-    (re.compile(r"what do i do\b|my job|我(?:是)?(?:做什么|干什么)的", re.I),
-     re.compile(r"\byou (?:\w+ )?work|\byour job|\byou are an? \w+|"
-                r"你(?:是|在)[^。]*(?:工作|上班|师|员|医生|护士)", re.I)),
-    (re.compile(r"\bdo i (?:\w+ )?(?:like|love|hate|enjoy)|我(?:喜不喜欢|喜欢|讨厌|爱)", re.I),
-     re.compile(r"\byou (?:\w+ )?(?:like|love|hate|enjoy|adore|dislike)|你\S{0,3}(?:喜欢|讨厌|爱)", re.I)),
-    (re.compile(r"\b(?:can't|cannot|shouldn't|mustn't|can|should|am|must|may) i (?:not )?(?:to )?(?:eat|drink|have)\b|"
-                r"\bi (?:can't|cannot|shouldn't|mustn't|must not|may not|am not (?:allowed )?to|'m not (?:allowed "
-                r")?to) (?:eat|drink|have)\b|"
-                r"\bnot (?:allowed |supposed )?to (?:eat|drink)\b|我[^，。]{0,3}(?:不能|不可以|不该|不好)(?:吃|喝|"
-                r"碰)|忌口", re.I),
-     re.compile(r"\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|\b(?:don't|can't|cannot|never|mustn't) (?:eat|drink|"
-                r"have) (?!to\b)|"
-                r"\bno more (?:\w+ )?(?:pop|sugar|sweets|honey|salt|alcohol|bread|meat)|过敏|不吃(?!了)|吃素|忌口|"
-                r"不能(?:吃|喝)|不让(?:吃|喝|沾|碰)|不好吃[，,]",
-                re.I)),
-)  # fmt: skip
 ENDINGS = "(?:s|es|e|ed|d|ing|r|er|y|ic|ies|ion|'s)?"
-MEANS_ME = re.compile(r"\b(?:i|me)\b|我(?!的?\S{1,3}(?:叫|在|是))", re.I)
+POINTED = re.compile(r"\b(?:what|where|which|who|how old)\b|几|哪|什么|啥|多大|谁", re.I)
+OWN = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.I)
+SUBJECT = re.compile(r"\b(?:i|we|you)\b|\b(?:my|our|your) [a-z]+|[我你]们?(?:家)?的?[\u3400-\u9fff]{0,3}", re.I)
+CLAUSES = re.compile(r"[,.;!?，。；！？:：“”\"]|\b(?:and|but|so|because|while)\b")
+ASKS_NAME = re.compile(r"\bnames?\b|'s called\b|\bcalled\b|叫(?:什么|啥)|名字|什么名", re.I)
+TELLS_NAME = re.compile(r"\b(?:called|named|names? (?:is|are)|name's|known as)\b|叫|名字|姓", re.I)
+
+
+def tells_name(text: str) -> bool:
+    """Whether a text names somebody or something.
+
+    >>> tells_name("My cat is Kit."), tells_name("I have a cat."), tells_name("我妹妹小雨在昆明")
+    (True, False, True)
+    """
+    return bool(TELLS_NAME.search(text)) or bool(names_in(text))
+
+
+def _speaks_of_owner(memory: Memory) -> bool:
+    """Whether one of the clauses of a memory has the owner, or something of theirs, for its subject; "My sister" and
+    "Tom's birthday" do not. What names nobody at all may be theirs."""
+    if memory.source in ("L4", "user", "persona"):
+        return True
+    is_named = False
+    for clause in CLAUSES.split(memory.told):
+        subject = SUBJECT.search(clause)
+        before = clause[: subject.start()] if subject else clause
+        if bearers(telling_words(before)) or re.search(
+            r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)|[\u3400-\u9fff]{2}的", before
+        ):
+            is_named = True
+        elif subject and not bearers(telling_words(subject[0].lower().replace("your", "my").replace("你", "我"))):
+            return True
+        else:
+            is_named = is_named or bool(subject)
+    return not is_named
 
 
 def _stands_in(word: str, lower: str) -> bool:

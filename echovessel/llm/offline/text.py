@@ -303,7 +303,7 @@ TOPICS = {
 
 # Within these, a question about one kind is not answered by another: a dog is no cat.
 DISTINCT = frozenset({"pet", "family", "people"})
-GENERAL = frozenset({"宠物", "家人", "家里人", "pet", "pets", "family", "people", "朋友", "friend", "friends"})
+GENERAL = words("宠物 家人 家里人 孩子 朋友 pet pets family people friend friends kid kids children baby partner")
 SYNONYMS = tuple(
     listed(same)
     for same in (
@@ -311,12 +311,18 @@ SYNONYMS = tuple(
         "狗|dog|dogs|puppy",
         "妈妈|母亲|我妈|老妈|mother|mom|mum",
         "爸爸|父亲|我爸|老爸|father|dad",
-        "孩子|儿子|女儿|kid|kids|children|son|daughter|baby",
+        "儿子|son|孩子|kid|kids|children|baby",
+        "女儿|daughter|闺女|孩子|kid|kids|children|baby",
+        "哥哥|我哥|brother",
+        "弟弟|我弟|brother",
+        "姐姐|我姐|sister",
+        "妹妹|我妹|sister",
         "丈夫|老公|husband",
         "妻子|老婆|wife",
         "奶奶|外婆|姥姥|grandmother|grandma",
         "爷爷|外公|grandfather|grandpa",
-        "男朋友|男友|boyfriend|女朋友|女友|girlfriend|partner",
+        "男朋友|男友|boyfriend|partner",
+        "女朋友|女友|girlfriend|partner",
         "生日|出生|birthday|born",
         "结婚|婚礼|订婚|wedding|married|marrying|engaged",
         "工作|上班|职业|work|works|job|做什么的",
@@ -329,7 +335,9 @@ SYNONYMS = tuple(
 _ALL_WORDS = frozenset(word for words in (*TOPICS.values(), *SYNONYMS, GENERAL) for word in words)
 _OF_TOPICS = {topic: frozenset(words) for topic, words in TOPICS.items()}
 _OF_SYNONYMS = [frozenset(same) for same in SYNONYMS]
-_BEARERS = frozenset(word for topic in DISTINCT for word in TOPICS[topic]) - GENERAL
+_BEARERS = (
+    frozenset((*(word for topic in DISTINCT for word in TOPICS[topic]), "我哥", "我弟", "我姐", "我妹")) - GENERAL
+)
 
 
 def telling_words(text: str) -> frozenset[str]:

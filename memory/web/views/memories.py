@@ -155,20 +155,22 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
             "next": results.rows[-1].uuid if results.has_more else "",
         }
         if text and not how and not before:
-            context |= _found_elsewhere(persona, text, form.filters, results.rows)
+            context |= _other_matches(persona, text, form.filters, results.rows)
     return page(request, persona, "memory/memories.html", context)
 
 
-def _found_elsewhere(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
+def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
     """What one box finds besides memories with these words: memories near in meaning, and messages."""
     said = search.search_messages(persona, text, limit=MOST_SAID)
     known = {node.pk for node in by_words}
+    alike = search.search_by_domain(persona, text, filters, MOST_ALIKE + len(known))
+    trouble = {}
     try:
-        nearest = search.search_by_meaning(persona, text, filters, MOST_ALIKE + len(known))
+        alike += search.search_by_meaning(persona, text, filters, MOST_ALIKE + len(known))
     except EmbeddingUnavailable:
-        return {"said": said.rows, "more_said": said.has_more, "trouble": NOT_BY_MEANING}
-    alike = [node for node in nearest if node.pk not in known][:MOST_ALIKE]
-    return {"alike": with_names(persona, alike), "said": said.rows, "more_said": said.has_more}
+        trouble = {"trouble": NOT_BY_MEANING}
+    alike = [node for node in dict.fromkeys(alike) if node.pk not in known][:MOST_ALIKE]
+    return {"alike": with_names(persona, alike), "said": said.rows, "more_said": said.has_more} | trouble
 
 
 @persona_page

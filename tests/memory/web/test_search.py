@@ -10,8 +10,9 @@ from django.utils import timezone
 
 from chat.messages import receive_message
 from memory.models import ConceptNode, Entity, Mention
-from memory.web.search import Filters, search_by_meaning, search_by_words, search_messages
+from memory.web.search import Filters, search_by_domain, search_by_meaning, search_by_words, search_messages
 from persona.models import Persona
+from tests.table import each_row
 
 Remember = Callable[..., ConceptNode]
 
@@ -97,6 +98,27 @@ def test_searching_by_meaning_ends_at_the_floor_of_recall(mira: Persona, remembe
     settings.KNOBS = {"memory.minimum_relevance": 0.99}
     assert search_by_meaning(mira, "Ana has a cat at home", Filters()) == []
     assert [node.description for node in search_by_meaning(mira, "Ana adopted a kitten.", Filters())] != []
+
+
+@each_row(
+    "text, told",
+    [
+        ("my job", "Ana: “I'm a night nurse at the infirmary.”"),
+        ("我的工作", "安娜：“我在医院当护士，上夜班。”"),
+        ("我的工作", "安娜：“我开出租车十年了。”"),
+        ("where I live", "Ana: “We moved to a flat near the docks.”"),
+        ("我的年龄", "安娜：“我上个月满三十二岁。”"),
+    ],
+)
+def test_what_tells_of_the_part_of_life_that_is_named_is_found(
+    mira: Persona, client: Client, remember: Remember, text: str, told: str
+) -> None:
+    ConceptNode.objects.all().delete()
+    node = remember(mira, told)
+    remember(mira, "Ana: “The ferry was late.”")
+    assert search_by_domain(mira, text, Filters()) == [node]
+    client.force_login(mira.owner)
+    assert f"/nodes/{node.uuid}/" in client.get(f"/memory/{mira.uuid}/", {"text": text}).content.decode()
 
 
 def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: Persona) -> None:
