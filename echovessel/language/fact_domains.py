@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from echovessel.language.plain_text import any_word
-from echovessel.llm.offline.text import is_question
+from echovessel.language.sentences import is_question
 
 _WORDS = {
     "about": r"how old|\bage\b|my (?:full )?name|who am i|where am i from|come from|born|birthday|nationality|"

@@ -11,7 +11,7 @@ is joined is told by the words around it.
 import re
 
 from echovessel.language import tokenizer
-from echovessel.llm.offline.text import is_question
+from echovessel.language.sentences import is_question
 
 MAX_PARTS = 4
 MAX_LOOKED_AT = 400  # characters

@@ -38,7 +38,7 @@ from echovessel.language.fact_domains import (
     person_asked_about,
 )
 from echovessel.language.roles import can_be_pet, roles_in
-from echovessel.llm.offline.text import is_question
+from echovessel.language.sentences import is_question
 from memory.models.node import ConceptNode
 from memory.recall import details, lexical, scoring, snapshot
 from memory.recall.dates import Window

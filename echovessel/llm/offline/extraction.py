@@ -21,10 +21,10 @@ from echovessel.language.health import bears_on_health
 from echovessel.language.named_days import named_days, only_day
 from echovessel.language.person_names import occurs
 from echovessel.language.requests import Request, read_requests
+from echovessel.language.sentences import CJK, asks, clauses, holds, is_question, is_small_talk, sentences, topics
 from echovessel.language.tokenizer import content_words
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import BEARERS, Named, find_clarifications, names_in, relation_of
-from echovessel.llm.offline.text import CJK, asks, clauses, holds, is_question, is_small_talk, sentences, topics
 
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
+from echovessel.language.sentences import CJK, sentences
 from echovessel.language.stories import is_of_a_story
-from echovessel.llm.offline.text import CJK, sentences
 
 
 @dataclass(frozen=True)

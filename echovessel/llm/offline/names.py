@@ -9,7 +9,7 @@ from itertools import takewhile
 from typing import Any
 
 from echovessel.language import lazy_re as re
-from echovessel.llm.offline.text import CJK, TOPICS, holds, is_question, listed, sentences, words
+from echovessel.language.sentences import CJK, TOPICS, holds, is_question, listed, sentences, words
 
 
 @dataclass(frozen=True)

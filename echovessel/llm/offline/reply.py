@@ -17,10 +17,7 @@ from echovessel.language.fact_domains import aspects_asked, is_told_in
 from echovessel.language.feelings import asks_when_last, feelings_in
 from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import asks_to_forget, read_requests
-from echovessel.llm.offline.extraction import told_in_question
-from echovessel.llm.offline.feeling import impact_of
-from echovessel.llm.offline.names import names_in
-from echovessel.llm.offline.text import (
+from echovessel.language.sentences import (
     APOLOGY,
     CJK,
     GOES_ON,
@@ -43,6 +40,9 @@ from echovessel.llm.offline.text import (
     topics,
     words,
 )
+from echovessel.llm.offline.extraction import told_in_question
+from echovessel.llm.offline.feeling import impact_of
+from echovessel.llm.offline.names import names_in
 
 # Questions about what the user told: whatever asks for something of "my", or who or where someone is.
 RECALL = re.compile(

@@ -6,10 +6,10 @@ from itertools import product
 from typing import Any
 
 from echovessel.language.dates import days_in
+from echovessel.language.sentences import is_question, is_small_talk
 from echovessel.llm.offline.extraction import draft_quotations, extract
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import Named, names_in
-from echovessel.llm.offline.text import is_question, is_small_talk
 from tests.echovessel.llm.offline import kept, session
 from tests.table import each_row
 
