@@ -1,6 +1,7 @@
 """The desk: Django's admin with its sections in layer order, and without what could run code or delete by stealth."""
 
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from django.contrib.admin.sites import AdminSite
@@ -56,6 +57,14 @@ NAMES: dict[str, Any] = {
     "memory.Receipt": _("Forgotten"),
     "proactive.Outreach": _("First messages"),
     "proactive.Consideration": _("Recent decisions"),
+    "auth.User": _("Users"),
+    "auth.Group": _("Groups"),
+    "axes.AccessAttempt": _("Sign-in attempts"),
+    "axes.AccessFailureLog": _("Failed sign-ins"),
+    "axes.AccessLog": _("Sign-ins"),
+    "django_q.Success": _("Successful jobs"),
+    "django_q.Failure": _("Failed jobs"),
+    "outbox.OutboxEvent": _("Outgoing events"),
 }
 
 
@@ -75,6 +84,11 @@ class EchoVesselAdminSite(AdminSite):
         wanted = [model for model in models if model._meta.label not in NOT_ON_THE_DESK]
         if wanted:
             super().register(wanted, admin_class, **options)
+        for model in wanted:
+            page = self._registry[model]
+            if not hasattr(page, "list_title") and model._meta.label in NAMES:  # the list of another app
+                title = {"title": NAMES[model._meta.label]}
+                page.changelist_view = partial(page.changelist_view, extra_context=title)  # type: ignore[method-assign]
 
     def get_urls(self) -> list[Any]:
         from memory.web.admin.forgetting import forget  # noqa: PLC0415  (its pages register themselves with this site)
@@ -92,6 +106,12 @@ class EchoVesselAdminSite(AdminSite):
         shown = dashboard.dashboard_context(request.user, timezone.now())
         return super().index(request, {**shown, **(extra_context or {})})
 
+    def app_index(
+        self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
+    ) -> TemplateResponse:
+        """The first page: its sections are not the apps, whose names are those of the code."""
+        return self.index(request, extra_context)
+
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
         apps = super().get_app_list(request, app_label)
         if app_label is not None:
@@ -100,8 +120,7 @@ class EchoVesselAdminSite(AdminSite):
         sections = [_section(title, labels, found) for title, labels in SECTIONS]
         placed = {label for _title, labels in SECTIONS for label in labels}
         rest = [label for label in found if label not in placed]
-        technical = _section(_("Technical"), rest, found) | {"app_url": reverse("admin:index")}
-        return [app for app in [*sections, _installation(), technical] if app["models"]]
+        return [app for app in [*sections, _installation(), _section(_("Technical"), rest, found)] if app["models"]]
 
 
 def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, Any]:
@@ -109,7 +128,7 @@ def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, 
     return {
         "name": title,
         "app_label": models[0][0]["app_label"] if models else "",
-        "app_url": models[0][0]["app_url"] if models else "",
+        "app_url": reverse("admin:index"),
         "has_module_perms": True,
         "models": [model | {"name": NAMES.get(model["model"]._meta.label, model["name"])} for _app, model in models],
     }

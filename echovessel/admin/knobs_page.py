@@ -51,7 +51,6 @@ def knob_row(knob: Knob, in_file: dict[str, Any]) -> dict[str, Any]:
     return {
         **{name: getattr(knob, name) for name in ("name", "default", "low", "high", "unit", "why")},
         "value": value,
-        "origin": knob.source,
         "source": source,
         "pending": after if after != value else None,
     }

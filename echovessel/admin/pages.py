@@ -14,6 +14,7 @@ from django.forms.models import BaseInlineFormSet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import redirect
 from django.urls import reverse
+from django.utils.html import format_html
 from django.utils.http import urlencode
 from django.utils.text import capfirst
 from django.utils.translation import gettext_lazy as _
@@ -27,7 +28,8 @@ from echovessel.db.sqlite.substrings import SubstringIndex
 MOST_AT_ONCE = 50
 COMMON = 200  # rows, of which an index tells in one statement
 MOST_INLINE = 20
-TITLES = ("canonical_name", "name", "description", "summary", "text", "content")  # what names a row on its page
+# What names a row on its page.
+TITLES = ("canonical_name", "name", "title", "description", "summary", "text", "content")
 
 
 class Forgettable(admin.ModelAdmin):
@@ -155,9 +157,25 @@ class AdminPage(Forgettable):
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
         sets = super().get_fieldsets(request, obj)
-        if obj is None or self.reads(request, obj):
+        if obj is None:
             return sets
+        if self.reads(request, obj):
+            link = _link_persona if self._names_persona(request, obj) else list
+            return [(title, {**options, "fields": link(options["fields"])}) for title, options in sets]
         return [(title, {**options, "fields": self._mask_words(options["fields"])}) for title, options in sets]
+
+    def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
+        fields = super().get_readonly_fields(request, obj)
+        return [*fields, "persona_link"] if obj is not None and self._names_persona(request, obj) else fields
+
+    def _names_persona(self, request: HttpRequest, row: Any) -> bool:
+        return self.persona_path == "persona" and may_read(request.user, self.owner_id_of(row))
+
+    @admin.display(description=_("persona"))
+    def persona_link(self, row: Any) -> str:
+        """The persona's name, where Django would show the key that its `__str__` tells."""
+        persona = self.persona_of(row)
+        return format_html('<a href="{}" dir="auto">{}</a>', page_of(persona), persona.name)
 
     def get_inline_instances(self, request: HttpRequest, obj: Any = None) -> list[Any]:
         if obj is not None and not self.reads(request, obj):
@@ -185,8 +203,14 @@ class AdminPage(Forgettable):
             context["offered"] = [(name, str(actions[name][2])) for name in self.on_page if name in actions]
             titles = (str(getattr(row, name, "")) for name in TITLES if name in self.words and self.reads(request, row))
             context["title"] = context["list_title"] = self.list_title
-            context["subtitle"] = excerpt(next(filter(None, titles), str(row)))
+            context["subtitle"] = excerpt(next(filter(None, titles), f"#{row.pk}"))
         return super().render_change_form(request, context, *args, **options)
+
+    def history_view(
+        self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
+    ) -> HttpResponse:
+        named = {"title": _("History"), "list_title": self.list_title, "subtitle": f"#{object_id}"}
+        return super().history_view(request, object_id, {**named, **(extra_context or {})})
 
     def _column(self, request: HttpRequest, name: str) -> Callable[[Any], Any]:
         """The column `name`, masked in the rows that this user may not read."""
@@ -246,6 +270,11 @@ class AdminPage(Forgettable):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody changes what they may not read."""
         return super().has_change_permission(request, obj) and (obj is None or self.reads(request, obj))
+
+
+def _link_persona(names: Iterable[Any]) -> list[Any]:
+    """The fields with the persona's name in the place of its key; Django lists a read-only field by itself, too."""
+    return ["persona_link" if name == "persona" else name for name in names if name != "persona_link"]
 
 
 class ReadOnlyAdmin(AdminPage):

@@ -255,7 +255,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
     def first_name(self, proposal: MergeProposal) -> str:
         return proposal.a.canonical_name
 
-    @admin.display(description=_("aliases"))
+    @admin.display(description=_("memories"))
     def first_known_by(self, proposal: MergeProposal) -> str:
         return _memories_of(proposal.a)
 
@@ -263,7 +263,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
     def second_name(self, proposal: MergeProposal) -> str:
         return proposal.b.canonical_name
 
-    @admin.display(description=_("aliases"))
+    @admin.display(description=_("memories"))
     def second_known_by(self, proposal: MergeProposal) -> str:
         return _memories_of(proposal.b)
 

@@ -55,7 +55,7 @@ DEEDS: dict[str, NodeAction] = {
         NODE_ACTIONS["confirm"], _("Confirm"), lambda node: node.verification != Verification.CONFIRMED
     ),
     "dispute": NodeAction(
-        NODE_ACTIONS["dispute"], _("Dispute"), lambda node: node.verification != Verification.DISPUTED
+        NODE_ACTIONS["dispute"], _("Not sure"), lambda node: node.verification != Verification.DISPUTED
     ),
     "pin": NodeAction(NODE_ACTIONS["pin"], _("Pin"), lambda node: not node.pinned),
     "unpin": NodeAction(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),

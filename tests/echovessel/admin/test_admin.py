@@ -22,7 +22,7 @@ def test_the_sections_stand_in_layer_order_and_what_is_technical_last(admin_clie
     assert titles[:4] == ["Companions", "Conversations", "Memories", "People and things"]
     assert titles[-1] == "Technical"
     technical = page[page.rindex("<caption>") :]
-    assert all(name in technical for name in ("Access attempts", "Failed tasks", "Outbox events"))
+    assert all(name in technical for name in ("Sign-in attempts", "Failed jobs", "Outgoing events"))
     assert "Users" not in technical
 
 
@@ -39,6 +39,18 @@ def test_a_list_names_the_persona_for_those_who_may_read_alone(
     masked = curator.get("/admin/memory/event/").content.decode()
     assert f">{persona.name}<" not in masked
     assert f">persona {persona.pk}<" in masked
+
+
+def test_a_page_shows_names_and_the_words_of_the_pages_in_place_of_keys_and_of_the_code(
+    admin_client: Client, full_life: dict[str, Any]
+) -> None:
+    session, event = full_life["session"], full_life["event"]
+    page = admin_client.get(f"/admin/chat/session/{session.pk}/change/").content.decode()
+    assert f">{session.persona.name}</a>" in page
+    assert f"persona {session.persona_id}<" not in page
+    for address in ("/admin/memory/", f"/admin/memory/event/{event.pk}/history/", "/admin/memory/event/"):
+        assert "L3" not in admin_client.get(address).content.decode(), address
+    assert "theme-toggle" not in admin_client.get("/admin/password_change/").content.decode()
 
 
 def test_every_list_opens_and_can_be_searched(curator: Client, full_life: dict[str, Any]) -> None:

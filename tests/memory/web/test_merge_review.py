@@ -209,8 +209,8 @@ def test_names_are_found_by_who_may_read_them(desk: Client, scott: Entity, huang
     page = desk.get("/admin/memory/entity/?q=scotty").content.decode()
     assert f"entity/{scott.pk}/" in page
     assert f"entity/{huang.pk}/" not in page
-    assert "1 possible duplicate" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
-    assert "0 possible duplicates" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
+    assert "1 entry" in desk.get("/admin/memory/mergeproposal/?q=逸扬").content.decode()
+    assert "0 entries" in desk.get("/admin/memory/mergeproposal/?q=Rosa").content.decode()
 
 
 def test_a_review_asks_the_database_as_much_for_a_long_life_as_for_a_short_one(
