@@ -13,6 +13,7 @@ from django.views.decorators.http import require_http_methods
 from chat.models import Turn
 from memory.web.presenters import reply_explanation
 from memory.web.views.base import page, persona_page
+from persona.companion.zones import describe_zone
 from persona.models import Persona
 from proactive import knobs
 from proactive.forms import ReachingOutForm
@@ -38,6 +39,7 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
         "form": form,
         "most": knobs.max_per_24h(),
         "clock": timezone.localtime(now),
+        "zone": describe_zone(persona.timezone),
         "days": decisions.recent_decisions(persona, now),
         "days_told": decisions.DAYS,
         "known": [sha256(endpoint.encode()).hexdigest() for endpoint in endpoints],

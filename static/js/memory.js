@@ -9,6 +9,8 @@ const RECEIPT_AGAIN_MS = 15_000;
 const SETTLE_MS = 600; // A page that is on its way after a deed of this tab comes first.
 
 const page = document.getElementById('content');
+// On a narrow screen the tabs scroll sideways: the one that is open is in view.
+document.querySelector('.memory__nav [aria-current]')?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
 const { home, socket: address } = page.dataset;
 // Its id outlives a redrawing.
 const one = page.querySelector('[data-testid="node"], [data-testid="somebody"], [data-testid="import"]');

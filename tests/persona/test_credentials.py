@@ -42,7 +42,7 @@ def test_a_new_password_signs_out_all_others_and_disconnects_the_apps(mira: Pers
     bens = create(otto.owner, "a script", timezone.now())[1]
     for user in (mira.owner, otto.owner):
         notified(user)
-    assert "connected apps (1)" in here.get("/account/password/").content.decode()
+    assert "Your connected app is disconnected as well" in here.get("/account/password/").content.decode()
     answer = here.post("/account/password/", CHANGE, follow=True)
     assert "1 app was disconnected" in answer.content.decode()
     assert (is_in(here), is_in(elsewhere), is_in(stranger)) == (True, False, True)
@@ -91,7 +91,7 @@ def test_signing_out_everywhere_ends_every_sign_in_and_leaves_apps_unless_told(m
         here, elsewhere, stranger = signed_in(), signed_in(), signed_in("ben", "a long word for ben")
         notified(mira.owner)
         page = here.get("/account/sign-out/").content.decode()
-        assert "You are signed in 2 times." in page
+        assert "You are signed in with 2 browsers." in page
         assert "a script" in page
         answer = here.post("/account/sign-out/", chosen)
         assert (answer["Location"], answer["Clear-Site-Data"]) == ("/login/", '"storage"')
