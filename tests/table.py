@@ -27,19 +27,22 @@ def each_row(names: str | Sequence[str], rows: Iterable[Any], ids: Any = None) -
     cases = [row if isinstance(row, ParameterSet) else ParameterSet.param(*([row] if is_bare else row)) for row in rows]
     assert cases, "a table without rows tests nothing"
     assert not any(case.marks for case in cases), "a row with a mark is a test of its own"
-    labels = _labels(cases, ids)
 
     def decorate(test: Callable[..., None]) -> Callable[..., None]:
         @wraps(test)
         def every_row(**fixtures: Any) -> None:
             failures = []
-            for label, case in zip(labels, cases, strict=True):
+            for number, case in enumerate(cases):
                 try:
                     test(**fixtures, **dict(zip(columns, case.values, strict=True)))
                 except (Exception, pytest.fail.Exception) as error:  # noqa: BLE001  (the other rows are tried, too)
-                    failures.append((label, error))
+                    failures.append((number, error))
             if failures:
-                shown = "\n".join(f"[{label}] {type(error).__name__}: {error}" for label, error in failures[:MAX_SHOWN])
+                labels = _labels(cases, ids)
+                lines = [
+                    f"[{labels[number]}] {type(error).__name__}: {error}" for number, error in failures[:MAX_SHOWN]
+                ]
+                shown = "\n".join(lines)
                 raise AssertionError(f"{len(failures)} of {len(cases)} rows fail:\n{shown}") from failures[0][1]
 
         signature = inspect.signature(test)

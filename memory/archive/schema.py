@@ -148,7 +148,8 @@ class BrokenLine(ArchiveError):
 class Open(BaseModel):
     """An object that may have unknown fields: they are in `model_extra`, and reported."""
 
-    model_config = ConfigDict(extra="allow", allow_inf_nan=False)
+    # Built at the first archive: it takes a twentieth of the start of every process.
+    model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
 
 
 class Record(Open):

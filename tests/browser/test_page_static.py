@@ -35,7 +35,7 @@ def test_a_page_holds_nothing_that_the_content_policy_refuses(template: Path) ->
     assert ELSEWHERE.findall(text) == []
 
 
-@pytest.mark.parametrize("template", TEMPLATES, ids=lambda path: path.name)
+@each_row("template", TEMPLATES, ids=lambda path: path.name)
 def test_every_word_of_a_page_has_its_chinese(template: Path, chinese: gettext.GNUTranslations) -> None:
     words = [word for _, word in TRANSLATED.findall(template.read_text(encoding="utf-8"))]
     assert [word for word in words if chinese.gettext(word) == word] == []

@@ -23,7 +23,7 @@ pytestmark = pytest.mark.installation
 
 PATIENCE_SECONDS = 60
 CHAT = FILES / "WhatsApp Chat with Mira.txt"
-EVENTS, EVENT_BYTES = 20_000, 6_000
+EVENTS, EVENT_BYTES = 5_000, 24_000
 PASSWORD = "a long word for ana"
 PEOPLE = f"""
 import json

@@ -546,7 +546,7 @@ def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed
         transaction.set_rollback(True)
 
 
-@hypothesis_settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(seed=st.integers(0, 10**9))
 def test_the_archive_of_any_life_is_the_same_after_merges_undone_in_turn(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)

@@ -311,7 +311,7 @@ class Life:
         vectors.index([node], embedding.embed([node.description]))
 
 
-@pytest.mark.parametrize("seed", [0, 1, *(pytest.param(seed, marks=pytest.mark.campaign) for seed in range(2, 12))])
+@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.campaign) for seed in range(1, 12))])
 def test_memory_answers_as_the_database_does_after_every_change(
     mira: Persona, otto: Persona, seed: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
