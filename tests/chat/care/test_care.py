@@ -181,14 +181,14 @@ def test_messages_together_are_heard_as_each_by_itself() -> None:
 
 
 def test_what_was_said_before_raises_a_doubtful_message_and_lowers_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    sure = {"doubtful": -0.1, "no": -2.0, "cry": 1.0, "no\ndoubtful": -1.0, "kin": -0.2, "half\ndoubtful": 0.4}
+    sure = {"doubtful": -0.1, "no": -2.0, "cry": 1.0, "kin": -0.2, "half\ndoubtful": 0.4}
     through = {
         "plain": -0.1,
-        "half\nsmall": -0.05,
-        "half\nlittle": -0.2,
-        "little": -0.9,
+        "half\nsmall": 0.2,
+        "half\nlittle": 0.05,
+        "little": -0.7,
         "cry\nsmall": 0.9,
-        "small": -0.9,
+        "small": -0.7,
         "half\nnothing": 0.4,
     }
 
@@ -201,6 +201,8 @@ def test_what_was_said_before_raises_a_doubtful_message_and_lowers_none(monkeypa
     cases |= {("plain", "cry"), ("small", "half")}  # of these the n-grams alone were sure
     assert all(speaks_of_crisis(text, lambda before=before: before) for text, *before in cases)
     assert not speaks_of_crisis("doubtful", lambda: ["no"])
+    assert speaks_of_crisis("kin", lambda: ["cry"])
+    assert not speaks_of_crisis("kin", lambda: ["half"])  # each of two is more doubtful the less the other says
     assert not any(speaks_of_crisis(text, lambda: ["cry", "cry"]) for text in ("no", "small"))
     assert not any(speaks_of_crisis(text, lambda: ["half"]) for text in ("nothing", "little"))
     assert not speaks_of_crisis("plain", lambda: ["no"])
