@@ -101,9 +101,10 @@ def clarification(request: ContextRequest) -> Section | None:
     pair = clarify.due(persona, _named(request), request.now)
     if pair is None:
         return None
-    known = [(entity.canonical_name, clarify.entity_named(entity)) for entity in (pair.a, pair.b)]
-    lines = [(name, memory) for name, memory in known if memory]
     names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
+    tell = clarify.distinguish if names["first"] == names["second"] else clarify.entity_named
+    known = [(entity.canonical_name, tell(entity)) for entity in (pair.a, pair.b)]
+    lines = [(name, memory) for name, memory in known if memory]
     for memories in (lines, []):
         prompt = render_prompt("clarification", persona.language, **names, known=memories)
         text = with_heading(persona.language, "clarification", prompt)

@@ -232,7 +232,7 @@ def _request(
                 f"({entity.kind}{entity.relation and f', {entity.relation}'})"
                 for entity, aliases in others.items()
             ],
-            "questions": [" / ".join(pair) for pair in pairs],
+            "questions": [neutralize(" / ".join(clarify.names_in_question(pair))) for pair in in_question],
             "known": prompt.format_memories(persona, known),
         },
         material={

@@ -6,7 +6,7 @@ from itertools import product
 from typing import Literal
 
 from django.db import transaction
-from django.db.models import Q
+from django.db.models import Count, Q
 
 from chat.models import Turn
 from echovessel.language.person_names import is_name, normalize_name, occurs
@@ -23,6 +23,7 @@ Status = MergeProposal.Status
 
 SAID_SO = "said_so"
 MAX_PAIRS = 4  # questions that one ambiguous answer may raise
+MAX_COMPANY = 3  # names beside one of two that bear the same
 MAX_OPEN_READ = 200  # the newest open proposals, whose names are looked for in a session
 
 
@@ -88,6 +89,27 @@ def entity_named(entity: Entity) -> str:
     return nodes.values_list("description", flat=True).first() or ""
 
 
+def distinguish(entity: Entity) -> str:
+    """What tells an entity from another of the same name: what it is to the owner, where, with whom, and what was heard
+    of it last.
+
+    A name alone is a question that nobody can answer."""
+    company = Entity.objects.filter(mentions__node__mentions__entity=entity).exclude(pk=entity.pk)
+    company = company.exclude(status=Entity.Status.MERGED).exclude(canonical_name=entity.canonical_name)
+    counted = company.annotate(times=Count("mentions")).order_by("-times", "id")
+    with_places = sorted(counted[:MAX_COMPANY], key=lambda one: one.kind != Entity.Kind.PLACE)
+    parts = [entity.relation, ", ".join(one.canonical_name for one in with_places), entity_named(entity)]
+    return "; ".join(filter(None, (" ".join(part.split()) for part in parts)))
+
+
+def names_in_question(pair: MergeProposal) -> list[str]:
+    """The two names of a pair, each with what tells it apart where they are the same."""
+    sides = [pair.a, pair.b]
+    if normalize_name(pair.a.canonical_name) != normalize_name(pair.b.canonical_name):
+        return [side.canonical_name for side in sides]
+    return [f"{side.canonical_name} ({distinguish(side)})" for side in sides]
+
+
 def note_hint(turn: Turn, now: datetime) -> None:
     """Note the pair that the turn's prompt asked about, so that it rests for a day."""
     hinted = turn.xray.get("clarification", {}).get("proposal")
@@ -113,7 +135,10 @@ def may_be_answered(persona: Persona, texts: Sequence[str]) -> bool:
 
 def _bearers(persona: Persona, name: str) -> list[Entity]:
     bearing = Entity.objects.filter(persona=persona, aliases__normalized=normalize_name(name))
-    return list(bearing.exclude(status=Entity.Status.MERGED).distinct().order_by("id"))
+    bearers = list(bearing.exclude(status=Entity.Status.MERGED).distinct().order_by("id"))
+    # A model may repeat what told one of two apart from the other: "Deon (brother; Leeds)".
+    bare, bracket, _ = name.partition(" (")
+    return bearers or (_bearers(persona, bare) if bracket else [])
 
 
 def _pairs(firsts: Sequence[Entity], seconds: Sequence[Entity]) -> list[tuple[Entity, Entity]]:

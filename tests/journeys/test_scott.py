@@ -61,7 +61,9 @@ def listening(same: bool) -> Callable[[Request], Any]:
 
     def answer(request: Request) -> Any:
         [(first, second)] = request.material["pairs_in_question"]
-        assert f"\n{first} / {second}\n" in request.user
+        # Two of one name are told apart by what is known of them.
+        listed = f"\n{first} (" if first == second else f"\n{first} / {second}\n"
+        assert listed in request.user
         return extraction(entity_clarification={"first": first, "second": second, "same": same}, session_summary="")
 
     return answer

@@ -8,6 +8,7 @@ from memory.web.timeline import SHOWN_STATUSES
 
 MAX_PAIRS = 20
 MAX_NODES = 5  # beside each name
+MAX_COMPANY = 5  # other names
 DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
 
 
@@ -31,4 +32,13 @@ def decided_proposals(entity: Entity) -> list[dict[str, Any]]:
 def _side(entity: Entity) -> dict[str, Any]:
     nodes = ConceptNode.objects.filter(mentions__entity=entity, status__in=SHOWN_STATUSES).newest_first()
     names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
-    return {"entity": entity, "names": names, "nodes": list(nodes[:MAX_NODES])}
+    company = Entity.objects.filter(mentions__node__mentions__entity=entity).exclude(pk=entity.pk)
+    company = company.exclude(status=Entity.Status.MERGED).distinct().order_by("id")[:MAX_COMPANY]
+    shown = list(nodes[:MAX_NODES])
+    return {
+        "entity": entity,
+        "names": names,
+        "nodes": shown,
+        "company": [one.canonical_name for one in company if one.canonical_name != entity.canonical_name],
+        "last_heard": max((node.last_mentioned_at or node.created_at for node in shown), default=entity.created_at),
+    }

@@ -335,3 +335,33 @@ def test_who_may_only_look_decides_nothing(client: Client, known: Callable[..., 
     decide(client, "merge", proposal)
     proposal.refresh_from_db()
     assert proposal.status == "open"
+
+
+def test_two_of_one_name_are_asked_about_with_what_tells_them_apart(
+    mira: Persona, client: Client, known: Callable[..., Entity], remember: Remember
+) -> None:
+    sides = []
+    for relation, place, memory in (
+        ("brother", "Leeds", "Deon moved to Leeds."),
+        ("colleague", "Porto", "Deon lent Ana a drill in Porto."),
+    ):
+        deon, node = known("Deon", relation=relation), remember(mira, memory)
+        for entity in (deon, known(place, kind="place")):
+            entity.mentions.create(node=node)
+        sides.append(deon)
+    pair = MergeProposal.objects.create(a=sides[0], b=sides[1], score=0.9, reasons=["same_name"])
+    assert clarify.names_in_question(pair) == [
+        "Deon (brother; Leeds; Deon moved to Leeds.)",
+        "Deon (colleague; Porto; Deon lent Ana a drill in Porto.)",
+    ]
+    told = hint(mira, "Deon rang.").text
+    assert "brother; Leeds" in told
+    assert "colleague; Porto" in told
+    client.force_login(mira.owner)
+    page = client.get(f"/memory/{mira.uuid}/names/").content.decode()
+    assert page.count('data-testid="pair-apart-by"') == 2
+    assert "mentioned with Leeds" in page
+    assert "mentioned with Porto" in page
+    assert settle(mira, "Deon (brother; Leeds)", "Deon (colleague; Porto)", False, NOW) == "kept_apart"
+    sides[1].canonical_name = "Dee"
+    assert clarify.names_in_question(pair) == ["Deon", "Dee"]
