@@ -70,11 +70,15 @@ def house(tmp_path: Path, empty: Path) -> House:
     return House(tmp_path, empty)
 
 
-def test_wherever_it_is_killed_there_are_vectors_of_one_model_and_the_next_run_goes_on(house: House) -> None:
-    done = house.run("deaths", DEATHS=json.dumps([where for where, _model, _staged in DEATHS]))
+@pytest.mark.parametrize("stride", [2, pytest.param(1, marks=pytest.mark.campaign)])
+def test_wherever_it_is_killed_there_are_vectors_of_one_model_and_the_next_run_goes_on(
+    house: House, stride: int
+) -> None:
+    deaths = DEATHS[::stride]
+    done = house.run("deaths", DEATHS=json.dumps([where for where, _model, _staged in deaths]))
     assert done.returncode == 0, done.stderr
     *ends, (status, said, remains) = json.loads(done.stdout)
-    for (where, model, staged), (code, _said, left) in zip(DEATHS, ends, strict=True):
+    for (where, model, staged), (code, _said, left) in zip(deaths, ends, strict=True):
         assert code == -signal.SIGKILL, where
         assert left == all_are_of(model, staged), where
     assert status == 0

@@ -61,7 +61,13 @@ def told_by(one: object) -> list[str]:
     return ["\n\n".join(filter(None, (one.title, one.text)))] if isinstance(one, Entry) else []
 
 
-@pytest.mark.parametrize("path", EVERY_FILE, ids=lambda path: path.name)
+@pytest.mark.parametrize(
+    "path",
+    [
+        pytest.param(path, id=path.name, marks=[pytest.mark.campaign] * (number % 2))
+        for number, path in enumerate(EVERY_FILE)
+    ],
+)
 def test_every_line_of_the_file_comes_in_by_its_order_or_is_counted(mira: Persona, path: Path) -> None:
     job = asked(looked_through(mira, path.read_bytes(), path.name))
     assert job.status == "asking", job.refusal

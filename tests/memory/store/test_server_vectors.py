@@ -248,6 +248,7 @@ def assert_sizes(sizes: set[int]) -> None:
         assert {size for (size,) in cursor.fetchall()} == sizes
 
 
+@pytest.mark.campaign  # two whole evaluations; what is asked here is recalled by a server above
 def test_recall_is_measured_alike_through_a_server_of_another_size(
     server: EmbeddingServer, settings: Any, ana: User
 ) -> None:

@@ -150,18 +150,22 @@ def test_look_alikes_are_not_taken_for_requests() -> None:
     assert len(mistaken) <= MAX_MISTAKEN * len(tried), mistaken
 
 
-def test_what_people_write_every_day_asks_for_nothing() -> None:
+@pytest.mark.parametrize(
+    ("stride", "most_sure", "most"), [(4, 12, 20), pytest.param(1, 30, 60, marks=pytest.mark.campaign)]
+)
+def test_what_people_write_every_day_asks_for_nothing(stride: int, most_sure: int, most: int) -> None:
     texts = [
         Path("chat/care/lines", f"harmless.{language}.tsv").read_text(encoding="utf-8") for language in ("en", "zh")
     ]
     messages = [line.split("\t")[2] for text in texts for line in text.splitlines() if not line.startswith("#")]
+    messages = messages[::stride]
     began = time.process_time()
     heard = [(message, read_requests(message)) for message in messages]
     assert time.process_time() - began < 0.003 * len(messages)
     asking = [message for message, requests in heard if any(one.sure for one in requests)]
-    assert len(messages) > 6_000
-    assert len(asking) < 30, asking  # some of these do ask: "call me Baz, everyone does"
-    assert sum(bool(requests) for _, requests in heard) < 60
+    assert len(messages) > 6_000 // stride
+    assert len(asking) < most_sure, asking  # some of these do ask: "call me Baz, everyone does"
+    assert sum(bool(requests) for _, requests in heard) < most
 
 
 def only(message: str, **context: str) -> Request:
