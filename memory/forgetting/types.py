@@ -11,6 +11,7 @@ from uuid import UUID
 from django.db.models import Q
 from django.utils.crypto import salted_hmac
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from chat.models import Message, Session, Turn
 from memory.models import ConceptNode, Entity, ImportRun
@@ -289,20 +290,20 @@ REASONS = {
 KINDS = {
     "message": _("message"),
     "node": _("memory"),
-    "event": _("event"),
+    "event": _("what happened"),
     "fact": _("fact"),
     "thought": _("thought"),
     "intention": _("promise"),
     "expectation": _("expectation"),
     "lesson": _("wish"),
-    "session": _("session"),
+    "session": pgettext_lazy("kind", "conversation"),
     "entity": _("person, place or thing"),
     "alias": _("name"),
     "summary": _("summary of a conversation"),
     "description": _("description of a person, place or thing"),
     "mood": _("mood note"),
     "thread": _("title of a story line"),
-    "core_block": _("core block"),
-    "persona": _("persona"),
+    "core_block": _("description or style"),
+    "persona": pgettext_lazy("kind", "companion"),
     "import": _("imported file"),
 }

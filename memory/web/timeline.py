@@ -15,6 +15,7 @@ from chat.models import Session
 from memory.models import ConceptNode, Entity, Mention
 from memory.store.writing import mark_forgotten_before
 from persona.models import MoodChange, Persona
+from persona.mood import NEUTRAL_WORDS
 
 MAX_LEARNED = 5
 SIGNALS = {
@@ -116,7 +117,7 @@ def _entities(persona: Persona, limit: int) -> Iterator[Row]:
             title=entity.canonical_name,
             at=entity.created_at,
             uuid=entity.uuid,
-            detail=" · ".join([str(entity.get_kind_display()), *others]),
+            detail=" · ".join([entity.relation or str(entity.get_kind_display()), *others]),
         )
 
 
@@ -126,7 +127,7 @@ def _moods(persona: Persona, limit: int) -> Iterator[Row]:
         yield Row(
             key=f"mood-{change.uuid}",
             kind="mood",
-            title=change.mood,
+            title=str(_("at ease")) if change.mood.casefold() in NEUTRAL_WORDS else change.mood,
             at=change.at,
             uuid=change.uuid,
             detail=str(SIGNALS.get(signal, signal)),

@@ -135,7 +135,7 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
         PendingWork(_("sessions waiting for consolidation"), unfinished, f"{talks_page}?status__exact=closing"),
         PendingWork(_("failed sessions"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
         PendingWork(_("quarantined memories"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
-        PendingWork(_("possible duplicates"), MergeProposal.objects.open().count(), names),
+        PendingWork(_("pairs that may be the same person"), MergeProposal.objects.open().count(), names),
         PendingWork(_("receipts still erasing bytes"), pending, f"{receipts}?status__exact=pending"),
         PendingWork(_("writes refused as forgotten"), refused),
     ]

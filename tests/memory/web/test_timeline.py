@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 from django.test import Client
+from django.utils import timezone, translation
 
 from memory.models import ConceptNode, Entity, Mention
 from memory.web.timeline import Row, rows
-from persona.models import Persona
+from persona.models import MoodChange, Persona
 
 Remember = Callable[..., ConceptNode]
 
@@ -63,3 +64,16 @@ def test_a_memory_that_changes_is_a_new_row_for_the_page(mira: Persona, remember
     before = keys()
     ConceptNode.objects.filter(pk=node.pk).update(status="hidden")
     assert not before & keys()
+
+
+def test_people_are_told_by_what_they_are_to_you_and_a_neutral_mood_in_words(mira: Persona, remember: Remember) -> None:
+    translation.activate("en")
+    milo = named(remember(mira, "Milo is a cat."), "Milo")
+    assert shown(mira, "entity")[0].detail == "pet"
+    Entity.objects.filter(pk=milo.pk).update(relation="my cat")
+    assert shown(mira, "entity")[0].detail == "my cat"
+    now = timezone.now()
+    for mood, told in (("listening", "at ease"), ("glad", "glad")):
+        MoodChange.objects.all().delete()
+        MoodChange.objects.create(persona=mira, mood=mood, energy=5, at=now)
+        assert [row.title for row in shown(mira, "mood")] == [told]
