@@ -1,5 +1,7 @@
 """Knobs of the conversation."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import knob, whole
 
 debounce_seconds = knob(
@@ -7,8 +9,8 @@ debounce_seconds = knob(
     0.6,
     low=0,
     high=30,
-    unit="seconds",
-    why="Lines typed in one breath belong to one turn; longer would be felt as hesitation.",
+    unit=_("seconds"),
+    why=_("Lines typed in one breath belong to one turn; longer would be felt as hesitation."),
     source="design/turn.md",
 )
 lines_per_minute = whole(
@@ -16,8 +18,8 @@ lines_per_minute = whole(
     30,
     low=1,
     high=600,
-    unit="lines",
-    why="Faster than anyone types; a script that floods is told so.",
+    unit=_("lines"),
+    why=_("Faster than anyone types; a script that floods is told so."),
     source="design/turn.md",
 )
 greeting_seconds = knob(
@@ -25,16 +27,18 @@ greeting_seconds = knob(
     8,
     low=0,
     high=60,
-    unit="seconds",
-    why="How long a first page waits for the model's own greeting before a plain one stands; at 0 none is asked for.",
+    unit=_("seconds"),
+    why=_(
+        "How long a first page waits for the model's own greeting before a plain one stands; at 0 none is asked for."
+    ),
 )
 bad_frames_allowed = whole(
     "chat.bad_frames_allowed",
     20,
     low=1,
     high=1_000,
-    unit="frames",
-    why="A client that sends this many frames nobody can read in a row is broken: its socket is closed.",
+    unit=_("frames"),
+    why=_("A client that sends this many frames nobody can read in a row is broken: its socket is closed."),
     source="design/platform.md 4",
 )
 recent_window_size = whole(
@@ -42,8 +46,8 @@ recent_window_size = whole(
     20,
     low=2,
     high=200,
-    unit="messages",
-    why="What was said last is shown word for word; recall does not repeat it.",
+    unit=_("messages"),
+    why=_("What was said last is shown word for word; recall does not repeat it."),
     source="seed 001 §2",
 )
 prompt_tokens = whole(
@@ -51,8 +55,8 @@ prompt_tokens = whole(
     6_000,
     low=500,
     high=200_000,
-    unit="tokens",
-    why="One budget for the whole prompt; it suits models with an 8k window and leaves room for the reply.",
+    unit=_("tokens"),
+    why=_("One budget for the whole prompt; it suits models with an 8k window and leaves room for the reply."),
     source="design/turn.md",
 )
 reply_tokens = whole(
@@ -60,25 +64,27 @@ reply_tokens = whole(
     1_500,
     low=50,
     high=32_000,
-    unit="tokens",
-    why="A reply longer than this is no longer talk.",
+    unit=_("tokens"),
+    why=_("A reply longer than this is no longer talk."),
 )
 reply_characters = whole(
     "chat.reply_characters",
     20_000,
     low=200,
     high=100_000,
-    unit="characters",
-    why="Some servers heed no limit of tokens: a reply that goes on for so long is ended. A message of the owner is no "
-    "longer than this either.",
+    unit=_("characters"),
+    why=_(
+        "Some servers heed no limit of tokens: a reply that goes on for so long is ended. A message of the "
+        "owner is no longer than this either."
+    ),
 )
 recall_tokens = whole(
     "memory.recall_tokens",
     1_500,
     low=100,
     high=50_000,
-    unit="tokens",
-    why="What recall may fill of a prompt.",
+    unit=_("tokens"),
+    why=_("What recall may fill of a prompt."),
     source="design/recall.md",
 )
 query_lines = whole(
@@ -86,8 +92,8 @@ query_lines = whole(
     4,
     low=1,
     high=20,
-    unit="lines",
-    why="The user's recent lines that recall is asked with; an older one weighs 0.6 of the next.",
+    unit=_("lines"),
+    why=_("The user's recent lines that recall is asked with; an older one weighs 0.6 of the next."),
     source="design/recall.md",
 )
 query_minutes = whole(
@@ -95,9 +101,11 @@ query_minutes = whole(
     60,
     low=0,
     high=1_440,
-    unit="minutes",
-    why="An earlier line of another session counts in the query only if it is no older than this: after a long pause a "
-    "question would be drawn to the last topic of that time.",
+    unit=_("minutes"),
+    why=_(
+        "An earlier line of another session counts in the query only if it is no older than this: after a "
+        "long pause a question would be drawn to the last topic of that time."
+    ),
     source="design/recall.md",
 )
 answers_per_turn = whole(
@@ -105,16 +113,18 @@ answers_per_turn = whole(
     6,
     low=1,
     high=50,
-    unit="answers",
-    why="So many answers to the same messages can be compared; more are a sign that the message is to be worded anew.",
+    unit=_("answers"),
+    why=_(
+        "So many answers to the same messages can be compared; more are a sign that the message is to be worded anew."
+    ),
 )
 lease_seconds = knob(
     "chat.lease_seconds",
     10,
     low=2,
     high=300,
-    unit="seconds",
-    why="A server that dies in the middle of a reply is noticed after this; a live one renews three times as often.",
+    unit=_("seconds"),
+    why=_("A server that dies in the middle of a reply is noticed after this; a live one renews three times as often."),
     source="design/turn.md",
 )
 late_lease_seconds = knob(
@@ -122,25 +132,27 @@ late_lease_seconds = knob(
     60,
     low=0,
     high=3_600,
-    unit="seconds",
-    why="How long after its lease a server of this machine that still runs may be late: on a busy machine it cannot "
-    "renew in time, and its reply is not to be thrown away.",
+    unit=_("seconds"),
+    why=_(
+        "How long after its lease a server of this machine that still runs may be late: on a busy machine it "
+        "cannot renew in time, and its reply is not to be thrown away."
+    ),
 )
 sweep_seconds = knob(
     "chat.sweep_seconds",
     2,
     low=0.2,
     high=60,
-    unit="seconds",
-    why="How often a server looks for turns that were left waiting or abandoned.",
+    unit=_("seconds"),
+    why=_("How often a server looks for turns that were left waiting or abandoned."),
 )
 token_interval_seconds = knob(
     "chat.token_interval_seconds",
     0.03,
     low=0,
     high=1,
-    unit="seconds",
-    why="Tokens that come faster are sent together: the eye sees no difference, the socket does.",
+    unit=_("seconds"),
+    why=_("Tokens that come faster are sent together: the eye sees no difference, the socket does."),
     source="design/platform.md 4",
 )
 heartbeat_seconds = whole(
@@ -148,8 +160,8 @@ heartbeat_seconds = whole(
     30,
     low=5,
     high=300,
-    unit="seconds",
-    why="Keeps address translators awake, and shows a page that its server is there.",
+    unit=_("seconds"),
+    why=_("Keeps address translators awake, and shows a page that its server is there."),
     source="seed 001 §11",
 )
 stream_beat_seconds = knob(
@@ -157,73 +169,79 @@ stream_beat_seconds = knob(
     15,
     low=1,
     high=30,
-    unit="seconds",
-    why="Keeps proxies from closing a silent event stream; a login or token that has ended is noticed with it.",
+    unit=_("seconds"),
+    why=_("Keeps proxies from closing a silent event stream; a login or token that has ended is noticed with it."),
 )
 streams_per_owner = whole(
     "chat.streams_per_owner",
     10,
     low=1,
     high=1_000,
-    unit="streams",
-    why="Event streams one person may keep open at a time in one server process; a script that forgets them is told.",
+    unit=_("streams"),
+    why=_(
+        "Event streams one person may keep open at a time in one server process; a script that forgets them is told."
+    ),
 )
 waiting_requests = whole(
     "chat.waiting_requests",
     4,
     low=1,
     high=100,
-    unit="requests",
-    why="Requests of one person that may wait for a reply at a time through /v1; turns are serial: more would queue.",
+    unit=_("requests"),
+    why=_(
+        "Requests of one person that may wait for a reply at a time through /v1; turns are serial: more would queue."
+    ),
 )
 queued_requests = whole(
     "chat.queued_requests",
     16,
     low=0,
     high=1_000,
-    unit="requests",
-    why="Further requests of one person through /v1 that wait for one of those to end; programs ask in parallel.",
+    unit=_("requests"),
+    why=_("Further requests of one person through /v1 that wait for one of those to end; programs ask in parallel."),
 )
 queue_seconds = knob(
     "chat.queue_seconds",
     60,
     low=0,
     high=600,
-    unit="seconds",
-    why="A request through /v1 waits so long for its turn to be heard; then it is told when to come back.",
+    unit=_("seconds"),
+    why=_("A request through /v1 waits so long for its turn to be heard; then it is told when to come back."),
 )
 errands_per_minute = whole(
     "chat.errands_per_minute",
     60,
     low=1,
     high=1_000,
-    unit="requests",
-    why="Titles, tags and the like that a client asks for through /v1: up to six beside each message of a person.",
+    unit=_("requests"),
+    why=_("Titles, tags and the like that a client asks for through /v1: up to six beside each message of a person."),
 )
 longest_wait_seconds = knob(
     "chat.longest_wait_seconds",
     300,
     low=5,
     high=3_600,
-    unit="seconds",
-    why="A request through /v1 waits so long for its reply, the turns before it included. The turn itself goes on.",
+    unit=_("seconds"),
+    why=_("A request through /v1 waits so long for its reply, the turns before it included. The turn itself goes on."),
 )
 same_request_seconds = knob(
     "chat.same_request_seconds",
     120,
     low=0,
     high=3_600,
-    unit="seconds",
-    why="The same lines through /v1, so soon after their reply and without it in the history, are one request that was "
-    "sent again because a connection broke.",
+    unit=_("seconds"),
+    why=_(
+        "The same lines through /v1, so soon after their reply and without it in the history, are one "
+        "request that was sent again because a connection broke."
+    ),
 )
 idle_minutes = whole(
     "chat.idle_minutes",
     30,
     low=1,
     high=1_440,
-    unit="minutes",
-    why="A talk that rested this long is over and is remembered.",
+    unit=_("minutes"),
+    why=_("A talk that rested this long is over and is remembered."),
     source="seed 001 §4",
 )
 idle_scan_seconds = whole(
@@ -231,8 +249,8 @@ idle_scan_seconds = whole(
     60,
     low=60,
     high=3_600,
-    unit="seconds",
-    why="How often the schedule looks for idle talks; django-q2 keeps whole minutes.",
+    unit=_("seconds"),
+    why=_("How often the schedule looks for idle talks; django-q2 keeps whole minutes."),
     source="seed 001 §4",
 )
 longest_session_messages = whole(
@@ -240,8 +258,8 @@ longest_session_messages = whole(
     200,
     low=10,
     high=5_000,
-    unit="messages",
-    why="A talk without end is remembered in parts.",
+    unit=_("messages"),
+    why=_("A talk without end is remembered in parts."),
     source="design/consolidation.md",
 )
 longest_session_tokens = whole(
@@ -249,8 +267,8 @@ longest_session_tokens = whole(
     20_000,
     low=1_000,
     high=500_000,
-    unit="tokens",
-    why="A talk without end is remembered in parts.",
+    unit=_("tokens"),
+    why=_("A talk without end is remembered in parts."),
     source="design/consolidation.md",
 )
 care_hold_hours = whole(
@@ -258,23 +276,23 @@ care_hold_hours = whole(
     48,
     low=0,
     high=720,
-    unit="hours",
-    why="After a line that speaks of a crisis she does not speak first for so long, and answers with it in mind.",
+    unit=_("hours"),
+    why=_("After a line that speaks of a crisis she does not speak first for so long, and answers with it in mind."),
 )
 care_lines = whole(
     "care.lines",
     4,
     low=1,
     high=50,
-    unit="lines of the user",
-    why="A crisis that was spoken of in the last few lines of the talk is still what it is about.",
+    unit=_("lines of the user"),
+    why=_("A crisis that was spoken of in the last few lines of the talk is still what it is about."),
 )
 ai_notice_hours = whole(
     "care.ai_notice_hours",
     3,
     low=1,
     high=24,
-    unit="hours",
-    why="The page says so often in a talk that she is an AI.",
+    unit=_("hours"),
+    why=_("The page says so often in a talk that she is an AI."),
     source="New York GBL article 47; California SB 243",
 )

@@ -11,6 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils import timezone
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import gettext_noop
 
 from echovessel.admin.knobs_page import list_knobs
 
@@ -148,3 +149,39 @@ def _installation() -> dict[str, Any]:
         "has_module_perms": True,
         "models": links,
     }
+
+
+# Words of django-axes, which has no Chinese: collected here for the catalogue.
+WORDS_OF_AXES = (
+    gettext_noop("User Agent"),
+    gettext_noop("IP Address"),
+    gettext_noop("Username"),
+    gettext_noop("HTTP Accept"),
+    gettext_noop("Path"),
+    gettext_noop("Attempt Time"),
+    gettext_noop("Access lock out"),
+    gettext_noop("access failure"),
+    gettext_noop("access failures"),
+    gettext_noop("GET Data"),
+    gettext_noop("POST Data"),
+    gettext_noop("Failed Logins"),
+    gettext_noop("access attempt"),
+    gettext_noop("access attempts"),
+    gettext_noop("Access Attempt"),
+    gettext_noop("Expires At"),
+    gettext_noop("The time when access attempt expires and is no longer valid."),
+    gettext_noop("access attempt expiration"),
+    gettext_noop("access attempt expirations"),
+    gettext_noop("Logout Time"),
+    gettext_noop("Session key hash (sha256)"),
+    gettext_noop("access log"),
+    gettext_noop("access logs"),
+    gettext_noop("Locked Out"),
+    gettext_noop("Yes"),
+    gettext_noop("No"),
+    gettext_noop("Form Data"),
+    gettext_noop("Meta Data"),
+    gettext_noop("Clean up expired attempts"),
+    gettext_noop("Not set"),
+    gettext_noop("Attempt Remaining"),
+)

@@ -9,8 +9,12 @@ environment variable ECHOVESSEL_KNOBS (JSON). An unknown name or a value out of 
 
 from dataclasses import dataclass
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from django.conf import settings
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 REGISTRY: dict[str, "Knob"] = {}
 
@@ -23,8 +27,8 @@ class Knob:
     default: float
     low: float
     high: float
-    unit: str
-    why: str
+    unit: "StrOrPromise"
+    why: "StrOrPromise"
     source: str = ""
 
     def __call__(self) -> float:
@@ -51,12 +55,16 @@ class WholeKnob(Knob):
         return super().fault(value)
 
 
-def knob(name: str, default: float, *, low: float, high: float, unit: str, why: str, source: str = "") -> Knob:
+def knob(
+    name: str, default: float, *, low: float, high: float, unit: "StrOrPromise", why: "StrOrPromise", source: str = ""
+) -> Knob:
     """Declare a fractional knob."""
     return _declare(Knob(name, default, low, high, unit, why, source))
 
 
-def whole(name: str, default: int, *, low: int, high: int, unit: str, why: str, source: str = "") -> WholeKnob:
+def whole(
+    name: str, default: int, *, low: int, high: int, unit: "StrOrPromise", why: "StrOrPromise", source: str = ""
+) -> WholeKnob:
     """Declare a knob that counts whole things."""
     made = WholeKnob(name, default, low, high, unit, why, source)
     _declare(made)

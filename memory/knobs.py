@@ -1,5 +1,7 @@
 """Knobs of memory: consolidation, recall, what happens between talks, importing."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import knob, whole
 
 # --- consolidation ------------------------------------------------------------------------------------------------
@@ -8,8 +10,8 @@ trivial_message_count = whole(
     3,
     low=0,
     high=100,
-    unit="messages",
-    why="A talk with fewer lines than this, and few tokens, and no strong word, leaves nothing to remember.",
+    unit=_("messages"),
+    why=_("A talk with fewer lines than this, and few tokens, and no strong word, leaves nothing to remember."),
     source="seed 001 §10",
 )
 trivial_token_count = whole(
@@ -17,8 +19,8 @@ trivial_token_count = whole(
     200,
     low=0,
     high=10_000,
-    unit="tokens",
-    why="The other half of the same gate: two long lines are worth reading.",
+    unit=_("tokens"),
+    why=_("The other half of the same gate: two long lines are worth reading."),
     source="seed 001 §10",
 )
 chunk_tokens = whole(
@@ -26,8 +28,8 @@ chunk_tokens = whole(
     6_000,
     low=200,
     high=100_000,
-    unit="tokens",
-    why="A small model that is given more than this forgets the middle of it.",
+    unit=_("tokens"),
+    why=_("A small model that is given more than this forgets the middle of it."),
     source="design/layers.md",
 )
 chunk_overlap_lines = whole(
@@ -35,8 +37,8 @@ chunk_overlap_lines = whole(
     4,
     low=0,
     high=50,
-    unit="lines",
-    why="What is said across a cut is still read in one piece.",
+    unit=_("lines"),
+    why=_("What is said across a cut is still read in one piece."),
     source="design/layers.md",
 )
 similar_events = whole(
@@ -44,8 +46,8 @@ similar_events = whole(
     10,
     low=0,
     high=50,
-    unit="memories",
-    why="Known memories nearest to the talk that the model sees, so that it repeats none and can correct one.",
+    unit=_("memories"),
+    why=_("Known memories nearest to the talk that the model sees, so that it repeats none and can correct one."),
     source="design/consolidation.md",
 )
 known_tokens = whole(
@@ -53,9 +55,11 @@ known_tokens = whole(
     1_500,
     low=0,
     high=20_000,
-    unit="tokens",
-    why="What the model sees of memory beside a session: core facts and open plans first. What is not shown cannot "
-    "be replaced.",
+    unit=_("tokens"),
+    why=_(
+        "What the model sees of memory beside a session: core facts and open plans first. What is not shown "
+        "cannot be replaced."
+    ),
     source="design/consolidation.md",
 )
 known_entities = whole(
@@ -63,41 +67,43 @@ known_entities = whole(
     40,
     low=0,
     high=500,
-    unit="names",
-    why="Known names that the model sees, so that it spells them alike.",
+    unit=_("names"),
+    why=_("Known names that the model sees, so that it spells them alike."),
 )
 extraction_tokens = whole(
     "consolidate.extraction_tokens",
     4_000,
     low=500,
     high=32_000,
-    unit="tokens",
-    why="Room for three events and sixteen facts with their quotes, and for models that think before they write.",
+    unit=_("tokens"),
+    why=_("Room for three events and sixteen facts with their quotes, and for models that think before they write."),
 )
 events_per_chunk = whole(
     "consolidate.events_per_chunk",
     6,
     low=1,
     high=100,
-    unit="events",
-    why="The model is asked for at most three; one that pours out dozens is not believed in all of them. The same "
-    "bound holds for promises.",
+    unit=_("events"),
+    why=_(
+        "The model is asked for at most three; one that pours out dozens is not believed in all of them. The "
+        "same bound holds for promises."
+    ),
 )
 reflection_tokens = whole(
     "consolidate.reflection_tokens",
     2_000,
     low=200,
     high=32_000,
-    unit="tokens",
-    why="Room for two impressions, and for models that think before they write.",
+    unit=_("tokens"),
+    why=_("Room for two impressions, and for models that think before they write."),
 )
 reinforce_cosine = knob(
     "consolidate.reinforce_cosine",
     0.92,
     low=0.5,
     high=1.0,
-    unit="cosine",
-    why="Nearer than this is a candidate for being the same memory, told again.",
+    unit=_("cosine"),
+    why=_("Nearer than this is a candidate for being the same memory, told again."),
     source="seed 004",
 )
 reinforce_days = whole(
@@ -105,8 +111,8 @@ reinforce_days = whole(
     30,
     low=0,
     high=3_650,
-    unit="days",
-    why="The same thing after more than a month is something that happened again.",
+    unit=_("days"),
+    why=_("The same thing after more than a month is something that happened again."),
     source="seed 004",
 )
 reflection_hard_gate_24h = whole(
@@ -114,8 +120,8 @@ reflection_hard_gate_24h = whole(
     3,
     low=0,
     high=100,
-    unit="reflections",
-    why="No flood of thoughts on a day of many talks. Wins over shock and timer.",
+    unit=_("reflections"),
+    why=_("No flood of thoughts on a day of many talks. Wins over shock and timer."),
     source="seed 000 C",
 )
 shock_impact = whole(
@@ -123,8 +129,8 @@ shock_impact = whole(
     8,
     low=1,
     high=10,
-    unit="of 10",
-    why="What weighs this much changes an impression at once.",
+    unit=_("of 10"),
+    why=_("What weighs this much changes an impression at once."),
     source="seed 000 C",
 )
 reflection_timer_hours = whole(
@@ -132,8 +138,8 @@ reflection_timer_hours = whole(
     24,
     low=1,
     high=720,
-    unit="hours",
-    why="Impressions keep growing through quiet days as well.",
+    unit=_("hours"),
+    why=_("Impressions keep growing through quiet days as well."),
     source="seed 000 C",
 )
 reflection_events = whole(
@@ -141,8 +147,8 @@ reflection_events = whole(
     10,
     low=1,
     high=50,
-    unit="events",
-    why="What one reflection looks at.",
+    unit=_("events"),
+    why=_("What one reflection looks at."),
     source="design/layers.md",
 )
 early_reading = whole(
@@ -150,8 +156,8 @@ early_reading = whole(
     1,
     low=0,
     high=1,
-    unit="0 or 1",
-    why="A line of crisis, or one that asks to be remembered, is not left until the talk rests; 0 leaves it.",
+    unit=_("0 or 1"),
+    why=_("A line of crisis, or one that asks to be remembered, is not left until the talk rests; 0 leaves it."),
     source="seed 003, design/turn.md",
 )
 early_reading_minutes = whole(
@@ -159,16 +165,16 @@ early_reading_minutes = whole(
     10,
     low=0,
     high=1_440,
-    unit="minutes",
-    why="A talk full of strong words is not read anew with each of them: every reading costs a call.",
+    unit=_("minutes"),
+    why=_("A talk full of strong words is not read anew with each of them: every reading costs a call."),
 )
 worker_poll_seconds = whole(
     "consolidate.worker_poll_seconds",
     5,
     low=1,
     high=300,
-    unit="seconds",
-    why="How often `consolidate --wait` looks again for what another worker or a pause holds back.",
+    unit=_("seconds"),
+    why=_("How often `consolidate --wait` looks again for what another worker or a pause holds back."),
     source="seed 001 §4",
 )
 
@@ -178,8 +184,8 @@ same_score = knob(
     0.85,
     low=0.5,
     high=1,
-    unit="relevance (1 - d/2)",
-    why="Memories this like, and a name that is short for the other: the same, without asking.",
+    unit=_("relevance (1 - d/2)"),
+    why=_("Memories this like, and a name that is short for the other: the same, without asking."),
     source="design/consolidation.md; on tests/memory/entities/pairs.py no false merge",
 )
 ask_score = knob(
@@ -187,8 +193,8 @@ ask_score = knob(
     0.65,
     low=0.3,
     high=1,
-    unit="relevance (1 - d/2)",
-    why="Memories this like, and names that could be of one: people are asked.",
+    unit=_("relevance (1 - d/2)"),
+    why=_("Memories this like, and names that could be of one: people are asked."),
     source="design/consolidation.md",
 )
 clear_margin = knob(
@@ -196,16 +202,16 @@ clear_margin = knob(
     0.05,
     low=0,
     high=0.5,
-    unit="relevance (1 - d/2)",
-    why="Where two are as likely, nobody is taken for either.",
+    unit=_("relevance (1 - d/2)"),
+    why=_("Where two are as likely, nobody is taken for either."),
 )
 least_alike_spelling = knob(
     "entities.least_alike_spelling",
     0.94,
     low=0.7,
     high=1,
-    unit="likeness of each word as it sounds",
-    why="Jon and John sound alike; Daniel and Daniela (0.92), Gabriel and Gabriela (0.93) are two.",
+    unit=_("likeness of each word as it sounds"),
+    why=_("Jon and John sound alike; Daniel and Daniela (0.92), Gabriel and Gabriela (0.93) are two."),
     source="measured on tests/memory/entities/pairs.py, 2026-11",
 )
 entities_compared = whole(
@@ -213,32 +219,32 @@ entities_compared = whole(
     12,
     low=1,
     high=200,
-    unit="known entities",
-    why="With so many of those known a new name is compared, the likeliest first, however many there are.",
+    unit=_("known entities"),
+    why=_("With so many of those known a new name is compared, the likeliest first, however many there are."),
 )
 memories_compared = whole(
     "entities.memories_compared",
     8,
     low=1,
     high=100,
-    unit="memories",
-    why="The newest ones say who somebody is; each costs a comparison.",
+    unit=_("memories"),
+    why=_("The newest ones say who somebody is; each costs a comparison."),
 )
 most_asked = whole(
     "entities.most_asked",
     3,
     low=1,
     high=20,
-    unit="proposals",
-    why="One new name raises at most so many questions.",
+    unit=_("proposals"),
+    why=_("One new name raises at most so many questions."),
 )
 hint_hours = whole(
     "entities.hint_hours",
     24,
     low=1,
     high=8_760,
-    unit="hours",
-    why="She asks about the same pair at most once a day.",
+    unit=_("hours"),
+    why=_("She asks about the same pair at most once a day."),
     source="design/consolidation.md",
 )
 pairs_in_question = whole(
@@ -246,8 +252,8 @@ pairs_in_question = whole(
     5,
     low=0,
     high=50,
-    unit="pairs",
-    why="Open questions that the model sees when their names come up, so that it hears the answer.",
+    unit=_("pairs"),
+    why=_("Open questions that the model sees when their names come up, so that it hears the answer."),
 )
 
 # --- recall -------------------------------------------------------------------------------------------------------
@@ -256,8 +262,8 @@ retrieve_k = whole(
     10,
     low=1,
     high=200,
-    unit="neighbours",
-    why="Each arm fetches four times as many, at least 40, and more where the token budget holds more.",
+    unit=_("neighbours"),
+    why=_("Each arm fetches four times as many, at least 40, and more where the token budget holds more."),
     source="seed 001 §9, design/recall.md",
 )
 minimum_relevance = knob(
@@ -265,8 +271,8 @@ minimum_relevance = knob(
     0.4,
     low=0,
     high=1,
-    unit="relevance (1 - d/2)",
-    why="Cosine 0.28: what is nearer to a right angle than this is unrelated.",
+    unit=_("relevance (1 - d/2)"),
+    why=_("Cosine 0.28: what is nearer to a right angle than this is unrelated."),
     source="seed 002",
 )
 companion_relevance = knob(
@@ -274,8 +280,8 @@ companion_relevance = knob(
     0.33,
     low=0,
     high=1,
-    unit="relevance (1 - d/2)",
-    why="Once something stands above the floor, what is near it may come along; without any bonus.",
+    unit=_("relevance (1 - d/2)"),
+    why=_("Once something stands above the floor, what is near it may come along; without any bonus."),
     source="measured on MADial at 10, 2026-11",
 )
 answering_relevance = knob(
@@ -283,8 +289,10 @@ answering_relevance = knob(
     0.44,
     low=0,
     high=2,
-    unit="cosine + 0.2 of the words held by a memory + 0.2 of those held by a memory or a line",
-    why="A question that nothing stored can answer is near some memory as well: with less than this, no memory enters.",
+    unit=_("cosine + 0.2 of the words held by a memory + 0.2 of those held by a memory or a line"),
+    why=_(
+        "A question that nothing stored can answer is near some memory as well: with less than this, no memory enters."
+    ),
     source="measured on 60 unanswerable queries of our own and LoCoMo, 2026-11",
 )
 answering_relevance_of_talk = knob(
@@ -292,8 +300,8 @@ answering_relevance_of_talk = knob(
     0.25,
     low=0,
     high=2,
-    unit="as memory.answering_relevance",
-    why="The same for several lines: talk brings to mind what is only akin to it.",
+    unit=_("as memory.answering_relevance"),
+    why=_("The same for several lines: talk brings to mind what is only akin to it."),
     source="measured on madial-en-1 and 24 talks about nothing known, 2026-11",
 )
 answering_coverage = knob(
@@ -301,8 +309,8 @@ answering_coverage = knob(
     0.5,
     low=0,
     high=1,
-    unit="share of the query's rare words",
-    why="A memory that holds half of what is asked word for word enters whatever its meaning is.",
+    unit=_("share of the query's rare words"),
+    why=_("A memory that holds half of what is asked word for word enters whatever its meaning is."),
     source="measured on LoCoMo, 2026-11",
 )
 answering_coverage_unknown_script = knob(
@@ -310,8 +318,8 @@ answering_coverage_unknown_script = knob(
     0.28,
     low=0,
     high=1,
-    unit="share of the query's rare words",
-    why="Where the model knows little of the language, words alone say whether there is an answer.",
+    unit=_("share of the query's rare words"),
+    why=_("Where the model knows little of the language, words alone say whether there is an answer."),
     source="measured on MADial and our own queries in Chinese, 2026-11",
 )
 minimum_coverage = knob(
@@ -319,16 +327,16 @@ minimum_coverage = knob(
     0.12,
     low=0,
     high=1,
-    unit="share of the query's rare words",
-    why="The floor of verbatim lines: one rare word of a short question is enough, one common word is not.",
+    unit=_("share of the query's rare words"),
+    why=_("The floor of verbatim lines: one rare word of a short question is enough, one common word is not."),
 )
 minimum_coverage_unknown_script = knob(
     "memory.minimum_coverage_unknown_script",
     0.2,
     low=0,
     high=1,
-    unit="share of the query's rare words",
-    why="The same where words are not spaced and the model knows little of them: one shared character is no answer.",
+    unit=_("share of the query's rare words"),
+    why=_("The same where words are not spaced and the model knows little of them: one shared character is no answer."),
     source="measured on our own queries in Chinese, 2026-11",
 )
 expire_days = whole(
@@ -336,8 +344,8 @@ expire_days = whole(
     30,
     low=1,
     high=36_500,
-    unit="days",
-    why="A guess that nobody has confirmed or told again in this time is none to go by.",
+    unit=_("days"),
+    why=_("A guess that nobody has confirmed or told again in this time is none to go by."),
     source="design/forgetting.md",
 )
 settle_days = whole(
@@ -345,8 +353,8 @@ settle_days = whole(
     90,
     low=1,
     high=36_500,
-    unit="days",
-    why="A promise that was kept, or an expectation that came to its end, so long ago is not on anybody's mind.",
+    unit=_("days"),
+    why=_("A promise that was kept, or an expectation that came to its end, so long ago is not on anybody's mind."),
     source="design/forgetting.md",
 )
 archive_old = whole(
@@ -354,8 +362,8 @@ archive_old = whole(
     0,
     low=0,
     high=1,
-    unit="0 or 1",
-    why="With 1, what is older than 90 days, slight and hardly ever recalled leaves recall. Nothing else does.",
+    unit=_("0 or 1"),
+    why=_("With 1, what is older than 90 days, slight and hardly ever recalled leaves recall. Nothing else does."),
     source="design/forgetting.md",
 )
 confirmed_weight = knob(
@@ -363,26 +371,32 @@ confirmed_weight = knob(
     0.1,
     low=0,
     high=10,
-    unit="weight",
-    why="Of two that fit alike, what somebody has confirmed comes first; as little as that.",
+    unit=_("weight"),
+    why=_("Of two that fit alike, what somebody has confirmed comes first; as little as that."),
     source="seed 003",
 )
 recency_weight = knob(
-    "memory.recency_weight", 0.5, low=0, high=10, unit="weight", why="Fresh, but gently.", source="seed 002"
+    "memory.recency_weight", 0.5, low=0, high=10, unit=_("weight"), why=_("Fresh, but gently."), source="seed 002"
 )
 relevance_weight = knob(
-    "memory.relevance_weight", 3.0, low=0, high=10, unit="weight", why="What it is about governs.", source="seed 002"
+    "memory.relevance_weight",
+    3.0,
+    low=0,
+    high=10,
+    unit=_("weight"),
+    why=_("What it is about governs."),
+    source="seed 002",
 )
 impact_weight = knob(
-    "memory.impact_weight", 2.0, low=0, high=10, unit="weight", why="What moved us stays near.", source="seed 002"
+    "memory.impact_weight", 2.0, low=0, high=10, unit=_("weight"), why=_("What moved us stays near."), source="seed 002"
 )
 relational_bonus_weight = knob(
     "memory.relational_bonus_weight",
     1.0,
     low=0,
     high=10,
-    unit="weight",
-    why="What says who somebody is, or stays open between the two, is pulled forward.",
+    unit=_("weight"),
+    why=_("What says who somebody is, or stays open between the two, is pulled forward."),
     source="seed 001 §9",
 )
 anchor_weight = knob(
@@ -390,8 +404,8 @@ anchor_weight = knob(
     1.5,
     low=0,
     high=10,
-    unit="weight",
-    why="Somebody who is named brings along what is known of them.",
+    unit=_("weight"),
+    why=_("Somebody who is named brings along what is known of them."),
     source="seed 000",
 )
 plain_sum = whole(
@@ -399,8 +413,8 @@ plain_sum = whole(
     0,
     low=0,
     high=1,
-    unit="0 or 1",
-    why="1 adds up the terms as the seeds did: what weighs much may then outrank what is relevant. For comparison.",
+    unit=_("0 or 1"),
+    why=_("1 adds up the terms as the seeds did: what weighs much may then outrank what is relevant. For comparison."),
     source="seeds 000 and 002",
 )
 recency_half_life_days = knob(
@@ -408,8 +422,8 @@ recency_half_life_days = knob(
     14,
     low=0.1,
     high=3_650,
-    unit="days",
-    why="Counted from the making of a memory; being recalled never refreshes it.",
+    unit=_("days"),
+    why=_("Counted from the making of a memory; being recalled never refreshes it."),
     source="seed 002",
 )
 turn_decay = knob(
@@ -417,8 +431,8 @@ turn_decay = knob(
     0.8,
     low=0,
     high=1,
-    unit="weight per line back",
-    why="The last line is asked; the ones before it say what it is about. The design's 0.6 finds less.",
+    unit=_("weight per line back"),
+    why=_("The last line is asked; the ones before it say what it is about. The design's 0.6 finds less."),
     source="measured on MADial at 10, 2026-11: en 0.735 -> 0.766, zh 0.622 -> 0.642",
 )
 dense_share_known_script = knob(
@@ -426,8 +440,8 @@ dense_share_known_script = knob(
     0.7,
     low=0,
     high=1,
-    unit="share of relevance",
-    why="Meaning against words, where the embedding model knows the language of the query.",
+    unit=_("share of relevance"),
+    why=_("Meaning against words, where the embedding model knows the language of the query."),
     source="measured on LoCoMo, 2026-11",
 )
 dense_share_unknown_script = knob(
@@ -435,8 +449,8 @@ dense_share_unknown_script = knob(
     0.15,
     low=0,
     high=1,
-    unit="share of relevance",
-    why="all-MiniLM-L6-v2 has read little Chinese: there the words must govern.",
+    unit=_("share of relevance"),
+    why=_("all-MiniLM-L6-v2 has read little Chinese: there the words must govern."),
     source="measured on MADial, 2026-11",
 )
 adjacent_weight = knob(
@@ -444,8 +458,8 @@ adjacent_weight = knob(
     0.4,
     low=0,
     high=2,
-    unit="of the better neighbour's score",
-    why="An answer rarely repeats the words of its question.",
+    unit=_("of the better neighbour's score"),
+    why=_("An answer rarely repeats the words of its question."),
     source="design/recall.md",
 )
 pair_weight = knob(
@@ -453,8 +467,8 @@ pair_weight = knob(
     0.3,
     low=0,
     high=2,
-    unit="of the score of the line with the one before",
-    why="A question and its answer are one thing that was said.",
+    unit=_("of the score of the line with the one before"),
+    why=_("A question and its answer are one thing that was said."),
     source="design/recall.md",
 )
 session_weight = knob(
@@ -462,8 +476,8 @@ session_weight = knob(
     0.5,
     low=0,
     high=2,
-    unit="of the session's score",
-    why="Lines of a talk about the matter are likelier to be about it.",
+    unit=_("of the session's score"),
+    why=_("Lines of a talk about the matter are likelier to be about it."),
     source="measured on LoCoMo, 2026-11: 0.918 -> 0.920; design/recall.md says 0.4",
 )
 passage_scale = knob(
@@ -471,8 +485,8 @@ passage_scale = knob(
     0.85,
     low=0.1,
     high=2,
-    unit="best passage : best node",
-    why="Puts passages and nodes on one scale; a distilled memory costs fewer tokens than the words.",
+    unit=_("best passage : best node"),
+    why=_("Puts passages and nodes on one scale; a distilled memory costs fewer tokens than the words."),
     source="measured on LoCoMo, 2026-11",
 )
 passage_lines = whole(
@@ -480,8 +494,8 @@ passage_lines = whole(
     4,
     low=1,
     high=20,
-    unit="lines",
-    why="Lines that follow each other are shown as one passage, up to this many.",
+    unit=_("lines"),
+    why=_("Lines that follow each other are shown as one passage, up to this many."),
     source="measured on LoCoMo, 2026-11",
 )
 fall_off = knob(
@@ -489,8 +503,8 @@ fall_off = knob(
     0.2,
     low=0,
     high=1,
-    unit="of the best score",
-    why="Few good memories beat a full budget: what is so much weaker than the best only distracts.",
+    unit=_("of the best score"),
+    why=_("Few good memories beat a full budget: what is so much weaker than the best only distracts."),
     source="design/recall.md",
 )
 alike_cosine = knob(
@@ -498,9 +512,11 @@ alike_cosine = knob(
     0.86,
     low=0.5,
     high=1,
-    unit="cosine",
-    why="Of two memories that would be recalled together and are nearer than this, one is left out, unless it tells a "
-    "name, a number, a day or a relative that the other does not.",
+    unit=_("cosine"),
+    why=_(
+        "Of two memories that would be recalled together and are nearer than this, one is left out, unless "
+        "it tells a name, a number, a day or a relative that the other does not."
+    ),
     source="measured on LoCoMo, 2026-11: near-duplicates among the chosen tokens from 4.1 to 0.4 percent",
 )
 rerank_candidates = whole(
@@ -508,16 +524,16 @@ rerank_candidates = whole(
     30,
     low=2,
     high=200,
-    unit="memories and messages",
-    why="As many of the best go to a reranker, where one is set up; its time grows with their number.",
+    unit=_("memories and messages"),
+    why=_("As many of the best go to a reranker, where one is set up; its time grows with their number."),
 )
 thoughts_about_them = whole(
     "memory.thoughts_about_them",
     10,
     low=0,
     high=100,
-    unit="thoughts",
-    why="What she thinks of the user is with her in every turn, whatever is asked.",
+    unit=_("thoughts"),
+    why=_("What she thinks of the user is with her in every turn, whatever is asked."),
     source="design/recall.md",
 )
 thoughts_about_yourself = whole(
@@ -525,8 +541,8 @@ thoughts_about_yourself = whole(
     5,
     low=0,
     high=100,
-    unit="thoughts",
-    why="What she has lately thought of herself.",
+    unit=_("thoughts"),
+    why=_("What she has lately thought of herself."),
     source="design/recall.md",
 )
 open_ones_shown = whole(
@@ -534,49 +550,54 @@ open_ones_shown = whole(
     10,
     low=0,
     high=100,
-    unit="promises, expectations",
-    why="The next due first; more would crowd out the talk.",
+    unit=_("promises, expectations"),
+    why=_("The next due first; more would crowd out the talk."),
 )
 lesson_tokens = whole(
     "memory.lesson_tokens",
     300,
     low=0,
     high=5_000,
-    unit="tokens",
-    why="What the owner wishes of the persona may fill of a prompt: some twenty wishes, what fits the moment first.",
+    unit=_("tokens"),
+    why=_("What the owner wishes of the persona may fill of a prompt: some twenty wishes, what fits the moment first."),
 )
 lesson_cosine = knob(
     "memory.lesson_cosine",
     0.38,
     low=0,
     high=1,
-    unit="cosine",
-    why="A wish whose condition is this near to what is said may hold now; the prompt shows it with its condition.",
+    unit=_("cosine"),
+    why=_("A wish whose condition is this near to what is said may hold now; the prompt shows it with its condition."),
 )
 always_known_tokens = whole(
     "memory.always_known_tokens",
     400,
     low=0,
     high=10_000,
-    unit="tokens",
-    why="What is pinned, asked for, or bears on health, safety or who the owner is may fill of every prompt.",
+    unit=_("tokens"),
+    why=_("What is pinned, asked for, or bears on health, safety or who the owner is may fill of every prompt."),
 )
 words_in_memory_mb = whole(
     "memory.words_in_memory_mb",
     200,
     low=0,
     high=100_000,
-    unit="MB",
-    why="10,000 memories and 30,000 lines take 24 MB; recall by them takes half the time. One persona is always held.",
+    unit=_("MB"),
+    why=_(
+        "10,000 memories and 30,000 lines take 24 MB; recall by them takes half the time. One persona is always held."
+    ),
 )
 vectors_in_memory_mb = whole(
     "memory.vectors_in_memory_mb",
     256,
     low=0,
     high=65_536,
-    unit="MB in each process",
-    why="The vectors of the personas who are talked with are searched in memory: 1.5 MB for a thousand memories. A "
-    "persona with more than this is searched through the database, more slowly and not quite exactly.",
+    unit=_("MB in each process"),
+    why=_(
+        "The vectors of the personas who are talked with are searched in memory: 1.5 MB for a thousand "
+        "memories. A persona with more than this is searched through the database, more slowly and not quite "
+        "exactly."
+    ),
     source="measured 2026-11-21: 100,000 memories 8 ms in memory, 50 ms through the database",
 )
 rare_word_messages = whole(
@@ -584,9 +605,11 @@ rare_word_messages = whole(
     5,
     low=0,
     high=100,
-    unit="messages",
-    why="A word that stands in more messages of other sessions than these is no sign that they speak of what is "
-    "forgotten; 0 lists names and the same words alone.",
+    unit=_("messages"),
+    why=_(
+        "A word that stands in more messages of other sessions than these is no sign that they speak of what "
+        "is forgotten; 0 lists names and the same words alone."
+    ),
     source="design/forgetting.md",
 )
 vacuum_at_once_mb = whole(
@@ -594,13 +617,20 @@ vacuum_at_once_mb = whole(
     256,
     low=0,
     high=100_000,
-    unit="MB of the database file",
-    why="What was forgotten is erased by writing every page anew, 8 s for a gigabyte, and nobody else writes "
-    "meanwhile. Up to this size it is done at once and through memory, else by a job and through a file.",
+    unit=_("MB of the database file"),
+    why=_(
+        "What was forgotten is erased by writing every page anew, 8 s for a gigabyte, and nobody else writes "
+        "meanwhile. Up to this size it is done at once and through memory, else by a job and through a file."
+    ),
     source="measured 2026-11-21: 265 MB 2 s",
 )
 entities_shown = whole(
-    "memory.entities_shown", 5, low=0, high=50, unit="entities", why="Of those who are named, so many are described."
+    "memory.entities_shown",
+    5,
+    low=0,
+    high=50,
+    unit=_("entities"),
+    why=_("Of those who are named, so many are described."),
 )
 
 # --- what is awaited ----------------------------------------------------------------------------------------------
@@ -609,24 +639,24 @@ expectation_grace_days = whole(
     3,
     low=0,
     high=3_650,
-    unit="days after its day",
-    why="Who had the interview on Friday tells of it on Monday; later nobody waits to hear.",
+    unit=_("days after its day"),
+    why=_("Who had the interview on Friday tells of it on Monday; later nobody waits to hear."),
 )
 promise_grace_days = whole(
     "memory.promise_grace_days",
     7,
     low=0,
     high=3_650,
-    unit="days after its day",
-    why="A promise is owed longer than an expectation is held: it can still be kept late.",
+    unit=_("days after its day"),
+    why=_("A promise is owed longer than an expectation is held: it can still be kept late."),
 )
 undated_expectation_days = whole(
     "memory.undated_expectation_days",
     30,
     low=1,
     high=3_650,
-    unit="days after it was told last",
-    why="What has no day would stand in every prompt for ever.",
+    unit=_("days after it was told last"),
+    why=_("What has no day would stand in every prompt for ever."),
     source="design/layers.md",
 )
 match_cosine = knob(
@@ -634,9 +664,11 @@ match_cosine = knob(
     0.38,
     low=0,
     high=1,
-    unit="cosine",
-    why="An expectation this near to what the user says just now may be what they speak of: so are 14 of 19 lines that "
-    "do speak of it, and 1 of 350 that speak of other things.",
+    unit=_("cosine"),
+    why=_(
+        "An expectation this near to what the user says just now may be what they speak of: so are 14 of 19 "
+        "lines that do speak of it, and 1 of 350 that speak of other things."
+    ),
     source="measured on our own pairs, 2026-11",
 )
 
@@ -646,8 +678,8 @@ slow_cycle_rest_minutes = whole(
     30,
     low=0,
     high=10_080,
-    unit="minutes",
-    why="Between two runs; a shock or a correction does not wait for it.",
+    unit=_("minutes"),
+    why=_("Between two runs; a shock or a correction does not wait for it."),
     source="design/consolidation.md",
 )
 slow_cycle_runs_per_day = whole(
@@ -655,8 +687,8 @@ slow_cycle_runs_per_day = whole(
     36,
     low=0,
     high=1_440,
-    unit="runs of a persona in a day of UTC",
-    why="0 lets her think nothing between talks.",
+    unit=_("runs of a persona in a day of UTC"),
+    why=_("0 lets her think nothing between talks."),
     source="design/consolidation.md",
 )
 slow_cycle_boundaries = whole(
@@ -664,16 +696,16 @@ slow_cycle_boundaries = whole(
     12,
     low=0,
     high=200,
-    unit="wishes",
-    why="What the owner wants left alone stands in the prompt; whatever speaks of it all the same is dropped.",
+    unit=_("wishes"),
+    why=_("What the owner wants left alone stands in the prompt; whatever speaks of it all the same is dropped."),
 )
 slow_cycle_tokens_in_per_day = whole(
     "slow_cycle.tokens_in_per_day",
     150_000,
     low=0,
     high=100_000_000,
-    unit="tokens of a persona in a day of UTC",
-    why="A wall: no run is begun that could go beyond it. What failed was paid for as well.",
+    unit=_("tokens of a persona in a day of UTC"),
+    why=_("A wall: no run is begun that could go beyond it. What failed was paid for as well."),
     source="design/consolidation.md",
 )
 slow_cycle_tokens_out_per_day = whole(
@@ -681,8 +713,8 @@ slow_cycle_tokens_out_per_day = whole(
     30_000,
     low=0,
     high=100_000_000,
-    unit="tokens of a persona in a day of UTC",
-    why="The same wall for what the model writes.",
+    unit=_("tokens of a persona in a day of UTC"),
+    why=_("The same wall for what the model writes."),
     source="design/consolidation.md",
 )
 slow_cycle_run_tokens = whole(
@@ -690,8 +722,8 @@ slow_cycle_run_tokens = whole(
     8_000,
     low=4_000,
     high=200_000,
-    unit="tokens",
-    why="All prompts of a run with the longest answers that they allow; what does not fit waits for the next one.",
+    unit=_("tokens"),
+    why=_("All prompts of a run with the longest answers that they allow; what does not fit waits for the next one."),
     source="design/consolidation.md",
 )
 slow_cycle_answer_tokens = whole(
@@ -699,16 +731,16 @@ slow_cycle_answer_tokens = whole(
     1_500,
     low=200,
     high=2_000,
-    unit="tokens",
-    why="Three questions, three thoughts, two expectations and some outcomes take about half of it.",
+    unit=_("tokens"),
+    why=_("Three questions, three thoughts, two expectations and some outcomes take about half of it."),
 )
 slow_cycle_first_days = whole(
     "slow_cycle.first_days",
     7,
     low=1,
     high=3_650,
-    unit="days",
-    why="How far back the first run looks, and any run among what an archive brought.",
+    unit=_("days"),
+    why=_("How far back the first run looks, and any run among what an archive brought."),
     source="design/consolidation.md",
 )
 slow_cycle_thoughts = whole(
@@ -716,8 +748,8 @@ slow_cycle_thoughts = whole(
     5,
     low=0,
     high=50,
-    unit="thoughts",
-    why="The newest ones, so that she does not think the same again.",
+    unit=_("thoughts"),
+    why=_("The newest ones, so that she does not think the same again."),
     source="design/consolidation.md",
 )
 slow_cycle_awaited = whole(
@@ -725,32 +757,32 @@ slow_cycle_awaited = whole(
     20,
     low=0,
     high=200,
-    unit="promises and expectations",
-    why="The next due first: what she may find settled by what is new.",
+    unit=_("promises and expectations"),
+    why=_("The next due first: what she may find settled by what is new."),
 )
 slow_cycle_questions = whole(
     "slow_cycle.questions",
     10,
     low=0,
     high=100,
-    unit="questions",
-    why="The newest open ones come back in every run.",
+    unit=_("questions"),
+    why=_("The newest open ones come back in every run."),
 )
 slow_cycle_question_days = whole(
     "slow_cycle.question_days",
     14,
     low=1,
     high=3_650,
-    unit="days",
-    why="What nothing has answered by then has lost its point; for as long a settled one is not asked again.",
+    unit=_("days"),
+    why=_("What nothing has answered by then has lost its point; for as long a settled one is not asked again."),
 )
 slow_cycle_entities = whole(
     "slow_cycle.entities",
     3,
     low=0,
     high=20,
-    unit="descriptions a run",
-    why="A bounded second step: each is a call of its own.",
+    unit=_("descriptions a run"),
+    why=_("A bounded second step: each is a call of its own."),
     source="design/consolidation.md",
 )
 slow_cycle_entity_least_events = whole(
@@ -758,8 +790,8 @@ slow_cycle_entity_least_events = whole(
     3,
     low=1,
     high=100,
-    unit="events",
-    why="Of whom less is known, nothing can be said that these do not say by themselves.",
+    unit=_("events"),
+    why=_("Of whom less is known, nothing can be said that these do not say by themselves."),
     source="design/consolidation.md",
 )
 slow_cycle_entity_events = whole(
@@ -767,49 +799,51 @@ slow_cycle_entity_events = whole(
     10,
     low=1,
     high=100,
-    unit="events",
-    why="The newest ones say who somebody is now.",
+    unit=_("events"),
+    why=_("The newest ones say who somebody is now."),
 )
 slow_cycle_entity_tokens = whole(
     "slow_cycle.entity_tokens",
     400,
     low=100,
     high=4_000,
-    unit="tokens",
-    why="400 characters of Chinese are 300 tokens, and the ids that they rest on.",
+    unit=_("tokens"),
+    why=_("400 characters of Chinese are 300 tokens, and the ids that they rest on."),
 )
 thread_lines = whole(
     "slow_cycle.threads",
     8,
     low=0,
     high=50,
-    unit="story lines",
-    why="Those with the newest memories: what is new may go on with one of them.",
+    unit=_("story lines"),
+    why=_("Those with the newest memories: what is new may go on with one of them."),
 )
 thread_earlier = whole(
     "slow_cycle.earlier",
     12,
     low=0,
     high=100,
-    unit="memories",
-    why="Those that stand in no story line and come nearest to what is new: together they may be one.",
+    unit=_("memories"),
+    why=_("Those that stand in no story line and come nearest to what is new: together they may be one."),
 )
 thread_gap_days = whole(
     "slow_cycle.thread_gap_days",
     60,
     low=1,
     high=3_650,
-    unit="days",
-    why="What lies further apart is another matter, unless a model says that it is the same.",
+    unit=_("days"),
+    why=_("What lies further apart is another matter, unless a model says that it is the same."),
 )
 thread_cosine = knob(
     "slow_cycle.thread_cosine",
     0.45,
     low=0,
     high=1,
-    unit="cosine",
-    why="Two memories that speak of the same kind of matter and are nearer than this are of one. Memories that belong "
-    "together have a cosine of 0.53, unrelated ones of 0.25.",
+    unit=_("cosine"),
+    why=_(
+        "Two memories that speak of the same kind of matter and are nearer than this are of one. Memories "
+        "that belong together have a cosine of 0.53, unrelated ones of 0.25."
+    ),
     source="measured on the sets of memory/evaluation, 2026-11",
 )
 
@@ -819,8 +853,10 @@ import_upload_megabytes = whole(
     512,
     low=1,
     high=2_048,
-    unit="MB",
-    why="Years of talk are 200 MB. On the way in a file lies three times on the disk; a larger one is for the command.",
+    unit=_("MB"),
+    why=_(
+        "Years of talk are 200 MB. On the way in a file lies three times on the disk; a larger one is for the command."
+    ),
     source="design/formats.md",
 )
 import_events_per_piece = whole(
@@ -828,49 +864,53 @@ import_events_per_piece = whole(
     16,
     low=1,
     high=200,
-    unit="events",
-    why="A piece of a diary holds a dozen entries, and the model is asked for at most twelve events; one that pours "
-    "out more is not believed in all of them.",
+    unit=_("events"),
+    why=_(
+        "A piece of a diary holds a dozen entries, and the model is asked for at most twelve events; one "
+        "that pours out more is not believed in all of them."
+    ),
 )
 import_thoughts_per_piece = whole(
     "import.thoughts_per_piece",
     3,
     low=0,
     high=50,
-    unit="thoughts",
-    why="What the writer came to see, where the text says so; more would be the model's own guesses.",
+    unit=_("thoughts"),
+    why=_("What the writer came to see, where the text says so; more would be the model's own guesses."),
 )
 import_sample_tokens = whole(
     "import.sample_tokens",
     12_000,
     low=500,
     high=100_000,
-    unit="tokens",
-    why="Drafts are drawn from a sample of the lines: one request, however many years of talk there are.",
+    unit=_("tokens"),
+    why=_("Drafts are drawn from a sample of the lines: one request, however many years of talk there are."),
 )
 import_sample_talks = whole(
     "import.sample_talks",
     40,
     low=1,
     high=500,
-    unit="talks",
-    why="Spread over the whole time; of each the beginning, some 150 tokens, so that people are heard as they change.",
+    unit=_("talks"),
+    why=_(
+        "Spread over the whole time; of each the beginning, some 150 tokens, so that people are heard as they change."
+    ),
 )
 import_drafts_tokens = whole(
     "import.drafts_tokens",
     4_000,
     low=500,
     high=32_000,
-    unit="tokens",
-    why="Room for two dozen drafts with their quotes, and for models that think before they write.",
+    unit=_("tokens"),
+    why=_("Room for two dozen drafts with their quotes, and for models that think before they write."),
 )
 import_drafts_per_block = whole(
     "import.drafts_per_block",
     8,
     low=1,
     high=50,
-    unit="drafts",
-    why="As many as a person reads through with care.",
+    unit=_("drafts"),
+    why=_("As many as a person reads through with care."),
 )
 
 import_gap_hours = whole(
@@ -878,30 +918,30 @@ import_gap_hours = whole(
     6,
     low=1,
     high=8_760,
-    unit="hours",
-    why="Who says nothing for so long has ended the talk; what follows is remembered as another one.",
+    unit=_("hours"),
+    why=_("Who says nothing for so long has ended the talk; what follows is remembered as another one."),
 )
 import_entry_tokens = whole(
     "import.entry_tokens",
     3_000,
     low=200,
     high=20_000,
-    unit="tokens",
-    why="Short entries of a diary within a week are read together, up to this much: each reading costs a call.",
+    unit=_("tokens"),
+    why=_("Short entries of a diary within a week are read together, up to this much: each reading costs a call."),
 )
 import_slice_seconds = whole(
     "import.slice_seconds",
     60,
     low=1,
     high=300,
-    unit="seconds",
-    why="An import lets others have the job worker so often: a talk that has just ended waits no longer than this.",
+    unit=_("seconds"),
+    why=_("An import lets others have the job worker so often: a talk that has just ended waits no longer than this."),
 )
 import_answer_days = whole(
     "import.answer_days",
     30,
     low=1,
     high=3_650,
-    unit="days",
-    why="A file that was handed over waits so long for somebody to say who is who; then it is deleted unread.",
+    unit=_("days"),
+    why=_("A file that was handed over waits so long for somebody to say who is who; then it is deleted unread."),
 )

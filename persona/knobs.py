@@ -1,5 +1,7 @@
 """Knobs of the persona."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import whole
 
 mood_decay_hours = whole(
@@ -7,7 +9,7 @@ mood_decay_hours = whole(
     12,
     low=1,
     high=240,
-    unit="hours",
-    why="A long silence must not open the next talk under a stale mood.",
+    unit=_("hours"),
+    why=_("A long silence must not open the next talk under a stale mood."),
     source="seed 001 §7",
 )

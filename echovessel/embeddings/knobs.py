@@ -1,5 +1,7 @@
 """Knobs of embedding and reranking by a server."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import knob, whole
 
 query_seconds = knob(
@@ -7,48 +9,52 @@ query_seconds = knob(
     3.0,
     low=0.2,
     high=60,
-    unit="seconds",
-    why="So long a turn or a page waits for the vectors of a text; a turn's recall then goes by words. A server on the "
-    "same machine takes 10 to 100 ms.",
+    unit=_("seconds"),
+    why=_(
+        "So long a turn or a page waits for the vectors of a text; a turn's recall then goes by words. A "
+        "server on the same machine takes 10 to 100 ms."
+    ),
 )
 batch_seconds = knob(
     "embeddings.batch_seconds",
     60.0,
     low=1,
     high=600,
-    unit="seconds",
-    why="So long a job waits for one batch. A large model on a processor makes a few vectors a second.",
+    unit=_("seconds"),
+    why=_("So long a job waits for one batch. A large model on a processor makes a few vectors a second."),
 )
 batch_texts = whole(
     "embeddings.batch_texts",
     32,
     low=1,
     high=1_024,
-    unit="texts",
-    why="As many go to a server in one request; servers on a processor answer 32 within some ten seconds.",
+    unit=_("texts"),
+    why=_("As many go to a server in one request; servers on a processor answer 32 within some ten seconds."),
 )
 attempts = whole(
     "embeddings.attempts",
     3,
     low=1,
     high=10,
-    unit="attempts",
-    why="A batch is asked for so often where the server was overloaded or gone for a moment; a turn asks once.",
+    unit=_("attempts"),
+    why=_("A batch is asked for so often where the server was overloaded or gone for a moment; a turn asks once."),
 )
 pause_seconds = knob(
     "embeddings.pause_seconds",
     30.0,
     low=0,
     high=600,
-    unit="seconds",
-    why="After a failure turns go by words for so long without asking, so that only one of them waits in vain.",
+    unit=_("seconds"),
+    why=_("After a failure turns go by words for so long without asking, so that only one of them waits in vain."),
 )
 rerank_seconds = knob(
     "embeddings.rerank_seconds",
     1.0,
     low=0.05,
     high=30,
-    unit="seconds",
-    why="So long a reply waits for the reranker; then the ranking stands as it was. On a graphics card a small "
-    "one takes 30 to 100 ms for 30 texts, on a processor seconds.",
+    unit=_("seconds"),
+    why=_(
+        "So long a reply waits for the reranker; then the ranking stands as it was. On a graphics card a "
+        "small one takes 30 to 100 ms for 30 texts, on a processor seconds."
+    ),
 )

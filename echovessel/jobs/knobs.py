@@ -1,5 +1,7 @@
 """Knobs of the job engine. Their names are as old as the job they were first made for: operators have set them."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import whole
 
 lease_seconds = whole(
@@ -7,16 +9,18 @@ lease_seconds = whole(
     600,
     low=2,
     high=7_200,
-    unit="seconds",
-    why="Longer than one step may take (two model calls of 120 s and the embedding); renewed with each step.",
+    unit=_("seconds"),
+    why=_("Longer than one step may take (two model calls of 120 s and the embedding); renewed with each step."),
 )
 attempts = whole(
     "consolidate.attempts",
     5,
     low=1,
     high=50,
-    unit="attempts",
-    why="With the pauses below they span about an hour; then the row fails visibly, and a session waits for a person.",
+    unit=_("attempts"),
+    why=_(
+        "With the pauses below they span about an hour; then the row fails visibly, and a session waits for a person."
+    ),
     source="design/consolidation.md",
 )
 backoff_seconds = whole(
@@ -24,8 +28,8 @@ backoff_seconds = whole(
     60,
     low=0,
     high=3_600,
-    unit="seconds",
-    why="The first pause after a failure that may pass; each further one is four times as long.",
+    unit=_("seconds"),
+    why=_("The first pause after a failure that may pass; each further one is four times as long."),
     source="design/consolidation.md",
 )
 backoff_longest_seconds = whole(
@@ -33,8 +37,8 @@ backoff_longest_seconds = whole(
     2_400,
     low=0,
     high=86_400,
-    unit="seconds",
-    why="The longest such pause: 1 + 4 + 16 + 40 minutes make five attempts in about an hour.",
+    unit=_("seconds"),
+    why=_("The longest such pause: 1 + 4 + 16 + 40 minutes make five attempts in about an hour."),
     source="design/consolidation.md",
 )
 queue_room = whole(
@@ -42,6 +46,6 @@ queue_room = whole(
     20,
     low=1,
     high=10_000,
-    unit="jobs",
-    why="Stale work fills the queue up to here only, else each minute would add the same rows again.",
+    unit=_("jobs"),
+    why=_("Stale work fills the queue up to here only, else each minute would add the same rows again."),
 )

@@ -4,60 +4,69 @@ The caps guard against faults (a loop, a flood, a prompt gone wild), not against
 day of one person takes. Tokens are those of prompt and reply together, as the provider counted them.
 """
 
+from typing import TYPE_CHECKING
+
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import WholeKnob, knob, whole
+
+if TYPE_CHECKING:
+    from django_stubs_ext import StrOrPromise
 
 MOST_TOKENS = 1_000_000_000
 MOST_DOLLARS = 100_000
 
 
-def _tokens_a_day(purpose: str, default: int, why: str, source: str = "") -> WholeKnob:
+def _tokens_a_day(purpose: str, default: int, why: "StrOrPromise", source: str = "") -> WholeKnob:
     return whole(
         f"llm.{purpose}_tokens_per_day",
         default,
         low=0,
         high=MOST_TOKENS,
-        unit="tokens per owner and UTC day",
+        unit=_("tokens per owner and UTC day"),
         why=why,
         source=source,
     )
 
 
 TOKENS_PER_DAY = {
-    "chat": _tokens_a_day("chat", 4_000_000, "400 turns with a prompt of 8,000 tokens, and room for long replies."),
+    "chat": _tokens_a_day("chat", 4_000_000, _("400 turns with a prompt of 8,000 tokens, and room for long replies.")),
     "extraction": _tokens_a_day(
-        "extraction", 1_500_000, "100 pieces of a talk (10,000 tokens each), and half of them asked twice."
+        "extraction", 1_500_000, _("100 pieces of a talk (10,000 tokens each), and half of them asked twice.")
     ),
-    "reflection": _tokens_a_day("reflection", 150_000, "Three a day is the gate's limit; each takes 5,000 or so."),
+    "reflection": _tokens_a_day("reflection", 150_000, _("Three a day is the gate's limit; each takes 5,000 or so.")),
     "slow_cycle": _tokens_a_day(
-        "slow_cycle", 180_000, "150,000 in and 30,000 out.", source="design/consolidation.md, slow cycle"
+        "slow_cycle", 180_000, _("150,000 in and 30,000 out."), source="design/consolidation.md, slow cycle"
     ),
-    "entity": _tokens_a_day("entity", 200_000, "50 descriptions of somebody, of 4,000 tokens each."),
-    "proactive": _tokens_a_day("proactive", 200_000, "A few first words a day, each with a prompt like a turn's."),
-    "import": _tokens_a_day("import", 5_000_000, "Years of talk come at once; what is left goes on the next day."),
-    "onboarding": _tokens_a_day("onboarding", 200_000, "A handful of tries at describing a persona."),
+    "entity": _tokens_a_day("entity", 200_000, _("50 descriptions of somebody, of 4,000 tokens each.")),
+    "proactive": _tokens_a_day("proactive", 200_000, _("A few first words a day, each with a prompt like a turn's.")),
+    "import": _tokens_a_day("import", 5_000_000, _("Years of talk come at once; what is left goes on the next day.")),
+    "onboarding": _tokens_a_day("onboarding", 200_000, _("A handful of tries at describing a persona.")),
 }
 reasoning_tokens = whole(
     "llm.reasoning_tokens",
     4_000,
     low=0,
     high=64_000,
-    unit="tokens",
-    why="Servers count a model's reasoning among the tokens of its reply. Models that are known to think get so many "
-    "more: R1 and Qwen use 300 to 3,000 for small talk.",
+    unit=_("tokens"),
+    why=_(
+        "Servers count a model's reasoning among the tokens of its reply. Models that are known to think get "
+        "so many more: R1 and Qwen use 300 to 3,000 for small talk."
+    ),
 )
 chat_dollars_per_day = knob(
     "llm.chat_dollars_per_day",
     0,
     low=0,
     high=MOST_DOLLARS,
-    unit="US dollars per owner and UTC day",
-    why="For who would rather think in money. Needs LLM_PRICES: calls of unknown price count as nothing.",
+    unit=_("US dollars per owner and UTC day"),
+    why=_("For who would rather think in money. Needs LLM_PRICES: calls of unknown price count as nothing."),
 )
 background_dollars_per_day = knob(
     "llm.background_dollars_per_day",
     0,
     low=0,
     high=MOST_DOLLARS,
-    unit="US dollars per owner and UTC day",
-    why="The same for all other purposes together.",
+    unit=_("US dollars per owner and UTC day"),
+    why=_("The same for all other purposes together."),
 )

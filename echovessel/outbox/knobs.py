@@ -1,5 +1,7 @@
 """Knobs of the event log."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import knob, whole
 
 keep_days = whole(
@@ -7,8 +9,8 @@ keep_days = whole(
     7,
     low=1,
     high=365,
-    unit="days",
-    why="A page that was away longer than this loads afresh instead of replaying.",
+    unit=_("days"),
+    why=_("A page that was away longer than this loads afresh instead of replaying."),
     source="design/turn.md",
 )
 poll_seconds = knob(
@@ -16,8 +18,8 @@ poll_seconds = knob(
     0.2,
     low=0.02,
     high=5,
-    unit="seconds",
-    why="How soon a page sees what the job worker, another process, has written.",
+    unit=_("seconds"),
+    why=_("How soon a page sees what the job worker, another process, has written."),
     source="design/turn.md: at most 0.5",
 )
 queue_length = whole(
@@ -25,7 +27,7 @@ queue_length = whole(
     256,
     low=16,
     high=10_000,
-    unit="events",
-    why="A page that reads slower than this many events gets a snapshot instead, so memory stays bounded.",
+    unit=_("events"),
+    why=_("A page that reads slower than this many events gets a snapshot instead, so memory stays bounded."),
     source="design/platform.md 4",
 )

@@ -1,5 +1,7 @@
 """Knobs of the API."""
 
+from django.utils.translation import gettext_lazy as _
+
 from echovessel.knobs import whole
 
 requests_per_minute = whole(
@@ -7,6 +9,6 @@ requests_per_minute = whole(
     600,
     low=1,
     high=100_000,
-    unit="requests",
-    why="Ten a second for each token or login: more than a program needs, and less than what makes others wait.",
+    unit=_("requests"),
+    why=_("Ten a second for each token or login: more than a program needs, and less than what makes others wait."),
 )

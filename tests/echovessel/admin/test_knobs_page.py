@@ -1,15 +1,19 @@
 """The page of the knobs: all of them, where each is set, and that nothing is changed there."""
 
+import re
 from pathlib import Path
 
 import pytest
+from axes.models import AccessAttempt
 from django.contrib.auth.models import User
 from django.test import Client
+from django.utils import translation
 
 from echovessel.knobs import REGISTRY
 
 pytestmark = pytest.mark.django_db
 URL = "/admin/knobs/"
+HAN = re.compile("[\u4e00-\u9fff]")
 
 
 @pytest.fixture
@@ -37,6 +41,28 @@ def test_all_knobs_are_shown_with_where_they_are_set(staff: Client, settings: ob
     assert [row["name"] for row in staff.get(URL, {"q": "MOOD decay"}).context["rows"]] == ["persona.mood_decay_hours"]
     assert len(staff.get(URL, {"changed": "1"}).context["rows"]) == 2
     assert "No knob fits." in staff.get(URL, {"q": "zzz"}).content.decode()
+
+
+def test_each_reason_and_unit_is_told_in_chinese_and_found_by_it(staff: Client) -> None:
+    rows = staff.get(URL, headers={"accept-language": "zh-hans"}).context["rows"]
+    with translation.override("zh-hans"):
+        english = [row["name"] for row in rows if not HAN.search(str(row["why"]))]
+        units = {str(row["unit"]) for row in rows}
+    assert english == []
+    assert {unit for unit in units if not HAN.search(unit)} == {"MB"}
+    found = staff.get(URL, {"q": "秒"}, headers={"accept-language": "zh-hans"}).context["rows"]
+    assert "chat.debounce_seconds" in [row["name"] for row in found]
+
+
+def test_the_columns_of_sign_ins_are_told_in_chinese(client: Client, ben: User) -> None:
+    User.objects.filter(pk=ben.pk).update(is_staff=True, is_superuser=True)
+    client.force_login(ben)
+    AccessAttempt.objects.create(username="ana", ip_address="::1", user_agent="-", failures_since_start=1)
+    for model in ("accessattempt", "accesslog", "accessfailurelog"):
+        page = client.get(f"/admin/axes/{model}/", headers={"accept-language": "zh-hans"}).content.decode()
+        for word in ("IP Address", "User Agent", "Attempt Time", "Failed Logins", "Username"):
+            assert word not in page, (model, word)
+        assert ("IP 地址" in page) == (model != "accessfailurelog"), "that one is empty here"
 
 
 def test_a_file_that_cannot_be_read_is_told(staff: Client, settings: object, tmp_path: Path) -> None:
