@@ -21,6 +21,7 @@ entity that is named or of the days that are asked about. Else what is near may 
 Messages of L2, which hold the very words, have a lower floor of their own: `minimum_coverage`.
 """
 
+import math
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -45,7 +46,10 @@ IN_WINDOW = 0.4  # how far a node of these days is raised, where the window is n
 TALK_WORDS = 0.75  # the share of words that several messages, rather than one question, must find
 PART = 0.95  # of an answer to a part of the question against one to the whole
 HOP = 0.3  # how far a node is drawn towards what it is joined with
-WORDS_BESIDE_MEANING = 0.2  # what words add to meaning in the question whether there is an answer
+# What words add to meaning in the question whether there is an answer; of several messages, to which some memory is
+# always akin, either sum may say so.
+WORDS_BESIDE_MEANING, WORDS_BESIDE_MEANING_OF_TALK = 0.2, 0.8
+MEANING_OF_TALK = 0.38  # so near to a memory several messages need hardly any of its words
 NEIGHBOURHOOD = 0.3  # how far a node is drawn towards the score of its best message
 # The best row holds at least this share of the query's worth; else even it is not a full answer.
 FULL_ANSWER = 0.35
@@ -60,6 +64,7 @@ class Tuning:
     share: float
     floor: float
     min_meaning: float
+    min_meaning_of_talk: float
     min_words: float
     min_coverage: float
     companion: float
@@ -94,7 +99,8 @@ def tuning(query: Query) -> Tuning:
     return Tuning(
         share=share,
         floor=scoring.floor_of(knobs.minimum_relevance(), share),
-        min_meaning=knobs.answering_relevance() if single else knobs.answering_relevance_of_talk(),
+        min_meaning=knobs.answering_relevance() if single else MEANING_OF_TALK,
+        min_meaning_of_talk=math.inf if single else knobs.answering_relevance_of_talk(),
         min_words=min_words,
         min_coverage=knobs.minimum_coverage(),
         companion=knobs.companion_relevance(),
@@ -188,8 +194,12 @@ def answers(pool: Pool, query: Query, tuning: Tuning) -> bool:
         return (covered + whole) / 2 >= tuning.min_words
     in_messages = _best_coverage(pool.messages.texts, _whole_words(query, pool.message_worth), pool.message_count)
     cosine = 1 - pool.closest**2 / 2  # of unit vectors at this Euclidean distance
-    meant = cosine + WORDS_BESIDE_MEANING * (whole + max(whole, in_messages))
-    return meant >= tuning.min_meaning or whole >= tuning.min_words
+    of_words = whole + max(whole, in_messages)
+    return (
+        cosine + WORDS_BESIDE_MEANING * of_words >= tuning.min_meaning
+        or cosine + WORDS_BESIDE_MEANING_OF_TALK * of_words >= tuning.min_meaning_of_talk
+        or whole >= tuning.min_words
+    )
 
 
 def _message_answer(pool: Pool, query: Query, tuning: Tuning) -> float:
