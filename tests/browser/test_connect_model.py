@@ -1,4 +1,5 @@
-"""From an empty folder to the first reply of a local model, in the browser alone: with no file touched, no restart."""
+"""From an empty folder to the first reply of a local model, in the browser alone: with no file touched, no restart; and the
+model's greeting."""
 
 import time
 from collections.abc import Callable
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.browser.test_main_job import SECONDS, quiet
+from tests.browser.test_main_job import SECONDS, begin, quiet
 from tests.installation import Installation
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Says
@@ -125,3 +126,24 @@ def test_one_comes_from_an_empty_folder_to_the_first_reply_without_touching_a_fi
         f"{counts}; {served - began:.0f} s to start, {done - served:.0f} s in the browser",
     )
     assert complaints == []
+
+
+def test_the_greeting_of_the_model_takes_the_place_of_the_plain_one_and_is_the_first_message(
+    page: Page, tmp_path: Path, empty: Path
+) -> None:
+    server = OpenAIServer()
+    server.respond = lambda body: Says("Ahoy Ana, I'm Mira.", 3)
+    env = {"LLM_PROVIDER": "openai", "LLM_BASE_URL": server.url, "LLM_API_KEY": "test"}
+    try:
+        with Installation(tmp_path, empty, **env, ECHOVESSEL_KNOBS='{"chat.debounce_seconds": 0.1}') as house:
+            begin(page, house, "en")
+            expect(page.get_by_test_id("greeting")).to_have_text("Ahoy Ana, I'm Mira.", timeout=20 * SECONDS)
+            page.reload()
+            expect(page.get_by_test_id("greeting")).to_have_text("Ahoy Ana, I'm Mira.")
+            assert len(server.requests) == 1, "written once"
+            page.get_by_test_id("composer-input").fill("Ahoy!")
+            page.keyboard.press("Enter")
+            expect(page.get_by_test_id("log").get_by_text("Ahoy Ana, I'm Mira.")).to_have_count(2, timeout=30 * SECONDS)
+            expect(page.get_by_test_id("hello")).to_be_hidden()
+    finally:
+        server.close()
