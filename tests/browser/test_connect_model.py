@@ -1,5 +1,5 @@
-"""From an empty folder to the first reply of a local model, in the browser alone: with no file touched, no restart; and the
-model's greeting."""
+"""From an empty folder to the first reply of a local model, in the browser alone, with no file touched and no restart;
+and the greeting that the model writes."""
 
 import time
 from collections.abc import Callable
