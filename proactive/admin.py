@@ -73,7 +73,7 @@ class ConsiderationAdmin(ReadOnlyAdmin):
         return [path("calendar/", view, name="proactive_consideration_calendar"), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
-        chosen = _asked({"persona": _persona(request)}) or "?"
+        chosen = _query_string({"persona": _persona(request)}) or "?"
         return super().changelist_view(request, {**(extra_context or {}), "calendar_asks": chosen})
 
     def calendar(self, request: HttpRequest) -> HttpResponse:
@@ -93,9 +93,9 @@ class ConsiderationAdmin(ReadOnlyAdmin):
             "today": today,
             "persona": persona,
             "personas": ReachingOut.objects.order_by("pk").values_list("pk", flat=True)[:MOST_PERSONAS],
-            "before": _asked({"month": sheet.before, "persona": persona}) if sheet.before else "",
-            "after": _asked({"month": sheet.after, "persona": persona}) if sheet.after else "",
-            "list_asks": _asked({"persona": persona}),
+            "before": _query_string({"month": sheet.before, "persona": persona}) if sheet.before else "",
+            "after": _query_string({"month": sheet.after, "persona": persona}) if sheet.after else "",
+            "list_asks": _query_string({"persona": persona}),
         }
         return TemplateResponse(request, "admin/proactive/calendar.html", context)
 
@@ -163,7 +163,7 @@ def _persona(request: HttpRequest) -> int | None:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else None
 
 
-def _asked(values: Mapping[str, Any]) -> str:
+def _query_string(values: Mapping[str, Any]) -> str:
     """An address's question, of the values that are there; "" of none."""
     there = {name: value for name, value in values.items() if value}
     return f"?{urlencode(there)}" if there else ""

@@ -34,7 +34,7 @@ def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime)
     `key` is the client's Idempotency-Key, or empty. Raises Refused."""
     speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
     with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
-        said = _said_before(persona, asked, key, now)
+        said = _messages_of_repeat(persona, asked, key, now)
         if not said:
             said = [] if key else _unanswered(persona, asked, now)
             for number, line in enumerate(asked.lines[len(said) :], start=len(said)):
@@ -72,7 +72,7 @@ def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> li
     return there[len(there) - count :]
 
 
-def _said_before(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
+def _messages_of_repeat(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
     """The lines of this very request, where it was made before."""
     if key:
         ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]

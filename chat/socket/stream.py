@@ -87,13 +87,13 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
             yield Frame("error", data, timezone.now(), newest)
             after = None
         seen = Seen(newest if after is None else after)
-        async for frame in _told_again(persona, seen, newest):
+        async for frame in _replay_missed(persona, seen, newest):
             yield frame
         while True:
             frame = await subscription.take()
             if subscription.overflowed:
                 subscription.overflowed = False
-                async for missed in _told_again(persona, seen, None):
+                async for missed in _replay_missed(persona, seen, None):
                     yield missed
                 # It may have been among those that were dropped.
                 yield Frame(access_revocation.CHANGED, {}, timezone.now())
@@ -128,7 +128,7 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
                 await waiting
 
 
-async def _told_again(persona: Persona, seen: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
+async def _replay_missed(persona: Persona, seen: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
     """The durable frames after what was seen, up to an id or to the last; then the reply that is being written."""
     while until is None or seen.last_id < until:
         rows = await in_thread(events.after, seen.last_id, persona.uuid)

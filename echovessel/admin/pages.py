@@ -252,9 +252,9 @@ class AdminPage(Forgettable):
         if self.persona_path is not None and not request.user.has_perm(READ):
             owner = "__".join(filter(None, [*self.persona_path.split("."), "owner"]))
             queryset = queryset.filter(**{owner: request.user.pk})
-        return self.found(request, queryset, term)
+        return self.matching_rows(request, queryset, term)
 
-    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+    def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
         """Those of `rows`, which may be searched by their words, that hold `term`."""
         return super().get_search_results(request, rows, term)
 
@@ -290,7 +290,7 @@ class WordsIndexed(AdminPage):
     substrings: SubstringIndex
     search_help_text = _("Text or UUID")
 
-    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+    def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
         """By the index, where few rows hold the term; a common one is looked for in the rows, and soon found there."""
         keys = self.substrings.find(connection, term, COMMON)
         if len(keys) < COMMON:

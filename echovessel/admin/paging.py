@@ -13,14 +13,14 @@ class CappedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return min(self._found, MOST_COUNTED)
+        return min(self._counted_rows, MOST_COUNTED)
 
     @cached_property
     def is_capped(self) -> bool:
         """Whether there are more rows than were counted."""
-        return self._found > MOST_COUNTED
+        return self._counted_rows > MOST_COUNTED
 
     @cached_property
-    def _found(self) -> int:
+    def _counted_rows(self) -> int:
         rows: Any = self.object_list
         return rows.order_by().values("pk")[: MOST_COUNTED + 1].count()

@@ -72,7 +72,7 @@ def restore(
     `as_it_is` takes a memory that is not in order. Raises Refused, NotABackup, NotReadable, Occupied."""
     with data_dir_lock.acquire_exclusive(_home(), data_dir_lock.PATIENCE_SECONDS):
         said = package.manifest_of(file)
-        if fault := manifest.fault(said, migration_history.known(), has_key=bool(_key())):
+        if fault := manifest.fault(said, migration_history.known_migrations(), has_key=bool(_key())):
             raise RestoreRefused(fault)
         if fault := migration_history.fault(said.applied_migrations):
             raise RestoreRefused(fault)

@@ -208,7 +208,7 @@ def without_loops_that_are_over(
 def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(event.evidence, messages)
     speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
-    created_at, days = _said_at(session, quotes), event.event_time
+    created_at, days = _newest_message_at(session, quotes), event.event_time
     if is_imported(session) and not material.is_dated:
         days = None
     replaced, came_about = _effects(session, event, quotes, created_at)
@@ -261,7 +261,7 @@ def _effects(
 def _fact(session: Session, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
     quotes, sound = find_quotes(fact.evidence, messages)
     whose = Names(session.persona.called, session.persona.name).whose(fact)
-    is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _said_at(session, quotes)
+    is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _newest_message_at(session, quotes)
     replaced, came_about = _effects(session, fact, quotes, created_at)
     return Draft(
         kind=ConceptNode.Kind.FACT,
@@ -299,7 +299,7 @@ def _open_loop(session: Session, loop: OpenLoop, messages: dict[int, Message]) -
         session=session,
         status=status_of(quotes, sound, Message.Role.PERSONA if by_persona else Message.Role.USER),
         evidence=quotes,
-        created_at=_said_at(session, quotes),
+        created_at=_newest_message_at(session, quotes),
         import_uuid=_import_of(session),
     )
 
@@ -324,7 +324,7 @@ def _import_of(session: Session) -> UUID | None:
     return session.import_uuid if is_imported(session) else None
 
 
-def _said_at(session: Session, quotes: Sequence[Quote]) -> datetime:
+def _newest_message_at(session: Session, quotes: Sequence[Quote]) -> datetime:
     """When the newest of the words was said. A talk may be read days after it, and its memories are as old as it."""
     return max((quote.message.created_at for quote in quotes), default=session.last_message_at)
 

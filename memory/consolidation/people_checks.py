@@ -56,14 +56,14 @@ def believed_people(
         mistakes += sum(getattr(entity, name) != value for name, value in changes.items())
         people.append(entity.model_copy(update=changes))
     known = {normalize_name(name) for entity in people for name in (entity.canonical_name, *entity.aliases)}
-    for name, kind in _left_out(answer, own, names):
+    for name, kind in _unlisted_people(answer, own, names):
         if normalize_name(name) not in known:
             known.add(normalize_name(name))
             people.append(MentionedEntity.model_validate({"canonical_name": name, "kind": kind}))
     return answer.model_copy(update={"mentioned_entities": people}), mistakes
 
 
-def _left_out(answer: ExtractionAnswer, own: Sequence[str], names: Names) -> list[tuple[str, str]]:
+def _unlisted_people(answer: ExtractionAnswer, own: Sequence[str], names: Names) -> list[tuple[str, str]]:
     """Whom facts are about, and whom the owner names in three messages; with what they seem to be."""
     kinds = {"people": "person", "belongings": "pet"}
     found = [

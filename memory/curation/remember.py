@@ -69,7 +69,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
     """
     quote, text = _quoted(message, words, within)
-    if known := _known(quote):
+    if known := _existing_memory(quote):
         return known
     by_user = message.role == Role.USER
     draft = Draft(
@@ -87,7 +87,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     persona = message.persona
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here
-        if known := _known(quote):
+        if known := _existing_memory(quote):
             return known
         # What consolidation has made of these words, and of no others, already.
         extracted = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
@@ -120,7 +120,7 @@ def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptN
             within = Place(request.start, request.end)
         with suppress(NotRemembered):
             quote, _words = _quoted(meant, words, within)
-            nodes.append(_asked_for(quote).first() or remember(meant, now, words, within))
+            nodes.append(_requested_memories(quote).first() or remember(meant, now, words, within))
     return nodes
 
 
@@ -176,15 +176,15 @@ def _describe(message: Message, words: str) -> str:
     return SAID.get(persona.language, SAID["en"]).format(name=speaker, words=words)
 
 
-def _asked_for(quote: Quote) -> NodeQuerySet:
+def _requested_memories(quote: Quote) -> NodeQuerySet:
     """The memories of these words that somebody asked for before, whatever became of them since."""
     asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON, kind=ConceptNode.Kind.EVENT)
     return _within(asked_for, quote, around=True).order_by("id")
 
 
-def _known(quote: Quote) -> ConceptNode | None:
+def _existing_memory(quote: Quote) -> ConceptNode | None:
     """The one of them that is there still, shown again if it was hidden."""
-    node = _asked_for(quote).filter(status__in=[Status.ACTIVE, Status.HIDDEN]).first()
+    node = _requested_memories(quote).filter(status__in=[Status.ACTIVE, Status.HIDDEN]).first()
     if node is not None:
         actions.show(node)
     return node

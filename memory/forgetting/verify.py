@@ -185,7 +185,7 @@ def prove(receipts: Iterable[Receipt]) -> Proof:
         gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
         printed |= set(receipt.prints)
     kept = Kept.of(printed, gone)
-    hits = [hit for value in values() for hit in _left_of(value, gone, printed, kept)]
+    hits = [hit for value in values() for hit in _hits_in(value, gone, printed, kept)]
     # Files of the database with these fingerprints where no row stands. Kept text is no trace there: where tables grow,
     # rows move and leave their bytes behind.
     lost = printed - kept.prints
@@ -314,7 +314,7 @@ def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
     return hits
 
 
-def _left_of(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Iterator[Hit]:
+def _hits_in(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Iterator[Hit]:
     is_published = value.table == "outbox_outboxevent" and value.row["name"] in _PUBLISHED
     if isinstance(value.stored, bytes) or is_published or value.table in tables_that_may_name_forgotten():
         return

@@ -36,7 +36,7 @@ class KnownNode(NamedTuple):
 
 def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     """All of them in order; marked where `profile`, a core block that stands in the prompt, says the same already."""
-    known = [_known_node(group, row) for group, *row in details.standing_rows(persona_id, MAX_OF_A_GROUP)]
+    known = [_node_of_row(group, row) for group, *row in details.standing_rows(persona_id, MAX_OF_A_GROUP)]
     # Of what was asked for, too, what bears on health comes first.
     known.sort(key=lambda one: (GROUPS.index(one.group), one.group == "asked_for" and not one.is_health))
     sentences = [telling_words(sentence) for sentence in profile.replace("。", "\n").replace(". ", "\n").splitlines()]
@@ -51,7 +51,7 @@ def first_of_moment(persona_id: int, known: Sequence[KnownNode], fitting: Sequen
     """The memories kept for such a moment first, though there are more of them than every prompt has room for."""
     listed = {one.pk: one for one in known}
     if missing := [pk for pk in fitting if pk not in listed]:
-        listed |= {row[0]: _known_node("moment", row) for row in details.node_rows(persona_id, missing)}
+        listed |= {row[0]: _node_of_row("moment", row) for row in details.node_rows(persona_id, missing)}
     moment = [listed[pk]._replace(group="moment", is_in_profile=False) for pk in fitting if pk in listed]
     return [*moment, *(one for one in known if one.pk not in fitting)]
 
@@ -73,6 +73,6 @@ def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -
     return kept
 
 
-def _known_node(group: Group, row: Sequence[Any]) -> KnownNode:
+def _node_of_row(group: Group, row: Sequence[Any]) -> KnownNode:
     node = RenderedNode(*row)
     return KnownNode(node, group, group == "health" or bears_on_health(node.description))

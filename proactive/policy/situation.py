@@ -40,7 +40,7 @@ class LastMessage:
     answered_at: datetime | None = None
 
     def facts(self) -> dict[str, Any]:
-        return {"at": self.at.isoformat(), "answered_at": _told(self.answered_at)}
+        return {"at": self.at.isoformat(), "answered_at": _iso_format(self.answered_at)}
 
 
 @dataclass(frozen=True)
@@ -79,11 +79,11 @@ class Situation:
             "now": self.now.isoformat(),
             "zone": self.zone.key,
             "enabled": self.enabled,
-            "care_until": _told(self.care_until) if self.is_in_care else None,
+            "care_until": _iso_format(self.care_until) if self.is_in_care else None,
             "quiet_start": self.quiet_start,
             "quiet_end": self.quiet_end,
-            "last_user_line_at": _told(self.last_user_line_at),
-            "last_line_at": _told(self.last_line_at),
+            "last_user_line_at": _iso_format(self.last_user_line_at),
+            "last_line_at": _iso_format(self.last_line_at),
             "outreaches": [said.facts() for said in self.outreaches],
             "sent_at": [at.isoformat() for at in self.sent_at],
             "max_per_24h": self.max_per_24h,
@@ -186,5 +186,5 @@ def _first(value: int | None, otherwise: int) -> int:
     return otherwise if value is None else value
 
 
-def _told(moment: datetime | None) -> str | None:
+def _iso_format(moment: datetime | None) -> str | None:
     return moment.isoformat() if moment else None

@@ -25,7 +25,7 @@ LONGEST_BODY = 4_096
 def subscriptions(request: HttpRequest) -> HttpResponse:
     """Put this browser on the caller's list: {"subscription": what PushSubscription.toJSON() gives}."""
     try:
-        address = push_subscriptions.read(_said(request).get("subscription"))
+        address = push_subscriptions.read(_json_body(request).get("subscription"))
     except NotSubscribed as error:
         return JsonResponse({"code": error.code, "message": _words_for(error.code)}, status=400)
     push_subscriptions.subscribe(cast(int, request.user.pk), address)
@@ -35,7 +35,7 @@ def subscriptions(request: HttpRequest) -> HttpResponse:
 @require_POST
 def unsubscribed(request: HttpRequest) -> HttpResponse:
     """Take this browser off the caller's list: {"endpoint": …}. That it is not on it is fine, too."""
-    endpoint = _said(request).get("endpoint")
+    endpoint = _json_body(request).get("endpoint")
     if not isinstance(endpoint, str) or not endpoint.isascii():
         return JsonResponse({"code": "unreadable", "message": _words_for("unreadable")}, status=400)
     push_subscriptions.unsubscribe(cast(int, request.user.pk), endpoint)
@@ -103,7 +103,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
     return JsonResponse(told, content_type="application/manifest+json")
 
 
-def _said(request: HttpRequest) -> dict[str, Any]:
+def _json_body(request: HttpRequest) -> dict[str, Any]:
     """The JSON object that was sent; an empty one where it is none, or too long."""
     if len(request.body) > LONGEST_BODY:
         return {}

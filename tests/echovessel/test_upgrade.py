@@ -138,10 +138,10 @@ def test_a_database_that_lacks_some_of_the_squashed_migrations_is_refused_in_wor
 
 def test_only_a_part_of_the_squashed_migrations_is_refused() -> None:
     on_disk = MigrationLoader(None).disk_migrations
-    squashed = [name for name in migration_history.known() if name[0] == "chat" and name not in on_disk]
+    squashed = [name for name in migration_history.known_migrations() if name[0] == "chat" and name not in on_disk]
     assert len(squashed) == 11
     assert migration_history.fault([]) == ""
-    assert migration_history.fault(migration_history.known()) == ""
+    assert migration_history.fault(migration_history.known_migrations()) == ""
     assert migration_history.fault(squashed) == ""
     for name in squashed:
         assert f"lacks {name[0]}.{name[1]}" in migration_history.fault([one for one in squashed if one != name])

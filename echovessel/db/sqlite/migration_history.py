@@ -17,7 +17,7 @@ LAST_VERSION_WITH_ALL = "0.1.0"
 Name = tuple[str, str]  # (app, name)
 
 
-def known() -> set[Name]:
+def known_migrations() -> set[Name]:
     """Every migration that this version has or has squashed."""
     loader = MigrationLoader(None)
     return {*loader.disk_migrations, *(name for each in loader.disk_migrations.values() for name in each.replaces)}

@@ -75,7 +75,7 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     ((), ())
     """
     plain = clauses.prepare(text)
-    kept = _kept_by_rule(text, plain, previous)
+    kept = _requests_by_rule(text, plain, previous)
     if not kept and (answer := _answer(text, plain, question)):
         return (answer,)
     families = {_family(one.kind) for one in kept}
@@ -100,7 +100,7 @@ def asks_to_forget(text: str) -> bool:
     if not _MAY_FORGET.search(text):
         return False
     plain = clauses.prepare(text)
-    asked = [one for one in _kept_by_rule(text, plain, "") if _family(one.kind) is RequestKind.FORGET]
+    asked = [one for one in _requests_by_rule(text, plain, "") if _family(one.kind) is RequestKind.FORGET]
     places = [(one.start, one.end) for one in asked]
     places += [(one.subject_start, one.subject_start + len(one.subject)) for one in asked if one.subject_start >= 0]
     beside = (
@@ -113,10 +113,10 @@ def asks_to_forget(text: str) -> bool:
 
 def read_by_rule(text: str) -> list[Request]:
     """What the grammar alone hears in `text`."""
-    return _kept_by_rule(text, clauses.prepare(text), "")
+    return _requests_by_rule(text, clauses.prepare(text), "")
 
 
-def _kept_by_rule(text: str, plain: str, previous: str) -> list[Request]:
+def _requests_by_rule(text: str, plain: str, previous: str) -> list[Request]:
     asked = remember.read_remember_request(plain)
     found = [*([asked] if asked else []), *_others(plain, previous)]
     kept: list[Request] = []

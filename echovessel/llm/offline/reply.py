@@ -334,7 +334,7 @@ class Reply:
                 return self._tell(question, [about_it[0].memory])
         nearest = next((one for one in found if one.memory.source in ("words", "L3", "user")), None)
         if nearest:
-            told = _shown(nearest.memory) if nearest.memory.source == "L3" else f"“{_shown(nearest.memory)}”"
+            told = _wording(nearest.memory) if nearest.memory.source == "L3" else f"“{_wording(nearest.memory)}”"
             return self.say(
                 "closest" if nearest.level == PERHAPS else "not_told", told=told, when=self._when(nearest.memory)
             )
@@ -353,7 +353,7 @@ class Reply:
         ]
         if not told:
             return self.say("overview_empty")
-        lines = [f"“{_shown(one)}”" if one.source in ("words", "user") else _shown(one) for one in told]
+        lines = [f"“{_wording(one)}”" if one.source in ("words", "user") else _wording(one) for one in told]
         return self.say("overview", told="\n".join(f"- {line}" for line in lines[:MAX_OVERVIEW]))
 
     def _lead(self, question: str) -> str:
@@ -363,7 +363,7 @@ class Reply:
         if first is None or not (asks_how_it_went(question) or asks_when_last(question)):
             return ""
         [memory] = memories({**self.material, "recollections": [first], "recent": (), "blocks": {}, "entities": ()})[:1]
-        told = self.say(f"remembers_{memory.source}", told=_shown(memory), when=self._when(memory))
+        told = self.say(f"remembers_{memory.source}", told=_wording(memory), when=self._when(memory))
         if first["lead"] == "feeling":
             return self.join(told, self.say("felt_then", when=first["when"]) if first.get("when") else "")
         return self.join(told, self.say(f"matter_{first['lead']}"))
@@ -376,10 +376,10 @@ class Reply:
     def _tell(self, question: str, found: Sequence[Memory]) -> str:
         """The best memory, and a second one where the question asks for more than one thing."""
         first = found[0]
-        told = self.say(f"remembers_{first.source}", told=_shown(first), when=self._when(first))
+        told = self.say(f"remembers_{first.source}", told=_wording(first), when=self._when(first))
         asks_for_one = any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question)
         more = [one for one in found[1:] if one.source == first.source in ("L3", "words")][: 0 if asks_for_one else 1]
-        quotes = [f"“{_shown(one)}”{self._when(one)}" if one.source == "words" else _shown(one) for one in more]
+        quotes = [f"“{_wording(one)}”{self._when(one)}" if one.source == "words" else _wording(one) for one in more]
         return self.join(told, *(self.phrases["also"][0].format(told=quote) for quote in quotes))
 
     def _acknowledge(self) -> str:
@@ -778,7 +778,7 @@ def _agreeing(verb: str, subject: str) -> str:
     return verb[:-2] if re.search(r"(?:ss|x|z|ch|sh|o)es$", verb) else verb[:-1]
 
 
-def _shown(memory: Memory) -> str:
+def _wording(memory: Memory) -> str:
     """What is told of a memory: a sentence to the owner, or the words as they stand."""
     told = _clip(memory.told)
     if memory.source in ("words", "persona", "user"):

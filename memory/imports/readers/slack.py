@@ -179,10 +179,10 @@ def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) 
     >>> readable("&lt;3 <@U2> in <#C1|general>: <https://a.example/?a=1&amp;b=2|the plan>", {"U2": "Ben"}, {})
     '<3 @Ben in #general: the plan (https://a.example/?a=1&b=2)'
     """
-    return html.unescape(_MARK.sub(lambda mark: _shown(mark, people, channels), text))
+    return html.unescape(_MARK.sub(lambda mark: _format_mark(mark, people, channels), text))
 
 
-def _shown(mark: re.Match[str], people: Mapping[str, str], channels: Mapping[str, str]) -> str:
+def _format_mark(mark: re.Match[str], people: Mapping[str, str], channels: Mapping[str, str]) -> str:
     sign, what, words = mark["sign"], mark["what"], mark["words"] or ""
     if sign == "@":
         return f"@{people.get(what) or words or what}"

@@ -94,7 +94,7 @@ class EntityAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+    def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
         return rows.filter(pk__in=_bearing(term, rows)), False
 
     def may_curate(self, request: HttpRequest, entity: Entity) -> bool:
@@ -164,7 +164,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
             *super().get_urls(),
         ]
 
-    def found(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
+    def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
         keys = _bearing(term, Entity.objects.filter(persona__in=rows.order_by().values("a__persona")))
         return rows.filter(Q(a__in=keys) | Q(b__in=keys)), False
 

@@ -30,7 +30,7 @@ MOST_AT_ONCE = 100
 @require_http_methods(["GET", "HEAD"])
 def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The drafts for each of the three core blocks, with their evidence."""
-    return _shown(request, persona)
+    return _drafts_page(request, persona)
 
 
 @persona_page
@@ -46,7 +46,7 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
             deciding.reject(row, by, now)
     except DraftRefused as error:
         refused: dict[str, Any] = {"refused": row.uuid, "trouble": error.message, "typed": request.POST.get("text")}
-        return _shown(request, persona, refused, status=409 if error.code == "decided" else 422)
+        return _drafts_page(request, persona, refused, status=409 if error.code == "decided" else 422)
     messages.success(request, _("Accepted.") if deed == "accept" else _("Dismissed."))
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{row.label}")
 
@@ -70,7 +70,7 @@ def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpRespon
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{label}")
 
 
-def _shown(
+def _drafts_page(
     request: HttpRequest, persona: Persona, more: dict[str, Any] | None = None, status: int = 200
 ) -> HttpResponse:
     blocks = review.review_blocks(persona)
