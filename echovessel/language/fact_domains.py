@@ -4,11 +4,11 @@ A sentence embedding sees little of "What's my job?" in "Ana is a nurse"; that b
 same goes for what somebody may eat, how old they are, where they live: `Aspect` pairs a question with what answers it.
 """
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import any_word
 from echovessel.language.sentences import is_question
 

@@ -6,11 +6,11 @@ taken only where both say the same around it and both runs are of one kind: a nu
 noun with its preposition for another. Of anything else nothing is proposed: a wrong proposal is worse than none.
 """
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
+from echovessel.language import lazy_re as re
 from echovessel.language import tokenizer
 from echovessel.language.dates import DAY_WORD
 from echovessel.language.requests.clauses import (
@@ -242,16 +242,6 @@ def _is_light(form: str) -> bool:
     return form in _LINKS or form in _PRONOUNS or form in _PRONOUNS_ZH or tokenizer.is_function_word(form)
 
 
-def _index(tokens: Sequence[_Token], forms: Sequence[str]) -> int:
-    """Where the last of the forms stands, if all do, in this order."""
-    at = -1
-    for form in forms:
-        at = next((place for place in range(at + 1, len(tokens)) if tokens[place].form == form), -1)
-        if at < 0:
-            return -1
-    return at
-
-
 def _aligned(
     memory: str, stated: str, known: Sequence[_Token], told: Sequence[_Token], denied: Sequence[str], owner: str
 ) -> Change | None:
@@ -471,14 +461,12 @@ def _exchanged(
             places = list(range(behind, len(told))) if _HAN.search(stated) else [at for at in places if at >= behind]
     if not places or places[-1] - places[0] + 1 != len(places):
         return None
-    end = _index(known, denied)
-    old, new = known[end - len(denied) + 1 : end + 1], told[places[0] : places[-1] + 1]
-    if [one.form for one in old] != list(denied) or len(new) > MAX_RUN:
+    new, length = told[places[0] : places[-1] + 1], len(denied)
+    runs = [known[at : at + length] for at in range(len(known))]
+    found = [run for run in runs if [one.form for one in run] == list(denied)]
+    if len(found) != 1 or len(new) > MAX_RUN or (_HAN.search(stated) and abs(length - len(new)) > 2):
         return None
-    if sum(one.form == denied[0] for one in known) > 1 and len(denied) == 1:
-        return None
+    [old] = found
     if not _is_of_one_kind(memory, stated, old, new, is_lenient=True):
-        return None
-    if _HAN.search(stated) and abs(len(old) - len(new)) > 2:
         return None
     return Change(old[0].start, old[-1].end, stated[new[0].start : new[-1].end])
