@@ -4,9 +4,10 @@ A merge leaves a photo where it is: whoever has none of their own shows that of 
 merge gives each their own back.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from django.db import transaction
+from django.db.models import Q
 from django.utils import timezone
 
 from memory.models import Entity, Photo
@@ -41,11 +42,7 @@ def remove_photo(entity: Entity, seen: str | None = None) -> None:
     PictureChanged."""
     with transaction.atomic():
         _expect(entity, seen)
-        Photo.objects.filter(entity__in=_and_absorbed(entity)).delete()
-
-
-def _and_absorbed(entity: Entity) -> Sequence[int]:
-    return [entity.pk, *entity.absorbed.values_list("pk", flat=True)]
+        Photo.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).delete()
 
 
 def _expect(entity: Entity, seen: str | None) -> None:
