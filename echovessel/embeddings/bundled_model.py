@@ -20,6 +20,7 @@ import json
 import logging
 import os
 import threading
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -45,6 +46,8 @@ LAYERS, HEADS, EPSILON = 6, 12, 1e-12
 MAX_TOKENS = 256
 # So many texts are an import, or vectors made anew, and no turn.
 MANY = 32
+# Texts of one length that are embedded together: of 10 to 24 tokens each takes 0.7 to 0.85 of its time (2026-11-23).
+BATCH = 16
 # Weights that share a scale. With 64 the mean cosine is 0.9993, with 128 0.9989, and neither is faster for one text.
 BLOCK = 32
 # Vectors by sentence-transformers of the lines in known_lines.txt; the least like them is 0.9985 with 8-bit weights.
@@ -138,23 +141,29 @@ def _encoder(is_quantized: bool) -> Encode:
         )
     )
 
-    def encode_tokens(ids: Sequence[int]) -> np.ndarray:
-        states = words[ids] + places[: len(ids)] + kind[0]
+    def encode_tokens(ids: np.ndarray) -> np.ndarray:
+        states = words[ids] + places[: ids.shape[1]] + kind[0]
         states -= states.mean(-1, keepdims=True)
         states /= np.sqrt((states * states).mean(-1, keepdims=True) + EPSILON)
-        [last] = session.run(None, {"states": (states * scale + offset)[None]})
-        mean: np.ndarray = last[0].mean(0)
-        return mean / np.linalg.norm(mean)
+        [last] = session.run(None, {"states": states * scale + offset})
+        mean: np.ndarray = last.mean(1)
+        return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 
     def encode(texts: Sequence[str]) -> np.ndarray:
         readable = [text.encode(errors="replace").decode() for text in texts]  # without halves of characters
         encodings = tokenizer.encode_batch(readable)
         rows = np.empty((len(texts), DIMENSION), dtype=np.float32)
-        waiting = enumerate(encodings)  # taken from by both threads, one text at a time
+        by_length: dict[int, list[int]] = defaultdict(list)
+        for place, encoding in enumerate(encodings):
+            by_length[len(encoding.ids)].append(place)
+        # Taken from by both threads, a few texts of one length at a time.
+        waiting = iter(
+            [alike[start : start + BATCH] for alike in by_length.values() for start in range(0, len(alike), BATCH)]
+        )
 
         def encode_waiting() -> None:
-            for place, encoding in waiting:
-                rows[place] = encode_tokens(encoding.ids)
+            for together in waiting:
+                rows[together] = encode_tokens(np.array([encodings[place].ids for place in together]))
 
         if len(texts) < MANY:
             encode_waiting()
@@ -175,7 +184,7 @@ def _give_way() -> None:
 
 
 def build_graph(tensors: Tensors, is_quantized: bool) -> bytes:
-    """The six layers as an ONNX model: `states` (1, tokens, 384) in, `last` of the same shape out."""
+    """The six layers as an ONNX model: `states` (texts, tokens, 384) in, `last` of the same shape out."""
     nodes: list[bytes] = []
     constants: list[bytes] = []
 
@@ -221,7 +230,7 @@ def build_graph(tensors: Tensors, is_quantized: bool) -> bytes:
         nodes.append(onnx_format.node("Gelu", [f"{layer}.wide"], [f"{layer}.bent"], MICROSOFT))
         states, attended = ("last" if number == LAYERS - 1 else f"{layer}.states"), f"{layer}.attended"
         add_and_normalize(f"{layer}.output", f"{layer}.bent", attended, states)
-    shape: list[int | str] = [1, "tokens", DIMENSION]
+    shape: list[int | str] = ["texts", "tokens", DIMENSION]
     return onnx_format.model(
         nodes, constants, [onnx_format.float_value("states", shape)], [onnx_format.float_value("last", shape)]
     )

@@ -54,7 +54,7 @@ def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(encode: bundled_
 
 
 def test_many_texts_embedded_by_two_threads_have_the_vectors_of_each_in_its_place(encode: bundled_model.Encode) -> None:
-    texts = [f"Ana told of boat {number}." for number in range(bundled_model.MANY + 3)]
+    texts = [f"Ana told of boat {number}{' again' * (number % 3)}." for number in range(bundled_model.MANY + 3)]
     together = encode(texts)
     np.testing.assert_array_equal(together, np.concatenate([encode([text]) for text in texts]))
 
