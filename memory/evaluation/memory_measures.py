@@ -29,6 +29,7 @@ _NUMBER_ZH = re.compile("[一二两三四五六七八九十]{1,3}")
 _SHORT_YEAR = re.compile(r"['’](\d\d)\b")
 _NOT = re.compile(r"\b(?:not|never|no longer|didn't|doesn't|isn't|wasn't|without)\b|没|不|并非", re.I)
 NEAR_LETTERS = 20
+MAX_DAY = len("2024-05-03")
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]{2,}")
 # Hits, of how many.
 Share = tuple[float, int]
@@ -46,8 +47,11 @@ class Memory:
 
     @property
     def day(self) -> tuple[date | None, date | None]:
-        """The first and last day of what it tells; of a plan that is kept as a fact, the time it is for."""
-        planned = None if self.node.event_time_start else span_of(self.node.since)
+        """The first and last day of what it tells; of a plan that is kept as a fact, the time it is for. An end that is
+        known to the month alone is no day."""
+        begins, ends = self.node.since, self.node.until
+        is_open = len(begins) == MAX_DAY > len(ends) > 0
+        planned = None if self.node.event_time_start and not is_open else span_of(begins)
         return (planned.start, planned.end) if planned else (self.node.event_time_start, self.node.event_time_end)
 
     def tells(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:

@@ -53,6 +53,7 @@ from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 NEIGHBOURS = 20
+SAME_PLAN = 0.6  # of the telling words of the shorter one
 MAX_HIDDEN_COMPARED = 300
 Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
 LIVING = (Status.ACTIVE, Status.HIDDEN)
@@ -181,7 +182,8 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         _announce(persona, node, draft, outcome)
     if node.status == Status.ACTIVE:
         supersede(persona, draft.supersedes, node)
-        _mark_done(persona, draft.came_about, node)
+        if draft.came_about or draft.plan_state == ConceptNode.PlanState.DONE:
+            _mark_done(persona, draft.came_about, node)
     return WrittenNode(node, outcome)
 
 
@@ -473,11 +475,52 @@ def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode
 
 
 def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) -> None:
-    """Plans that came about are planned no longer, and stay with their day."""
-    planned = ConceptNode.objects.of(persona).filter(plan_state=ConceptNode.PlanState.PLANNED).exclude(pk=by.pk)
-    for node in planned.filter(pk__in=[plan.pk for plan in plans]):
-        ConceptNode.objects.filter(pk=node.pk).update(plan_state=ConceptNode.PlanState.DONE)
+    """Plans that came about are planned no longer, and stay with their day; where `by` tells the same plan as done, it
+    takes their words and their day, and they are archived: no plan is done twice."""
+    states = ConceptNode.PlanState
+    known = ConceptNode.objects.of(persona).active().filter(plan_state__in=[states.PLANNED, states.DONE])
+    told_done = by.plan_state == states.DONE
+    same = known.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk)
+    for node in [*same, *(_same_plans(known, by) if told_done else ())]:
+        changed: dict[str, Any] = {"plan_state": states.DONE, "resolved_by": by}
+        if told_done:
+            changed |= {"status": Status.ARCHIVED, "archived_because": ConceptNode.ArchivedBecause.SETTLED}
+            _take_over(node, by)
+        elif node.plan_state == states.DONE:
+            continue
+        ConceptNode.objects.filter(pk=node.pk).update(**changed)
         events.publish(persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="came_about")
+
+
+def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
+    """The plans of the same person for the very day of `by` that say most of what the shorter of the two says."""
+    if not by.event_time_start or by.event_time_start != by.event_time_end:
+        return []
+    of_day = known.filter(event_time_start=by.event_time_start, event_time_end=by.event_time_end, subject=by.subject)
+    words = telling_words(by.description)
+    found = []
+    for node in of_day.exclude(pk=by.pk):
+        theirs = telling_words(node.description)
+        if len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs)):
+            found.append(node)
+    return found
+
+
+def _take_over(plan: ConceptNode, by: ConceptNode) -> None:
+    """Give what tells how a plan went the words that the plan rests on, and its day where that is more exact."""
+    rows = plan.evidence.all()
+    taken = [
+        Evidence(node=by, message_id=row.message_id, quote=row.quote, start=row.start, end=row.end) for row in rows
+    ]
+    Evidence.objects.bulk_create(taken, ignore_conflicts=True)
+    own, planned = event_time_of(by), event_time_of(plan)
+    is_exact = planned is not None and (
+        own is None or (own != planned and own[0] <= planned[0] <= planned[1] <= own[1])
+    )
+    if is_exact:
+        times = ("since", "until", "event_time_start", "event_time_end")
+        ConceptNode.objects.filter(pk=by.pk).update(**{name: getattr(plan, name) for name in times})
+        by.refresh_from_db(fields=times)
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:

@@ -54,6 +54,7 @@ LIES_AHEAD = re.compile(
 )
 LIES_BEHIND = re.compile(r"\b(?:was|were|did|had|went|came|got|\w+ed)\b|了|过", re.I)
 MAX_SPAN = 100  # days
+BEFORE_OR_TO_COME = 2
 # What is only imagined, dreamt, or put into somebody's mouth.
 NOT_SO = re.compile(
     r"^\W*(?:if (?:only )?i\b|if we (?:won|win|had)|imagine\b)[^.]*\b(?:would|could|'d|i'll|we'll)\b|"
@@ -484,6 +485,9 @@ def _days_of(statement: Statement) -> Days | None:
         day = only_day(mentions, first=statement.day)
     elif day is None and LIES_BEHIND.search(text):
         day = only_day(mentions, last=statement.day)
+    elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:
+        # No tense says which of two it is: the nearer one.
+        day = min(mentions[0], key=lambda one: abs(one - statement.day))
     if day:
         return Days(day, day)
     span = days_in(text, statement.day)

@@ -76,6 +76,8 @@ FEELINGS = (
         "domestic violence|abused me|abuses me|was abused|been abused|was assaulted|got assaulted",
         (rf"(?:{ELDERS_ZH}|{PETS_ZH}){NAME_ZH}{WHEN_ZH}*走(?:了|的){NOT_LEFT_ZH}",
          rf"(?:{ELDERS_ZH})[^，。！？]{{0,10}}(?:那年|那会儿|的时候|岁时?)就?走(?:了|的){NOT_LEFT_ZH}",
+         r"(?:奶奶|爷爷|外婆|外公|姥姥|姥爷)[^。！？]{0,10}[，,](?:[去前]年|[一二两三四五六七八九十几\d]+年前|[春夏秋冬]天?|清明|"
+         r"[\d一二三四五六七八九十]+月)+走的(?=\s*(?:[。！!，,]|$))",
          rf"(?:{NEAR_ZH}){NAME_ZH}{WHEN_ZH}*没(?:了|的)(?=$|\W)",
          r"\b(?:he|she|it|dad|mum|mom|brother|sister|wife|husband|gran\w*) passed(?: (?:in|on|last|this|two|three|"
          r"a)\b|[,.!?]|$)(?! (?:exam|test))",
@@ -134,6 +136,12 @@ FEELINGS = (
         "accepted|"
         "got the job|"
         "won",
+        # An examination that was passed; "passed the salt" and 下午过了 tell of none.
+        (r"\bpassed(?: \w+){0,5} (?:tests?|exams?|finals|certification|licen[cs]e|interview|probation|viva|audition|"
+         r"assessment|inspection|qualification)\b",
+         r"\b(?:i|we)(?:'ve| have)? (?:just |finally |even |actually )?passed(?: (?!out|by|on|up|away|him|her|it|them)"
+         r"\w+)?(?=\s*(?:[.!,]|$))",
+         r"(?:考试|[证考试]|师|[一二三四五六]级|科目?[一二三四]|驾照|笔试|答辩|评审|资格)[^，。！？]{0,3}过了(?=\s*(?:[！!。，,~]|$))"),
     ),
     Feeling(4, "wedding|开心|高兴|快乐|幸福|太好了|感动|happy|happier|excited|thrilled|wonderful|amazing|perfect|"
                "brilliant|fantastic|great news|good news|so glad"),

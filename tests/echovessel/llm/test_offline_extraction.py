@@ -455,3 +455,19 @@ def test_what_is_kept_weighs_as_it_should_on_its_own_day_and_nothing_imagined_is
 def test_somebody_with_a_name_is_what_the_owner_says_they_are(line: str, people: dict[str, str]) -> None:
     entities = extract(session(line))["mentioned_entities"]
     assert {one["canonical_name"]: one["relation"] for one in entities} == people
+
+
+@each_row(
+    ("line", "weight"),
+    [
+        ("I passed my driving test!", 5), ("my brother passed the bar exam", 5), ("We passed.", 5),
+        ("科目三终于过了！", 5),
+        ("我的注册会计师过了，也就那样", 5), ("答辩过了。", 5), ("外婆带大的我，去年冬天走的。", -9),
+        ("I passed the salt.", 0), ("i passed out.", 0), ("We passed by the church.", 0), ("下午过了。", 0),
+        ("他的考试还没过", 0), ("爷爷在车站，昨天走的那条路堵", 0), ("爸爸出差，昨天走的。", 0),
+    ],
+)  # fmt: skip
+def test_an_examination_that_was_passed_is_a_joy_and_a_grandparent_who_went_long_ago_a_death(
+    line: str, weight: int
+) -> None:
+    assert impact_of(line) == weight

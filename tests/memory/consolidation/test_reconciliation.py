@@ -153,3 +153,28 @@ def test_no_second_question_is_asked_where_nothing_has_changed_and_none_that_nob
     model.answers(extraction(facts=[told]), "no JSON", "nor this")
     assert runner.run(session.pk, clock) == "closed"
     assert (node("Ana may eat no grapefruit").until, node("Ana takes ramipril").status) == ("", "superseded")
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_one_plan_is_done_once_with_its_words_and_its_day(
+    mira: Persona, model: Script, clock: Clock, is_named: bool
+) -> None:
+    """Whether the model names the plan or tells it anew, of the same day."""
+    first = talk(mira, "I give a talk on lighthouses at the library on 5 March 2026.", "> I see.", "It rains.")
+    days = {"domain": "plans", "since": "2026-03-05", "until": "2026-03-05"}
+    told = cite(first.messages.earliest("id"))
+    model.answers(extraction(facts=[fact("Ana gives a talk on lighthouses.", told, state="planned", **days)]))
+    runner.run(first.pk, clock)
+    plan = ConceptNode.objects.get()
+    second = talk(mira, "On 5 March I gave my talk on lighthouses, to forty people.", "> Well done!", "Yes.")
+    said = second.messages.earliest("id")
+    times = {"domain": "plans", "since": "2026-03", "until": "2026-03"} if is_named else days
+    more = times | ({"supersedes": [f"e{plan.pk}"]} if is_named else {})
+    gave = fact("Ana gave the talk on lighthouses, to forty people.", cite(said), state="done", **more)
+    model.answers(extraction(facts=[gave]))
+    runner.run(second.pk, clock)
+    done = ConceptNode.objects.get(status="active", kind="fact")
+    assert (done.description, done.plan_state, done.since) == (gave["description"], "done", "2026-03-05")
+    assert done.evidence.count() == 2
+    plan.refresh_from_db()
+    assert (plan.status, plan.plan_state, plan.resolved_by) == ("archived", "done", done)
