@@ -47,7 +47,9 @@ _IS_DAY = re.compile(
 # Of no weight on either side: "Nora now actually lives in Oslo".
 _ADVERBS = re.compile(
     r"\b(?:as a matter of fact|in fact|in reality|these days|at the moment|actually|really|now|nowadays|currently|just|"
-    r"already|still)\b|快(?=[\d一二两三四五六七八九十])|现在|目前|如今|其实|实际上|已经|早就|早已|一直|应该|今年|刚才|本来|[都才了啦呢啊哦呀嘛吧哈]",
+    r"already|still)\b|快(?=[\d一二两三四五六七八九十])|现在|目前|如今|其实|实际上|已经|早就|早已|一直|应该|今年|刚才|本来|[啦呢啊哦呀嘛]|"
+    # Not the sign within another word: 成都, 天才, 了解, 酒吧, 哈尔滨.
+    r"(?<![成首京古故])都(?![市会])|(?<![人天口])才(?![能华])|了(?!解)|(?<![酒网书])吧|哈(?![尔密佛])",
     _I,
 )
 _SAME = {"a": "a", "an": "a"} | dict.fromkeys(("am", "is", "are", "was", "were", "be", "been", "'m", "'re"), "be")
