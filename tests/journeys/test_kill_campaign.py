@@ -1,4 +1,7 @@
-"""Killed anywhere, by itself or from outside: what is remembered in the end is what an undisturbed run remembers."""
+"""Killed anywhere, by itself or from outside: what is remembered in the end is what an undisturbed run remembers.
+
+In every run `tests/echovessel/jobs/test_kill_matrix.py` kills the workers of a small job, and each job has its sweep.
+"""
 
 import json
 import os
@@ -201,14 +204,13 @@ def test_the_household_is_worth_the_trouble(undisturbed: Any) -> None:
     assert undisturbed["index of messages"]
 
 
-@pytest.mark.parametrize("personas", [1, pytest.param(6, marks=pytest.mark.campaign)])
+@pytest.mark.campaign
 def test_killed_while_idle_between_and_within_transactions_nothing_is_lost_and_nothing_is_double(
-    made: Household, tmp_path: Path, personas: int
+    made: Household, undisturbed: Any, tmp_path: Path
 ) -> None:
-    undisturbed = Household.copied(made, tmp_path / "undisturbed", PERSONAS=str(personas))
-    house = Household.copied(made, tmp_path / "house", PERSONAS=str(personas), KILL_AT=",".join(MOMENTS))
+    house = Household.copied(made, tmp_path / "house", KILL_AT=",".join(MOMENTS))
     house.kill_while_idle()
-    assert_same(house.remember_all(), undisturbed.remember_all())
+    assert_same(house.remember_all(), undisturbed)
     assert house.moments() == sorted(MOMENTS)
 
 
