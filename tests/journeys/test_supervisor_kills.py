@@ -19,7 +19,7 @@ pytestmark = pytest.mark.installation
 
 LEFT_SECONDS = 8  # three of grace, and the rest for a machine that has other things to do
 CLUSTER = 5  # processes of the job worker: its parent, guard, worker, pusher and monitor
-SEED = 15
+SEED, KILLS = 15, 24
 
 
 def wait_until(condition: Callable[[], object], seconds: float) -> bool:
@@ -70,16 +70,15 @@ def made(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Household:
     return house
 
 
-# In every run `test_lifeline` kills an `up` in small.
-@pytest.mark.parametrize("kills", [pytest.param(24, marks=pytest.mark.campaign)])
+@pytest.mark.campaign  # in every run `test_lifeline` kills an `up` in small
 def test_a_killed_supervisor_leaves_nothing_behind_and_a_backup_can_be_restored_at_once(
-    made: Household, tmp_path: Path, kills: int
+    made: Household, tmp_path: Path
 ) -> None:
     """After every second kill while what is left of it still ends."""
     house = Household.copied(made, tmp_path / "house", PORT=str(free_port()), SLOW="0.3")
     backup, counts = manage(house, "shell", "--verbosity", "0", "-c", BACK_UP).stdout.split("\n", 1)
     ended_after = []
-    for number, (stage, pause) in enumerate(moments(kills)):
+    for number, (stage, pause) in enumerate(moments(KILLS)):
         minder = house.start("minder")  # it gives the worker something to do
         try:
             kill_up(house, stage, pause)
@@ -92,7 +91,7 @@ def test_a_killed_supervisor_leaves_nothing_behind_and_a_backup_can_be_restored_
         restored = manage(house, "restore", backup, "--force", "--as-it-is")
         assert restored.stdout == counts, (stage, pause, restored.stderr)
         assert wait_until(lambda: not of_house(house), LEFT_SECONDS), (stage, pause, of_house(house))
-    print(f"{kills} kills: all gone after {max(ended_after, default=0):.1f} s at the most")  # noqa: T201
+    print(f"{KILLS} kills: all gone after {max(ended_after, default=0):.1f} s at the most")  # noqa: T201
 
 
 @pytest.mark.parametrize("victim", ["parent", pytest.param("guard", marks=pytest.mark.campaign)])
