@@ -48,7 +48,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     assert section.text.endswith("</memory>")
     best = section.material["recollections"][0]
     assert best == {
-        "text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None, "when": "three weeks ago",
+        "text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None, "when": "2–3 January 2026",
         "subject": "user",
     }  # fmt: skip
     assert section.account["chosen"]
