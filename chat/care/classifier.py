@@ -2,8 +2,8 @@
 `lines/` (`python -m chat.care.train`).
 
 A score is the sum of a linear part over n-grams and of a kernel part: how near the line is, in the layers of the
-bundled sentence model (`encoder`), to lines of the training. The pass through the model takes 5 to 10 ms, so what the
-n-grams alone are sure of is not passed through it. Without the model's file the n-grams decide.
+bundled sentence model (`echovessel.embeddings.layers`), to lines of the training. The pass through the model takes 5 to
+10 ms, so what the n-grams alone are sure of is not passed through it. Without the model's file the n-grams decide.
 
 N-grams are pieces of words and characters (`echovessel.language.ngrams`). English: words (1 to 3 in a row) and pieces
 of words (2 to 5 characters). Chinese: characters (1 to 3 in a row), their sounds (pinyin without tones, against wrong
@@ -23,9 +23,8 @@ from pathlib import Path
 
 import numpy as np
 
-from chat.care import encoder
 from chat.care.rules import plainly, speaks_by_rule
-from echovessel.embeddings import translation
+from echovessel.embeddings import layers, translation
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.process import heap
 
@@ -95,13 +94,8 @@ class Model:
     sure_no: float
     sure_yes: float
     linear: np.ndarray
-    mean: np.ndarray
-    projection: np.ndarray
-    centres: np.ndarray
-    centre_squares: np.ndarray
-    centre_weights: np.ndarray
-    gamma: float
     bias: float
+    nearness: layers.Nearness
 
 
 # --- what both ears say ---
@@ -243,23 +237,16 @@ def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[fl
     if not doubtful:
         return result
     try:
-        vectors = encoder.encode([text.glossed for text in doubtful])
+        vectors = layers.encode([text.glossed for text in doubtful])
     except (OSError, ValueError, KeyError) as error:
         logger.error("the classifier of cries has no sentence model: %s", type(error).__name__)
         return result
     for language, model in models.items():
         rows = [row for row, text in enumerate(doubtful) if text.language == language]
         if rows:  # the product of no rows takes 2 ms too
-            for row, nearness in zip(rows, kernel_part(vectors[rows], model), strict=True):
+            for row, nearness in zip(rows, model.nearness.scores(vectors[rows]), strict=True):
                 result[doubtful[row].number] = doubtful[row].score + float(nearness)
     return result
-
-
-def kernel_part(vectors: np.ndarray, model: Model) -> np.ndarray:
-    points = (vectors - model.mean) @ model.projection
-    squares = (points * points).sum(1)[:, None] + model.centre_squares[None] - 2 * points @ model.centres.T
-    nearness: np.ndarray = np.exp(-model.gamma * squares) @ model.centre_weights
-    return nearness
 
 
 @cache
@@ -281,7 +268,6 @@ PARTS = (
 
 def unpack(parts: dict[str, np.ndarray]) -> Model:
     first_bias, sure_no, sure_yes, gamma, bias = map(float, parts["numbers"])
-    centres = parts["centres"] * parts["centre_scale"].astype(np.float32)
     return Model(
         rarity=parts["rarity"].astype(np.float64),
         first=parts["first"].astype(np.float64),
@@ -289,13 +275,14 @@ def unpack(parts: dict[str, np.ndarray]) -> Model:
         sure_no=sure_no,
         sure_yes=sure_yes,
         linear=parts["linear"].astype(np.float64),
-        mean=parts["mean"].astype(np.float32),
-        projection=parts["projection"] * parts["projection_scale"].astype(np.float32),
-        centres=centres,
-        centre_squares=(centres * centres).sum(1),
-        centre_weights=parts["centre_weights"].astype(np.float32),
-        gamma=gamma,
         bias=bias,
+        nearness=layers.Nearness(
+            mean=parts["mean"].astype(np.float32),
+            projection=parts["projection"] * parts["projection_scale"].astype(np.float32),
+            centres=parts["centres"] * parts["centre_scale"].astype(np.float32),
+            centre_weights=parts["centre_weights"].astype(np.float32),
+            gamma=gamma,
+        ),
     )
 
 

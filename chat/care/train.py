@@ -17,9 +17,10 @@ from scipy import linalg
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import SVC
 
-from chat.care import classifier, encoder
+from chat.care import classifier
 from chat.care.lines import LINES_SHA256_NAME, TrainingLine, fingerprint, read_lines
 from chat.care.rules import speaks_by_rule
+from echovessel.embeddings import layers
 from echovessel.language.ngrams import in_bytes, matrix, rarity_of
 
 # Of harmless lines by a writer who is not in the training, rules and classifier together take so many for cries.
@@ -82,7 +83,7 @@ def load_data(lines: Sequence[TrainingLine]) -> Data:
     plain = [classifier.readable(line.text) for line in lines]
     glossed = [classifier.gloss(text) if classifier.language_of(text) == "zh" else text for text in plain]
     counts = [classifier.features(*texts) for texts in zip(plain, glossed, strict=True)]
-    return Data(lines, counts, encoder.encode(glossed))
+    return Data(lines, counts, layers.encode(glossed))
 
 
 def axes_of(data: Data) -> np.ndarray:
@@ -132,7 +133,7 @@ def score(data: Data, trained: dict[str, np.ndarray]) -> tuple[np.ndarray, np.nd
     """The scores by n-grams alone, and the whole ones."""
     model = classifier.unpack(trained)
     ngrams = matrix(data.counts, model.rarity)
-    nearness = classifier.kernel_part(data.vectors, model)
+    nearness = model.nearness.scores(data.vectors)
     return ngrams @ model.first + model.first_bias, ngrams @ model.linear + nearness + model.bias
 
 

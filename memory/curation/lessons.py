@@ -54,7 +54,7 @@ class Wish:
 def wish_of(text: str, request: Request) -> Wish:
     """The wish that a request of the message `text` states."""
     words, place = text[request.start : request.end], (request.start, request.end)
-    if request.kind == RequestKind.NAME:
+    if request.kind == RequestKind.NAME and request.subject:
         return Wish(words, "name", request.subject, False, *place)
     condition = request.condition
     if condition.kind == "always" or not condition.text.strip():

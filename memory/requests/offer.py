@@ -124,7 +124,8 @@ def _declined(persona: Persona, words: str) -> set[str]:
 
 def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:
     """Ask whether the message wishes or wants remembered what it may; to remember is to remember all of it."""
-    kind = KINDS[request.kind]
+    # Who says how not to be called wishes something.
+    kind = "wish" if request.kind is RequestKind.NAME and not request.subject else KINDS[request.kind]
     is_open = [one for one in open_offers(turn.persona) if one["event"] == REQUESTED]
     if len(is_open) >= MAX_OPEN_QUESTIONS or (kind != "remember" and is_refused(wish_of(message.content, request))):
         return False

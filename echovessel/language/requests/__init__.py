@@ -9,8 +9,8 @@ hears is sure. What else the `classifier` takes for a request is not: the person
 from dataclasses import replace
 
 from echovessel.language import lazy_re as re
-from echovessel.language import tokenizer
 from echovessel.language.requests import chinese, clauses, correcting, english, remember
+from echovessel.language.requests.answers import read_answer
 from echovessel.language.requests.possible import read_possible
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
@@ -28,30 +28,6 @@ _IDLE = re.compile(
     r"抱歉|好的|好吧|不好意思|嗯|哦|那|啊|等等|请",
     re.IGNORECASE,
 )
-_YES_OR_NO = re.compile(
-    r"\W*(?:h?mm?[\s,]+|well[\s,]+|oh[\s,]+)?(?:yes|yeah?|yea|yep|yup|ya|yh|aye|no|nope|nah|"
-    r"not (?:really|any ?more|quite|yet)|"
-    r"of course|sure|exactly|"
-    r"right|that's (?:right|him|her|it)|both|neither|either|none|the (?:first|second|third|last|other|former|latter|"
-    r"one)|"
-    r"i(?:'d| would) (?:rather|like|prefer)|"
-    r"是的?|对的?|没错|不是|不对|不|没有?|有|嗯+|当然|好像是|都不?是?|两个|[前后](?:面|一|面那)?[个者]|第[一二三四]|只|其实|"
-    r"现在|已经)"
-    r"(?:(?![\w'])|(?<=[\u3400-\u9fff]))",
-    re.IGNORECASE,
-)
-
-_ASKS_NUMBER = re.compile(
-    r"\d|how (?:many|old|much|long)|[一二三四五六七八九十两几]|多[少大久]|\b(?:one|two|three|four|five)\b",
-    re.IGNORECASE,
-)
-_NUMBER = re.compile(
-    r"\W*(?:about |just |only )?(?:\d|(?:one|two|three|four|five|six|seven|eight|nine|ten|none)\b|"
-    r"[一二三四五六七八九十两仨俩]|没)",
-    re.IGNORECASE,
-)
-
-
 # "Forget the croissants, no wait, don't": taken back in the same breath.
 _RETRACTED = re.compile(
     r"[,;.!…–—-]\s*(?:oh |ah |hm+,? )?(?:no,? wait|wait,? no|"
@@ -76,7 +52,7 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     """
     plain = clauses.prepare(text)
     kept = _requests_by_rule(text, plain, previous)
-    if not kept and (answer := _answer(text, plain, question)):
+    if not kept and (answer := read_answer(text, plain, question)):
         return (answer,)
     families = {_family(one.kind) for one in kept}
     for one in read_possible(plain, previous):
@@ -181,16 +157,3 @@ def _in_own_words(one: Request, text: str, plain: str) -> Request:
     if one.subject_start < 0 or one.kind is RequestKind.CORRECTION or not one.subject:
         return one
     return replace(one, subject=text[one.subject_start : one.subject_start + len(one.subject)])
-
-
-def _answer(text: str, plain: str, question: str) -> Request | None:
-    """An answer says yes or no, or repeats a word of the question, and asks nothing itself."""
-    words = text.strip()
-    if not question.strip() or not words or words.endswith(("?", "？")):
-        return None
-    known = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
-    told = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
-    counts = _ASKS_NUMBER.search(question) and _NUMBER.match(plain)
-    if not (_YES_OR_NO.match(plain) or known & told or counts):
-        return None
-    return Request(RequestKind.ANSWER, 0, len(text), words, sure=True, subject_start=text.find(words))

@@ -1,24 +1,35 @@
-"""How likely a sentence asks the persona for something, and for what: a linear classifier over n-grams.
+"""How likely a passage asks the persona for something, and for what: a classifier over n-grams and, in English, over
+how near it is to known lines in the layers of the bundled sentence model.
 
-It decides whether to ASK about what the rules leave open, and nobody ever acts by it. `train` makes its weights from
-sentences of the house (`lines/`), of others and of everyday talk. Figures: README.md of the package. Pure.
+It decides whether to ASK about what the rules leave open, and nobody ever acts by it. `train` makes it from sentences
+of the house (`lines/`), of others and of everyday talk, and sets its thresholds by lines of writers it has not seen.
+The pass through the sentence model takes 4 ms, so what the n-grams alone are sure of is not passed through it; without
+the model's file the n-grams decide. Figures: README.md of the package.
 """
 
+import hashlib
+import logging
 import re
-from collections.abc import Collection, Iterator, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
 import numpy as np
 
+from echovessel.embeddings import layers
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.language.requests.types import RequestKind
 
+logger = logging.getLogger(__name__)
+
 FILE = Path(__file__).with_name("classifier.npz")
+LANGUAGES = ("en", "zh")
 KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, RequestKind.WISH, RequestKind.NAME)
-# From this probability on the persona asks.
-LIKELY = {"en": 0.36, "zh": 0.35}
-LIKELY_WITH_HINT = 0.1
+UNLIKELY = -9.0
+MAX_CACHED = 256
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
 # What is written short in chats is read as what it stands for.
@@ -33,18 +44,96 @@ _LONG = dict(
 )
 
 
+@dataclass(frozen=True)
+class Model:
+    """One language's part of the file, unpacked."""
+
+    common: frozenset[str]  # words that the frame of a sentence keeps
+    rarity: np.ndarray
+    weights: np.ndarray
+    biases: np.ndarray
+    likely: float  # from this score on the persona asks
+    likely_by_ngrams: float  # the same, where n-grams alone decide
+    unlikely: float  # below this the n-grams are sure
+    nearness: layers.Nearness | None  # English alone: the sentence model reads no Chinese
+
+
 def language_of(text: str) -> str:
     return "zh" if _HAN.search(text) else "en"
 
 
-def features(text: str, previous: str = "") -> list[tuple[np.ndarray, np.ndarray]]:
-    """The n-grams of a prepared text, gaps and first words among them, and how it relates to the message before."""
+def likely_kind(text: str, *, least: float = 0.0) -> RequestKind | None:
+    """What a prepared passage asks for, where it likely asks for something. `least`: how much likelier it has to be.
+
+    >>> likely_kind("keep off the subject of my dad pls"), likely_kind("my dad keeps bees")
+    (<RequestKind.WISH: 'wish'>, None)
+    """
+    likely = _likelihoods(text)
+    best = int(likely.argmax())
+    return KINDS[best] if likely[best] > least else None
+
+
+def likeliest_place(texts: Sequence[str], kind: RequestKind) -> int:
+    """Which of the sentences of a passage most likely asks for this, by n-grams."""
+    scores = [_by_ngrams(text, load()[language_of(text)])[KINDS.index(kind)] for text in texts]
+    return int(np.argmax(scores))
+
+
+def _likelihoods(text: str) -> np.ndarray:
+    """Of each kind how far it is above what makes the persona ask."""
+    key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
+    with _lock:
+        known = _recent.get(key)
+    if known is not None:
+        return known
+    model = load()[language_of(text)]
+    scores = _by_ngrams(text, model)
+    if model.nearness is None:
+        likely = scores - model.likely_by_ngrams
+    elif scores.max() < model.unlikely:
+        likely = np.full(len(KINDS), UNLIKELY)
+    else:
+        try:
+            likely = scores + model.nearness.scores(layers_of([text]))[0] - model.likely
+        except (OSError, ValueError, KeyError) as error:
+            logger.error("requests are heard without the sentence model: %s", type(error).__name__)
+            likely = scores - model.likely_by_ngrams
+    with _lock:
+        _recent[key] = likely
+        while len(_recent) > MAX_CACHED:
+            _recent.popitem(last=False)
+    return likely
+
+
+def clear_cache() -> None:
+    """Keep no likelihood of a text; only its digest was kept."""
+    with _lock:
+        _recent.clear()
+
+
+def layers_of(texts: Sequence[str]) -> np.ndarray:
+    return layers.encode([text.replace("\x00", " ") for text in texts])
+
+
+def _by_ngrams(text: str, model: Model) -> np.ndarray:
+    buckets, values = weigh(features(text, model.common), model.rarity)
+    scores: np.ndarray = values @ model.weights[buckets] + model.biases
+    return scores
+
+
+def features(text: str, common: Collection[str]) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The n-grams of a prepared text, gaps among them, and in Chinese those of its frame: `common` words in a row."""
     plain = " ".join(text.lower().replace("\x00", " \x00 ").split())
-    return counts((_chinese if language_of(plain) == "zh" else _english)(plain, previous.lower()))
+    return counts(_chinese(plain, common) if language_of(plain) == "zh" else _english(plain))
 
 
-def _english(plain: str, previous: str) -> Iterator[list[str]]:
-    words = ["<", *(_LONG.get(word, word) for word in _TOKEN.findall(plain)), ">"]
+def tokens(text: str) -> list[str]:
+    """The words and signs of a text, what is written short as what it stands for; Chinese by its characters."""
+    return [_LONG.get(word, word) for word in _TOKEN.findall(text.lower())]
+
+
+def _english(plain: str) -> Iterator[list[str]]:
+    words = ["<", *tokens(plain), ">"]
     yield list(runs("w", words, 3, " "))
     yield [f"s{words[at]} {words[at + gap]}" for gap in (2, 3) for at in range(len(words) - gap)]
     yield [
@@ -54,60 +143,60 @@ def _english(plain: str, previous: str) -> Iterator[list[str]]:
         for length in (3, 4, 5)
         for start in range(max(1, len(padded) - length + 1))
     ]
-    telling = {word for word in words if len(word) > 3 or word.isdigit()}
-    yield [*_context(telling, set(_TOKEN.findall(previous)), previous), "^" + words[1], "^" + " ".join(words[1:3])]
 
 
-def _chinese(plain: str, previous: str) -> Iterator[list[str]]:
+def _chinese(plain: str, common: Collection[str]) -> Iterator[list[str]]:
     from pypinyin import lazy_pinyin  # noqa: PLC0415  (its dictionaries cost 0.3 s: only where a Chinese message is)
 
     signs = ["<", *(sign for sign in plain if not sign.isspace()), ">"]
     yield list(runs("z", signs, 4, ""))
     yield [f"s{signs[at]} {signs[at + gap]}" for gap in (2, 3) for at in range(len(signs) - gap)]
     yield [sound for sound in runs("p", lazy_pinyin(plain), 3, " ") if " " in sound]
-    yield _context(_pairs(plain), _pairs(previous), previous)
+    yield list(_frame(["<", *tokens(plain), ">"], common))
 
 
-def _pairs(text: str) -> set[str]:
-    return {text[at : at + 2] for at in range(len(text) - 1) if _HAN.match(text[at]) and _HAN.match(text[at + 1])}
-
-
-def _context(telling: set[str], before: set[str], previous: str) -> list[str]:
-    if not previous:
-        return ["first"]
-    return ["later", "shared" if telling & before else "other", "asked" if previous.rstrip()[-1:] in "?？" else "told"]
-
-
-def likely_kinds(
-    texts: Sequence[str], previous: str = "", hints: Collection[tuple[str, RequestKind]] = ()
-) -> list[RequestKind | None]:
-    """What each text asks for, where it likely asks for something. A kind that the grammar leans to may be less likely.
-
-    >>> likely_kinds(["keep off the subject of my dad pls", "my dad keeps bees"])
-    [<RequestKind.WISH: 'wish'>, None]
-    """
-    kinds: list[RequestKind | None] = []
-    for text in texts:
-        language = language_of(text)
-        rarity, weights, biases = _load()[language]
-        buckets, values = weigh(features(text, previous), rarity)
-        scores = values @ weights[buckets] + biases  # of none, and of KINDS
-        shares = np.exp(scores - scores.max())
-        shares /= shares.sum()
-        kind = KINDS[int(shares[1:].argmax())]
-        least = LIKELY_WITH_HINT if (text, kind) in hints else LIKELY[language]
-        kinds.append(kind if 1 - shares[0] >= least else None)
-    return kinds
+def _frame(words: Sequence[str], common: Collection[str]) -> Iterator[str]:
+    """Runs of the common words, with a star for whatever else stands between them: "< it ' s * not * >"."""
+    frame: list[str] = []
+    for word in words:
+        kept = word if word in common or word in "<>" else "#" if word.isdigit() else "*"
+        if kept != "*" or frame[-1:] != ["*"]:
+            frame.append(kept)
+    return (piece for piece in runs("f", frame, 5, " ") if " " in piece)
 
 
 @cache
-def _load() -> dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]:
+def load() -> dict[str, Model]:
     with np.load(FILE) as parts:
         return {
-            language: (
-                parts[f"{language}.rarity"].astype(np.float64),
-                parts[f"{language}.weights"] * parts[f"{language}.scale"].astype(np.float64),
-                parts[f"{language}.biases"],
-            )
-            for language in LIKELY
+            language: unpack({name[3:]: parts[name] for name in parts if name.startswith(f"{language}.")})
+            for language in LANGUAGES
         }
+
+
+GAMMA = 0.5
+_recent: OrderedDict[bytes, np.ndarray] = OrderedDict()
+_lock = threading.Lock()
+
+
+def unpack(parts: Mapping[str, np.ndarray]) -> Model:
+    likely, likely_by_ngrams, unlikely = map(float, parts["thresholds"])
+    return Model(
+        common=frozenset(str(parts["common"]).split()),
+        rarity=parts["rarity"].astype(np.float64),
+        weights=parts["weights"] * parts["scale"].astype(np.float64),
+        biases=parts["biases"],
+        likely=likely,
+        likely_by_ngrams=likely_by_ngrams,
+        unlikely=unlikely,
+        nearness=layers.Nearness(
+            mean=parts["mean"].astype(np.float32),
+            projection=parts["projection"] * parts["projection_scale"].astype(np.float32),
+            centres=parts["centres"] * parts["centre_scale"].astype(np.float32),
+            centre_weights=parts["centre_weights"].astype(np.float32),
+            gamma=GAMMA,
+            bias=parts["near_bias"],
+        )
+        if "centres" in parts
+        else None,
+    )

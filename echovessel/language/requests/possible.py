@@ -1,12 +1,12 @@
 """What the `classifier` takes for a request, and what that request would be about: at most to be asked about. Pure."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from echovessel.language import lazy_re as re
 from echovessel.language.matters import matter_of
 from echovessel.language.requests import chinese, correcting, english
-from echovessel.language.requests.classifier import likely_kinds
+from echovessel.language.requests.classifier import likeliest_place, likely_kind
 from echovessel.language.requests.clauses import is_other_voice, sentences
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 
@@ -14,6 +14,8 @@ _I = re.IGNORECASE
 _HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_LOOKED_AT = 2_000  # characters
 MAX_SENTENCES = 12
+PASSAGE = 300  # characters that are read as one
+LEANING = 0.3  # what the grammar leans to for a correction may be so much less likely
 
 _ABOUT_MEMORY = re.compile(
     r"\b(?:f[or]+g[eo]t\w*|un\w+|ignore|pretend|never (?:heard|happened|said)|off the record|memory|vanish\w*|"
@@ -71,20 +73,6 @@ _FORBIDS = re.compile(
     r"不(?:想|希望|愿意|喜欢)(?:让)?(?:你|您)|不再|别|不要|不用|不许|不准|不必|不能|甭|莫|勿|少|免了|禁止|停止",
     _I,
 )
-# After a question the classifier takes these for corrections: it goes by what was said before, too.
-_GREETS = re.compile(
-    r"\W*(?:(?:hi+|hello|hey+|hiya|yo|good (?:morning|evening|afternoon|night|day)|morning|evening|bye|goodbye|"
-    r"thanks?|thank you|thx|there|again|you|so much|a lot|everyone|"
-    r"(?:你|您|大家)(?:们)?好|[早晚]上好|[上中下]午好|[早晚]安|早|哈[喽啰罗]|嗨|喂|在吗|在不在|拜拜|再见|谢谢|多谢|感谢|你|您|啦|呀|啊|哦|"
-    r"哟|呢|嗯|好的?)\W*)+",
-    _I,
-)
-_ASKS = re.compile(
-    r"^\W*(?:(?:so|and|but|hey|oh|ok|okay|well|no|wait|sorry)\b\W*)*"
-    r"(?:who|what|where|when|why|how|which|whose|do|does|did|can|could|will|would|is|are|was|were|have|has|am)\b(?!n't)|"
-    r"谁|什么|怎么|怎样|哪(?!有|是)|几(?:个|点|号|岁|时)|多[少大久]|为何|[吗呢]\W*$|[?？]\W*$|是不是|有没有|[对好]不[对好]",
-    _I,
-)
 
 
 def read_possible(text: str, previous: str = "") -> Iterator[Request]:
@@ -94,32 +82,35 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         for start, end in sentences(text[:MAX_LOOKED_AT])
         if "\x00" not in text[start:end].strip("\x00 ")[:1] and not is_other_voice(text, start)
     ][:MAX_SENTENCES]
-    # With the sign that ends it a sentence tells whether it asks.
-    texts = [text[start : end + 1] for start, end in places]
-    hints = {
-        (sentence, RequestKind.CORRECTION)
-        for (start, _end), sentence in zip(places, texts, strict=True)
-        if correcting.read_correction(text, start, previous)
-    }
-    kinds = likely_kinds(texts, previous, hints)
-    if len(places) > 1 and not any(kinds):
-        [kind] = likely_kinds([text[:MAX_LOOKED_AT]], previous)
-        kinds[0] = kind
     seen: set[RequestKind] = set()
-    for (start, end), kind in zip(places, kinds, strict=True):
-        # Without a word of keeping or deleting a regret is none: "I shouldn't have told you".
-        if kind is RequestKind.FORGET and not _ABOUT_MEMORY.search(text):
+    for passage in _passages(places):
+        leaning = [place for place in passage if correcting.read_correction(text, place[0], previous)]
+        # With the sign that ends it a sentence tells whether it asks.
+        whole = text[passage[0][0] : passage[-1][1] + 1]
+        kind = likely_kind(whole, least=-LEANING if leaning else 0.0)
+        if leaning and kind is not RequestKind.CORRECTION:
+            kind = likely_kind(whole)
+        if kind is None or kind in seen:
             continue
-        sentence = text[start : end + 1]
-        if (
-            kind is RequestKind.CORRECTION
-            and (sentence, kind) not in hints
-            and (_GREETS.fullmatch(sentence) or _ASKS.search(sentence))
-        ):
-            continue
-        if kind is not None and kind not in seen:
-            seen.add(kind)
-            yield _request(text, kind, start, end, previous)
+        seen.add(kind)
+        fitting = passage
+        if kind is RequestKind.CORRECTION:
+            fitting = leaning[:1] or passage
+        elif kind is RequestKind.NAME:
+            fitting = [(start, end) for start, end in passage if _NAME.search(text[start:end])] or passage
+        start, end = fitting[likeliest_place([text[start : end + 1] for start, end in fitting], kind)]
+        yield _request(text, kind, start, end, previous)
+
+
+def _passages(places: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
+    """The sentences, as many together as are read as one."""
+    passages: list[list[tuple[int, int]]] = []
+    for start, end in places:
+        if passages and end - passages[-1][0][0] <= PASSAGE:
+            passages[-1].append((start, end))
+        else:
+            passages.append([(start, end)])
+    return passages
 
 
 def condition_of(words: str) -> Condition:
@@ -143,7 +134,7 @@ def is_boundary(sentence: str) -> bool:
 
 
 def _request(text: str, kind: RequestKind, start: int, end: int, previous: str) -> Request:
-    """The sentence as a request of this kind; who is only told how not to be called is wished something."""
+    """The sentence as a request of this kind; of a name without a subject where it only tells how not to be called."""
     if kind is RequestKind.CORRECTION and (one := correcting.read_correction(text, start, previous)):
         return replace(one, sure=False)
     words, sentence, condition = text[start:end].strip("\x00 \n\t"), text[start:end], ALWAYS
@@ -153,7 +144,7 @@ def _request(text: str, kind: RequestKind, start: int, end: int, previous: str) 
     if kind is RequestKind.NAME:
         forbidden = _NOT_SO.search(sentence)
         name = _NAME.search(sentence, forbidden.end() if forbidden else 0)
-        kind, words = (kind, next(filter(None, name.groups()))) if name else (RequestKind.WISH, words)
+        words = next(filter(None, name.groups())) if name else ""
     if kind is RequestKind.WISH:
         condition = (chinese if _HAN.search(sentence) else english).condition_in(sentence)
     return Request(

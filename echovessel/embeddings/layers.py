@@ -7,7 +7,8 @@ from the model's file, which all processes share.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
 from itertools import pairwise
 
 import numpy as np
@@ -20,6 +21,29 @@ DIMENSION = (LAYERS + 1) * WIDTH
 # Tokens of a line that are read, and tokens that are passed through together: what is longer fits no cache.
 MAX_TOKENS = 64
 ROW_TOKENS = 192
+
+
+@dataclass(frozen=True)
+class Nearness:
+    """Scores by how near a line is to `centres`, lines of a training: in fewer dimensions, the last layers alone."""
+
+    mean: np.ndarray
+    projection: np.ndarray
+    centres: np.ndarray
+    centre_weights: np.ndarray  # one, or several columns
+    gamma: float
+    bias: np.ndarray | float = 0.0
+
+    def scores(self, vectors: np.ndarray) -> np.ndarray:
+        points = (vectors[:, -len(self.mean) :] - self.mean) @ self.projection
+        squares = (points * points).sum(1)[:, None] + self._centre_squares - 2 * points @ self.centres.T
+        nearness: np.ndarray = np.exp(-self.gamma * squares) @ self.centre_weights + self.bias
+        return nearness
+
+    @cached_property
+    def _centre_squares(self) -> np.ndarray:
+        squares: np.ndarray = (self.centres * self.centres).sum(1)
+        return squares
 
 
 def encode(texts: Sequence[str]) -> np.ndarray:
