@@ -88,9 +88,7 @@ def reinstate(newer: ConceptNode) -> bool:
 def held_before(ended: ConceptNode) -> dict[str, Any]:
     """The columns of a fact before another memory ended it, or told that the plan was carried out."""
     if ended.plan_state:
-        held = {"plan_state": ConceptNode.PlanState.PLANNED, "resolved_by": None}
-        is_settled = ended.archived_because == Because.SETTLED
-        return held | ({"status": Status.ACTIVE, "archived_because": ""} if is_settled else {})
+        return {"plan_state": ConceptNode.PlanState.PLANNED, "resolved_by": None}
     start, end = days_of_fact(ended.domain, ended.since, "") or (None, None)
     return {"until": "", "event_time_start": start, "event_time_end": end, "resolved_by": None}
 

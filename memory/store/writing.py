@@ -475,21 +475,20 @@ def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode
 
 
 def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) -> None:
-    """Plans that came about are planned no longer, and stay with their day; where `by` tells the same plan as done, it
-    takes their words and their day, and they are archived: no plan is done twice."""
+    """Plans that came about are planned no longer, and stay with their day. Where `by` tells such a plan as done, it
+    says how it went, as a fact beside it: no plan is done twice."""
     states = ConceptNode.PlanState
     known = ConceptNode.objects.of(persona).active().filter(plan_state__in=[states.PLANNED, states.DONE])
-    told_done = by.plan_state == states.DONE
-    same = known.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk)
-    for node in [*same, *(_same_plans(known, by) if told_done else ())]:
-        changed: dict[str, Any] = {"plan_state": states.DONE, "resolved_by": by}
-        if told_done:
-            changed |= {"status": Status.ARCHIVED, "archived_because": ConceptNode.ArchivedBecause.SETTLED}
-            _take_over(node, by)
-        elif node.plan_state == states.DONE:
-            continue
-        ConceptNode.objects.filter(pk=node.pk).update(**changed)
-        events.publish(persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="came_about")
+    named = list(known.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk))
+    same = [*named, *(_same_plans(known, by) if by.plan_state == states.DONE else ())]
+    for node in same:
+        if node.plan_state == states.PLANNED:
+            ConceptNode.objects.filter(pk=node.pk).update(plan_state=states.DONE, resolved_by=by)
+            change = {"node_id": str(node.uuid), "kind": node.kind, "change": "came_about"}
+            events.publish(persona.uuid, "memory.node.updated", **change)
+    if same and by.plan_state == states.DONE:
+        ConceptNode.objects.filter(pk=by.pk).update(plan_state="")
+        by.refresh_from_db(fields=["plan_state"])
 
 
 def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
@@ -504,23 +503,6 @@ def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
         if len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs)):
             found.append(node)
     return found
-
-
-def _take_over(plan: ConceptNode, by: ConceptNode) -> None:
-    """Give what tells how a plan went the words that the plan rests on, and its day where that is more exact."""
-    rows = plan.evidence.all()
-    taken = [
-        Evidence(node=by, message_id=row.message_id, quote=row.quote, start=row.start, end=row.end) for row in rows
-    ]
-    Evidence.objects.bulk_create(taken, ignore_conflicts=True)
-    own, planned = event_time_of(by), event_time_of(plan)
-    is_exact = planned is not None and (
-        own is None or (own != planned and own[0] <= planned[0] <= planned[1] <= own[1])
-    )
-    if is_exact:
-        times = ("since", "until", "event_time_start", "event_time_end")
-        ConceptNode.objects.filter(pk=by.pk).update(**{name: getattr(plan, name) for name in times})
-        by.refresh_from_db(fields=times)
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:
