@@ -8,10 +8,11 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Message, Session, Turn
-from echovessel.language.requests import read_requests
+from echovessel.language.requests import Request, RequestKind, read_requests
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.curation.correct import Correction, correct, restore
+from memory.curation.lessons import is_refused, wish_of
 from memory.forgetting.planning import plan
 from memory.forgetting.types import Target
 from memory.models import ConceptNode, Evidence
@@ -511,3 +512,10 @@ def test_what_only_says_more_asks_nothing(mira: Persona, remember: Any, message:
         remember(mira, memory)
     afterwards.after_turn(ended(mira, message).pk, NOW)
     assert not asked("memory.correction.asked")
+
+
+def test_who_says_how_not_to_be_called_is_asked_about_a_wish() -> None:
+    words = "Drop the Mrs, would you."
+    wish = wish_of(words, Request(RequestKind.NAME, 0, len(words), "", sure=False))
+    assert (wish.scope, wish.text) == ("always", words)
+    assert not is_refused(wish)
