@@ -181,7 +181,7 @@ def test_messages_together_are_heard_as_each_by_itself() -> None:
 
 
 def test_what_was_said_before_raises_a_doubtful_message_and_lowers_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    sure = {"doubtful": -0.1, "no": -2.0, "cry": 1.0, "kin": -0.2, "half\ndoubtful": 0.4}
+    sure = {"doubtful": -0.1, "no": -2.0, "cry": 1.0, "kin": -0.35, "half\ndoubtful": 0.4}
     through = {
         "plain": -0.1,
         "half\nsmall": 0.2,
@@ -211,8 +211,8 @@ def test_what_was_said_before_raises_a_doubtful_message_and_lowers_none(monkeypa
 
 def test_a_farewell_is_heard_after_a_resolve_and_no_small_talk_is() -> None:
     before = ["I've made up my mind"]
-    assert speaks_of_crisis("the cat goes to my sister", lambda: before)
-    assert not speaks_of_crisis("the cat goes to my sister", lambda: ["what a lovely day"])
+    assert speaks_of_crisis("my sister will take the cat, she knows", lambda: before)
+    assert not speaks_of_crisis("my sister will take the cat, she knows", lambda: ["what a lovely day"])
     assert not any(speaks_of_crisis(text, lambda: before) for text in HARMLESS_ALIKE)
     numbered = [f"Line {number}" for number in range(9)]
     assert not any(speaks_of_crisis(text, lambda at=at: numbered[:at][-2:]) for at, text in enumerate(numbered))
