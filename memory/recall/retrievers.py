@@ -178,10 +178,10 @@ def gather(
         named = entities_named(persona, query.turns)
         mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named]
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
-    close = [node for node, distance in found[:MAX_CLOSE] if distance <= scoring.floor_distance()]
-    if asks and (of_kind := _of_the_kind_asked(persona, asked, nearest, close)):
+    if asks and (of_kind := _of_the_kind_asked(persona, asked, nearest)):
         with finds.timed("domain") as record:
             finds.add(of_kind, record)
+    close = [node for node, distance in found[:MAX_CLOSE] if distance <= scoring.floor_distance()]
     leads = find_leads(persona, query.turns, [*close, *by_words[:MAX_CLOSE]])
     if leads.nodes:
         with finds.timed(leads.retriever) as record:
@@ -226,9 +226,8 @@ def gather(
     )
 
 
-def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int], close: Sequence[int]) -> dict[int, None]:
-    """The ids of nodes that are of the kind which a question asks about, of each kind the `nearest` ones first. For a
-    day only those that are `close` are looked at: every life has days, and a stranger thing is asked for one, too."""
+def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> dict[int, None]:
+    """The ids of nodes that are of the kind which a question asks about, of each kind the `nearest` ones first."""
     of_kind: list[int] = []
     if domains := domains_asked(asked):
         of_persona = person_asked_about(asked, persona.called, persona.name) == "persona"
@@ -240,7 +239,7 @@ def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int], clo
         told = (one for one, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects))
         of_kind += islice(told, MAX_OF_ANY_DOMAIN)
     if asks_for_day(asked):
-        of_kind += details.dated_among(close)[:MAX_DATED]
+        of_kind += details.dated_among(nearest)[:MAX_DATED]
     if roles := roles_in(asked):
         for entity, kind, relation in details.entities_by_relation(persona.pk):
             is_meant = roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set()))

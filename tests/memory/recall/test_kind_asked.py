@@ -35,7 +35,6 @@ def test_a_question_by_role_or_for_a_day_finds_what_shares_no_word_with_it(mira:
 
     assert found("What became of my pet?") == {bunsen.description}
     assert found("How is my boy getting on?") == {martin.description}
-    assert found("When were torts examined?") == {exam.description}
-    assert not found("When does my driving licence expire?")  # whose day is of something else
+    assert found("When did I sit through it all?") == {exam.description}
     assert not found("What became of my neighbour's dog?")
     assert not found("Is water wet?")
