@@ -13,17 +13,12 @@ ASIDE = Path(__file__).parent / "aside"
 BOUNDS = {"en": (0.85, 0.05), "zh": (0.80, 0.05), "short.en": (0.85, 0.03), "short.zh": (0.85, 0.06),
     "everyday.en": (0.95, 0.11), "everyday.zh": (0.80, 0.06),
 }  # fmt: skip
-# Of the two long files every third line, which holds lines of each kind; all of them in the campaign.
-READ = [
-    ("en", 3), ("zh", 3), ("short.en", 1), ("short.zh", 1), ("everyday.en", 1), ("everyday.zh", 1),
-    pytest.param("en", 1, marks=pytest.mark.campaign), pytest.param("zh", 1, marks=pytest.mark.campaign),
-]  # fmt: skip
 
 
-@pytest.mark.parametrize(("file", "stride"), READ)
-def test_of_lines_set_aside_most_cries_are_heard_and_few_harmless_ones(file: str, stride: int) -> None:
+@pytest.mark.parametrize("file", BOUNDS)
+def test_of_lines_set_aside_most_cries_are_heard_and_few_harmless_ones(file: str) -> None:
     least_heard, most_false = BOUNDS[file]
-    rows = (ASIDE / f"{file}.tsv").read_text(encoding="utf-8").splitlines()[1::stride]
+    rows = (ASIDE / f"{file}.tsv").read_text(encoding="utf-8").splitlines()[1:]
     labels, _kinds, messages = zip(*(row.split("\t") for row in rows), strict=True)
     helped = dict.fromkeys(("cry", "harmless"), 0)
     for label, is_heard in zip(labels, speak_of_crisis(messages), strict=True):

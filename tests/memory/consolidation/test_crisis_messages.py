@@ -33,9 +33,8 @@ def line(content: str) -> PromptMessage:
     return PromptMessage(1, "user", content, NOW, 5)
 
 
-@pytest.mark.parametrize("stride", [3, pytest.param(1, marks=pytest.mark.campaign)])
-def test_no_gate_drops_a_cry(stride: int) -> None:
-    lines = [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH), *DISGUISED][::stride]
+def test_no_gate_drops_a_cry() -> None:
+    lines = [*cries.lines(cries.CRIES_EN), *cries.lines(cries.CRIES_ZH), *DISGUISED]
     speak_of_crisis(lines)  # read together, they take a third of the time, and each is known afterwards
     assert [words for words in lines if is_trivial([line(words)]) or not has_strong_emotion([words])] == []
 

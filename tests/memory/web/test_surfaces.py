@@ -98,10 +98,7 @@ def on_every_surface(owner: Client, curator: Client, node: ConceptNode, choice: 
     }
 
 
-@pytest.mark.parametrize("stride", [2, pytest.param(1, marks=pytest.mark.campaign)])
-def test_the_same_choice_makes_the_same_plan_on_every_surface(
-    life: Life, owner: Client, curator: Client, stride: int
-) -> None:
+def test_the_same_choice_makes_the_same_plan_on_every_surface(life: Life, owner: Client, curator: Client) -> None:
     message = say(life.persona, "I miss Milo.", "I know.", minutes=200)
     other = say(life.persona, "Milo was a good cat.", "He was.", minutes=201)
     pair = frozenset({(message.pk, "leave"), (other.pk, "withhold")})
@@ -112,7 +109,7 @@ def test_the_same_choice_makes_the_same_plan_on_every_surface(
         ({"mentions": "leave"}, Choice(other_mentions="leave")),
         ({"leave": [message], "withhold": [other]}, Choice(mentions=pair)),  # type: ignore[arg-type]
     ]
-    for choice, expected in cases[::stride]:
+    for choice, expected in cases:
         digests = on_every_surface(owner, curator, life.milo, choice)
         wanted = plan([Target("node", life.milo.pk)], expected).digest
         assert digests == dict.fromkeys(digests, wanted), choice
