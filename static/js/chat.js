@@ -712,5 +712,5 @@ remembered.refresh();
 learned.refresh();
 asked.refresh();
 openLinksIn(dialog);
-greet(chat);
+greet(chat, { onGreeting: announce });
 socket.connect();

@@ -2,7 +2,7 @@
 
 import { word } from './words.js';
 
-export async function greet(chat) {
+export async function greet(chat, { onGreeting }) {
   const bubble = chat.querySelector('[data-greeting-url]');
   if (!bubble) return;
   const plain = [...bubble.childNodes];
@@ -14,4 +14,6 @@ export async function greet(chat) {
   if (html) bubble.innerHTML = html; // Sanitised by the server, as replies are.
   else bubble.replaceChildren(...plain);
   delete bubble.dataset.greetingUrl;
+  // It came after the page was read aloud. Not where a conversation has begun: there it is hidden, and is a message.
+  if (html && !bubble.closest('[hidden]')) onGreeting(`${word('says')} ${bubble.textContent.trim()}`);
 }

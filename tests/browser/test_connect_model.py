@@ -138,6 +138,8 @@ def test_the_greeting_of_the_model_takes_the_place_of_the_plain_one_and_is_the_f
         with Installation(tmp_path, empty, **env, ECHOVESSEL_KNOBS='{"chat.debounce_seconds": 0.1}') as house:
             begin(page, house, "en")
             expect(page.get_by_test_id("greeting")).to_have_text("Ahoy Ana, I'm Mira.", timeout=20 * SECONDS)
+            expect(page.get_by_test_id("announcer")).to_have_text("Mira says: Ahoy Ana, I'm Mira.")
+            expect(page.get_by_test_id("composer-input")).to_be_focused()
             page.reload()
             expect(page.get_by_test_id("greeting")).to_have_text("Ahoy Ana, I'm Mira.")
             assert len(server.requests) == 1, "written once"
