@@ -32,6 +32,14 @@ greeting_seconds = knob(
         "How long a first page waits for the model's own greeting before a plain one stands; at 0 none is asked for."
     ),
 )
+greeting_retry_minutes = whole(
+    "chat.greeting_retry_minutes",
+    15,
+    low=0,
+    high=1_440,
+    unit=_("minutes"),
+    why=_("A model whose greeting came too late or could not be shown is not asked again at each reload of the page."),
+)
 bad_frames_allowed = whole(
     "chat.bad_frames_allowed",
     20,

@@ -13,7 +13,7 @@ from django.utils import timezone
 from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 
-from chat import knobs, rate_limit
+from chat import rate_limit
 from chat.care import flags
 from chat.models import Message, Session, Turn
 from chat.models.message import MAX_CHARACTERS, MessageQuerySet
@@ -112,7 +112,7 @@ def first_minute(persona: Persona, now: dt.datetime, *, is_offline: bool) -> dic
     text = persona.greeting or greetings.plain_greeting(persona, blocks.get("style", ""), is_offline=is_offline)
     return {
         "greeting": as_html(text),
-        "may_be_greeted": not (persona.greeting or is_offline) and knobs.greeting_seconds() > 0,
+        "may_be_greeted": greetings.request_for(persona, blocks) is not None,
         "openers": greetings.openers(persona, blocks, now, is_offline=is_offline),
     }
 

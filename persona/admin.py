@@ -18,7 +18,7 @@ from persona.models import CoreBlock, CoreBlockVersion, CoreDraft, DraftQuote, M
 
 @admin.register(Persona)
 class PersonaAdmin(AdminPage):
-    words = ["name", "user_name", "facts", "episodic_state", "mood"]
+    words = ["name", "user_name", "greeting", "facts", "episodic_state", "mood"]
     persona_path = ""
     forgets = "persona"
     list_display = ["__str__", "name", "owner", "language", "timezone", "mood", "created_at"]
@@ -28,7 +28,11 @@ class PersonaAdmin(AdminPage):
     readonly_fields = ["uuid", "external_id", "owner", "episodic_state", "created_at"]
 
     def save_model(self, request: HttpRequest, obj: Persona, form: Any, change: bool) -> None:
+        if "greeting" in form.changed_data:  # it is this person's from now on, and stays when others change or go
+            obj.greeting_by_model, obj.greeting_import_uuid = False, None
         super().save_model(request, obj, form, change)
+        if {"name", "user_name", "language", "facts"} & {*form.changed_data}:
+            obj.drop_model_greeting()
         publish_settings(obj, form.changed_data)
 
     @admin.display(description=_("mood"))

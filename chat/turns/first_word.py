@@ -65,6 +65,6 @@ def greet(persona: Persona, now: datetime) -> bool:
             say(persona, greeting, {}, now)
         except NotNow:
             return False
-        # One of a card belongs to the persona; one that a model wrote is a message from now on, forgotten like any.
-        stored.filter(greeting_import_uuid=None).update(greeting="")
+        # One of a card or of a person belongs to the persona; a model's is a message from now on, forgotten like any.
+        persona.drop_model_greeting()
     return True

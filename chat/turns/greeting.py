@@ -8,9 +8,11 @@ block: formal, playful, brief, warm or calm.
 import asyncio
 import re
 from collections.abc import Mapping
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from datetime import datetime
+from hashlib import sha256
 
+from django.core.cache import cache
 from django.db import transaction
 from django.utils import translation
 from django.utils.translation import gettext as _
@@ -19,6 +21,7 @@ from chat import knobs
 from echovessel import llm
 from echovessel.llm.models import Purpose
 from echovessel.llm.prompts import neutralize, render_prompt, shorten
+from echovessel.llm.providers import chosen_provider, endpoint_of
 from echovessel.process.threads import in_thread
 from persona.models import Persona
 from persona.models.core_block import Label
@@ -41,7 +44,8 @@ _NOT = re.compile(
 )
 _EMOJI = re.compile(r"emoji|emoticon|smil(?:ey|ies)|表情", re.IGNORECASE)
 _HAN, _LATIN = re.compile("[\u4e00-\u9fff]"), re.compile("[A-Za-z]")
-_QUOTED = re.compile(r"[\"“「『](?P<words>.+)[\"”」』]", re.DOTALL)
+# One pair around all of it: in `"Hi," she says, "I am Mira."` there are two.
+_QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|「([^「」]+)」|『([^『』]+)』")
 
 
 def manner_of(style: str) -> str:
@@ -98,33 +102,24 @@ def openers(persona: Persona, blocks: Mapping[str, str], now: datetime, *, is_of
 async def write(persona: Persona) -> str:
     """The persona's greeting, asked of the model where there is none so far, and stored; "" where none can be had in
     time, or a conversation has begun. No transaction may be open."""
-    if persona.greeting or not knobs.greeting_seconds() or await in_thread(llm.provider_name) == "offline":
+    request = await in_thread(lambda: request_for(persona, blocks_of(persona)))
+    if request is None:
         return persona.greeting
-    blocks = await in_thread(blocks_of, persona)
-    try:
+    text = ""
+    with suppress(llm.LLMError, TimeoutError):
         async with asyncio.timeout(knobs.greeting_seconds()):
-            text = fit(await _ask(persona, blocks), persona.language)
-    except (llm.LLMError, TimeoutError):
-        return ""
-    return await in_thread(_store, persona, text) if text else ""
+            text = fit(await _ask(request), persona.language)
+    if text:
+        return await in_thread(_store, persona, text)
+    await in_thread(lambda: cache.set(_failure_key(request), True, 60 * knobs.greeting_retry_minutes()))
+    return ""
 
 
-def blocks_of(persona: Persona) -> dict[str, str]:
-    return dict(persona.core_blocks.values_list("label", "content"))
-
-
-def fit(text: str, language: str) -> str:
-    """What a model wrote as it may be shown, without quotation marks around it; "" where it is no greeting: too long,
-    in another script, or with a name that was left open."""
-    words = " ".join(text.split())
-    if whole := _QUOTED.fullmatch(words):
-        words = whole["words"]
-    han, latin = len(_HAN.findall(words)), len(_LATIN.findall(words))
-    is_in_language = han * 2 >= latin if language == "zh" else latin > han
-    return words if words and len(words) <= MAX_CHARACTERS and is_in_language and not re.search(r"\{|\[", words) else ""
-
-
-async def _ask(persona: Persona, blocks: Mapping[str, str]) -> str:
+def request_for(persona: Persona, blocks: Mapping[str, str]) -> llm.Request | None:
+    """What a model is asked for a greeting with. None where none is asked: it would be paid for in vain after the
+    conversation has begun, or while the same model has lately failed at the same request."""
+    if persona.greeting or not knobs.greeting_seconds() or llm.provider_name() == "offline":
+        return None
     texts = {f"{label}_block": neutralize(shorten(text.strip(), _BLOCK_TOKENS)) for label, text in blocks.items()}
     request = llm.Request(
         system=render_prompt("greeting", persona.language, name=persona.name, user_name=persona.called),
@@ -136,6 +131,31 @@ async def _ask(persona: Persona, blocks: Mapping[str, str]) -> str:
         owner_id=persona.owner_id,
         persona_uuid=persona.uuid,
     )
+    return None if persona.messages.exists() or cache.get(_failure_key(request)) else request
+
+
+def blocks_of(persona: Persona) -> dict[str, str]:
+    return dict(persona.core_blocks.values_list("label", "content"))
+
+
+def fit(text: str, language: str) -> str:
+    """What a model wrote as it may be shown, without quotation marks around it; "" where it is no greeting: too long,
+    in another script, or with a name that was left open."""
+    words = " ".join(text.split())
+    if quoted := _QUOTED.fullmatch(words):
+        words = quoted[quoted.lastindex or 0].strip()
+    han, latin = len(_HAN.findall(words)), len(_LATIN.findall(words))
+    is_in_language = han * 2 >= latin if language == "zh" else latin > han
+    return words if words and len(words) <= MAX_CHARACTERS and is_in_language and not re.search(r"\{|\[", words) else ""
+
+
+def _failure_key(request: llm.Request) -> str:
+    """Where a failure is remembered: of this model with these words, which a changed name or style renews."""
+    asked = (request.persona_uuid, endpoint_of(chosen_provider(), request.tier), request.system, request.user)
+    return f"chat.greeting.{sha256(repr(asked).encode()).hexdigest()}"
+
+
+async def _ask(request: llm.Request) -> str:
     text = ""
     async with aclosing(llm.stream(request)) as pieces:
         async for piece in pieces:
@@ -153,5 +173,5 @@ def _store(persona: Persona, text: str) -> str:
     with transaction.atomic():
         if not persona.messages.exists():
             unchanged = Persona.objects.filter(pk=persona.pk, name=persona.name, user_name=persona.user_name)
-            unchanged.filter(greeting="").update(greeting=text)
+            unchanged.filter(greeting="").update(greeting=text, greeting_by_model=True)
         return Persona.objects.values_list("greeting", flat=True).get(pk=persona.pk)

@@ -134,6 +134,7 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, rep
             Persona.objects.filter(pk=persona.pk).update(
                 episodic_state=state,
                 colour=record.colour,
+                greeting=record.greeting,
                 care_until=record.care_until,
                 created_at=record.created_at or persona.created_at,
                 uuid=record.uuid if is_free else persona.uuid,

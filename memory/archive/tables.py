@@ -80,7 +80,8 @@ PERSONA = Table(
         optional("mood", THINGS, "episodic_state"),
         optional("care_until", TIME),
         optional("colour"),
-        optional("greeting", TEXT),
+        # A model's is no part of what is kept: it is written anew.
+        optional("greeting", from_row(lambda persona: "" if persona.greeting_by_model else persona.greeting)),
         optional("picture", from_row(lambda persona: encode_picture(Picture.objects.filter(persona=persona).first()))),
     ),
 )

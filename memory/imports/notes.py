@@ -62,9 +62,12 @@ def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: dateti
     "refused", and of what was left out, by reason. Raises ModelChanged if another embedding model came into use
     since."""
     storing = _Storing(persona, ready, import_uuid, now)
-    if ready.sorted_out.greeting and not persona.greeting and not persona.messages.exists():
-        persona.greeting, persona.greeting_import_uuid = ready.sorted_out.greeting, import_uuid
-        persona.save(update_fields=["greeting", "greeting_import_uuid"])
+    if ready.sorted_out.greeting and not persona.messages.exists():
+        # Read anew: a page that was opened meanwhile had a model write one. That of another card or a person stays.
+        replaceable = Persona.objects.filter(Q(greeting="") | Q(greeting_by_model=True), pk=persona.pk)
+        replaceable.update(
+            greeting=ready.sorted_out.greeting, greeting_import_uuid=import_uuid, greeting_by_model=False
+        )
     for passage in ready.sorted_out.passages:
         storing.propose(passage)
     for memory in ready.sorted_out.memories:

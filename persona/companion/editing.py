@@ -25,8 +25,7 @@ def edit_persona(persona: Persona, values: Mapping[str, Any], blocks: Mapping[st
             if block.rewrite(blocks[block.label], editor):
                 changed.add(block.label)
         if changed - {"colour", "timezone"}:
-            # A greeting that a model wrote from what was stored before; one of a card stays.
-            Persona.objects.filter(pk=persona.pk, greeting_import_uuid=None).update(greeting="")
+            persona.drop_model_greeting()
         publish_settings(persona, changed)
 
 

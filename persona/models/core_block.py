@@ -71,6 +71,7 @@ class CoreBlock(models.Model):
             self.edited_by, self.edited_at = editor, timezone.now()
             self.full_clean()
             self.save()
+            self.persona.drop_model_greeting()
         return True
 
 

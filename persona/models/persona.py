@@ -77,6 +77,7 @@ class Persona(PublicId):
     greeting = models.TextField(
         _("greeting"), max_length=MAX_GREETING, blank=True, default="", help_text=_("said when nothing was said before")
     )
+    greeting_by_model = models.BooleanField(default=False, editable=False)  # from the core blocks, until they change
     greeting_import_uuid = models.UUIDField(null=True, editable=False)  # the import whose character card it is from
     timezone = models.CharField(_("your time zone"), max_length=64, default="UTC", validators=[validate_timezone])
     language = models.CharField(_("language"), max_length=8, choices=Language, default=Language.ENGLISH)
@@ -126,6 +127,10 @@ class Persona(PublicId):
         """What tells one picture of theirs from the next; "" where there is none. The picture itself is not read."""
         picture = apps.get_model("persona", "Picture").objects.filter(persona=self).defer("content").first()
         return picture.version if picture else ""
+
+    def drop_model_greeting(self) -> None:
+        """Clear a greeting that a model wrote: what it was written from has changed, or it was said."""
+        Persona.objects.filter(pk=self.pk, greeting_by_model=True).update(greeting="", greeting_by_model=False)
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:

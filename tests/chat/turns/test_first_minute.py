@@ -6,12 +6,13 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from django.core.cache import cache
 from django.test import AsyncClient, Client
 from django.utils import timezone
 
 from chat.models import Message
 from chat.turns import first_word, runner
-from chat.turns.greeting import openers, plain_greeting
+from chat.turns.greeting import fit, openers, plain_greeting
 from echovessel.language.requests import read_requests
 from echovessel.llm import LLMError
 from persona.companion.editing import edit_persona
@@ -146,16 +147,77 @@ async def test_the_plain_greeting_stands_where_the_model_is_slow_fails_or_writes
     ):
         scripted.says(reply)
         assert await greeted(async_client, mira) == "", reply
+        cache.clear()
     asked = len(scripted.requests)
     settings.KNOBS = {"chat.greeting_seconds": 0.2}
     scripted.hold()
     assert await greeted(async_client, mira) == ""
+    cache.clear()
     settings.KNOBS = {"chat.greeting_seconds": 0}
     assert await greeted(async_client, mira) == ""
     assert len(scripted.requests) == asked + 1
     assert (await async_client.get(f"/chat/{mira.uuid}/greeting/")).content == b"", "reading asks for nothing"
     await mira.arefresh_from_db()
     assert mira.greeting == ""
+
+
+@each_row(
+    ("written", "shown"),
+    [
+        ("“Ahoy, Ana!”", "Ahoy, Ana!"),
+        ('"Hi Ana," she says, "I am Mira"', '"Hi Ana," she says, "I am Mira"'),
+        ("“Hi Ana,” she says, “I am Mira.”", "“Hi Ana,” she says, “I am Mira.”"),
+        ('"They call me “Mira”, Ana."', "They call me “Mira”, Ana."),
+        ("「安娜，你好！」", "安娜，你好！"),
+        ("「安娜，」她说，「你好。」", "「安娜，」她说，「你好。」"),
+        ("『叫我「阿梅」就好。』", "叫我「阿梅」就好。"),
+        ('I am "Mira"', 'I am "Mira"'),
+        ('""', ""),
+    ],
+)
+def test_quotation_marks_go_where_one_pair_is_around_all_of_it(written: str, shown: str) -> None:
+    assert fit(written, "zh" if "安" in written or "叫" in written else "en") == shown
+
+
+async def test_no_model_is_asked_for_a_greeting_once_the_conversation_has_begun(
+    mira: Persona, scripted: Script, async_client: AsyncClient
+) -> None:
+    await async_client.aforce_login(mira.owner)
+    async with Page(mira.owner, mira) as page:
+        await page.say("Hello")
+        await page.until("chat.message.done")
+    asked = len(scripted.requests)
+    assert await greeted(async_client, mira) == ""
+    assert len(scripted.requests) == asked
+
+
+async def test_a_failure_is_remembered_for_a_while_and_not_once_there_is_something_else_to_write_from(
+    mira: Persona, scripted: Script, async_client: AsyncClient, settings: Any
+) -> None:
+    await async_client.aforce_login(mira.owner)
+    page = f"/chat/{mira.uuid}/"
+    assert b"data-greeting-url" in (await async_client.get(page)).content
+    scripted.says("Hello [name]!")
+    assert [await greeted(async_client, mira) for _reload in range(3)] == [""] * 3
+    assert len(scripted.requests) == 1
+    assert b"data-greeting-url" not in (await async_client.get(page)).content, "the plain one stands from the start"
+    await mira.core_blocks.filter(label="style").aupdate(content="Like a pirate.")
+    scripted.says("{greeting}")
+    assert await greeted(async_client, mira) == ""
+    assert len(scripted.requests) == 2, "of another style"
+    settings.LLM_MODEL_LARGE = "another"
+    scripted.says("Ahoy, Ana!")
+    assert "Ahoy" in await greeted(async_client, mira), "of another model"
+
+
+async def test_with_no_minutes_to_wait_a_failure_is_forgotten(
+    mira: Persona, scripted: Script, async_client: AsyncClient, settings: Any
+) -> None:
+    settings.KNOBS = {"chat.greeting_retry_minutes": 0}
+    await async_client.aforce_login(mira.owner)
+    scripted.says("Hello [name]!", "Ahoy, Ana!")
+    assert await greeted(async_client, mira) == ""
+    assert "Ahoy" in await greeted(async_client, mira)
 
 
 def test_a_greeting_that_a_model_wrote_goes_when_what_it_was_written_from_changes(mira: Persona) -> None:
@@ -165,18 +227,43 @@ def test_a_greeting_that_a_model_wrote_goes_when_what_it_was_written_from_change
         ({"colour": "plum"}, {}, True),
     ]
     for values, blocks, stays in changes:
-        Persona.objects.update(greeting="I am Mira.", greeting_import_uuid=None)
+        Persona.objects.update(greeting="I am Mira.", greeting_by_model=True)
         edit_persona(Persona.objects.get(), values, blocks, mira.owner)
         assert bool(Persona.objects.get().greeting) == stays, (values, blocks)
-    Persona.objects.update(greeting="From a card.", greeting_import_uuid=uuid4())
-    edit_persona(Persona.objects.get(), {"name": "Lin"}, {}, mira.owner)
-    assert Persona.objects.get().greeting == "From a card."
+    Persona.objects.update(greeting="I am Mira.", greeting_by_model=True)
+    mira.core_blocks.get(label="user").rewrite("Ana is a nurse.", mira.owner)
+    assert Persona.objects.get().greeting == "", "as an accepted draft does"
+
+
+def test_a_greeting_of_a_card_an_archive_or_a_person_outlives_an_edit_and_being_said(mira: Persona) -> None:
+    for source in (uuid4(), None):  # neither an archive nor a person names an import
+        Persona.objects.update(greeting="You came back.", greeting_import_uuid=source, greeting_by_model=False)
+        edit_persona(Persona.objects.get(), {"name": f"Lin {source}"}, {"style": f"Dry {source}."}, mira.owner)
+        assert Persona.objects.get().greeting == "You came back."
+    assert first_word.greet(mira, timezone.now())
+    assert Persona.objects.get().greeting == "You came back."
+
+
+def test_a_greeting_that_a_person_writes_in_the_admin_is_theirs(mira: Persona, admin_client: Client) -> None:
+    Persona.objects.update(greeting="I am Mira.", greeting_by_model=True, greeting_import_uuid=uuid4())
+    address = f"/admin/persona/persona/{mira.pk}/change/"
+    form = {"name": "Mira", "user_name": "Ana", "timezone": "UTC", "language": "en", "colour": "plum", "facts": "{}"}
+    admin_client.post(address, form | {"greeting": "Mine."})
+    mira.refresh_from_db()
+    assert (mira.greeting, mira.greeting_by_model, mira.greeting_import_uuid) == ("Mine.", False, None)
+    admin_client.post(address, form | {"greeting": "Mine.", "name": "Nora"})
+    mira.refresh_from_db()
+    assert (mira.name, mira.greeting) == ("Nora", "Mine.")
+    Persona.objects.update(greeting="I am Nora.", greeting_by_model=True)
+    admin_client.post(address, form | {"greeting": "I am Nora.", "name": "Lin"})
+    mira.refresh_from_db()
+    assert (mira.name, mira.greeting) == ("Lin", ""), "the model wrote it for Nora"
 
 
 def test_the_page_greets_until_something_was_said(mira: Persona, client: Client) -> None:
     client.force_login(mira.owner)
     assert 'data-testid="opener"' in client.get(f"/chat/{mira.uuid}/").content.decode()
-    Persona.objects.filter(pk=mira.pk).update(greeting="Ahoy.")
+    Persona.objects.filter(pk=mira.pk).update(greeting="Ahoy.", greeting_by_model=True)
     mira.refresh_from_db()
     assert first_word.greet(mira, timezone.now())
     assert not first_word.greet(mira, timezone.now()), "once"

@@ -274,3 +274,13 @@ def test_any_life_is_restored_and_saved_again_with_the_same_bytes(
         before = saved(mira)
         assert saved(restored(tmp_path, ana, mira)) == before
         transaction.set_rollback(True)
+
+
+def test_a_greeting_that_a_model_wrote_is_not_kept_and_any_other_is_restored_as_the_personas_own(
+    mira: Persona, ana: User, tmp_path: Path
+) -> None:
+    Persona.objects.update(greeting="I am Mira.", greeting_by_model=True)
+    assert "greeting" not in told(Persona.objects.get(), "persona")[0]
+    Persona.objects.update(greeting="You came back.", greeting_by_model=False)
+    again = restored(tmp_path, ana, Persona.objects.get())
+    assert (again.greeting, again.greeting_by_model) == ("You came back.", False)

@@ -71,7 +71,10 @@ def everything(mira: Persona) -> Persona:
     mood = {"mood": "warm", "energy": 6}
     pictures.save_picture(mira, jpeg())
     Persona.objects.filter(pk=mira.pk).update(
-        colour="plum", care_until=LATER, episodic_state=mood | {"updated_at": NOW.isoformat()}
+        colour="plum",
+        greeting="You came back.",
+        care_until=LATER,
+        episodic_state=mood | {"updated_at": NOW.isoformat()},
     )
     talked = talk(mira, "Hello.", status="closed")
     said = turn(talked, "done", spoke_first=True, started_at=NOW, usage={"tokens_in": 3})

@@ -90,6 +90,17 @@ def test_the_first_greeting_is_what_a_new_companion_says_first_and_goes_with_its
     assert mira.greeting == ""
 
 
+def test_a_cards_greeting_replaces_one_that_a_model_wrote_while_the_card_was_read_and_no_other(mira: Persona) -> None:
+    Persona.objects.filter(pk=mira.pk).update(greeting="Hello, I'm Mira!", greeting_by_model=True)
+    run = uuid4()
+    brought(mira, *of_file("card_v2.json"), by=run)  # `mira` was read before the model wrote
+    mira.refresh_from_db()
+    assert (mira.greeting, mira.greeting_import_uuid, mira.greeting_by_model) == ("You came back, Ana.", run, False)
+    brought(mira, card(greetings=("Another.",)))
+    mira.refresh_from_db()
+    assert (mira.greeting, mira.greeting_import_uuid) == ("You came back, Ana.", run)
+
+
 def test_somebody_one_has_talked_with_keeps_silent(mira: Persona) -> None:
     Persona.objects.filter(pk=mira.pk).update(greeting="Mine.")
     mira.refresh_from_db()
