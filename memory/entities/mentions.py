@@ -6,6 +6,8 @@ from memory.entities.stream_events import announce_changed
 from memory.models import Alias, ConceptNode, Entity, Mention
 from memory.recall.retrievers import entities_named
 
+_QUOTATION_MARKS = str.maketrans("", "", "“”")
+
 
 def note_named(node: ConceptNode, text: str) -> None:
     """Note whom the words name, of those that the persona knows; a name that two bear tells nothing."""
@@ -43,13 +45,14 @@ def follow_words(node: ConceptNode, before: str) -> None:
 
 
 def _name_instead(name: str, before: str, after: str) -> str:
-    """The name that stands in the place of `name`, where the texts differ in nothing else.
+    """The name that stands in the place of `name`, where the texts differ in nothing else but quotation marks.
 
-    >>> _name_instead("Martin", "Martin plays the cello.", "Oliver plays the cello.")
+    >>> _name_instead("Martin", "Ana: “Martin plays the cello.”", "Ana: Oliver plays the cello.")
     'Oliver'
     >>> _name_instead("Martin", "Martin plays the cello.", "My brother bakes.")
     ''
     """
+    before, after = before.translate(_QUOTATION_MARKS), after.translate(_QUOTATION_MARKS)
     at = before.find(name)
     rest = before[at + len(name) :]
     if at < 0 or not (after.startswith(before[:at]) and after.endswith(rest)):

@@ -168,7 +168,7 @@ def test_each_kind_of_work_is_shown_with_its_model_price_and_use_of_today(
     client.force_login(ben)
     own = client.get(URL)
     assert [row["tokens"] for row in own.context["work"]] == [1_234, 0, 1_234]
-    assert "Your use" in own.content.decode()
+    assert "Used by you" in own.content.decode()
 
 
 @each_row(

@@ -8,6 +8,7 @@ from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import read_requests
 from echovessel.llm.offline.reply import first_word
 from tests.echovessel.llm.offline import answer, talk
+from tests.everyday import everyday_messages
 from tests.table import each_row
 
 KEPT_ZH = (
@@ -216,11 +217,10 @@ def test_hundreds_of_messages_of_others_are_neither_parroted_nor_promised() -> N
     """Written by other hands for other tests: harmless messages of all kinds, and requests and what looks like them."""
     count = 0
     for language in ("en", "zh"):
-        harmless = (settings.BASE_DIR / "chat" / "care" / "lines" / f"harmless.{language}.tsv").read_text("utf-8")
         requests = (settings.BASE_DIR / "tests" / "echovessel" / "language" / "requests" / "aside.tsv").read_text(
             "utf-8"
         )
-        lines = [line.split("\t")[2] for line in harmless.splitlines()[1::13] if line.count("\t") >= 2]
+        lines = everyday_messages(language)[::13]
         lines += [line.split("\t")[1] for line in requests.splitlines()[1:] if "\t" in line]
         recent: list[dict[str, str]] = []
         asked: list[bool] = []

@@ -219,9 +219,11 @@ def test_a_name_that_is_put_right_takes_the_memory_with_it_and_back(
     client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "correct"]), values, **fetched)
     assert names(mira) == {right}
     assert list(node.entities.values_list("canonical_name", flat=True)) == [right]
-    read = prompt_of(mira, people["asks"])
-    assert node.description.replace(wrong, right) in read
-    assert node.description not in read
+    read, before = prompt_of(mira, people["asks"]), node.description
+    node.refresh_from_db()
+    assert right in node.description
+    assert node.description in read
+    assert before not in read
     client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
     assert names(mira) == {wrong}
 

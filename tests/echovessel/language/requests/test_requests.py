@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 
 from echovessel.language.requests import Request, RequestKind, classifier, read_requests
+from tests.everyday import everyday_messages
 from tests.table import each_row
 
 HERE = Path(__file__).parent
@@ -182,11 +183,7 @@ def test_look_alikes_are_not_taken_for_requests() -> None:
     ("stride", "most_sure", "most"), [(4, 12, 20), pytest.param(1, 30, 60, marks=pytest.mark.campaign)]
 )
 def test_what_people_write_every_day_asks_for_nothing(stride: int, most_sure: int, most: int) -> None:
-    texts = [
-        Path("chat/care/lines", f"harmless.{language}.tsv").read_text(encoding="utf-8") for language in ("en", "zh")
-    ]
-    messages = [line.split("\t")[2] for text in texts for line in text.splitlines() if not line.startswith("#")]
-    messages = messages[::stride]
+    messages = [*everyday_messages("en"), *everyday_messages("zh")][::stride]
     began = time.process_time()
     heard = [(message, read_requests(message)) for message in messages]
     assert time.process_time() - began < 0.012 * len(messages)

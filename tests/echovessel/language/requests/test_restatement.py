@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from echovessel.language.requests.restatement import read_change, read_claim, read_restatements
+from tests.everyday import everyday_messages
 
 HERE = Path(__file__).parent
 
@@ -40,9 +41,8 @@ def test_what_is_said_otherwise_replaces_its_place_alone(language: str) -> None:
 def test_what_people_say_every_day_rewrites_no_memory(language: str) -> None:
     memories = {memory for memory, _said, _right in pairs(language)}
     texts = (HERE / "aside" / f"{language}_lookalikes.jsonl").read_text(encoding="utf-8").splitlines()
-    lines = Path("chat/care/lines", f"harmless.{language}.tsv").read_text(encoding="utf-8").splitlines()
     said = [json.loads(text)["text"] for text in texts]
-    said += [line.split("\t")[2] for line in lines if not line.startswith("#")][::6]
+    said += everyday_messages(language)[::6]
     claims = [(one.subject, read_claim(one.subject)) for text in said for one in read_restatements(text)]
     assert len(claims) > 20
     taken = [(words, memory) for words, claim in claims for memory in memories if read_change(memory, claim, "Ana")]
