@@ -8,16 +8,19 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from heapq import nlargest
 
 from chat.models import Message
+from echovessel.language import tokenizer
 from echovessel.language.corrections import apply_correction
 from echovessel.language.requests import Request
-from echovessel.language.requests.restatement import read_change, read_claim
+from echovessel.language.requests.restatement import Claim, read_change, read_claim
 from memory.models import ConceptNode
 from memory.requests.find import holding, share_of, words_of
 from persona.models import Persona
 
 MAX_OFFERED = 3
+MAX_ALIGNED = 50  # memories that a correction is held against, word by word: those that share most words with it
 SHORT = 2  # words; who says no more speaks of what was said just before
 ALIKE = 0.5
 _PIECES = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’-]\w+)*|\s+|[^\w\s]|_")
@@ -37,24 +40,28 @@ def contradicted(persona: Persona, request: Request, before: Sequence[Message]) 
     else those that say what it denies, or what was said just before. `before`: the last messages, newest first."""
     said = words_of(" ".join(one.content for one in before[:2]), persona)
     told = words_of(request.subject or request.new, persona)
-    old, new = words_of(request.old, persona), words_of(request.new or request.subject, persona)
-    meant = said if len(new) <= SHORT else new  # "No, York."
-    scored = []
+    old, new = words_of(request.old, persona), words_of(request.new, persona)
+    meant = new or told
+    meant = said if len(meant) <= SHORT else meant  # "No, York."
     served = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+    ranked = []
     for node in holding(persona, [*told, *said]).filter(status__in=served):
-        suggestion = suggest(node.description, request, persona.called)
-        is_meant = share_of(old, node.description) == 1 if old else share_of(meant, node.description) >= ALIKE
-        if would_change(node, request) and (suggestion or (is_meant and not _says_already(node, request, persona))):
-            shares = share_of(told, node.description), share_of(said, node.description)
-            scored.append((suggestion is not None, *shares, node.pk, node))
-    return [node for *_rank, node in sorted(scored, reverse=True)[:MAX_OFFERED]]
-
-
-def _says_already(node: ConceptNode, request: Request, persona: Persona) -> bool:
-    if request.old and share_of(words_of(request.old, persona), node.description) == 1:
-        return False
-    new = words_of(request.new, persona)
-    return bool(new) and share_of(new, node.description) == 1
+        words = set(tokenizer.tokenize(node.description))
+        shares = share_of(told, words), share_of(said, words)
+        ranked.append((sum(shares), node.pk, shares, words, node))
+    claim = read_claim(request.subject or request.new)
+    scored = []
+    for _sum, pk, shares, words, node in nlargest(MAX_ALIGNED, ranked):
+        if suggestion := _suggest(node.description, request, claim, persona.called):
+            is_meant = suggestion.description != node.description
+        else:
+            says_old = bool(old) and share_of(old, words) == 1
+            says_already = not says_old and bool(new) and share_of(new, words) == 1
+            is_about = says_old if old else share_of(meant, words) >= ALIKE
+            is_meant = request.sure and is_about and not says_already
+        if is_meant:
+            scored.append((suggestion is not None, *shares, pk, node))
+    return [node for *_rank, node in nlargest(MAX_OFFERED, scored)]
 
 
 def suggest(description: str, request: Request, owner: str = "") -> Suggestion | None:
@@ -66,7 +73,10 @@ def suggest(description: str, request: Request, owner: str = "") -> Suggestion |
     >>> suggest("Ana's friend Ruth lives in Leeds.", request).description
     "Ana's friend Ruth lives in York."
     """
-    claim = read_claim(request.subject or request.new)
+    return _suggest(description, request, read_claim(request.subject or request.new), owner)
+
+
+def _suggest(description: str, request: Request, claim: Claim, owner: str) -> Suggestion | None:
     if change := read_change(description, claim, owner):
         start, end = change.start, change.end
         rewritten = description[:start] + change.new + description[end:]

@@ -7,7 +7,7 @@ for the boiler". A word counts nearly as much where its kin stands: "allergic" f
 """
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -172,10 +172,9 @@ def _matching(index: SubstringIndex, persona: Persona, words: Sequence[str]) -> 
     return [key for key, _count in counts.most_common(MAX_CANDIDATES)]
 
 
-def share_of(words: Sequence[str], text: str) -> float:
-    """How much of `words` stands in `text`, 0 to 1."""
-    told = set(tokenizer.tokenize(text))
-    return sum(word in told for word in words) / max(1, len(words))
+def share_of(words: Sequence[str], known: Set[str]) -> float:
+    """How many of `words` are among the known ones, 0 to 1."""
+    return sum(word in known for word in words) / max(1, len(words))
 
 
 def share_with_kin(words: Sequence[str], text: str) -> float:

@@ -40,6 +40,7 @@ REPLACED = "memory.node.updated"
 MAX_REPLACED = 3
 MAX_OPEN_QUESTIONS = 3  # wishes and things to remember that may be meant; who answers none is not asked more
 MAX_LOOKED_AT = 200  # events
+MAX_CORRECTIONS = 3  # of one message; each is held against memories
 KINDS = {RequestKind.WISH: "wish", RequestKind.NAME: "name", RequestKind.REMEMBER: "remember"}
 
 
@@ -49,10 +50,9 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
         before = messages_before(message)
         previous = next((one.content for one in before if one.role == Message.Role.USER), "")
         requests = read_requests(message.content, previous=previous)
-        restated = (
-            () if any(one.kind is RequestKind.CORRECTION for one in requests) else read_restatements(message.content)
-        )
-        for request in (*requests, *restated):
+        corrections = [one for one in requests if one.kind is RequestKind.CORRECTION][:MAX_CORRECTIONS]
+        others = [one for one in requests if one.kind is not RequestKind.CORRECTION]
+        for request in (*others, *(corrections or read_restatements(message.content))):
             match request.kind:
                 case RequestKind.FORGET:
                     offer_to_forget(turn, message, place_of(request), sure=request.sure)

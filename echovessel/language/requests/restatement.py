@@ -4,11 +4,16 @@
 her cat" it says the same but for one run of words, and that is what changes. The two are aligned word by word. A run is
 taken only where both say the same around it and both runs are of one kind: a number for a number, a day for a day, a
 noun with its preposition for another. Of anything else nothing is proposed: a wrong proposal is worse than none.
+
+Who needs a visa may need a break as well. Where both may hold, as after "need" and 「买」 or in another tense, the
+sentence must deny something or take something back: "not a visa", "You got that wrong", 「不对」.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property
+from itertools import islice
 
 from echovessel.language import lazy_re as re
 from echovessel.language import tokenizer
@@ -25,6 +30,8 @@ from echovessel.language.requests.types import Request, RequestKind
 
 MAX_RUN = 6  # tokens in one place
 MAX_SENTENCE = 160  # characters; who says more tells a story
+# Restatements of one message, and sentences that are looked at for them: each restatement is held against memories.
+MAX_RESTATEMENTS, MAX_LOOKED_AT = 3, 12
 
 _I = re.IGNORECASE
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -69,10 +76,11 @@ _GOVERNS = frozenset(
 _GOVERNS_ZH = frozenset("在叫是姓属学教养到去住做当开买对和跟从于拉弹爱吃喝说会要第月年周期有数色字戴穿欠给怕读念卖")
 # A run that holds one of these is no name of a thing: "works too much", 「很开心」.
 _NO_NOUN = frozenset(
-    tokenizer.tokenize("too very so quite not no been being away out up off down back only more much rather")
+    tokenizer.tokenize("too very so quite not no been being away out up off down back over only more much rather")
 )
 _NO_NOUN_ZH = re.compile(
     r"[我你他她它很太不没真挺好个这那么也又吗想会能要就过着被把让得]|有点|非常|睡觉|上班|上课|吃饭|休息|开会|加班|学习|工作|"
+    r"洗澡|散步|吵架|打架|迟到|失眠|[睡饱醉乖乱脏空趟]|"
     r"等|做|看|玩|写|跑|哭|忙|聊|路上|外面|家里|昨|明天|今天|后来|以前|一样|可以|喜欢|觉得"
 )
 _STOPS = frozenset(("last", "next", "this", "every", "since", "and", "but", "who", "which", "ago", "because", "while"))
@@ -117,19 +125,64 @@ _NOT_BEFORE_ZH = re.compile(
 )
 _CLEFT = re.compile(r"\s+(?:who|that|which|where)\b.*$", _I)
 _MARKED = re.compile(
-    r"\b(?:actually|in fact|as a matter of fact|correction)\b|\b(?:not|instead of|rather than)\b|n't\b|"
-    r"其实|实际上|准确地?说|更正|纠正|[说记搞弄打写听](?:错|混|反)|不对|(?:不|没)(?:是|叫|在|姓|属|住|去|学|养|有)",
+    r"\b(?:actually|in fact|as a matter of fact|correction)\b|"
+    r"其实|实际上|准确地?说|更正|纠正|[说记搞弄打写听](?:错|混|反)|不对",
     _I,
 )
+_DENIES = re.compile(r"\b(?:not|instead of|rather than)\b|n't\b|(?:不|没)(?:是|叫|在|姓|属|住|去|学|养|有)", _I)
+# Of the openings and tails, those that take something back. "Well", "oh no" and 「其实」 only begin to talk.
+_TAKES_BACK = re.compile(
+    r"(?<!oh )(?<!ah )\b(?:no|nope|correction|make that|my (?:bad|mistake)|wrong|not right|incorrect|not true|mistaken|"
+    r"meant|i (?:never )?said|say|misremember|misunderstood)\b|"
+    r"不对|才对|[说记搞弄打写听解]?[错混反岔]|不是|不(?=[，,])|更正|纠正|准确|[说指]的是",
+    _I,
+)
+# Whoever does one of these does it to one thing, or in one place, for a long time: who lives in Oslo does not live in
+# Bergen. Of any other verb both may hold: who needs a visa may need a break.
+_OF_ONE = frozenset(
+    tokenizer.tokenize(
+        "live work study learn play drive move born grew meet met marry married divorced allergic engaged called named "
+        "weigh cost earn turn retired"
+    )
+)
+_ONLY_PLACED = frozenset(tokenizer.tokenize("meet met"))  # "met in Rome", but not "met Ben"
+_OF_ONE_ZH = re.compile(
+    r"(?:是|叫|姓|属|[住搬嫁生]在?到?|学|教|(?:家|司|校|店|院|乡|学|礼)在|生日|来自|毕业于|年|的)了?$"
+)
+# Followed by what is done there for a long time: 「在大理|当护士」, 「对芒果|过敏」.
+_LONG_ZH = re.compile(r".{0,2}?(?:当|做|教|读|念|开|上班|上学|工作|长大|认识|出生|结婚|过敏)")
+_DETERMINERS = frozenset(("a", "the", "my", "our", "his", "her", "their", "to"))
+_COUNTED_ZH = re.compile(r"一[个只本件杯碗条张份块台部双辆]$")
+# What is said of somebody in praise or in blame tells no occupation and no kinship.
+_PRAISE = re.compile(
+    r"\b(?:genius|saint|pain|darling|angel|hero|star|legend|mess|wreck|disaster|nightmare|joke|fool|idiot|monster|gem|"
+    r"treasure|sweetheart|delight|menace|clown|coward|dream|mystery|handful|rock|bore|liar|wonder|blessing|sauna|zoo|"
+    r"good \w+|bad \w+|morning person|night owl)\b|"
+    r"好人|坏人|好心人|大忙人|天才|英雄|活宝|宝贝|开心果|夜猫子|吃货|骗子|笨蛋|傻瓜|胆小鬼|急性子|慢性子|脾气|话痨|麻烦|"
+    r"奇葩|单身|破|心里|[迷狂痴控]$",
+    _I,
+)
+_TENSES = (frozenset(("was", "were", "had")), frozenset(("am", "is", "are", "has", "have", "'m", "'re", "'ve")))
+_VERB_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed)$|(?<=[a-z]{2})ied$")
 
 
 @dataclass(frozen=True)
 class Claim:
-    """What a sentence states, and what it denies; `instead` where it says outright what stands for that."""
+    """What a sentence states, and what it denies; `instead` where it says outright what stands for that. `takes_back`:
+    it says that something was wrong."""
 
     stated: str
     denied: str = ""
     instead: str = ""
+    takes_back: bool = False
+
+    @cached_property
+    def stated_tokens(self) -> list["_Token"]:
+        return _tokens(self.stated)
+
+    @cached_property
+    def denied_tokens(self) -> list["_Token"]:
+        return _tokens(self.denied)
 
 
 @dataclass(frozen=True)
@@ -150,53 +203,69 @@ class _Token:
 
 
 def read_restatements(text: str) -> Iterator[Request]:
-    """The sentences of a message that say of something that it is otherwise. They are corrections only where a memory
-    says what they contradict.
+    """The first sentences of a message that say of something that it is otherwise. They are corrections only where a
+    memory says what they contradict.
 
     >>> [one.subject for one in read_restatements("Hi! Nora lives in Oslo, actually. It rained.")]
     ['Nora lives in Oslo, actually']
     """
     plain = prepare(text)
-    for start, end in sentences(plain):
-        words = plain[start:end]
-        if (
-            len(words) <= MAX_SENTENCE
-            and (OPENING.match(words) or _MARKED.search(words))
-            and is_own_voice(plain, start, end)
-            and not is_asked(plain, start)
-            and not is_told_of(plain, start, start, end)
-            and not is_said_to_others(plain, start, end)
-        ):
-            yield Request(RequestKind.CORRECTION, start, end, text[start:end], sure=False, subject_start=start)
+    restating = ((start, end) for start, end in sentences(plain) if _may_restate(plain[start:end]))
+    own = (
+        (start, end)
+        for start, end in islice(restating, MAX_LOOKED_AT)
+        if is_own_voice(plain, start, end)
+        and not is_asked(plain, start)
+        and not is_told_of(plain, start, start, end)
+        and not is_said_to_others(plain, start, end)
+    )
+    for start, end in islice(own, MAX_RESTATEMENTS):
+        yield Request(RequestKind.CORRECTION, start, end, text[start:end], sure=False, subject_start=start)
+
+
+def _may_restate(words: str) -> bool:
+    """Whether a sentence opens as a correction, or says that something is otherwise. Who says only what is not, as "I
+    don't like the cold", states nothing that could stand in a memory."""
+    return len(words) <= MAX_SENTENCE and bool(
+        OPENING.match(words) or _MARKED.search(words) or (_DENIES.search(words) and read_claim(words).denied)
+    )
 
 
 def read_claim(text: str) -> Claim:
     """What a correction states and denies.
 
     >>> read_claim("Actually Nora lives in Oslo now, not Bergen.")
-    Claim(stated='Nora lives in Oslo now', denied='Bergen', instead='')
+    Claim(stated='Nora lives in Oslo now', denied='Bergen', instead='', takes_back=False)
     >>> read_claim("我老家不是长沙，是株洲")
-    Claim(stated='我老家是株洲', denied='长沙', instead='株洲')
+    Claim(stated='我老家是株洲', denied='长沙', instead='株洲', takes_back=False)
     """
     words = text.replace("’", "'").strip(" \n.!。！~～")
+    tail = _TAIL.search(words)
     words = _TAIL.sub("", words)
     opening = OPENING.match(words)
+    takes_back = any(found and _TAKES_BACK.search(found[0]) for found in (opening, tail))
     words = words[opening.end() :] if opening and opening.end() < len(words) else words
+    stated, denied, instead = _divide(words)
+    return Claim(stated, denied, instead, takes_back)
+
+
+def _divide(words: str) -> tuple[str, str, str]:
+    """What is stated, what is denied, and what is said to stand for that."""
     if _HAN.search(words):
         if before := _NOT_BEFORE_ZH.match(words):
             denied, instead = (re.sub(r"[了啦的哦呀啊哈]+$", "", before[side]) for side in ("denied", "instead"))
             while len(denied) > 1 and len(instead) > 1 and denied[-1] == instead[-1] and len(denied) > 2:
                 denied, instead = denied[:-1], instead[:-1]  # 不是小军打碎的，是小勇打碎的
-            return Claim(before["lead"] + before["verb"].removeprefix("并") + instead, denied, instead)
+            return before["lead"] + before["verb"].removeprefix("并") + instead, denied, instead
         if after := _NOT_AFTER_ZH.match(words):
-            return Claim(after["stated"], re.sub(r"[了啦的哦呀啊哈]+$", "", after["denied"]))
-        return Claim(words)
+            return after["stated"], re.sub(r"[了啦的哦呀啊哈]+$", "", after["denied"]), ""
+        return words, "", ""
     if after := _NOT_AFTER.match(words):
-        return Claim(after["stated"], after["denied"])
+        return after["stated"], after["denied"], ""
     if before := _NOT_BEFORE.match(words):
         stated = re.sub(r"^(?:it|that)(?:'s| is| was)\s+", "", before["stated"], flags=_I)
-        return Claim(stated, _CLEFT.sub("", before["denied"]), stated if stated != before["stated"] else "")
-    return Claim(words)
+        return stated, _CLEFT.sub("", before["denied"]), stated if stated != before["stated"] else ""
+    return words, "", ""
 
 
 def read_change(memory: str, claim: Claim, owner: str = "") -> Change | None:
@@ -207,17 +276,16 @@ def read_change(memory: str, claim: Claim, owner: str = "") -> Change | None:
     Change(start=14, end=20, new='Oslo')
     >>> read_change("Nora lives in Bergen.", Claim("Nora lives near the sea"))
     """
-    known, told = _tokens(memory), _tokens(claim.stated)
-    denied = _tokens(claim.denied)
-    weighty = [token.form for token in denied if not _is_light(token.form)]
+    known = _tokens(memory)
+    weighty = [token.form for token in claim.denied_tokens if not _is_light(token.form)]
     forms = {token.form for token in known}
     if claim.denied and not (weighty and weighty[-1] in forms):
         return None
     is_known = all(form in forms for form in weighty)
     weighty = [form for form in weighty if form in forms]
-    if change := _aligned(memory, claim.stated, known, told, weighty, owner):
+    if change := _aligned(memory, claim, known, weighty, owner):
         return change
-    return _exchanged(memory, claim, known, told, weighty) if weighty and is_known else None
+    return _exchanged(memory, claim, known, weighty) if weighty and is_known else None
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -244,9 +312,8 @@ def _is_light(form: str) -> bool:
     return form in _LINKS or form in _PRONOUNS or form in _PRONOUNS_ZH or tokenizer.is_function_word(form)
 
 
-def _aligned(
-    memory: str, stated: str, known: Sequence[_Token], told: Sequence[_Token], denied: Sequence[str], owner: str
-) -> Change | None:
+def _aligned(memory: str, claim: Claim, known: Sequence[_Token], denied: Sequence[str], owner: str) -> Change | None:
+    stated, told = claim.stated, claim.stated_tokens
     match = SequenceMatcher(None, [one.form for one in known], [one.form for one in told], autojunk=False)
     steps = match.get_opcodes()
     runs = []
@@ -272,6 +339,12 @@ def _aligned(
     is_cut = False
     if all(_is_light(one.form) for one in told[:begins]) and not any(step[0] == "equal" for step in steps[:1]):
         first = max(first, last - (ends - begins))  # a subject: the words for the owner and for who it is to them stay
+    if not denied and _may_both_hold(
+        claim, known[first:last], known[last].form if last < len(known) else "", begins, ends
+    ):
+        return None
+    if not (denied or claim.takes_back) and _is_of_another_tense(memory, stated, known, told, steps):
+        return None
     at_least = first
     while first and begins > 1 and _can_widen(known, told, first, begins):
         first, begins = first - 1, begins - 1  # 李皓 for 李浩
@@ -294,6 +367,57 @@ def _aligned(
     if first and begins and known[first - 1].form == told[begins - 1].form == "a":
         old, new = known[first - 1 : last], told[begins - 1 : ends]  # "an" with its noun
     return Change(old[0].start, old[-1].end, stated[new[0].start : new[-1].end])
+
+
+def _may_both_hold(claim: Claim, old: Sequence[_Token], behind: str, begins: int, ends: int) -> bool:
+    """Whether what a memory says, `old`, may hold beside what the sentence says in its place, at `begins` to `ends`;
+    `behind`: the word that the memory goes on with."""
+    told, stated = claim.stated_tokens, claim.stated
+    if not old or begins in (0, ends) or _is_number(told[begins].form):
+        return False
+    lead, new = stated[: told[begins].start], stated[told[begins].start : told[ends - 1].end]
+    if _PRAISE.search(new) or (lead.endswith("属") and new[0] == "于"):
+        return True
+    if claim.takes_back:
+        return False
+    is_held = ends < len(told) and told[ends].form == behind
+    if _HAN.search(stated):
+        rest = stated[told[ends].start :] if is_held else ""
+        is_long = lead.endswith(("在", "对")) and _LONG_ZH.match(rest)
+        return not (is_long or _OF_ONE_ZH.search(lead) or (is_held and _COUNTED_ZH.search(lead)))
+    if is_held and not _is_light(behind) and told[begins - 1].form in _DETERMINERS:
+        return False  # "a green bicycle" for "a red bicycle", "to Elmwood school"
+    between: list[_Token] = []
+    for at in range(begins - 1, -1, -1):
+        form = told[at].form
+        if form in _OF_ONE:
+            return form in _ONLY_PLACED and not (between and all(_is_light(one.form) for one in between))
+        if form == "be":
+            return not all(_is_light(one.form) or stated[one.start].isupper() for one in between)
+        between.append(told[at])
+    return True
+
+
+def _is_of_another_tense(
+    memory: str,
+    stated: str,
+    known: Sequence[_Token],
+    told: Sequence[_Token],
+    steps: Sequence[tuple[str, int, int, int, int]],
+) -> bool:
+    """Whether a verb that both say is told of another time: "is drinking" beside "drinks", "was" beside "is"."""
+    pairs = (
+        (memory[one.start : one.end].lower(), stated[other.start : other.end].lower())
+        for name, first, last, begins, ends in steps
+        if name == "equal"
+        for one, other in zip(known[first:last], told[begins:ends], strict=True)
+    )
+    for pair in pairs:
+        tenses = {at for at, words in enumerate(_TENSES) for word in pair if word in words}
+        endings = {found[0] if (found := _VERB_ENDING.search(word)) else "" for word in pair}
+        if len(tenses) > 1 or len(endings) > 1:
+            return True
+    return False
 
 
 def _can_widen(known: Sequence[_Token], told: Sequence[_Token], first: int, begins: int) -> bool:
@@ -407,7 +531,7 @@ def _is_of_one_kind(
     ]
     if days[0] != days[1]:
         return False
-    is_spelled = any(letter.isupper() for letter in stated[1:])
+    is_spelled = stated.startswith("I ") or any(letter.isupper() for letter in stated[1:])
     return not (is_spelled and memory[heads[0].start].isupper() and stated[heads[1].start].islower())
 
 
@@ -442,11 +566,9 @@ def _is_held_behind(known: Sequence[_Token], last: int, told: Sequence[_Token], 
     )
 
 
-def _exchanged(
-    memory: str, claim: Claim, known: Sequence[_Token], told: Sequence[_Token], denied: Sequence[str]
-) -> Change | None:
+def _exchanged(memory: str, claim: Claim, known: Sequence[_Token], denied: Sequence[str]) -> Change | None:
     """What is denied, and stands in the memory once, for the only words of the sentence that are new."""
-    stated = claim.stated
+    stated, told = claim.stated, claim.stated_tokens
     if claim.instead:
         stated, told = claim.instead, _tokens(claim.instead)
         if _frame(told) >= len(told):
@@ -469,6 +591,10 @@ def _exchanged(
     if len(found) != 1 or len(new) > MAX_RUN or (_HAN.search(stated) and abs(length - len(new)) > 2):
         return None
     [old] = found
+    spelled = {one.form: claim.denied[one.start : one.end] for one in claim.denied_tokens}
+    for one in old:  # "a feeling" is not what is said by "feels"
+        if bool(_VERB_ENDING.search(memory[one.start : one.end])) != bool(_VERB_ENDING.search(spelled[one.form])):
+            return None
     if not _is_of_one_kind(memory, stated, old, new, is_lenient=True):
         return None
     return Change(old[0].start, old[-1].end, stated[new[0].start : new[-1].end])

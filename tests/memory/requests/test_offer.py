@@ -8,7 +8,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from chat.models import Message, Session, Turn
-from echovessel.language.requests import Request, RequestKind, read_requests
+from echovessel.language.requests import Request, RequestKind, read_requests, restatement
 from echovessel.outbox.models import OutboxEvent
 from memory import afterwards
 from memory.curation.correct import Correction, correct, restore
@@ -17,7 +17,7 @@ from memory.forgetting.planning import plan
 from memory.forgetting.types import Target
 from memory.models import ConceptNode, Evidence
 from memory.recall import recall
-from memory.requests import offer
+from memory.requests import corrections, offer
 from memory.requests.corrections import suggest
 from memory.requests.find import find_about
 from persona.models import Persona
@@ -512,6 +512,32 @@ def test_what_only_says_more_asks_nothing(mira: Persona, remember: Any, message:
         remember(mira, memory)
     afterwards.after_turn(ended(mira, message).pk, NOW)
     assert not asked("memory.correction.asked")
+
+
+@pytest.mark.django_db
+def test_a_long_message_is_held_against_the_nearest_memories_alone(
+    mira: Persona, remember: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aligned: list[str] = []
+
+    def read_change(memory: str, claim: Any, owner: str = "") -> Any:
+        aligned.append(memory)
+        return restatement.read_change(memory, claim, owner)
+
+    monkeypatch.setattr(corrections, "read_change", read_change)
+    monkeypatch.setattr(corrections, "MAX_ALIGNED", 4)
+    for number in range(12):
+        remember(mira, f"Ana saw the river {number} times.")
+    meant = remember(mira, "Ruth lives in a house by the river in Leeds.")
+    made = ended(mira, "Actually Ruth lives in a house by the river in York. " * 190)
+    offer.offer(made, list(made.messages.filter(role="user")))
+    [told] = asked("memory.correction.asked")
+    assert told["node_ids"] == [str(meant.uuid)]
+    assert len(aligned) <= offer.MAX_CORRECTIONS * 4 + corrections.MAX_OFFERED * offer.MAX_CORRECTIONS
+    aligned.clear()
+    made = ended(mira, "I don't like the house by the river. " * 270)
+    offer.offer(made, list(made.messages.filter(role="user")))
+    assert not aligned
 
 
 def test_who_says_how_not_to_be_called_is_asked_about_a_wish() -> None:
