@@ -348,11 +348,13 @@ class ReflectedThought(BaseModel):
 
 
 class ChangedFact(BaseModel):
-    """A known fact that no longer holds as it is written; `still` is what of it does."""
+    """A known fact that no longer holds as it is written; `still` is what of it does, `because` the news that ended
+    it, where the model says so."""
 
     id: Filled
     verdict: Annotated[Literal["over", "partly", "unsure"], BeforeValidator(_choice)]
     still: Annotated[str, BeforeValidator(lambda value: _text(value)[:MAX_FACT])] = ""
+    because: Annotated[Text, Field(description="id of what has changed")] = ""
 
 
 # --- whole answers ------------------------------------------------------------------------------------------------

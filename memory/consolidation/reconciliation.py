@@ -3,7 +3,7 @@
     change       what the session brought that replaces, ends or rivals something
     candidates   facts of earlier sessions that share its matter: telling words, the same slot, one domain of one person
     verdict      "over": it held until then, and is told as past; "partly": a sentence of what still holds takes its
-                 place; "unsure": the owner is asked
+                 place; "unsure", and whatever is pinned or confirmed: the owner is asked
 
 "I'm on amlodipine now" replaces the old tablets; that grapefruit is forbidden because of those is a fact of its own. A
 model is asked, once a session and only where there are candidates; what it does not say stands. Without one the owner
@@ -11,7 +11,7 @@ is asked about rivals alone (`rivals`). Nothing is ended that bears on health by
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -33,6 +33,7 @@ from memory.consolidation import prompt, replies, rivals
 from memory.consolidation.answer_schema import ChangedFact, ReconciliationAnswer
 from memory.consolidation.imported import is_imported
 from memory.consolidation.messages import messages_of
+from memory.consolidation.remainders import is_remainder
 from memory.curation.restatements import names_of
 from memory.entities.resolve import link_inherited
 from memory.models import ConceptNode, Evidence
@@ -49,6 +50,8 @@ MAX_ASKED = 2
 # A word that more facts contain tells nothing of the matter.
 HOLDING_A_WORD = 6
 SHARED_WORD, SAME_SLOT, SAME_DOMAIN = 2, 2, 1
+# What holds, or is still planned, and nothing has ended.
+_STANDING = Q(plan_state="", until="") | Q(plan_state=PlanState.PLANNED)
 # Facts of these may end together: who turns vegetarian likes steak no longer.
 _OF_THE_BODY = {Domain.HEALTH, Domain.LIKES, Domain.BELIEFS}
 
@@ -85,7 +88,7 @@ def reconcile(lease: Lease[Session]) -> None:
         except LLMError as error:
             if not error.permanent:
                 raise
-    _apply(lease, written, candidates, answer)
+    _apply(lease, written, {change.news.pk for change in changes}, candidates, answer)
 
 
 def changes_of(persona: Persona, written: Sequence[ConceptNode]) -> list[Change]:
@@ -105,8 +108,7 @@ def candidates_for(session: Session, changes: Sequence[Change]) -> list[tuple[Co
     """The facts of earlier sessions that the changes may leave untrue, the likeliest first, each with its change."""
     if not changes:
         return []
-    standing = Q(plan_state="", until="") | Q(plan_state=PlanState.PLANNED)
-    facts = session.persona.nodes.active().filter(standing, kind=Kind.FACT, resolved_by=None)
+    facts = session.persona.nodes.active().filter(_STANDING, kind=Kind.FACT, resolved_by=None)
     facts = facts.exclude(subject=ConceptNode.Subject.PERSONA).exclude(session=session)
     newest = facts.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED]
     known = [node for node in newest if not rivals.is_told_as_over(node.description)]
@@ -166,10 +168,12 @@ def _request(session: Session, changes: Sequence[Change], candidates: Sequence[C
 def _apply(
     lease: Lease[Session],
     written: Sequence[ConceptNode],
+    causes: Collection[int],
     candidates: Sequence[tuple[ConceptNode, Change]],
     answer: ReconciliationAnswer,
 ) -> None:
-    """Write the verdicts, and ask the owner where there are none."""
+    """Write the verdicts, and ask the owner where there are none. Of the `causes`, by key, the model may name the one
+    that ended a fact; else it is the one whose words are nearest."""
     persona, now, model = lease.row.persona, lease.clock(), follow()
     given = {node.pk: (node, change.news) for node, change in candidates}
     verdicts = {pk: one for one in answer.changes or () if (pk := prompt.node_id(one.id)) in given}
@@ -177,11 +181,15 @@ def _apply(
     vectors = dict(zip(rests, embedding.embed(list(rests.values())), strict=True)) if rests else {}
     with transaction.atomic():
         lease.checkpoint()
-        live = persona.nodes.active().in_bulk(list(verdicts))
+        # Somebody may have hidden, corrected or pinned them while the model thought, or have forgotten the news.
+        live = persona.nodes.active().filter(_STANDING, resolved_by=None).in_bulk(list(verdicts))
+        told = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in written])
         unsure: list[tuple[ConceptNode, ConceptNode]] = []
         for pk, verdict in verdicts.items():
-            node, news = given[pk]
-            if pk not in live or live[pk].description != node.description:
+            (asked_about, guessed), node = given[pk], live.get(pk)
+            named = prompt.node_id(verdict.because)
+            news = told.get(named if named in causes else guessed.pk)
+            if node is None or news is None or node.description != asked_about.description:
                 continue
             if not _may_end(node, news, verdict):
                 unsure.append((node, news))
@@ -194,17 +202,23 @@ def _apply(
             asked += rivals.ask_about(persona, node, news, now)
         # A model that was asked and named no rival says that both stand.
         settled = {pk for pk in given if answer.changes is not None}
-        rivals.ask(persona, written, now, settled=settled, limit=MAX_ASKED - asked)
+        left = [told[node.pk] for node in written if node.pk in told]
+        rivals.ask(persona, left, now, settled=settled, limit=MAX_ASKED - asked)
 
 
 def _may_end(node: ConceptNode, news: ConceptNode, verdict: ChangedFact) -> bool:
-    """Whether a verdict is believed: it is sure, says no word that nobody said, and takes away nothing that bears on
-    health by news that has nothing to do with it."""
-    told = telling_words(node.description) | telling_words(news.description)
-    is_left = verdict.verdict == "partly" and bool(verdict.still) and telling_words(verdict.still) <= told
-    of_health = bears_on_health(news.description) or news.domain == Domain.HEALTH
-    loses_health = bears_on_health(node.description) and not (is_left and bears_on_health(verdict.still))
-    return (verdict.verdict == "over" or is_left) and (of_health or not loses_health)
+    """Whether a verdict is believed: it is sure, says nothing that the fact does not say, and takes away nothing that a
+    person vouched for, nor what bears on health by news that has nothing to do with it."""
+    if node.pinned or node.verification == ConceptNode.Verification.CONFIRMED:
+        return False
+    is_at_stake = _of_health(node) and not _of_health(news)
+    if verdict.verdict == "partly":
+        return is_remainder(verdict.still, node.description, keeps_health=is_at_stake)
+    return verdict.verdict == "over" and not is_at_stake
+
+
+def _of_health(node: ConceptNode) -> bool:
+    return node.domain == Domain.HEALTH or bears_on_health(node.description)
 
 
 def end(node: ConceptNode, news: ConceptNode) -> None:
@@ -245,17 +259,24 @@ def _keep_the_rest(
         description=still,
         source=node.source,
         subject=node.subject,
+        emotional_impact=node.emotional_impact,
+        emotion_tags=node.emotion_tags,
+        relational_tags=node.relational_tags,
         session=node.session,
         confidence=node.confidence,
+        verification=node.verification,
         evidence=[Quote(row.message, row.quote, row.start, row.end) for row in rows],
         supersedes=[node],
         created_at=node.created_at,
+        import_uuid=node.import_uuid,
         domain=node.domain,
         since=node.since,
+        until=node.until,
         plan_state=node.plan_state,
         event_time=days_of_fact(node.domain, node.since, node.until),
     )
-    rest = write(persona, draft, vector, model, now).node
-    if rest is not None:
-        ConceptNode.objects.filter(pk=rest.pk).update(resolved_by=news)
-        link_inherited(rest, [node])
+    rest = write(persona, draft, vector, model, now)
+    # A memory that says so anyhow stands on its own ground, and does not go with the news.
+    if rest.node is not None and rest.outcome == "new":
+        ConceptNode.objects.filter(pk=rest.node.pk).update(resolved_by=news)
+        link_inherited(rest.node, [node])

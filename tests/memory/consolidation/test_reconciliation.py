@@ -1,18 +1,27 @@
 """Facts that rest on what has ended: told as past where the model says so, asked about where it is not sure."""
 
+import re
+from collections.abc import Callable
 from typing import Any
+from uuid import uuid4
 
 import pytest
 
 from chat.models import Message
+from echovessel import llm
+from memory import forgetting
 from memory.consolidation import runner
-from memory.models import ConceptNode, Question
+from memory.consolidation.remainders import is_remainder
+from memory.curation import actions
+from memory.forgetting import Target, plan
+from memory.models import ConceptNode, ImportRun, Question
 from memory.recall import recall
 from memory.requests.withhold import withhold
 from persona.models import Persona
 from tests.memory.consolidation.test_facts import fact
 from tests.memory.sessions import Clock, cite, extraction, talk
 from tests.scripted import Script
+from tests.table import each_row
 
 PILLS = "I take ramipril every morning, and no grapefruit because of the ramipril."
 TREE = "I can't eat prawns, they'd kill me, but I eat crab. Ben and I will buy a house with a pear tree in May."
@@ -117,6 +126,67 @@ def test_a_plan_of_two_who_have_parted_is_called_off(mira: Persona, model: Scrip
     assert node("Ana and Ben will buy").plan_state == "cancelled"
 
 
+@each_row(
+    ("still", "whole", "is_believed"),
+    [
+        ("Ana will go to Oslo and Bergen.", "Ana and Ben will go to Oslo and Bergen.", True),
+        ("Ana eats no nuts.", "Ana eats no nuts, and cooks a lamb stew on Sundays.", True),
+        ("林悦对虾过敏。", "林悦对虾过敏，螃蟹可以吃。", True),
+        ("陈屿要做透析。", "陈屿要做透析，还不知道订婚的事。", True),
+        ("Stefan受不了这个味道。", "许嘉树的室友Stefan受不了这个味道。", True),
+        ("Ana is not allergic to nuts.", "Ana is not allergic to penicillin but to nuts.", False),
+        ("Ana is allergic to penicillin.", "Ana is not allergic to penicillin but to nuts.", False),
+        ("Ana does drink wine.", "Ana does not drink wine or smoke.", False),
+        ("Ana smokes.", "Ana stopped smoking and drinking.", False),
+        ("Ana eats nuts.", "Ana eats no prawns, crab or nuts.", False),
+        ("Ana was allergic to prawns.", "Ana is allergic to prawns but eats crab.", False),
+        ("安娜对青霉素不过敏。", "安娜对青霉素过敏，不吃蟹。", False),
+        ("安娜吃花生。", "安娜不吃虾、蟹和花生。", False),
+        ("Ana lives in Bergen.", "Ana lives in Oslo.", False),
+        ("Ana lives in Oslo.", "Ana lives in Oslo.", False),
+        ("", "Ana lives in Oslo.", False),
+    ],
+)
+def test_what_is_left_of_a_fact_denies_what_it_denied(still: str, whole: str, is_believed: bool) -> None:
+    assert is_remainder(still, whole, keeps_health=False) is is_believed
+
+
+@each_row(
+    ("still", "whole", "is_believed"),
+    [
+        ("Ana is allergic to nuts.", "Ana is allergic to nuts but rows on the lake.", True),
+        ("Ana eats no nuts.", "Ana eats no nuts, and cooks a lamb stew on Sundays.", True),
+        ("Ana is allergic to prawns.", "Ana is allergic to prawns, crab and nuts.", False),
+        ("Ana rows.", "Ana is allergic to nuts but rows on the lake.", False),
+        ("Ana reads at night.", "Ana wears a mask at night and reads at night.", False),
+        ("安娜划船。", "安娜对花生过敏，周末常去划船。", False),
+    ],
+)
+def test_nothing_of_health_is_left_out(still: str, whole: str, is_believed: bool) -> None:
+    assert is_remainder(still, whole, keeps_health=True) is is_believed
+
+
+def test_health_and_what_a_person_vouched_for_end_only_where_the_owner_says_so(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    """News of a boat ends no fact of health, though no word of it says so; nor does any news what is pinned."""
+    lived(mira, model, clock)
+    actions.confirm(node("Ana may eat no grapefruit"))
+    actions.pin(node("Ana is allergic"))
+    session = talk(mira, "I keep a needle on the boat.", "> I see.", "It rains.")
+    needle = fact("Ana keeps a needle on the boat.", cite(session.messages.earliest("id")), domain="health")
+    model.answers(extraction(facts=[needle]))
+    runner.run(session.pk, clock)
+    boat = ("Ana sold the boat with the needle.", "", {"domain": "belongings"})
+    tell(mira, model, clock, "We sold the boat with the needle.", boat, changes=[("Ana keeps a needle", "over", "")])
+    gone = [("Ana may eat no grapefruit", "over", ""), ("Ana is allergic", "partly", "Ana is allergic to prawns.")]
+    tell(mira, model, clock, "I take amlodipine instead of the ramipril now.", NEW_PILLS, changes=gone[:1])
+    tell(mira, model, clock, "I'm vegetarian now.", ("Ana is vegetarian.", "", {"domain": "health"}), changes=gone[1:])
+    for text in ("Ana keeps a needle", "Ana may eat no grapefruit", "Ana is allergic"):
+        assert (node(text).status, node(text).until) == ("active", "")
+        assert Question.objects.filter(grounds=node(text)).exists(), text
+
+
 @pytest.mark.parametrize(
     ("verdict", "still"), [("over", ""), ("partly", "Ana eats crab and lobster."), ("partly", ""), ("unsure", "")]
 )
@@ -177,3 +247,93 @@ def test_one_plan_is_done_once_however_often_it_is_told(
     told = ConceptNode.objects.get(description=gave["description"])
     assert (plan.status, plan.plan_state, plan.resolved_by) == ("active", "done", told)
     assert (told.status, told.plan_state) == ("active", "")
+
+
+def test_the_rest_of_an_imported_fact_keeps_what_it_had_and_goes_with_the_import(
+    mira: Persona, model: Script, clock: Clock, remember: Callable[..., ConceptNode]
+) -> None:
+    run = ImportRun.objects.create(persona=mira, uuid=uuid4(), at=clock())
+    had: dict[str, Any] = {"emotional_impact": 5, "relational_tags": ["vulnerability"]}
+    imported = {"kind": "fact", "domain": "health", "source": "import", "import_uuid": run.uuid}
+    remember(mira, "Ana is allergic to prawns but eats crab.", **imported, **had)
+    crab = ("Ana is vegetarian.", "", {"domain": "health"})
+    still = "Ana is allergic to prawns."
+    tell(mira, model, clock, "I'm vegetarian now.", crab, changes=[("Ana is allergic", "partly", still)])
+    rest = ConceptNode.objects.get(description=still)
+    assert had.items() <= vars(rest).items()
+    forgetting.forget(plan([Target("import", run.pk)], forgetting.REVERT_IMPORT), None, clock())
+    assert not ConceptNode.objects.filter(description__startswith="Ana is allergic").exists()
+
+
+def test_the_rest_of_a_plan_keeps_its_days(mira: Persona, model: Script, clock: Clock) -> None:
+    lived(mira, model, clock)
+    parted = ("Ana and Ben broke up.", "", {"domain": "people"})
+    still = "Ana will buy a house with a pear tree."
+    tell(mira, model, clock, "Ben and I broke up.", parted, changes=[("Ana and Ben will buy", "partly", still)])
+    rest = node("Ana will buy")
+    assert (rest.plan_state, rest.since, rest.until) == ("planned", "2026-05", "2026-05")
+
+
+def test_a_memory_that_says_the_rest_anyhow_does_not_go_with_the_news(
+    mira: Persona, model: Script, clock: Clock
+) -> None:
+    lived(mira, model, clock)
+    still = "Ana is allergic to prawns."
+    tell(mira, model, clock, "Prawns would kill me.", (still, "", {"domain": "health"}), changes=[])
+    told = ConceptNode.objects.get(description=still)
+    said = tell(
+        mira,
+        model,
+        clock,
+        "I'm vegetarian now, no crab either.",
+        ("Ana is vegetarian.", "", {"domain": "health"}),
+        changes=[("Ana is allergic to prawns but", "partly", still)],
+    )
+    assert node("Ana is allergic to prawns but").superseded_by == told
+    withhold(said)
+    told.refresh_from_db()
+    assert (told.status, told.resolved_by) == ("active", None)
+
+
+def test_news_that_the_owner_hid_meanwhile_ends_nothing(
+    mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lived(mira, model, clock)
+    answer_now = llm.answer_now
+
+    def slowly(*args: Any, **options: Any) -> Any:
+        answer = answer_now(*args, **options)
+        if news := ConceptNode.objects.filter(description__startswith="Ana takes amlodipine").first():
+            actions.hide(news)
+        return answer
+
+    monkeypatch.setattr(llm, "answer_now", slowly)
+    changes = [("Ana may eat no grapefruit", "over", "")]
+    tell(mira, model, clock, "I take amlodipine instead of the ramipril now.", NEW_PILLS, changes=changes)
+    assert node("Ana takes amlodipine").status == "hidden"
+    assert (node("Ana may eat no grapefruit").until, node("Ana may eat no grapefruit").resolved_by) == ("", None)
+
+
+@pytest.mark.parametrize("is_named", [True, False])
+def test_a_fact_ends_by_the_news_that_the_model_names(
+    mira: Persona, model: Script, clock: Clock, is_named: bool
+) -> None:
+    """Where it names none, or none of this session, by the one whose words are nearest."""
+    lived(mira, model, clock)
+    session = talk(mira, "Ben and I broke up.", "> Oh.", "And I quit the house with the pear tree.")
+    parted, _, quitted = session.messages.order_by("id")
+    facts = [
+        fact("Ana quit the house with the pear tree.", cite(quitted), domain="work"),
+        fact("Ana broke up with Ben.", cite(parted), domain="people"),
+    ]
+    ended, other = (f"e{node(text).pk}" for text in ("Ana and Ben will buy", "Ana takes ramipril"))
+
+    def verdicts(request: llm.Request) -> dict[str, Any]:
+        [told] = re.findall(r"\[(e\d+)\].*broke up with Ben", request.user)
+        return {"changes": [{"id": ended, "verdict": "over", "because": told if is_named else other}]}
+
+    model.answers(extraction(facts=facts), verdicts)
+    runner.run(session.pk, clock)
+    called_off = node("Ana and Ben will buy")
+    cause = node("Ana broke up" if is_named else "Ana quit")
+    assert (called_off.plan_state, called_off.resolved_by) == ("cancelled", cause)

@@ -1,7 +1,9 @@
 """Two told stories of nothing but changes: in part, from A to B to C, back to A, no longer, of somebody else, on a day.
 
-The replies in `changes/replies` are those of a large model's stand-in; they name what each item replaces
-and nothing that only rests on it, for that is what the second question is for.
+The hand that wrote the rule wrote the stories, their truth and the replies in `changes/replies`, too. The replies name
+what each item replaces and nothing that only rests on it; the verdicts on that were given to the prompts of an earlier
+version of the rule, and are found again by the older fact's opening words. So the figures show that the mechanism
+works, and measure no model.
 """
 
 from pathlib import Path

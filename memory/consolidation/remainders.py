@@ -1,0 +1,60 @@
+"""What is left of a sentence of which a part is over. Pure.
+
+A model that is to repeat what still holds may turn it round by leaving out: of "not allergic to penicillin but to
+nuts" the words "allergic to penicillin" are left, and of "no prawns, crab or nuts" the words "nuts". So a denial keeps
+all that it denies, or goes with it and with everything that follows.
+"""
+
+import re
+from collections.abc import Iterator
+
+from echovessel.language import tokenizer
+from echovessel.language.health import bears_on_health
+from memory.store.deduplication import telling_words
+
+# What says no, in a word of its own or in the meaning of one.
+_DENIAL = re.compile(
+    r"\b(?:not|no|never|nobody|nothing|none|nor|without|cannot|allerg\w+|intoleran\w+|avoid\w*|refus\w+|forb\w+|hates?|"
+    r"dislikes?|stop\w*|quits?|gave up|given up)\b|n['\u2019]t\b|[不没别无未避忌拒禁戒]|过敏|讨厌",
+    re.I,
+)
+# Between parts that each say something of their own, and not within a list of things that one verb governs.
+_BETWEEN_PARTS = re.compile(
+    r"[;；。]|，(?=[^，；。]{4})|,? \bbut\b|, (?=(?:so|which|who|s?he|they|it|and \w+(?:s|ed|can|must|may|will))\b)|"
+    r"\b(?:because|while|though|although)\b|但|而|因为",
+    re.I,
+)
+
+
+def is_remainder(still: str, whole: str, *, keeps_health: bool) -> bool:
+    """Whether `still` is `whole` without a part: its own words in their order, which deny what they denied; with
+    `keeps_health` nothing is left out that bears on health, or that may.
+
+    >>> is_remainder("Ana is allergic to prawns.", "Ana is allergic to prawns but eats crab.", keeps_health=True)
+    True
+    >>> is_remainder("Ana is not allergic to prawns.", "Ana is allergic to prawns but eats crab.", keeps_health=False)
+    False
+    """
+    rest = iter(_words(whole))
+    left = telling_words(still)
+    if not left or left >= telling_words(whole) or not all(word in rest for word in _words(still)):
+        return False
+    denials, keeps, has_ended = 0, bears_on_health(still), False
+    for part in _BETWEEN_PARTS.split(whole):
+        words, denial = telling_words(part), _DENIAL.search(part)
+        if has_ended and words & left:
+            return False
+        # What is denied follows the denial; in 「对虾过敏」 it stands before.
+        denied = (telling_words(part[denial.end() :]) or words) if denial else set()
+        is_kept = (denied if denial else words) <= left
+        if not is_kept and ((denied & left) or (keeps_health and (denial or bears_on_health(part)))):
+            return False
+        denials += len(_DENIAL.findall(part)) if is_kept else 0
+        keeps |= is_kept and denial is not None
+        has_ended |= not is_kept and denial is not None
+    return denials == len(_DENIAL.findall(still)) and (keeps or not keeps_health)
+
+
+def _words(text: str) -> Iterator[str]:
+    """The words of a text in their order; of scripts without spaces the characters, not their pairs."""
+    return (token for token in tokenizer.tokenize(text) if len(tokenizer.tokenize(token)) == 1)
