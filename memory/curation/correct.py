@@ -187,6 +187,8 @@ def _rewrite(
                 differing["plan_state"] = ""
             start, end = days_of_fact(domain, since, until) or (None, None)
             differing |= {"event_time_start": start, "event_time_end": end}
+            if differing.keys() & {"since", "until", "plan_state"}:  # times of the owner's own, which no news ended
+                differing["resolved_by"] = None
         wished = [str(differing[name]) for name in ("description", "condition") if name in differing]
         if stored.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, wished)):
             raise InvalidMemory("description", "no persona may take this for a wish")
