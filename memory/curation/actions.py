@@ -10,6 +10,7 @@ from typing import Any, Literal
 from django.db import transaction
 
 from echovessel.outbox import events
+from memory.curation.reinstatement import held_before, is_ended
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
 from memory.store.writing import days_of_fact, erase_entity_descriptions
@@ -69,28 +70,36 @@ def release_from_quarantine(node: ConceptNode) -> bool:
     return _changed(node, "let_in", quarantined, status=Status.ACTIVE)
 
 
-def reinstate(newer: ConceptNode) -> bool:
-    """Take back that a memory superseded others, or ended them: they hold again, and it is hidden."""
+def reinstate(newer: ConceptNode) -> list[ConceptNode]:
+    """Take back that a memory superseded others, or ended them: they hold again, and it is hidden. Return the changed
+    ones as they were."""
     with transaction.atomic():
-        superseded = newer.supersedes.filter(status=Status.SUPERSEDED).select_related("persona").order_by("id")
-        again = {"status": Status.ACTIVE, "superseded_by": None}
-        restored = [node for node in superseded if _changed(node, "reinstated", _of(node), **again)]
-        ended = newer.resolves.filter(kind=ConceptNode.Kind.FACT).select_related("persona").order_by("id")
-        for node in ended:
-            if not reinstate(node):
-                _changed(node, "reinstated", _of(node), **held_before(node))
-            restored.append(node)
-        if restored:
+        changes = held_before([newer.pk])
+        before = list(ConceptNode.objects.filter(pk__in=changes).select_related("persona").order_by("id"))
+        for node in before:
+            values = changes[node.pk]
+            ConceptNode.objects.filter(pk=node.pk).update(**values)
+            if values.get("status") == Status.HIDDEN:
+                _publish(node, "hidden")
+                erase_entity_descriptions(node)
+            elif values.keys() - {"superseded_by_id"}:
+                _publish(node, "reinstated")
+        if before:
             hide(newer)
-    return bool(restored)
+    return before
 
 
-def held_before(ended: ConceptNode) -> dict[str, Any]:
-    """The columns of a fact before another memory ended it, or told that the plan was carried out."""
-    if ended.plan_state:
-        return {"plan_state": ConceptNode.PlanState.PLANNED, "resolved_by": None}
-    start, end = days_of_fact(ended.domain, ended.since, "") or (None, None)
-    return {"until": "", "event_time_start": start, "event_time_end": end, "resolved_by": None}
+def unsupersede(node: ConceptNode) -> bool:
+    """Recall what was superseded again, where what superseded it holds no longer."""
+    alone = _of(node).filter(status=Status.SUPERSEDED, superseded_by=None)
+    return _changed(node, "reinstated", alone, status=Status.ACTIVE)
+
+
+def end(fact: ConceptNode, by: ConceptNode, *, until: str, plan_state: str) -> bool:
+    """Tell a fact as past again, because of a memory that ended it before; False where it is told as past already."""
+    start, last = days_of_fact(fact.domain, fact.since, until) or (None, None)
+    values = {"until": until, "plan_state": plan_state, "event_time_start": start, "event_time_end": last}
+    return not is_ended(fact) and _changed(fact, "ended", _of(fact).filter(resolved_by=None), resolved_by=by, **values)
 
 
 Action = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
@@ -121,6 +130,10 @@ def _changed(node: ConceptNode, change: str, where: NodeQuerySet, **values: Any)
     with transaction.atomic():
         if not where.update(**values):
             return False
-        events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change=change)
+        _publish(node, change)
     node.refresh_from_db(fields=[*values])
     return True
+
+
+def _publish(node: ConceptNode, change: str) -> None:
+    events.publish(node.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change=change)

@@ -2,6 +2,7 @@
 
     target          deleted, with every earlier version of it
     its messages    (and those of what was concluded from it) deleted or withheld, as the choice says
+    what was left   of a target that ended in part is deleted, for it says what the target said
     dependents      deleted; with "orphan" they stay as long as they rest on something else
     shared messages take the memories that rest on them along; with "orphan" those stay and the messages are withheld
     a reply         goes or is withheld with the messages it replied to
@@ -24,11 +25,13 @@ NONE: frozenset[int] = frozenset()
 
 @dataclass(frozen=True)
 class MemoryNode:
-    """A memory: the messages that it quotes, the memories from which it was concluded, and the one that replaced it."""
+    """A memory: the messages that it quotes, the memories from which it was concluded, the one that replaced it, and
+    those of which it is what was left when they ended in part."""
 
     messages: frozenset[int] = NONE
     filling: frozenset[int] = NONE
     superseded_by: int | None = None
+    left_of: frozenset[int] = NONE
 
 
 @dataclass(frozen=True)
@@ -105,6 +108,8 @@ class _Decider:
         for pk, memory in self.graph.memories.items():
             if memory.superseded_by in self.going and self.choice.block_reimport:
                 self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
+            if memory.left_of & self.going.keys():
+                self._add(pk, "rests_on", by_content=bool(memory.left_of & self.content_matches))
             if memory.filling & self.going.keys():
                 self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
             if memory.messages & chosen:

@@ -18,8 +18,9 @@ from echovessel.language import tokenizer
 from echovessel.language.person_names import normalize_name, occurs
 from memory.consolidation.apply import CORRECTION
 from memory.consolidation.replacing import News
+from memory.curation.reinstatement import is_what_was_left
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
-from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
+from memory.forgetting.closure import NONE, ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
 from memory.forgetting.registry import among, naming
 from memory.forgetting.types import Choice, MentionMode, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion
@@ -29,7 +30,8 @@ from persona.models import Persona
 
 NODE_FIELDS = (
     "uuid", "persona_id", "kind", "description", "session_id", "external_id", "superseded_by_id", "created_at",
-    "content_hash", "event_time_start", "event_time_end", "relational_tags", "status",
+    "content_hash", "event_time_start", "event_time_end", "relational_tags", "status", "resolved_by_id", "until",
+    "plan_state",
 )  # fmt: skip
 
 
@@ -64,11 +66,15 @@ class Closure:
         for edge in self.fillings.values():
             if edge.child_id is not None:
                 children[edge.parent_id].add(edge.child_id)
+        superseded: dict[int | None, set[int]] = defaultdict(set)
+        for pk, node in self.nodes.items():
+            superseded[node.superseded_by_id].add(pk)
         memories = {
             pk: MemoryNode(
                 frozenset(quoted[pk]),
                 frozenset(children[pk]),
                 node.superseded_by_id if self._is_earlier_version(node, quoted) else None,
+                frozenset(superseded[pk]) if is_what_was_left(node) else NONE,
             )
             for pk, node in self.nodes.items()
         }
@@ -141,10 +147,11 @@ class ClosureReader:
         self.closure.decision = decision = decide(self.closure.graph(), self.closure.request, self.choice)
         self._read_messages([*decision.messages, *decision.withheld])
         if going := self._unseen("memories", decision.memories):
-            # Memories that were concluded from these, and those that they replaced.
+            # Memories that were concluded from these, those that they replaced, and what was left of these.
             parents = Filling.objects.filter(child__in=among(going)).values_list("parent_id", flat=True)
             earlier = ConceptNode.objects.filter(superseded_by__in=among(going)).values_list("pk", flat=True)
-            self._read_nodes([*parents, *earlier])
+            left = ConceptNode.objects.filter(supersedes__in=among(going), resolved_by__isnull=False)
+            self._read_nodes([*parents, *earlier, *left.values_list("pk", flat=True)])
         if messages := self._unseen("messages", [*decision.messages, *decision.withheld]):
             # Memories that rest on these, and replies to them.
             self._read_nodes(Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True))

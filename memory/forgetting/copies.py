@@ -21,7 +21,7 @@ from echovessel.db.text_columns import CLEAR, TextColumn, by_place
 from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory.curation.actions import held_before
+from memory.curation.reinstatement import held_before
 from memory.curation.restatements import Statement, contains, is_named, names_of, telling_words
 from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
@@ -43,7 +43,6 @@ from memory.models import (
     ThreadMember,
 )
 from memory.models.consolidation import NOTHING_READ
-from memory.models.node import NodeQuerySet
 from memory.models.thread import BY_DAY
 from memory.store.tombstones import is_telling
 from persona.models import CoreDraft, DraftQuote, MoodChange, Persona
@@ -165,26 +164,9 @@ class Copies:
             resolved = keys_of(staying.filter(resolved_by__in=here))
             self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
             self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
-        self._reinstate(staying)
-
-    def _reinstate(self, staying: NodeQuerySet) -> None:
-        """What memories that go had replaced or ended holds again, unless one that stays has replaced those since."""
-        gone = set(self.closure.decision.memories)
-        ended = staying.filter(resolved_by__in=among(gone), kind=ConceptNode.Kind.FACT)
-        # What was left of a memory that ended in part gives way to that memory.
-        remainders = {node.pk for node in ended if node.supersedes.exists()}
-        self.work.overwrite("memory_conceptnode.status", dict.fromkeys(remainders, ConceptNode.Status.HIDDEN))
-        for node in ended.exclude(pk__in=among(remainders)):
-            for name, value in held_before(node).items():
-                if name != "resolved_by":  # cleared with the row that it names
-                    self.work.overwrite(f"memory_conceptnode.{name}", {node.pk: value})
-        for node in staying.filter(superseded_by__in=among(gone | remainders)).select_related("superseded_by"):
-            newer = node.superseded_by
-            while newer is not None and newer.pk in gone | remainders:
-                newer = newer.superseded_by
-            if newer is None:
-                self.work.overwrite("memory_conceptnode.status", {node.pk: ConceptNode.Status.ACTIVE})
-                self.work.overwrite("memory_conceptnode.superseded_by_id", {node.pk: None})
+        for pk, values in held_before(self.closure.decision.memories).items():
+            for name, value in values.items():
+                self.work.overwrite(f"memory_conceptnode.{name}", {pk: value})
 
     def collect_threads(self) -> None:
         """A thread that loses a memory gets a title from those that are left, unless its owner gave it one that says

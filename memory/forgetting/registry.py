@@ -56,7 +56,7 @@ class Work:
 
     def add_dependents(self) -> None:
         """Add what hangs on the deleted rows by foreign keys: rows that cascade, and columns that lose the row they
-        refer to."""
+        refer to, unless another one was decided on."""
         fresh = {table: set(keys) for table, keys in self.deletes.items() if keys}
         while fresh:
             found: dict[str, set[Key]] = {}
@@ -72,8 +72,10 @@ class Work:
         for table, deleted in [(table, deleted) for table, deleted in self.deletes.items() if deleted]:
             for model, column in _referring(of_table(table), models.SET_NULL):
                 referring = _rows_referring(model, column, deleted)
-                if staying := referring.difference(self.deletes.get(model._meta.db_table, ())):
-                    self.overwrite(f"{model._meta.db_table}.{column.column}", dict.fromkeys(sorted(staying)))
+                name = f"{model._meta.db_table}.{column.column}"
+                decided = self.overwrites.get(name, {}).keys()
+                if staying := referring.difference(self.deletes.get(model._meta.db_table, ()), decided):
+                    self.overwrite(name, dict.fromkeys(sorted(staying)))
 
 
 def do(work: Work) -> None:

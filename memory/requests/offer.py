@@ -2,7 +2,8 @@
 
 `memory.forget.asked`       turn_id; message_ids and node_ids that are meant; asked_id of the message that names what
                             shall be forgotten, to be searched for, and its place there; withheld_ids, what was withheld
-                            at once; sure, or else the page asks whether it was meant
+                            at once; hidden_ids, replaced_ids and ended of the memories that only it bore out (see
+                            `withhold`); sure, or else the page asks whether it was meant
 `memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about; its place
 `memory.request.asked`      turn_id; asked_id; kind (wish, name or remember); its place, and that of its condition: it
                             may be meant, and is done after a yes only
@@ -80,16 +81,15 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
     with transaction.atomic():
         if OutboxEvent.objects.filter(stream=turn.persona.uuid, name=ASKED, data__turn_id=str(turn.uuid)).exists():
             return
-        withheld, hidden = withhold(told) if told and request.sure else ([], {})
+        withheld, hidden = withhold(told) if told and request.sure else ([], {"hidden_ids": []})
         publish_once(
             turn,
             ASKED,
             message_ids=[str(told.uuid)] if told else [],
             node_ids=ids_of(nodes),
             withheld_ids=ids_of(withheld),
-            hidden_ids=[*hidden],
             sure=request.sure,
-            **({"replaced_ids": hidden} if any(hidden.values()) else {}),
+            **hidden,
         )
 
 

@@ -12,6 +12,7 @@ from chat.turns import versions
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.curation import actions
+from memory.curation.reinstatement import is_ended
 from memory.models import ConceptNode, Evidence, Extraction
 from memory.store.writing import supersede
 from persona.models import Persona
@@ -21,9 +22,9 @@ ASKED, FOLLOWED = "memory.forget.asked", "memory.version.followed"
 MAX_LOOKED_AT = 50  # events
 
 
-def withhold(message: Message) -> tuple[list[UUID], dict[str, list[str]]]:
-    """Withhold the message with its reply; return the ids of the messages, and of the memories hidden with them, each
-    with those that hold again because it had replaced them. Call in a transaction."""
+def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
+    """Withhold the message with its reply; return the ids of the messages, and what was hidden with them, as an event
+    carries it (`_hide`). Call in a transaction."""
     told = Message.objects.filter(persona=message.persona_id, pk=message.pk)
     if message.turn:
         told |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
@@ -39,9 +40,8 @@ def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> Non
     if any(map(_was_passed_over, shown)):
         raise versions.VersionRefused("passed_over")
     persona = withheld[0].persona
-    replaced = _hide(_resting_on(withheld))
     ids = ids_of([one.uuid for one in withheld])
-    events.publish(persona.uuid, FOLLOWED, message_ids=ids, hidden_ids=[*replaced], replaced_ids=replaced)
+    events.publish(persona.uuid, FOLLOWED, message_ids=ids, **_hide(_resting_on(withheld)))
     of_shown = {str(one.uuid) for one in shown}
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name=FOLLOWED).order_by("-id").values_list("data", flat=True)
     for data in rows[:MAX_LOOKED_AT] if of_shown else ():
@@ -66,24 +66,39 @@ def _resting_on(messages: Sequence[Message]) -> list[ConceptNode]:
     return list(nodes.exclude(pk__in=beyond).select_related("persona").distinct())
 
 
-def _hide(nodes: Sequence[ConceptNode]) -> dict[str, list[str]]:
-    """Hide memories, so that what they replaced holds again; the ids of the hidden ones, with those of what they had
-    replaced."""
+def _hide(nodes: Sequence[ConceptNode]) -> dict[str, Any]:
+    """Hide memories, so that what they replaced or ended holds again. Of an event: hidden_ids; replaced_ids, what each
+    hidden one had replaced; ended, the facts that one of them had ended, with how."""
     replaced: dict[str, list[str]] = {}
+    ended: dict[str, dict[str, str]] = {}
     for node in nodes:
-        older = ids_of(list(node.supersedes.filter(status=Status.SUPERSEDED).values_list("uuid", flat=True)))
-        if actions.reinstate(node) or actions.hide(node):
-            replaced[str(node.uuid)] = older
-    return replaced
+        before = actions.reinstate(node)
+        if not before and not actions.hide(node):
+            continue
+        hidden = {node.pk: node} | {one.pk: one for one in before if one.status == Status.ACTIVE and not is_ended(one)}
+        replaced |= {str(one.uuid): [] for one in hidden.values()}
+        for one in before:
+            if one.status == Status.SUPERSEDED:
+                replaced[str(hidden.get(one.superseded_by_id or 0, node).uuid)].append(str(one.uuid))
+            if one.resolved_by_id in hidden and is_ended(one):
+                ended[str(one.uuid)] = {"by": str(node.uuid), "until": one.until, "plan_state": one.plan_state}
+    more = {"replaced_ids": {uuid: older for uuid, older in replaced.items() if older}, "ended": ended}
+    return {"hidden_ids": [*replaced]} | {name: value for name, value in more.items() if value}
 
 
 def _show(persona: Persona, data: Mapping[str, Any]) -> None:
-    """Show what an event says was hidden; what it had replaced is replaced again."""
-    nodes = ConceptNode.objects.filter(persona=persona)
-    for node in nodes.filter(uuid__in=data.get("hidden_ids", [])):
-        older = data.get("replaced_ids", {}).get(str(node.uuid), [])
-        if actions.show(node) and older:
-            supersede(persona, list(nodes.filter(uuid__in=older)), node)
+    """Show what an event says was hidden; what it had replaced or ended is replaced or ended again."""
+    nodes = ConceptNode.objects.filter(persona=persona).select_related("persona")
+    shown = {str(node.uuid): node for node in nodes.filter(uuid__in=data.get("hidden_ids", [])) if actions.show(node)}
+    for uuid, node in shown.items():
+        older = nodes.filter(uuid__in=data.get("replaced_ids", {}).get(uuid, []))
+        supersede(persona, list(older), node)
+        older.filter(status=Status.SUPERSEDED, superseded_by=None).update(superseded_by=node)
+    ended = data.get("ended", {})
+    for fact in nodes.filter(uuid__in=[*ended]):
+        how = ended[str(fact.uuid)]
+        if how["by"] in shown:
+            actions.end(fact, shown[how["by"]], until=how["until"], plan_state=how["plan_state"])
 
 
 def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
@@ -96,6 +111,10 @@ def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
         ids = asked.data.get("withheld_ids", [])
         Message.objects.filter(persona=persona, uuid__in=ids).update(withheld=False)
         _show(persona, asked.data)
+        # What superseded these holds no longer: they did not come back only because their words were withheld.
+        kept_back = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
+        for node in kept_back.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():
+            actions.unsupersede(node)
         events.publish(persona.uuid, "memory.message.restored", turn_id=str(turn_uuid), message_ids=ids)
     return True
 

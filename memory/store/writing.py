@@ -451,8 +451,8 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
 
 def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
     """Supersede nodes: they keep their row and history, and are no longer recalled; nor are conclusions from nothing
-    else. The text derived from them is erased, if no person wrote it."""
-    replaceable = ConceptNode.objects.of(persona).filter(status__in=LIVING).exclude(pk=by.pk)
+    else. The text derived from them is erased, if no person wrote it. What a person has hidden stays hidden."""
+    replaceable = ConceptNode.objects.of(persona).active().exclude(pk=by.pk)
     outdated = list(replaceable.filter(pk__in=[node.pk for node in replaced]).order_by("id"))
     while outdated:
         for node in outdated:

@@ -43,6 +43,13 @@ def test_an_earlier_telling_goes_with_its_correction_and_not_the_other_way_round
     assert forgetting(graph, 1).memories == {1: "chosen"}
 
 
+def test_what_was_left_of_a_memory_goes_with_it_and_not_the_other_way_round() -> None:
+    graph = Graph({1: MemoryNode(frozenset({1})), 2: MemoryNode(frozenset({1}), left_of=frozenset({1}))})
+    for choice in (CASCADE, ORPHAN, REVERT_IMPORT):
+        assert forgetting(graph, 1, choice=choice).memories == {1: "chosen", 2: "rests_on"}
+    assert forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen"}
+
+
 def test_a_line_that_two_memories_share_goes_with_cascade_and_is_put_away_with_orphan() -> None:
     graph = Graph(memories(m1=({1}, set()), m2=({1, 2}, set())))
     cascade, orphan = forgetting(graph, 1), forgetting(graph, 1, choice=ORPHAN)

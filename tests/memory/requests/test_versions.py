@@ -191,8 +191,8 @@ def test_what_a_withheld_message_had_replaced_holds_again_until_it_is_put_back(m
     answer(mira, "I will.")
     turn = Turn.objects.get(messages=asking)
     _withheld, hidden = withhold(Message.objects.select_related("turn").get(pk=said.pk))
-    assert hidden == {str(moved.uuid): [str(before.uuid)]}
+    assert hidden == {"hidden_ids": [str(moved.uuid)], "replaced_ids": {str(moved.uuid): [str(before.uuid)]}}
     assert (status_of(before), status_of(moved)) == ("active", "hidden")
-    events.publish(mira.uuid, ASKED, turn_id=str(turn.uuid), hidden_ids=[*hidden], replaced_ids=hidden)
+    events.publish(mira.uuid, ASKED, turn_id=str(turn.uuid), **hidden)
     assert restore_message(mira, turn.uuid)
     assert (status_of(before), status_of(moved)) == ("superseded", "active")

@@ -1,0 +1,84 @@
+"""What holds again when memories no longer hold: they are forgotten, withheld, or the owner says that they are wrong.
+
+    superseded   it is active again; where another memory superseded it since, that one stands in its place
+    ended        it is told as present again, and a plan as planned
+    remainder    what was left of a memory that ended in part gives way to that memory
+
+What the owner withheld does not come back: a memory all of whose ground is withheld stays superseded, by none, and what
+it had superseded holds again.
+"""
+
+import json
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from django.db.models.expressions import RawSQL
+
+from memory.models import ConceptNode
+from memory.models.node import L3
+from memory.store.writing import days_of_fact
+
+Status, PlanState = ConceptNode.Status, ConceptNode.PlanState
+
+
+def is_ended(fact: ConceptNode) -> bool:
+    """Whether a fact is told as past."""
+    return fact.plan_state in (PlanState.DONE, PlanState.CANCELLED) if fact.plan_state else bool(fact.until)
+
+
+def is_what_was_left(fact: ConceptNode) -> bool:
+    """Whether news left this of a fact that ended in part, which it supersedes."""
+    return fact.kind == ConceptNode.Kind.FACT and fact.resolved_by_id is not None and not is_ended(fact)
+
+
+def held_before(newer: Iterable[int]) -> dict[int, dict[str, Any]]:
+    """The columns of memories, by key, when these no longer hold. Reads only."""
+    gone = set(newer)
+    columns: dict[int, dict[str, Any]] = {}
+    resolved = ConceptNode.objects.filter(resolved_by__in=_among(gone), kind=ConceptNode.Kind.FACT)
+    for fact in resolved.exclude(pk__in=_among(gone)).order_by("id"):
+        if is_ended(fact):
+            columns[fact.pk] = _unended(fact)
+        elif fact.status in (Status.ACTIVE, Status.SUPERSEDED) and fact.supersedes.exists():
+            columns[fact.pk] = {"status": Status.HIDDEN}
+            gone.add(fact.pk)
+    ring, again = set(gone), set[int]()
+    while ring:
+        superseded = ConceptNode.objects.filter(superseded_by__in=_among(ring), status=Status.SUPERSEDED)
+        older = superseded.exclude(pk__in=_among(gone)).select_related("superseded_by").order_by("id")
+        ring = set()
+        for node in sorted(older, key=lambda one: one.kind not in L3):  # conclusions after what they rest on
+            by = node.superseded_by
+            while by is not None and by.pk in gone:
+                by = by.superseded_by
+            values = columns.setdefault(node.pk, {})
+            values["superseded_by_id"] = by.pk if by else None
+            if by is None and _has_ground(node, gone, again):
+                values["status"] = Status.ACTIVE
+                again.add(node.pk)
+            elif by is None:
+                gone.add(node.pk)
+                ring.add(node.pk)
+    return columns
+
+
+def _unended(fact: ConceptNode) -> dict[str, Any]:
+    if fact.plan_state:
+        return {"plan_state": PlanState.PLANNED, "resolved_by_id": None}
+    start, end = days_of_fact(fact.domain, fact.since, "") or (None, None)
+    return {"until": "", "event_time_start": start, "event_time_end": end, "resolved_by_id": None}
+
+
+def _has_ground(node: ConceptNode, gone: Collection[int], again: Collection[int]) -> bool:
+    """Whether a memory rests on a message that is not withheld or a memory that holds; or on nothing, as an imported
+    one may."""
+    withheld = list(node.evidence.values_list("message__withheld", flat=True))
+    children = [edge.child for edge in node.filling.exclude(child=None).select_related("child")]
+    held = (Status.ACTIVE, Status.HIDDEN, Status.ARCHIVED)
+    stands = [child.pk in again or (child.pk not in gone and child.status in held) for child in children if child]
+    return not all(withheld) or any(stands) or not (withheld or children)
+
+
+def _among(keys: Iterable[int]) -> RawSQL:
+    """One parameter, however many keys there are: an import that is reverted has thousands."""
+    return RawSQL("SELECT value FROM json_each(%s)", [json.dumps([*keys])])
