@@ -31,9 +31,17 @@ _SLOTS = {
     "drink": r"\b(?:drinks?|smokes?|teetotal|sober)\b|不喝酒|戒酒|喝酒|抽烟|戒烟",
 }
 _BY_SLOT = {slot: re.compile(words, re.I) for slot, words in _SLOTS.items()}
+# "Once a day", "late shifts", "her left ear" and "until four" are of today.
 _OVER = re.compile(
-    r"\b(?:no longer|any ?more|used to|formerly|once|former|ex-?|until|left|gave up|broke up|divorced|died|late)\b|"
-    r"不再|以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
+    r"\b(?:no longer|any ?more|formerly|former|ex-?|gave up|broke up|divorced|died)\b|"
+    r"(?<!\bis )(?<!\bare )(?<!\bgets )(?<!\bgot )\bused to\b|"
+    r"\bonce\b(?! (?:a|an|per|every|each|in|more|or|daily|weekly|monthly|yearly|again)\b|[,.;]|$)|"
+    r"\blate (?:grand|step)?(?:husband|wife|partner|father|mother|dad|mum|mom|parents?|brother|sister|son|daughter|"
+    r"uncle|aunt|cousin|friend|dog|cat)\b|"
+    r"(?<!\bher )(?<!\bhis )(?<!\btheir )(?<!\bthe )(?<!\bon )\bleft (?!ear|eye|hand|arm|leg|knee|foot|hip|shoulder|"
+    r"elbow|wrist|ankle|side|lung|kidney|breast)(?=\w)|"
+    r"\buntil (?:\w+ ){0,2}(?:(?:19|20)\d\d|(?:s?he|they) (?:was|were|had|\w+ed))\b|\buntil (?:last|recently)\b|"
+    r"不再|(?<![点号])以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
     re.I,
 )
 # News that something ended, or that something began which ends other things.

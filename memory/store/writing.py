@@ -16,6 +16,7 @@ All of it in the caller's transaction. Nothing is embedded here: the caller give
 be open while a model works.
 """
 
+import re
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
@@ -31,9 +32,10 @@ from echovessel.embeddings import embedding
 from echovessel.language.coarse_dates import span_of
 from echovessel.language.dates import Days
 from echovessel.language.health import bears_on_health
+from echovessel.language.person_names import occurs
 from echovessel.outbox import events
 from memory import knobs
-from memory.models import ConceptNode, Entity, Evidence, Filling, NodeVersion
+from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, NodeVersion
 from memory.models.node import (
     L3,
     MAX_CONDITION,
@@ -55,6 +57,7 @@ from persona.models import Persona
 NEIGHBOURS = 20
 SAME_PLAN = 0.6  # of the telling words of the shorter one
 MAX_HIDDEN_COMPARED = 300
+_CAPITAL_WORD = re.compile(r"\b[A-Z]\w+")
 Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
 LIVING = (Status.ACTIVE, Status.HIDDEN)
 
@@ -492,17 +495,28 @@ def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) 
 
 
 def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
-    """The plans of the same person for the very day of `by` that say most of what the shorter of the two says."""
+    """The plans of the same person for the very day of `by` that say most of what the shorter of the two says, and name
+    the same people: Ben's appointment is not Zoe's."""
     if not by.event_time_start or by.event_time_start != by.event_time_end:
         return []
     of_day = known.filter(event_time_start=by.event_time_start, event_time_end=by.event_time_end, subject=by.subject)
+    people = Alias.objects.filter(persona=by.persona_id, entity__kind=Entity.Kind.PERSON).values_list("text", flat=True)
     words = telling_words(by.description)
     found = []
     for node in of_day.exclude(pk=by.pk):
         theirs = telling_words(node.description)
-        if len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs)):
+        is_alike = len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs))
+        if is_alike and _name_the_same(people, by.description, node.description):
             found.append(node)
     return found
+
+
+def _name_the_same(people: Iterable[str], one: str, other: str) -> bool:
+    """Whether neither of two texts names one of `people` whom the other does not; nor does each have a capital word of
+    its own, for not everybody is known yet."""
+    first, second = (set(_CAPITAL_WORD.findall(text)) for text in (one, other))
+    both_differ = bool(first - second) and bool(second - first)
+    return not both_differ and all(occurs(name, one) == occurs(name, other) for name in people)
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:

@@ -10,7 +10,7 @@ import pytest
 from chat.models import Message
 from echovessel import llm
 from memory import forgetting
-from memory.consolidation import runner
+from memory.consolidation import rivals, runner
 from memory.consolidation.remainders import is_remainder
 from memory.curation import actions
 from memory.forgetting import Target, plan
@@ -337,3 +337,36 @@ def test_a_fact_ends_by_the_news_that_the_model_names(
     called_off = node("Ana and Ben will buy")
     cause = node("Ana broke up" if is_named else "Ana quit")
     assert (called_off.plan_state, called_off.resolved_by) == ("cancelled", cause)
+
+
+def test_a_plan_of_somebody_else_is_not_done_with_it(mira: Persona, model: Script, clock: Clock) -> None:
+    day = {"domain": "plans", "since": "2026-03-10", "until": "2026-03-10"}
+    session = talk(mira, "Ben has a dentist appointment on 10 March, and Zoe, too.", "> I see.", "It rains.")
+    said = cite(session.messages.earliest("id"))
+    plans = [fact(f"{name} has a dentist appointment.", said, state="planned", **day) for name in ("Ben", "Zoe")]
+    model.answers(extraction(facts=plans))
+    runner.run(session.pk, clock)
+    went = ("Ben had the dentist appointment.", "", {"state": "done", **day})
+    tell(mira, model, clock, "Ben's dentist appointment on 10 March went well.", went, changes=[])
+    assert (node("Ben has").plan_state, node("Zoe has").plan_state) == ("done", "planned")
+
+
+@each_row(
+    ("description", "is_over"),
+    [
+        ("Ana takes ramipril once a day.", False),
+        ("Ana works late shifts at Kone.", False),
+        ("Ana is deaf in her left ear.", False),
+        ("Ana works from eight until four.", False),
+        ("Ana is used to cold mornings.", False),
+        ("安娜十点以前睡觉。", False),
+        ("Ana once lived in Rome.", True),
+        ("Ana's late husband was a smith.", True),
+        ("Ana left Kone in 2019.", True),
+        ("Ana lived in Rome until May 2019.", True),
+        ("Ana used to smoke.", True),
+        ("安娜以前住在罗马。", True),
+    ],
+)
+def test_a_fact_says_itself_whether_it_is_past(description: str, is_over: bool) -> None:
+    assert rivals.is_told_as_over(description) is is_over
