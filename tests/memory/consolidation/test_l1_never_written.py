@@ -34,6 +34,7 @@ MAY_MAKE_A_PERSONA = (
 FORGETTING = ("memory/forgetting/planning.py", "memory/forgetting/people.py")
 # Extraction shows a model what people wrote of the two, and an export takes it along.
 READING = (
+    "chat/turns/greeting.py",
     "memory/consolidation/extraction.py",
     "memory/web/views/companion.py",
     "memory/web/presenters/reply_explanation.py",
