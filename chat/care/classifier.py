@@ -60,7 +60,7 @@ FILE = Path(__file__).with_name("classifier.npz")
 LANGUAGES = ("en", "zh")
 # A score of 0 is the threshold. A message and one of the two before it are a cry where their scores add up to more than
 # this; what is above the threshold counts no more than at it, or each message after a cry would ring.
-TOGETHER = -0.5
+TOGETHER = -0.48
 # Two messages read as one text, of which the first was doubtful, are a cry from here on, unless the second is farther
 # below the threshold than this by itself.
 JOINED, UNLIKE_A_CRY = 0.1, 0.8

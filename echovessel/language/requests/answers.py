@@ -1,7 +1,8 @@
 """Whether a message answers a question that the persona asked just before. Pure; English and Chinese.
 
 It does where it says yes or no, repeats a word of the question, has the form of what was asked for (a number, a time,
-a person, a place, one of two), or is as short as only answers are; and asks nothing itself.
+a person, a place, one of two), or is as short as only answers are, where more than yes or no was asked for; and asks
+nothing itself. Who speaks of themselves answers only what was asked of them.
 """
 
 from echovessel.language import lazy_re as re
@@ -42,6 +43,12 @@ _ONE_OF_TWO = (
     r"都|[前后]者|那个|先|只|光|哪"
 )
 
+_ASKS_FOR_MORE = re.compile(
+    r"\b(?:wh(?:at|ich|o|om|ose|en|ere|y)|how|or|tell me)\b|[谁哪几多怎何]|什么|还是|为啥|咋", re.IGNORECASE
+)
+_OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|i'd)\b|\W*[我俺咱]", re.IGNORECASE)
+_ASKS_YOU = re.compile(r"\b(?:you|your|yours)\b|[你您]", re.IGNORECASE)
+
 # What a question asks for, and what its answers hold.
 _EXPECTED = [
     (re.compile(asks, re.IGNORECASE), re.compile(holds, re.IGNORECASE))
@@ -66,11 +73,12 @@ def read_answer(text: str, plain: str, question: str) -> Request | None:
         return None
     known = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
     told = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
+    is_beside = _OF_ONESELF.match(plain) and not _ASKS_YOU.search(question)
     answers = (
         _YES_OR_NO.match(plain)
         or known & told
         or any(asks.search(question) and holds.search(plain) for asks, holds in _EXPECTED)
-        or _is_terse(plain)
+        or (_is_terse(plain) and _ASKS_FOR_MORE.search(question) and not is_beside)
     )
     return Request(RequestKind.ANSWER, 0, len(text), words, subject_start=text.find(words)) if answers else None
 
