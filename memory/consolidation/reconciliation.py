@@ -180,7 +180,7 @@ def _apply(
     rests = {pk: one.still for pk, one in verdicts.items() if one.verdict == "partly"}
     vectors = dict(zip(rests, embedding.embed(list(rests.values())), strict=True)) if rests else {}
     with transaction.atomic():
-        lease.checkpoint()
+        lease.renew()  # no checkpoint: done once more at each try, it would give reflection all its tries anew
         # Somebody may have hidden, corrected or pinned them while the model thought, or have forgotten the news.
         live = persona.nodes.active().filter(_STANDING, resolved_by=None).in_bulk(list(verdicts))
         told = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in written])
