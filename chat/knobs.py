@@ -24,12 +24,13 @@ lines_per_minute = whole(
 )
 greeting_seconds = knob(
     "chat.greeting_seconds",
-    8,
+    0,
     low=0,
     high=60,
     unit=_("seconds"),
     why=_(
-        "How long a first page waits for the model's own greeting before a plain one stands; at 0 none is asked for."
+        "How long a first page waits for a greeting that the model writes; at 0 the page writes it, for a page that is "
+        "opened asks no model, and costs nothing."
     ),
 )
 greeting_retry_minutes = whole(

@@ -36,7 +36,7 @@ class Installation:
         self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "up.log"
-        knobs = '{"chat.debounce_seconds": 0.1, "chat.lease_seconds": 4, "chat.greeting_seconds": 0}'
+        knobs = '{"chat.debounce_seconds": 0.1, "chat.lease_seconds": 4}'
         self.env = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "PYTEST"))},
             "DJANGO_SETTINGS_MODULE": SETTINGS,

@@ -135,7 +135,7 @@ def test_the_greeting_of_the_model_takes_the_place_of_the_plain_one_and_is_the_f
     server.respond = lambda body: Says("Ahoy Ana, I'm Mira.", 3)
     env = {"LLM_PROVIDER": "openai", "LLM_BASE_URL": server.url, "LLM_API_KEY": "test"}
     try:
-        with Installation(tmp_path, empty, **env, ECHOVESSEL_KNOBS='{"chat.debounce_seconds": 0.1}') as house:
+        with Installation(tmp_path, empty, **env, ECHOVESSEL_KNOBS='{"chat.greeting_seconds": 8}') as house:
             begin(page, house, "en")
             expect(page.get_by_test_id("greeting")).to_have_text("Ahoy Ana, I'm Mira.", timeout=20 * SECONDS)
             expect(page.get_by_test_id("announcer")).to_have_text("Mira says: Ahoy Ana, I'm Mira.")

@@ -108,10 +108,16 @@ def test_memory_mode_answers_each_opener_of_the_page_and_no_opener_asks_for_anyt
     assert not any(read_requests(opener) for opener in {*shown, *known})
 
 
+@pytest.fixture
+def waits_for_the_model(scripted: Script, settings: Any) -> None:
+    settings.KNOBS = settings.KNOBS | {"chat.greeting_seconds": 8}
+
+
 async def greeted(client: AsyncClient, mira: Persona) -> str:
     return (await client.post(f"/chat/{mira.uuid}/greeting/")).content.decode()
 
 
+@pytest.mark.usefixtures("waits_for_the_model")
 async def test_a_model_writes_the_greeting_once_from_what_is_written_of_the_persona(
     mira: Persona, scripted: Script, async_client: AsyncClient
 ) -> None:
@@ -134,6 +140,7 @@ async def test_a_model_writes_the_greeting_once_from_what_is_written_of_the_pers
     assert await greeted(async_client, mira) == "", "somebody has begun"
 
 
+@pytest.mark.usefixtures("waits_for_the_model")
 async def test_the_plain_greeting_stands_where_the_model_is_slow_fails_or_writes_something_else(
     mira: Persona, scripted: Script, async_client: AsyncClient, settings: Any
 ) -> None:
@@ -179,6 +186,7 @@ def test_quotation_marks_go_where_one_pair_is_around_all_of_it(written: str, sho
     assert fit(written, "zh" if "安" in written or "叫" in written else "en") == shown
 
 
+@pytest.mark.usefixtures("waits_for_the_model")
 async def test_no_model_is_asked_for_a_greeting_once_the_conversation_has_begun(
     mira: Persona, scripted: Script, async_client: AsyncClient
 ) -> None:
@@ -191,6 +199,7 @@ async def test_no_model_is_asked_for_a_greeting_once_the_conversation_has_begun(
     assert len(scripted.requests) == asked
 
 
+@pytest.mark.usefixtures("waits_for_the_model")
 async def test_a_failure_is_remembered_for_a_while_and_not_once_there_is_something_else_to_write_from(
     mira: Persona, scripted: Script, async_client: AsyncClient, settings: Any
 ) -> None:
@@ -210,10 +219,11 @@ async def test_a_failure_is_remembered_for_a_while_and_not_once_there_is_somethi
     assert "Ahoy" in await greeted(async_client, mira), "of another model"
 
 
+@pytest.mark.usefixtures("waits_for_the_model")
 async def test_with_no_minutes_to_wait_a_failure_is_forgotten(
     mira: Persona, scripted: Script, async_client: AsyncClient, settings: Any
 ) -> None:
-    settings.KNOBS = {"chat.greeting_retry_minutes": 0}
+    settings.KNOBS = {"chat.greeting_seconds": 8, "chat.greeting_retry_minutes": 0}
     await async_client.aforce_login(mira.owner)
     scripted.says("Hello [name]!", "Ahoy, Ana!")
     assert await greeted(async_client, mira) == ""
