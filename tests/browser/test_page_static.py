@@ -19,7 +19,7 @@ TEMPLATES = sorted(
 )
 INLINE = re.compile(r"""<style|\sstyle\s*=|\son[a-z]+\s*=\s*["']|javascript:|<script(?![^>]*\ssrc=)""")
 ELSEWHERE = re.compile(r"""(?:src|href|action)\s*=\s*["'](?:https?:)?//""")
-TRANSLATED = re.compile(r"""{%\s*translate\s+(["'])(.*?)\1""")
+TRANSLATED = re.compile(r"""{%\s*translate\s+(["'])(.*?)\1(?:\s+context\s+"(.*?)")?""")
 
 
 @pytest.fixture(scope="module")
@@ -37,8 +37,9 @@ def test_a_page_holds_nothing_that_the_content_policy_refuses(template: Path) ->
 
 @each_row("template", TEMPLATES, ids=lambda path: path.name)
 def test_every_word_of_a_page_has_its_chinese(template: Path, chinese: gettext.GNUTranslations) -> None:
-    words = [word for _, word in TRANSLATED.findall(template.read_text(encoding="utf-8"))]
-    assert [word for word in words if chinese.gettext(word) == word] == []
+    words = [(word, context) for _, word, context in TRANSLATED.findall(template.read_text(encoding="utf-8"))]
+    told = [chinese.pgettext(context, word) if context else chinese.gettext(word) for word, context in words]
+    assert [word for (word, _), chinese_word in zip(words, told, strict=True) if chinese_word == word] == []
 
 
 def test_every_word_a_script_asks_for_stands_in_the_page() -> None:
