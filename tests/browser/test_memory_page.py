@@ -119,7 +119,7 @@ def test_what_was_asked_to_be_forgotten_is_gone_html_is_inert_and_an_account_goe
     page.get_by_test_id("menu").click()
     page.get_by_test_id("account").click()
     page.get_by_test_id("delete-account").click()
-    page.get_by_label("Type the name ana").fill("ana")
+    page.get_by_label("Type the name “ana”").fill("ana")
     page.get_by_label("Your password").fill("not the word")
     page.get_by_test_id("delete-confirm").click()
     expect(page.get_by_text("This is not your password.")).to_be_visible()
