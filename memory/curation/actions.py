@@ -10,7 +10,7 @@ from typing import Any, Literal
 from django.db import transaction
 
 from echovessel.outbox import events
-from memory.curation.reinstatement import held_before, is_ended
+from memory.curation.reinstatement import is_ended, values_to_reinstate
 from memory.models import ConceptNode
 from memory.models.node import NodeQuerySet
 from memory.store.writing import days_of_fact, erase_entity_descriptions
@@ -74,7 +74,7 @@ def reinstate(newer: ConceptNode) -> list[ConceptNode]:
     """Take back that a memory superseded others, or ended them: they hold again, and it is hidden. Return the changed
     ones as they were."""
     with transaction.atomic():
-        changes = held_before([newer.pk])
+        changes = values_to_reinstate([newer.pk])
         before = list(ConceptNode.objects.filter(pk__in=changes).select_related("persona").order_by("id"))
         for node in before:
             values = changes[node.pk]

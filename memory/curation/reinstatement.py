@@ -31,7 +31,7 @@ def is_what_was_left(fact: ConceptNode) -> bool:
     return fact.kind == ConceptNode.Kind.FACT and fact.resolved_by_id is not None and not is_ended(fact)
 
 
-def held_before(newer: Iterable[int]) -> dict[int, dict[str, Any]]:
+def values_to_reinstate(newer: Iterable[int]) -> dict[int, dict[str, Any]]:
     """The columns of memories, by key, when these no longer hold. Reads only."""
     gone = set(newer)
     columns: dict[int, dict[str, Any]] = {}

@@ -21,7 +21,7 @@ from echovessel.db.text_columns import CLEAR, TextColumn, by_place
 from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
 from echovessel.outbox.models import OutboxEvent
-from memory.curation.reinstatement import held_before
+from memory.curation.reinstatement import values_to_reinstate
 from memory.curation.restatements import Statement, contains, is_named, names_of, telling_words
 from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
@@ -164,7 +164,7 @@ class Copies:
             resolved = keys_of(staying.filter(resolved_by__in=here))
             self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
             self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
-        for pk, values in held_before(self.closure.decision.memories).items():
+        for pk, values in values_to_reinstate(self.closure.decision.memories).items():
             for name, value in values.items():
                 self.work.overwrite(f"memory_conceptnode.{name}", {pk: value})
 

@@ -15,7 +15,7 @@ from memory.imports.readers import FORMATS, Source
 from memory.imports.readers import fields as record_fields
 from memory.imports.readers.types import ImportRejected
 from memory.models import ImportJob, ImportRun
-from persona.companion.zones import known_zones
+from persona.companion.zones import machine_zones
 from persona.models import Persona
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
             raise WrongChoice("roles", _("Please say who each person is."))
         if names and "user" not in choices.roles.values() and not choices.without_owner:
             raise WrongChoice("nobody_is_you", _("Please say which of them is you."))
-        if choices.zone not in known_zones():
+        if choices.zone not in machine_zones():
             raise WrongChoice("zone", _("Unknown time zone."))
         if len(choices.called) > NAME_CHARACTERS:
             raise WrongChoice("called", _("That name is too long."))

@@ -44,7 +44,7 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
 
     No transaction may be open: notes are embedded and messages tokenized here, before anything is written.
     """
-    known = _known_digests(lease.persona, chunks)
+    known = _stored_digests(lease.persona, chunks)
     wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
     now, uuid = lease.clock(), lease.row.uuid
     ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things, uuid, now) for chunk in wanted}
@@ -65,7 +65,7 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
         summary.publish_progress(lease)
 
 
-def _known_digests(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
+def _stored_digests(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
     digests = [chunk.digest for chunk in chunks]
     found = ImportChunk.objects.filter(persona=persona, digest__in=digests)
     return set(found.values_list("digest", flat=True))
@@ -123,7 +123,7 @@ class _Sifting:
     def __init__(self, persona: Persona, chunks: Sequence[Chunk], number: int = 0) -> None:
         self.persona = persona
         self.chunks = list(enumerate(chunks, start=number))
-        self.known = _known_digests(self.persona, chunks)
+        self.known = _stored_digests(self.persona, chunks)
         self.counts: Counter[str] = Counter()
 
     def sift(self, held: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:

@@ -323,7 +323,7 @@ def felt_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
     )
 
 
-def told_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str, str, int]]:
+def events_and_facts(persona_id: int, limit: int) -> list[tuple[int, str, str, str, int]]:
     """The newest of what was told of the owner and their people: id, kind, domain, words, impact."""
     return _rows(
         "SELECT n.id, n.kind, n.domain, n.description, n.emotional_impact FROM memory_conceptnode n "

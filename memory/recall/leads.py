@@ -59,7 +59,7 @@ def _overview(persona: Persona) -> list[int]:
     """Of each side of the owner's life what tells most: a fact before an event, what weighs more before what weighs
     less, the newer before the older; then the next ones of each side."""
     sides: dict[str, list[tuple[bool, int, int]]] = {side: [] for side in SIDES}
-    for key, kind, domain, words, impact in details.told_nodes(persona.pk, MAX_TOLD_READ):
+    for key, kind, domain, words, impact in details.events_and_facts(persona.pk, MAX_TOLD_READ):
         side = domain or next(iter(domains_of(words)), "about")
         sides[side].append((kind == "fact", abs(impact), key))
     ranked = [sorted(rows, reverse=True) for rows in sides.values()]

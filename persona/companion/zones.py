@@ -41,7 +41,7 @@ class Place:
 
 
 @cache
-def known_zones() -> frozenset[str]:
+def machine_zones() -> frozenset[str]:
     """The zones of this machine; `zoneinfo` opens 600 files to list them, each time it is asked."""
     return frozenset(zoneinfo.available_timezones())
 
@@ -52,7 +52,7 @@ def places() -> Mapping[str, Place]:
     found = {}
     for line in (Path(__file__).parent / "zones.txt").read_text(encoding="utf-8").splitlines()[1:]:
         zone, *names = (part.strip() for part in line.split("|"))
-        if zone in known_zones():
+        if zone in machine_zones():
             by_language = (tuple(name.strip() for name in listed.split(";")) for listed in names)
             found[zone] = Place(zone, dict(zip(("en", "zh"), by_language, strict=True)))
     return found
@@ -84,7 +84,7 @@ def find_zones(text: str) -> list[str]:
     if not any(sign.isalnum() for sign in sought):
         return []
     # The signs of Etc/GMT+3 are turned round: it is three hours behind. Whoever writes that means another zone.
-    others = (Place(zone, {}) for zone in sorted(known_zones() - places().keys()) if "Etc/" not in zone)
+    others = (Place(zone, {}) for zone in sorted(machine_zones() - places().keys()) if "Etc/" not in zone)
     groups = [[(place.zone, _names(place)) for place in group] for group in (places().values(), others)]
     fits: Sequence[Callable[[str], bool]] = (
         sought.__eq__,
@@ -115,12 +115,12 @@ class ZoneField(forms.CharField):
         super().__init__(label=_("Your time zone"), max_length=100, **options)
 
     def prepare_value(self, value: Any) -> Any:
-        return describe_zone(value) if value in known_zones() else value
+        return describe_zone(value) if value in machine_zones() else value
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
         # Names without a region, such as Japan, are old ones of a place that has a newer name.
-        if not text or ("/" in text and text in known_zones()):
+        if not text or ("/" in text and text in machine_zones()):
             return text
         match find_zones(text):
             case [zone]:
