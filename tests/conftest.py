@@ -65,9 +65,9 @@ def _real_embeddings(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyP
         yield
         return
     monkeypatch.setattr(embedding, "_encode", REAL_ENCODE)
-    embedding.clear_cache()
+    embedding._lately.clear()
     yield
-    embedding.clear_cache()
+    embedding._lately.clear()
 
 
 @pytest.fixture(scope="session")

@@ -15,7 +15,6 @@ import logging
 import re
 import threading
 import zipfile
-from collections import OrderedDict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -27,6 +26,7 @@ from chat.care.rules import plainly, speaks_by_rule
 from echovessel.embeddings import layers, translation
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.process import heap
+from echovessel.process.word_caches import RecentValues
 
 _TOKEN = re.compile(r"[a-z0-9]+|[^\sa-z0-9]")
 _LATIN_WORD = re.compile(r"[a-z0-9]+")
@@ -147,22 +147,12 @@ def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float
     keys = [
         hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=person).digest() for text in texts
     ]
-    with _lock:
-        known = {key: _recent_scores[key] for key in keys if key in _recent_scores}
+    known = {key: score for key in keys if (score := _recent_scores.get(key)) is not None}
     unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
     new = dict(zip(unknown, _score(list(unknown.values()), is_read_through), strict=True))
-    with _lock:
-        _recent_scores.update(new)
-        while len(_recent_scores) > MAX_CACHED:
-            _recent_scores.popitem(last=False)
+    _recent_scores.update(new)
     known |= new
     return [known[key] for key in keys]
-
-
-def clear_cache() -> None:
-    """Keep no score of a text that may have been forgotten since. Only its digest was kept."""
-    with _lock:
-        _recent_scores.clear()
 
 
 def language_of(plain: str) -> str:
@@ -291,5 +281,4 @@ def unpack(parts: dict[str, np.ndarray]) -> Model:
     )
 
 
-_recent_scores: OrderedDict[bytes, float] = OrderedDict()
-_lock = threading.Lock()
+_recent_scores: RecentValues[float] = RecentValues(MAX_CACHED)  # by digest of the text

@@ -12,8 +12,7 @@ A process that forks keeps nothing of the parent's: a torch that was used before
 import hashlib
 import logging
 import os
-import threading
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -29,6 +28,7 @@ from echovessel.embeddings.cosine_scale import IDENTITY, CosineScale, read_scale
 from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable
 from echovessel.embeddings.model_names import BUNDLED, PLAIN, ModelSpec, full_name
 from echovessel.embeddings.server_model import ServerModel
+from echovessel.process.word_caches import RecentValues
 
 __all__ = ["BUNDLED", "PLAIN", "EmbeddingUnavailable", "ServerUnavailable", "full_name"]
 
@@ -137,11 +137,6 @@ def last_probe(model: str) -> bytes:
     return b"" if probe is None else probe.astype("<f4").tobytes()
 
 
-def clear_cache() -> None:
-    """Keep no vector of what was embedded lately: it may have been forgotten since."""
-    _lately.clear()
-
-
 def fault(model: str | None = None) -> str:
     """Why `model`, or else the one in use, cannot be used, as far as can be told without loading it; else empty."""
     if (model or name()) not in (PLAIN, BUNDLED):
@@ -217,30 +212,18 @@ def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
     return cast(dict[str, np.ndarray], known)
 
 
-class _RecentVectors:
+class _RecentVectors(RecentValues[np.ndarray]):
     """The vectors of the texts that were asked for last; of a text only its digest is kept."""
 
     def __init__(self) -> None:
-        self._vectors: OrderedDict[bytes, np.ndarray] = OrderedDict()
-        self._lock = threading.Lock()
+        super().__init__(REMEMBERED)
 
     def recall(self, model: str, text: str) -> np.ndarray | None:
-        key = _digest(model, text)
-        with self._lock:
-            if key in self._vectors:
-                self._vectors.move_to_end(key)
-            return self._vectors.get(key)
+        return self.get(_digest(model, text))
 
     def keep(self, model: str, texts: Sequence[str], vectors: np.ndarray) -> None:
-        with self._lock:
-            for text, vector in zip(texts[-REMEMBERED:], vectors[-REMEMBERED:], strict=True):
-                self._vectors[_digest(model, text)] = vector.copy()
-            while len(self._vectors) > REMEMBERED:
-                self._vectors.popitem(last=False)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._vectors.clear()
+        newest = zip(texts[-REMEMBERED:], vectors[-REMEMBERED:], strict=True)
+        self.update({_digest(model, text): vector.copy() for text, vector in newest})
 
 
 def _digest(model: str, text: str) -> bytes:

@@ -2,9 +2,9 @@
 
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 
 from echovessel.language import lazy_re as re
+from echovessel.process.word_caches import cached_words
 
 _TITLES = r"mr|mrs|ms|miss|mx|dr|doctor|prof|professor|sir|madam|mister"
 _TITLE_BEFORE = re.compile(rf"^(?:(?:{_TITLES})\.?\s+)+")
@@ -33,7 +33,7 @@ _NO_NAMES = frozenset(
 )
 
 
-@lru_cache(maxsize=8_192)
+@cached_words(maxsize=8_192)
 def normalize_name(name: str) -> str:
     """The form in which two spellings of a name are equal; empty where nothing is left.
 
@@ -43,11 +43,6 @@ def normalize_name(name: str) -> str:
     '黄逸扬'
     """
     return _SEPARATORS.sub("", strip_titles(name))
-
-
-def clear_cache() -> None:
-    """Keep none of the names that were compared."""
-    normalize_name.cache_clear()
 
 
 def strip_titles(name: str) -> str:

@@ -20,12 +20,12 @@ stemming of other languages.
 
 import threading
 import unicodedata
-from functools import lru_cache
 from itertools import pairwise
 
 import snowballstemmer
 
 from echovessel.language import lazy_re as re
+from echovessel.process.word_caches import cached_words
 
 LONGEST = 64  # characters of one word; what follows is cut off (links, keys, pasted noise)
 
@@ -125,7 +125,7 @@ def _fold(text: str) -> str:
     return text
 
 
-@lru_cache(maxsize=65_536)
+@cached_words(maxsize=65_536)
 def _stem(word: str) -> str:
     if not word.isascii():
         bare = _LATIN_DIACRITICS.sub("", unicodedata.normalize("NFD", word))
@@ -134,11 +134,6 @@ def _stem(word: str) -> str:
         return word
     with _stemming:
         return _stemmer.stemWord(word)
-
-
-def clear_cache() -> None:
-    """Keep none of the words that were cut."""
-    _stem.cache_clear()
 
 
 _ENGLISH = """

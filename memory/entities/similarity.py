@@ -20,7 +20,6 @@ tests/memory/entities/test_similarity.py.
 import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import lru_cache
 from typing import Literal
 
 import numpy as np
@@ -29,6 +28,7 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.language.kinship import relatives_in, share
 from echovessel.language.person_names import normalize_name, occurs
+from echovessel.process.word_caches import cached_words
 from memory import knobs
 from memory.entities import spelling
 from memory.models import Entity
@@ -167,15 +167,9 @@ def is_read(text: str) -> bool:
     return embedding.name() != embedding.BUNDLED or _script_of(text) == "latin"
 
 
-_script_of = lru_cache(maxsize=2_048)(script_of)
+_script_of = cached_words(maxsize=2_048)(script_of)
 
 
-@lru_cache(maxsize=2_048)
+@cached_words(maxsize=2_048)
 def _content_words(text: str) -> frozenset[str]:
     return frozenset(tokenizer.content_words(text))
-
-
-def clear_cache() -> None:
-    """Forget the memories that were compared."""
-    for cached in (_script_of, _content_words):
-        cached.cache_clear()

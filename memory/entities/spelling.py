@@ -10,13 +10,13 @@ Left out: nicknames that only a dictionary knows (Bob / Robert), romanisations o
 
 import unicodedata
 from collections.abc import Iterable
-from functools import lru_cache
 from itertools import islice, product
 
 from rapidfuzz.distance import Indel
 
 from echovessel.language import lazy_re as re
 from echovessel.language.person_names import UNSPACED_LETTER, normalize_name, strip_titles
+from echovessel.process.word_caches import cached_words
 
 MIN_LETTERS = 3
 MIN_GIVEN_LETTERS = 4
@@ -72,7 +72,7 @@ def in_other_scripts(one: Iterable[str], other: Iterable[str]) -> bool:
     return {_script("".join(one)), _script("".join(other))} == {"latin", "unspaced"}
 
 
-@lru_cache(maxsize=8_192)
+@cached_words(maxsize=8_192)
 def romanised(name: str) -> frozenset[str]:
     """The ways in which Hanyu Pinyin spells a Chinese name, without tones and spaces: whole, surname last, and the
     given name alone where it has two syllables; of characters with several readings each.
@@ -96,7 +96,7 @@ def romanised(name: str) -> frozenset[str]:
     return frozenset(spelled)
 
 
-@lru_cache(maxsize=8_192)
+@cached_words(maxsize=8_192)
 def phonetic_form(word: str) -> str:
     """The word as it sounds, roughly.
 
@@ -140,7 +140,7 @@ def _is_familiar(form: str, full: str) -> bool:
     )
 
 
-@lru_cache(maxsize=8_192)
+@cached_words(maxsize=8_192)
 def _character_called(form: str) -> str:
     """The character of the name in a familiar form such as 老周 or 周总; empty where it is none."""
     found = _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip())
@@ -156,7 +156,7 @@ def _spells(latin: str, han: str) -> bool:
     return given_alone and any(len(word) >= MIN_GIVEN_LETTERS and word in spelled for word in words)
 
 
-@lru_cache(maxsize=8_192)
+@cached_words(maxsize=8_192)
 def _latin_words(name: str) -> tuple[str, ...]:
     plain = strip_titles(name)
     if UNSPACED_LETTER.search(plain):
@@ -179,9 +179,3 @@ def _script(text: str) -> str:
     if _is_unspaced(plain):
         return "unspaced"
     return "latin" if _LATIN.search(plain) and not UNSPACED_LETTER.search(plain) else "mixed"
-
-
-def clear_cache() -> None:
-    """Forget the names that were compared."""
-    for cached in (romanised, phonetic_form, _character_called, _latin_words):
-        cached.cache_clear()

@@ -6,7 +6,6 @@ the job of every minute, and one writing serves all receipts that were there whe
 """
 
 import logging
-import re
 from collections.abc import Mapping
 from datetime import datetime
 
@@ -14,15 +13,11 @@ from django.db import OperationalError, connection
 from django.db.models import F
 from django_q.tasks import async_task
 
-from chat.care import classifier
 from echovessel.db.sqlite import erasure
-from echovessel.embeddings import embedding
-from echovessel.language import person_names, tokenizer
+from echovessel.process import word_caches
 from echovessel.process.redaction import format_exception
 from memory import knobs
-from memory.entities import similarity, spelling
 from memory.models import Receipt
-from memory.recall import snapshot
 from persona.models import Persona
 
 logger = logging.getLogger(__name__)
@@ -33,7 +28,7 @@ _PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
 def finish(receipt: Receipt, now: datetime) -> bool:
     """Erase the bytes of what `receipt` tells. False where it stays pending: the database is large, and a job does it;
     or it cannot be done now, and the job of every minute does. Inside a transaction nothing can be erased."""
-    clear_caches(receipt.persona_id)
+    word_caches.clear(receipt.persona_id)
     if connection.in_atomic_block:
         return False
     if erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
@@ -50,7 +45,7 @@ def finish_pending(now: datetime) -> int:
     if not pending or connection.in_atomic_block:
         return 0
     for persona_id in set(pending.values()):
-        clear_caches(persona_id)
+        word_caches.clear(persona_id)
     receipts = Receipt.objects.filter(pk__in=pending, status=_PENDING)
     if not _erased(list(pending)):
         receipts.update(attempts=F("attempts") + 1)
@@ -88,17 +83,6 @@ def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: da
         counts=dict(counts),
         at=now,
     )
-
-
-def clear_caches(persona_id: int | None) -> None:
-    """Hold nothing of this persona in this process, or of nobody: no vectors, no words, no names. Other processes find
-    by a stamp in the database that what they hold is not true any longer."""
-    snapshot.drop_snapshots(persona_id)
-    embedding.clear_cache()
-    classifier.clear_cache()
-    for module in (tokenizer, person_names, spelling, similarity):
-        module.clear_cache()
-    re.purge()  # patterns are made of names
 
 
 def _erased(receipts: list[int]) -> bool:

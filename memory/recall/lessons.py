@@ -10,7 +10,6 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from functools import lru_cache
 from typing import Any, NamedTuple
 from uuid import UUID
 
@@ -23,6 +22,7 @@ from echovessel.language.matters import matter_of, speaks_of
 from echovessel.language.requests import Condition
 from echovessel.language.requests.possible import condition_within
 from echovessel.llm.prompts import ContextRequest
+from echovessel.process.word_caches import cached_words
 from memory import knobs
 from memory.models import Alias, ConceptNode, Entity, Evidence
 from memory.recall.retrievers import entities_named
@@ -59,7 +59,7 @@ _FIRST = re.compile(r"[,.;，。；]")  # what a description begins with says wh
 _LIKE_THIS = re.compile(r"\blike (?:this|that|now)\b|\bthis way\b|这样|这种|那样|像现在", re.IGNORECASE)
 
 
-@lru_cache(maxsize=1_000)
+@cached_words(maxsize=1_000)
 def _condition_told(quote: str) -> Condition:
     return condition_within(quote)
 

@@ -15,14 +15,15 @@ import numpy as np
 from django.db import connection
 
 from chat import search
-from echovessel.process import heap
+from echovessel.process import heap, word_caches
+from echovessel.process.word_caches import LRUCache
 from memory import knobs
 from memory.recall import details
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Sessions
 from memory.recall.rows import MessageRows, NodeColumns, NodeRows
 from memory.store import vectors
-from memory.store.vector_cache import LRUCache, State, expand_ranges, index_of
+from memory.store.vector_cache import State, expand_ranges, index_of
 from persona.models import Persona
 
 # This many new messages are read in a few milliseconds. Where more came, as when years of messages are imported, the
@@ -171,7 +172,7 @@ def prepare(persona_id: int) -> None:
     # Nobody asks for a persona that another process has deleted: no stamp would show it.
     cached = {*_cache.keys(), *vectors.cached_persona_ids()}
     for gone in cached.difference(Persona.objects.filter(pk__in=cached).values_list("pk", flat=True)):
-        drop_snapshots(gone)
+        word_caches.drop_persona(gone)
     known = _cache.take(persona_id)
     with _one_moment():
         nodes = _read_nodes(persona_id, known.all_nodes if known else None)
@@ -180,15 +181,6 @@ def prepare(persona_id: int) -> None:
     _keep(persona_id, known if known and is_current else Snapshot(nodes, messages))
     if known is None:
         heap.trim_heap()  # reading for the first time takes three times as much
-
-
-def drop_snapshots(persona_id: int | None) -> None:
-    """Drop what is held of this persona, or of all."""
-    vectors.drop_cached(persona_id)
-    if persona_id is None:
-        _cache.clear()
-    else:
-        _cache.drop(persona_id)
 
 
 @contextmanager

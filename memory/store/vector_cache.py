@@ -4,12 +4,9 @@ An exact search of 10,000 vectors takes 0.5 ms here, of 100,000 8 ms; through th
 and 50 ms and is not exact (2026-11-21, 2 cores). Left out: an index for millions.
 """
 
-import threading
-from collections import OrderedDict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Generic, Protocol, TypeVar
 
 import numpy as np
 
@@ -95,48 +92,3 @@ class Matrix:
         together = np.concatenate([self.ids[kept], others.ids])
         order = np.argsort(together)
         return Matrix(state, together[order], np.concatenate([self.rows[kept], others.rows])[order])
-
-
-class CachedItem(Protocol):
-    """An item that takes memory."""
-
-    @property
-    def nbytes(self) -> int: ...
-
-
-T = TypeVar("T", bound=CachedItem)
-
-
-class LRUCache(Generic[T]):
-    """The items of personas, by key: the one used longest ago gives way."""
-
-    def __init__(self) -> None:
-        self._items: OrderedDict[int, T] = OrderedDict()
-        self._lock = threading.Lock()
-
-    def take(self, key: int) -> T | None:
-        with self._lock:
-            item = self._items.get(key)
-            if item is not None:
-                self._items.move_to_end(key)
-            return item
-
-    def put(self, key: int, item: T, room: int) -> None:
-        """Keep `item`, and of the others as many as fit `room` bytes with it."""
-        with self._lock:
-            self._items[key] = item
-            self._items.move_to_end(key)
-            while len(self._items) > 1 and sum(each.nbytes for each in self._items.values()) > room:
-                self._items.popitem(last=False)
-
-    def drop(self, key: int) -> None:
-        with self._lock:
-            self._items.pop(key, None)
-
-    def keys(self) -> list[int]:
-        with self._lock:
-            return list(self._items)
-
-    def clear(self) -> None:
-        with self._lock:
-            self._items.clear()

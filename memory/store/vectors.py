@@ -25,11 +25,12 @@ from echovessel.db.sqlite.text_index import TextIndex
 from echovessel.db.sqlite.triggers import Trigger
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
+from echovessel.process.word_caches import LRUCache
 from memory import knobs
 from memory.models import ConceptNode, EmbeddingModel, Evidence, NodeText, NodeVector
 from memory.store import integrity
 from memory.store.active_model import dimension_in_use, in_use
-from memory.store.vector_cache import LRUCache, Matrix, State, check_size
+from memory.store.vector_cache import Matrix, State, check_size
 
 TEXT = TextIndex(table="memory_nodetext", key="node_id", scope="scope", body="body")
 SUBSTRINGS = SubstringIndex(table="memory_conceptnode", column="description", scope="persona_id")
@@ -158,14 +159,6 @@ def tables(dimension: int) -> dict[str, str]:
 def cached_persona_ids() -> list[int]:
     """The personas whose vectors this process holds."""
     return _cache.keys()
-
-
-def drop_cached(persona_id: int | None) -> None:
-    """Drop the vectors of this persona, or of all."""
-    if persona_id is None:
-        _cache.clear()
-    else:
-        _cache.drop(persona_id)
 
 
 def ensure_indexes(**_: Any) -> None:

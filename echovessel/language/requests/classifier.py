@@ -10,8 +10,6 @@ the model's file the n-grams decide. Figures: README.md of the package.
 import hashlib
 import logging
 import re
-import threading
-from collections import OrderedDict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +20,7 @@ import numpy as np
 from echovessel.embeddings import layers
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.language.requests.types import RequestKind
+from echovessel.process.word_caches import RecentValues
 
 logger = logging.getLogger(__name__)
 
@@ -82,8 +81,7 @@ def likeliest_place(texts: Sequence[str], kind: RequestKind) -> int:
 def _likelihoods(text: str) -> np.ndarray:
     """Of each kind how far it is above what makes the persona ask."""
     key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
-    with _lock:
-        known = _recent.get(key)
+    known = _recent.get(key)
     if known is not None:
         return known
     model = load()[language_of(text)]
@@ -98,17 +96,8 @@ def _likelihoods(text: str) -> np.ndarray:
         except (OSError, ValueError, KeyError) as error:
             logger.error("requests are heard without the sentence model: %s", type(error).__name__)
             likely = scores - model.likely_by_ngrams
-    with _lock:
-        _recent[key] = likely
-        while len(_recent) > MAX_CACHED:
-            _recent.popitem(last=False)
+    _recent.update({key: likely})
     return likely
-
-
-def clear_cache() -> None:
-    """Keep no likelihood of a text; only its digest was kept."""
-    with _lock:
-        _recent.clear()
 
 
 def layers_of(texts: Sequence[str]) -> np.ndarray:
@@ -175,8 +164,7 @@ def load() -> dict[str, Model]:
 
 
 GAMMA = 0.5
-_recent: OrderedDict[bytes, np.ndarray] = OrderedDict()
-_lock = threading.Lock()
+_recent: RecentValues[np.ndarray] = RecentValues(MAX_CACHED)  # by digest of the text
 
 
 def unpack(parts: Mapping[str, np.ndarray]) -> Model:

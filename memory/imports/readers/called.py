@@ -3,8 +3,8 @@ day, a date, a receipt, or a label of a form. Pure."""
 
 import re
 from collections.abc import Sequence
-from functools import lru_cache
 
+from echovessel.process.word_caches import cached_words
 from memory.imports.readers.clock_words import HALF_BEHIND, is_half_of_day
 from memory.imports.readers.localized_times import is_full_weekday, is_month, is_weekday, moment_in
 
@@ -58,7 +58,7 @@ _LABELS = frozenset(
 )  # fmt: skip
 
 
-@lru_cache(maxsize=10_000)
+@cached_words(maxsize=10_000)
 def may_be_name(name: str) -> bool:
     """Whether `name` can be that of a speaker.
 

@@ -13,7 +13,7 @@ above it does; where there is none, or it says no year, the message has no time.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from itertools import islice
 from pathlib import PurePath
 
@@ -21,6 +21,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from echovessel.language import lazy_re as re
+from echovessel.process.word_caches import cached_words
 from memory.imports.readers import day_order
 from memory.imports.readers.called import is_form, is_label, may_be_name
 from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, invited_in, is_deleted, without_notices
@@ -289,7 +290,7 @@ def _name_in(begun: re.Match[str]) -> str:
     return _TITLE.sub("", groups["name"].strip(), count=1) or groups.get("number", "")
 
 
-@lru_cache(maxsize=4_000)
+@cached_words(maxsize=4_000)
 def _is_stamp(stamp: str) -> bool:
     """Whether the words of a stamp, if it has any, are those of a date."""
     return not _HAS_WORD.search(stamp) or _ONLY_CLOCK.fullmatch(stamp) is not None or moment_in(stamp) is not None
@@ -336,7 +337,7 @@ def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
         yield saved
 
 
-@lru_cache(maxsize=1_000)
+@cached_words(maxsize=1_000)
 def _open_numbers(stamp: str) -> day_order.Numbers | None:
     """The numbers of a date in which the order of day and month is open."""
     moment = moment_in(stamp)

@@ -9,9 +9,9 @@ written so is the local time of whoever exported it.
 
 from dataclasses import dataclass
 from datetime import UTC, date, datetime, time, timedelta, timezone, tzinfo
-from functools import lru_cache
 
 from echovessel.language import lazy_re as re
+from echovessel.process.word_caches import cached_words
 from memory.imports.readers.clock_words import HALF_AHEAD, HALF_BEHIND, hour_of
 
 _LONGEST = 90
@@ -93,7 +93,7 @@ class Moment:
             return None
 
 
-@lru_cache(maxsize=4_000)
+@cached_words(maxsize=4_000)
 def moment_in(text: str) -> Moment | None:
     """The moment that the whole of `text` is, or None if it is something else or says more.
 

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time
-from functools import lru_cache, partial
+from functools import partial
 from itertools import groupby, islice, pairwise, takewhile
 from pathlib import PurePath
 from typing import Literal
@@ -18,6 +18,7 @@ from typing import Literal
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
+from echovessel.process.word_caches import cached_words
 from memory.imports.readers.called import is_form, is_label, may_be_name
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.headings import heading_in
@@ -215,7 +216,7 @@ def _names_alone(lines: Sequence[str]) -> frozenset[str]:
     return frozenset() if few or follow or not stand[0] or stand[-1] else frozenset(names)
 
 
-@lru_cache(maxsize=1_000)
+@cached_words(maxsize=1_000)
 def _clock_in(line: str) -> time | None:
     moment = moment_in(f"2000-01-01 {line}") if len(line) <= _LONGEST_CLOCK and line[:1] not in "-/" else None
     return moment.clock if moment else None
@@ -287,7 +288,7 @@ def _begins(names: Container[str], alone: bool, clocks: bool, line: str) -> tupl
     return (_Beginning("", day, ""), "") if day else None
 
 
-@lru_cache(maxsize=1_000)
+@cached_words(maxsize=1_000)
 def _day_in(line: str) -> datetime | None:
     """The day that a line is and says nothing else, as it stands above what was said on it."""
     heading = heading_in(line, begins=True) if len(line) <= _LONGEST_DAY else None

@@ -9,7 +9,6 @@ once, by all dates of the file. Times have no zone.
 
 from collections.abc import Iterable, Iterator
 from datetime import datetime
-from functools import lru_cache
 from itertools import chain, islice
 from pathlib import PurePosixPath
 
@@ -17,6 +16,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from echovessel.language import lazy_re as re
+from echovessel.process.word_caches import cached_words
 from memory.imports.readers import day_order
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, sessions_of, something
@@ -234,7 +234,7 @@ def _lines(
             yield message_of(found["name"], text, message.head, where, limits, places, role=role)
 
 
-@lru_cache(maxsize=1_000)
+@cached_words(maxsize=1_000)
 def _is_notice(name: str) -> bool:
     """Whether the colon stands within what WhatsApp tells: Ana changed the subject to "Rome: again"."""
     is_quoting = (

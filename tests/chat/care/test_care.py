@@ -174,9 +174,9 @@ def test_the_question_whether_living_is_tiring_is_heard_by_rule() -> None:
 
 def test_messages_together_are_heard_as_each_by_itself() -> None:
     texts = [*UNHEARD_BY_RULES, "", "  ", "?!", *HARMLESS_ALIKE]
-    classifier.clear_cache()
+    classifier._recent_scores.clear()
     together = classifier.scores(texts)
-    classifier.clear_cache()
+    classifier._recent_scores.clear()
     assert np.allclose(together, [classifier.scores([text])[0] for text in texts], atol=1e-3)
 
 
@@ -219,13 +219,13 @@ def test_a_farewell_is_heard_after_a_resolve_and_no_small_talk_is() -> None:
 
 
 def test_without_its_files_the_rules_hear_alone(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    classifier.clear_cache()
+    classifier._recent_scores.clear()
     monkeypatch.setattr(classifier, "load", classifier.load.__wrapped__)
     monkeypatch.setattr(classifier, "FILE", tmp_path / "none.npz")
     assert speak_of_crisis(["I want to die", UNHEARD_BY_RULES[0], "hello"]) == [True, False, False]
     (tmp_path / "none.npz").write_bytes(b"PK broken")
     assert speak_of_crisis(["我不想活了", "今天吃什么"]) == [True, False]
-    classifier.clear_cache()
+    classifier._recent_scores.clear()
 
 
 def test_the_classifier_was_trained_with_these_lines() -> None:

@@ -122,13 +122,13 @@ def test_a_caller_who_changes_a_vector_changes_nobody_elses(encoder: Encoder) ->
 
 
 def test_only_so_many_are_remembered_and_no_words(encoder: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(embedding, "REMEMBERED", 2)
+    monkeypatch.setattr(embedding._lately, "_limit", 2)
     embedding.embed(["a", "bb", "ccc"])
     embedding.embed(["bb", "ccc"])
     assert len(encoder.calls) == 1
     embedding.embed(["a"])
     assert encoder.calls[1:] == [["a"]]
-    assert not {text.encode() for text in ("a", "bb", "ccc")} & embedding._lately._vectors.keys()
+    assert not {text.encode() for text in ("a", "bb", "ccc")} & set(embedding._lately.keys())
 
 
 def test_what_waits_meanwhile_is_embedded_together(encoder: Encoder) -> None:

@@ -11,10 +11,10 @@ from chat.context import recent_conversation
 from chat.models import Message
 from chat.prompt import assemble
 from echovessel.llm.prompts import ContextRequest, tokens
+from echovessel.process.word_caches import LRUCache
 from memory import recall as recalling
 from memory.consolidation.imported import material_of
 from memory.recall import Recall, snapshot
-from memory.store.vector_cache import LRUCache
 from persona.models import Persona
 from tests.memory.imports.imported_sessions import LONG_AGO, an_import, brought
 from tests.memory.sessions import NOW, talk

@@ -16,6 +16,7 @@ from echovessel import schedule
 from echovessel.db.sqlite import erasure
 from echovessel.embeddings import embedding
 from echovessel.outbox.models import OutboxEvent
+from echovessel.process import word_caches
 from memory import tasks
 from memory.erasure import receipts
 from memory.models import ConceptNode, Evidence, Receipt
@@ -174,7 +175,7 @@ def test_what_this_process_holds_of_the_persona_is_let_go(
         snapshot.prepare(persona.pk)
         vectors.nearest(persona.pk, embedding.embed([WORDS])[0], 3)
     assert vectors.cached_persona_ids() == [mira.pk, otto.pk]
-    receipts.clear_caches(mira.pk)
+    word_caches.clear(mira.pk)
     assert (vectors.cached_persona_ids(), snapshot.of(mira.pk)) == ([otto.pk], None)
     assert snapshot.of(otto.pk) is not None
     assert embedding._lately.recall(embedding.name(), WORDS) is None

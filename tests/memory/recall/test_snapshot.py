@@ -21,6 +21,7 @@ from chat.models import Message, MessageText, Session
 from chat.sessions import off_the_record
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
+from echovessel.process.word_caches import LRUCache
 from memory import recall as recalling
 from memory.models import ConceptNode, Evidence, ImportJob, NodeText, NodeVector
 from memory.recall import Recall, details, inverted_index, recall, snapshot
@@ -28,7 +29,6 @@ from memory.recall.rows import DatabaseRows, Memory
 from memory.recall.snapshot import Snapshot
 from memory.store import vectors
 from memory.store.active_model import follow
-from memory.store.vector_cache import LRUCache
 from memory.store.writing import Draft, Quote, write
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk

@@ -37,7 +37,7 @@ def server(settings: Any) -> Iterator[EmbeddingServer]:
 
 def forget_servers() -> None:
     embedding.use("")
-    embedding.clear_cache()
+    embedding._lately.clear()
     embedding._server_of.cache_clear()
 
 

@@ -19,9 +19,10 @@ from django.utils import timezone
 from chat import search
 from chat.messages import receive_message
 from echovessel.embeddings import embedding
+from echovessel.process.word_caches import LRUCache
 from memory.models import ConceptNode, NodeText, NodeVector
 from memory.store import vectors
-from memory.store.vector_cache import LRUCache, Matrix, State
+from memory.store.vector_cache import Matrix, State
 from persona.models import Persona
 
 pytestmark = pytest.mark.django_db

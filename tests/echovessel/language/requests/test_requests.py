@@ -158,10 +158,10 @@ def test_without_the_sentence_model_n_grams_decide(monkeypatch: pytest.MonkeyPat
     asked = ["please scrub everything about Tom from your notes", "把阿强的事从你的记忆里抹掉吧"]
     told = ["my dad keeps bees", "楼上的猫生了四只"]
     monkeypatch.setattr(classifier.layers, "encode", missing)
-    classifier.clear_cache()
+    classifier._recent.clear()
     assert [classifier.likely_kind(text) for text in asked] == [RequestKind.FORGET] * 2
     assert [classifier.likely_kind(text) for text in told] == [None] * 2
-    classifier.clear_cache()
+    classifier._recent.clear()
 
 
 def test_the_classifier_was_trained_with_the_lines_that_are_shipped() -> None:
