@@ -83,9 +83,9 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     sentences = [match[0] for match in _SENTENCE.finditer(text)]
     known = [name.casefold() for name in names]
     first, last = 0, len(sentences)
-    while first < last and _says_nothing(sentences[first], known):
+    while first < last and says_nothing(sentences[first], known):
         first += 1
-    while last > first + 1 and _says_nothing(sentences[last - 1], known):  # the first one tells something
+    while last > first + 1 and says_nothing(sentences[last - 1], known):  # the first one tells something
         last -= 1
     asks_from = last
     while asks_from > first and _ASKS.search(sentences[asks_from - 1]):
@@ -103,7 +103,8 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     return Gist("", joint.join(filter(None, (before, asked, after))))
 
 
-def _says_nothing(sentence: str, names: Sequence[str]) -> bool:
+def says_nothing(sentence: str, names: Sequence[str] = ()) -> bool:
+    """Whether every word of a sentence is small talk."""
     plain = sentence.casefold().replace("’", "'")
     if _CJK.search(plain):
         for name in names:

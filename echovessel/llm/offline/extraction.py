@@ -8,7 +8,7 @@ lies ahead or of something heavy; as many as there are, for nothing is summed up
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import date, datetime
+from datetime import date, datetime, timedelta
 from functools import cached_property
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -21,10 +21,30 @@ from echovessel.language.health import bears_on_health
 from echovessel.language.named_days import named_days, only_day
 from echovessel.language.person_names import occurs
 from echovessel.language.requests import Request, read_requests
-from echovessel.language.sentences import CJK, asks, clauses, holds, is_question, is_small_talk, sentences, topics
+from echovessel.language.sentences import (
+    CJK,
+    LEAD_IN,
+    WORD,
+    asks,
+    clauses,
+    holds,
+    is_question,
+    is_small_talk,
+    sentences,
+    topics,
+)
+from echovessel.language.small_talk import says_nothing
 from echovessel.language.tokenizer import content_words
 from echovessel.llm.offline.feeling import impact_of
-from echovessel.llm.offline.names import BEARERS, Named, find_clarifications, names_in, relation_of
+from echovessel.llm.offline.names import (
+    BEARERS,
+    BEARERS_EN,
+    BEARERS_ZH,
+    Named,
+    find_clarifications,
+    names_in,
+    relation_of,
+)
 
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}
@@ -77,8 +97,27 @@ NEVER_KEPT = ("forget", "forget_this", "wish", "name")
 
 FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|My|we|We|our|Our|us)\b|我|咱")
 CONTINUES = re.compile(
-    r"^(?:他|她|它|而且|然后|还有)|^(?:he|she|it|they|his|her|its|their|he's|she's|it's|and|also)\b", re.I
+    r"^(?:他|她|它|而且|然后|还有|因为)|^(?:he|she|it|they|his|her|its|their|and|also|since|because)\b", re.I
 )
+# A sentence without a subject of its own goes on with the one before: "Pickle. Two years old.", 「柯基，两岁。」
+ASIDE = re.compile(r"\b(?:i (?:think|guess|mean|suppose|hope|reckon|know)|you know|i'm not sure)\b", re.I)
+STANDS_ALONE = re.compile(
+    rf"^{LEAD_IN}(?:(?:i|we|you|my|our|your|there|here|this|that|these|those|what|who|how|why|if|when|please|let)\b|"
+    rf"(?:{BEARERS_EN})(?:'s|s)?\b|(?:got|been|had|went|met|bought|sold|lost|found|passed|failed|moved|started|quit|"
+    r"finished|booked|joined|broke|won) (?:\w+\W+){2}|[\w-]+[^,]*? (?:is|are|was|were|has|have|had|does|did|will|"
+    r"would|can|could|should|must|isn't|wasn't|doesn't|didn't|won't|can't)\b)|(?<!time )\b(?:i|we)(?:'\w+)?\b|"
+    rf"^\W*(?:我|咱|你|您|大家|今[天早晚]|昨[天晚]|明[天晚]|这|那|(?:{BEARERS_ZH})(?!叫))",
+    re.I,
+)
+WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)
+FILLER = re.compile(
+    r"\b(?:anyways?|whatever|finally|honestly|seriously|obviously|lmao|lol|tbh|idk|omg|ugh|damn|true|btw|guess what|"
+    r"never ?mind|phew|yeah|yes|nope?|me too|same|here|idea|maybe|perhaps|exactly|not|nothing|please|again)\b|"
+    r"不?知道|可能|也许|大概|随便|没什么|不(?:清楚|用|是|行)|可以|当然|其实|抱歉|再说|[是对行没事哎唉诶]",
+    re.I,
+)
+MAX_FRAGMENT = {False: 9, True: 14}  # English words, Chinese characters
+SOON = timedelta(minutes=30)
 # What lasts, or lies ahead, or is promised.
 TELLS_OF_SELF = re.compile(
     r"\b(?:i(?:'?m| am)(?: also| still| now)? (?:an? |from |on (?:the|a)\b|allergic|vegetarian|vegan|married|single|"
@@ -354,6 +393,8 @@ def _belongs_to(kept: Sequence[Statement], lately: Sequence[int], one: Statement
             return named, {"now_called": (*kept[named].now_called, (wrong, right)), "is_correction": True}
     if lately and one.names and CONTINUES.search(quote) and not kept[lately[0]].names:
         return lately[0], {}
+    if lately and one.follows and goes_on(quote) and not one.is_asked_for:
+        return lately[0], {}
     if lately and one.follows and VISITS.search(quote) and holds(kept[lately[0]].text, BEARERS):
         return lately[0], {}
     return None, {}
@@ -361,15 +402,16 @@ def _belongs_to(kept: Sequence[Statement], lately: Sequence[int], one: Statement
 
 def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
     before = previous = ""
-    told_last = False
+    told_at: datetime | None = None
     for message in material["lines"]:
         if message["role"] != "user":
             continue
-        follows, told_last = told_last, False
-        content = message["content"]
-        day = datetime.fromisoformat(message["at"]).astimezone(ZoneInfo(material["timezone"])).date()
+        content, at = message["content"], datetime.fromisoformat(message["at"])
+        follows = told_at is not None and at - told_at < SOON
+        told_at = told_at if is_small_talk(content) else None
+        day = at.astimezone(ZoneInfo(material["timezone"])).date()
         requests = read_requests(content, previous=previous)
-        for start, end in statement_spans(content, is_cry=bool(message.get("crisis"))):
+        for start, end in statement_spans(content, is_cry=bool(message.get("crisis")), requests=requests):
             asked = [one for one in requests if one.start < end and start < one.end]
             quote = _quote(content, start, end, requests)
             if quote:
@@ -386,7 +428,9 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
                     speaker=str(material["user_name"]),
                 )
                 before = quote
-                follows, told_last = False, True
+                follows, told_at = True, at
+            elif any(one.kind in NEVER_KEPT for one in asked):
+                follows, told_at = False, None
         previous = content
 
 
@@ -409,24 +453,39 @@ def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> s
     return cut if CJK.search(cut) or " " not in cut else cut.rpartition(" ")[0]
 
 
-def statement_spans(content: str, *, is_cry: bool = False) -> list[tuple[int, int]]:
-    """Runs of sentences that belong together: one that goes on with "he" or 他 belongs to the one before.
+def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Request] = ()) -> list[tuple[int, int]]:
+    """Runs of sentences that belong together: a fragment, or one that goes on with "he", belongs to the one before.
     Questions tell nothing, except for what they tell beside asking, and where they weigh heavy or are a cry."""
     runs: list[tuple[int, int]] = []
     is_open = False
     for start, end in sentences(content):
         sentence = content[start:end]
-        if is_question(sentence) and not is_cry and NOT_SO.search(sentence):
+        is_request = any(one.sure and one.start < end and start < one.end for one in requests)
+        if is_question(sentence) and not is_cry:
             is_open = False
-        elif is_question(sentence) and not is_cry:
-            is_open = False
-            runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
-        elif is_open and CONTINUES.search(sentence) and not CORRECTS.search(sentence):
+            if not NOT_SO.search(sentence):
+                runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
+        elif is_open and not is_request and not CORRECTS.search(sentence) and goes_on(sentence):
             runs[-1] = (runs[-1][0], end)
-        else:
+        elif not (is_open and is_small_talk(sentence)):
             runs.append((start, end))
-            is_open = True
+            is_open = not is_request and not is_small_talk(sentence)
     return runs
+
+
+def goes_on(sentence: str) -> bool:
+    """Whether a sentence only goes on with the one before: with "he", or without a subject.
+
+    >>> [goes_on(text) for text in ("Two years old.", "He's a whippet.", "My dog died.", "柯基，两岁。", "我搬家了。")]
+    [True, True, False, True, False]
+    """
+    if CONTINUES.search(sentence) or WHOM.search(sentence):
+        return True
+    words = len(CJK.findall(sentence)) or len(sentence.split())
+    is_short = 0 < words <= MAX_FRAGMENT[bool(CJK.search(sentence))]
+    tells = not says_nothing(sentence) and WORD.search(FILLER.sub(" ", sentence)) is not None
+    stands_alone = STANDS_ALONE.search(ASIDE.sub(" ", sentence)) or TELLS_BY_NAME.search(sentence)
+    return is_short and tells and not stands_alone
 
 
 def told_in_question(sentence: str) -> list[tuple[int, int]]:

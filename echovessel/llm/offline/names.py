@@ -240,7 +240,11 @@ def relation_of(name: str, text: str) -> str:
     """
     called = re.escape(name)
     for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH):
-        if match := re.search(pattern.replace("{NAME}", called), text):
+        match = re.search(pattern.replace("{NAME}", called), text)
+        # 「我妹要结婚了，对象叫阿杰」: whose he is, was said before.
+        if match and (
+            match["kin"] != "对象" or not re.search(rf"我[妈爸弟妹哥姐]|{BEARERS_ZH}", text[: match.start()])
+        ):
             kin = match["kin"].casefold()
             return kin + kin if kin in "弟妹哥姐" else kin
     return ""

@@ -134,6 +134,39 @@ def test_a_very_long_sentence_is_quoted_from_its_beginning() -> None:
     assert len(quote) <= 602
 
 
+# --- fragments --------------------------------------------------------------------------------------------------------
+@each_row(
+    "message",
+    [
+        "got a dog btw. pickle. he's a whippet, two years old", "I moved. Bristol. Because of the rent.",
+        "allergic to shellfish. prawns mainly. last time I ended up in A&E.", "I hate my job. Call centre. Nights.",
+        "Mum's in hospital. Her hip. Since Tuesday.", "I have asthma. Since I was a kid. Blue inhaler.",
+        "He's gone. My brother. Car crash. Tuesday night.", "Promoted! Head of year. Starting September.",
+        "海鲜过敏！尤其虾", "养了条狗。叫豆包。柯基，两岁。", "我妈住院了。髋骨骨折。上周二摔的。",
+        "我讨厌我的工作。客服。夜班。", "科目二过了！！第三次才过。", "他走了。我哥。车祸。周二晚上。",
+    ],
+)  # fmt: skip
+def test_a_fact_that_goes_on_over_fragments_is_kept_whole(message: str) -> None:
+    assert kept(message) == [f"“{message}”"]
+    pieces = [piece for piece in re.split(r"(?<=[.!。！])(?![.!！])\s*", message) if piece.strip()]
+    assert kept(*pieces) == [" ".join(f"“{piece}”" for piece in pieces)], "the same as messages of their own"
+
+
+def test_what_is_no_fragment_of_it_stands_alone_or_is_left_out() -> None:
+    for messages, memories in (
+        (["I'm pregnant", "haha", "ok", "12 weeks"], ["“I'm pregnant” “12 weeks”"]),
+        (["I live alone. Not by choice.", "Don't ask me questions."], ["“I live alone. Not by choice.”"]),
+        (["I'm a nurse. Remember that. Night shifts."], ["“I'm a nurse.” “Night shifts.”"]),
+        (["I have two sons. I work in Leeds."], ["“I have two sons.”", "“I work in Leeds.”"]),
+        (["我搬家了", "好的", "在城东"], ["“我搬家了” “在城东”"]),
+        (["我吃素。忘掉我说过爱吃火腿。天天吃。"], ["“我吃素。”"]),
+        (["我在银行上班。我妹妹在北京上大学。"], ["“我在银行上班。”", "“我妹妹在北京上大学。”"]),
+    ):
+        assert kept(*messages) == memories, messages
+    [earlier, later] = session("I got a dog", "Two hours")["lines"]
+    assert kept(lines=[earlier, later | {"at": "2026-03-05T19:00:00+00:00"}]) == ["“I got a dog”"], "hours later"
+
+
 # --- requests ---------------------------------------------------------------------------------------------------------
 @each_row(
     "line",
