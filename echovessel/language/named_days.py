@@ -30,6 +30,7 @@ from echovessel.language.dates import (
     number_zh,
     week_away,
     weekday_zh,
+    with_year_numbers,
 )
 
 Mention = frozenset[date]
@@ -72,6 +73,7 @@ def named_days(text: str, said_on: date) -> list[Mention]:
     [['2025-02-28']]
     """
     mentions: list[Mention] = []
+    text = with_year_numbers(text, said_on)
     last_end = 0
     # Longer ones come before those that they contain.
     for (start, end), days in sorted(_mentions(text, said_on), key=lambda one: (one[0][0], -one[0][1])):

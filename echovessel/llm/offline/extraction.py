@@ -15,7 +15,8 @@ from zoneinfo import ZoneInfo
 
 from echovessel.language import lazy_re as re
 from echovessel.language.corrections import apply_correction
-from echovessel.language.dates import Days, days_in
+from echovessel.language.dates import Days
+from echovessel.language.day_spans import days_meant
 from echovessel.language.fact_domains import ASPECTS, is_told_in
 from echovessel.language.health import bears_on_health
 from echovessel.language.named_days import named_days, only_day
@@ -68,11 +69,27 @@ SAYS_WHO = re.compile(
     re.I,
 )
 LIES_AHEAD = re.compile(
-    r"\b(?:will|'ll|going to|gonna|due|next|coming|(?:i'm|we're|'s|is|are) (?:\w+ly )?\w+ing|planned|booked|plan)\b|"
+    r"\b(?:will|'ll|going to|gonna|due|next|coming|(?:i'm|we're|'s|is|are) (?:\w+ly )?\w+ing|planned|booked|plan|"
+    r"off to|leaving|starting|flying|(?:start|leave|end|begin|open|expire)s|runs out|can't wait|dreading|"
+    r"(?:exam|interview|appointment|wedding|flight|surgery|operation|deadline|trip|concert|test)s? (?:is|are))\b|"
     r"要|打算|准备|定在|约了|下次|下周|下个月|预产期|将",
     re.I,
 )
-LIES_BEHIND = re.compile(r"\b(?:was|were|did|had|went|came|got|\w+ed)\b|了|过", re.I)
+LIES_BEHIND = re.compile(
+    r"\b(?:was|were|did|had|went|came|got|\w+ed|quit|left|met|fell|saw|lost|bought|sold|told|made|took|gave|found|ran|"
+    r"said|felt|flew|drove|ate|spent|won|began|became|wrote|heard|brought|sent|paid|broke|split|since|past)\b|了|过",
+    re.I,
+)
+# What says of which year or week a time is, and what comes again and again.
+SAYS_WHICH = re.compile(
+    r"\b(?:\d{4}|ago|last|this|next|before last|past)\b|\d{2,4}年|[上下这本]个?[周月星礼]|[去今明前后]年|[前后](?!面)",
+    re.I,
+)
+RETURNS = re.compile(
+    r"\b(?:every|each|usually|always|often|never|most|whenever|born|birthdays?|hate|like|love)\b|[每总]|平时|一到|生日|"
+    r"出生|喜欢|讨厌",
+    re.I,
+)
 MAX_SPAN = 100  # days
 BEFORE_OR_TO_COME = 2
 # What is only imagined, dreamt, or put into somebody's mouth.
@@ -348,7 +365,7 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
         return words > MIN_TOLD
     capitals = set(MID_CAPITAL.findall(text)) - {statement.speaker}
     is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in known)
-    is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_in(text, statement.day)))
+    is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_meant(text, statement.day)))
     is_ahead = is_ahead and words > MIN_WORDS
     is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
     tells_fact = is_own and is_told_in(text, ASPECTS)
@@ -535,21 +552,22 @@ def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _days_of(statement: Statement) -> Days | None:
-    """The one day that the statement names, before or after it by its tense, else the span that it names; "this year"
-    is no day of anything."""
+    """The one day that the statement names, before or after it by its tense, else the span that it names. "This year"
+    is no day of anything, nor is what returns: a birthday in May, or choir on Thursdays."""
     text = statement.redated or statement.text
+    is_ahead = bool(LIES_AHEAD.search(text))
+    has_tense = is_ahead or bool(LIES_BEHIND.search(text))
     mentions = named_days(text, statement.day)
     day = only_day(mentions)
-    if day is None and LIES_AHEAD.search(text):
-        day = only_day(mentions, first=statement.day)
-    elif day is None and LIES_BEHIND.search(text):
-        day = only_day(mentions, last=statement.day)
+    if day is None and has_tense:
+        day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
     elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:
         # No tense says which of two it is: the nearer one.
         day = min(mentions[0], key=lambda one: abs(one - statement.day))
     if day:
         return Days(day, day)
-    span = days_in(text, statement.day)
+    returns = not SAYS_WHICH.search(text) and (RETURNS.search(text) or not (has_tense or mentions))
+    span = None if returns else days_meant(text, statement.day, ahead=is_ahead or not has_tense)
     is_vague = span is not None and span.start <= statement.day <= span.end and (span.end - span.start).days > MAX_SPAN
     return None if is_vague else span
 

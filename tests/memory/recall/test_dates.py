@@ -6,8 +6,9 @@ from zoneinfo import ZoneInfo
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memory.recall import holidays
-from memory.recall.dates import window, window_asked_for
+from echovessel.language import holidays
+from echovessel.language.day_spans import days_meant
+from memory.recall.dates import window_asked_for
 from tests.memory.recall.date_phrases import PHRASES, TODAY
 from tests.table import each_row
 
@@ -17,13 +18,13 @@ NOON = datetime(2026, 3, 18, 12, tzinfo=UTC)
 
 @each_row(("said", "start", "end"), PHRASES, ids=[said for said, _, _ in PHRASES])
 def test_what_people_say_for_days(said: str, start: str, end: str) -> None:
-    found = window(said, TODAY)
+    found = days_meant(said, TODAY)
     assert (found.as_json() if found else {"start": "", "end": ""}) == {"start": start, "end": end}
 
 
 @given(text=st.text(max_size=40), today=st.dates())
 def test_no_text_on_no_day_breaks_the_reading(text: str, today: date) -> None:
-    found = window(text, today)
+    found = days_meant(text, today)
     assert found is None or found.start <= found.end
 
 
@@ -32,13 +33,13 @@ def test_no_text_on_no_day_breaks_the_reading(text: str, today: date) -> None:
     today=st.dates(date(2005, 1, 1), date(2045, 1, 1)),
 )
 def test_a_window_never_ends_before_it_begins_whatever_day_it_is(said: str, today: date) -> None:
-    found = window(said, today)
+    found = days_meant(said, today)
     assert found is None or found.start <= found.end
 
 
 def test_a_feast_beyond_the_table_is_read_as_its_year_and_easter_falls_by_rule() -> None:
-    assert window("1995年春节", TODAY) == holidays.Days(date(1995, 1, 1), date(1995, 12, 31))
-    assert window("Easter 2038", TODAY) == holidays.Days(date(2038, 4, 23), date(2038, 4, 26))
+    assert days_meant("1995年春节", TODAY) == holidays.Days(date(1995, 1, 1), date(1995, 12, 31))
+    assert days_meant("Easter 2038", TODAY) == holidays.Days(date(2038, 4, 23), date(2038, 4, 26))
 
 
 def test_days_begin_in_the_owners_zone() -> None:
