@@ -423,7 +423,8 @@ def test_a_memory_that_is_not_in_order_is_restored_only_as_it_is(house: House) -
     assert list(house.data.glob("replaced-*"))
 
 
-def test_nothing_is_restored_while_another_process_is_there(house: House) -> None:
+def test_nothing_is_restored_while_another_process_is_there(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(data_dir_lock, "PATIENCE_SECONDS", 0.5)
     file = house.back_up()
     with another_process(house.data) as other:
         assert other.stdout
