@@ -5,8 +5,8 @@ with Installation(tmp_path) as house:
 """
 
 import contextlib
+import json
 import os
-import re
 import shutil
 import signal
 import socket
@@ -16,7 +16,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 from echovessel.web import static_storage
 from tests import template_database
@@ -26,6 +26,22 @@ PATIENCE_SECONDS = 60
 # The product's own, with vectors from words instead of a model that takes 6 s to load in every process.
 SETTINGS = "tests.installation_settings"
 STATIC = ROOT / "build" / "static"
+# Deletes what people have brought; rows that were there before anybody stay. `None` in place of their tables asks for
+# their names.
+EMPTY = """
+import json
+from django.db import connection, transaction
+from echovessel.web import first_run
+tables = connection.introspection.django_table_names(only_existing=True, include_views=False)
+with transaction.atomic(), connection.cursor() as cursor:
+    filled = [table for table in tables if cursor.execute(f"SELECT 1 FROM {table} LIMIT 1").fetchone()]
+    if kept is not None:
+        cursor.execute("PRAGMA defer_foreign_keys = ON")
+        for table in set(filled) - set(kept):
+            cursor.execute(f"DELETE FROM {table}")
+first_run.token()
+print(json.dumps(filled))
+"""
 
 
 class Installation:
@@ -36,6 +52,8 @@ class Installation:
         self.folder, self.port = folder, free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self.log = folder / "up.log"
+        self._inside: subprocess.Popen[str] | None = None
+        self._kept: list[str] | None = None
         knobs = '{"chat.debounce_seconds": 0.1, "chat.lease_seconds": 4}'
         self.env = {
             **{name: value for name, value in os.environ.items() if not name.startswith(("LLM_", "PYTEST"))},
@@ -95,6 +113,8 @@ class Installation:
             raise
 
     def stop(self) -> None:
+        if self._inside is not None:
+            self._inside.communicate()
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(30)
@@ -113,11 +133,43 @@ class Installation:
                 time.sleep(0.1)
         raise TimeoutError(f"nothing is served: {self.log.read_text()}")
 
+    def run(self, code: str, **names: Any) -> str:
+        """What the code prints inside the installation; `names` are its variables."""
+        if self._inside is None or self._inside.poll() is not None:
+            self._inside = subprocess.Popen(
+                [sys.executable, "-m", "tests.inside"],
+                cwd=ROOT,
+                env=self.env,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+            )
+        assert self._inside.stdin
+        assert self._inside.stdout
+        self._inside.stdin.write(json.dumps({"code": code, "names": names}) + "\n")
+        self._inside.stdin.flush()
+        answer = self._inside.stdout.readline()
+        assert answer, "the code failed inside the installation"
+        printed: str = json.loads(answer)
+        return printed
+
+    def call(self, *command: str) -> str:
+        """What a management command prints; `manage` gives it a process of its own."""
+        code = "from django.core.management import call_command\ncall_command(*command)"
+        return self.run(code, command=command)
+
+    def empty(self) -> None:
+        """Make it one where nobody lives yet, while it runs; the first time says what such a one holds."""
+        if self._kept is None:
+            self._kept = json.loads(self.run(EMPTY, kept=None))
+        else:
+            self.run(EMPTY, kept=self._kept)
+            self.wait_until_served()
+
     @property
     def first_run_link(self) -> str:
-        found = re.search(rf"{re.escape(self.url)}/welcome/\S+", self.log.read_text())
-        assert found, "up printed no first-run link"
-        return found.group()
+        assert f"{self.url}/welcome/" in self.log.read_text(), "up printed no first-run link"
+        return f"{self.url}/welcome/{(self.folder / 'data' / 'first_run_token').read_text().strip()}/"
 
     def kill_web(self) -> None:
         """SIGKILL for the web server; `up` starts it again."""

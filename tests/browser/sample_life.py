@@ -9,8 +9,6 @@ from datetime import UTC, date, datetime, time, timedelta
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Page
-
 from tests.installation import Installation
 
 PERSONAS = {
@@ -256,14 +254,6 @@ def settle(house: Installation) -> dict[str, str]:
     the companions' uuids by language, and the keys of an event, a person, a session and a persona."""
     today = datetime.now(UTC).date()
     files = {language: str(write_archive(house.folder / f"{language}.jsonl", language, today)) for language in PERSONAS}
-    printed = house.manage("shell", "-c", SETTLE.format(files=files)).stdout
+    printed = house.run(SETTLE.format(files=files))
     keys: dict[str, str] = json.loads(printed.split("KEYS ")[1])
     return keys
-
-
-def sign_in(page: Page, house: Installation) -> None:
-    page.goto(f"{house.url}/login/")
-    page.locator("[name=username]").fill("ana")
-    page.locator("[name=password]").fill("a long word for ana")
-    page.locator("main [type=submit], main button").first.click()
-    page.wait_for_url(f"{house.url}/**")

@@ -16,9 +16,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_play
 
 from tests import chromium
 from tests.browser.conftest import FLAGS
-from tests.browser.sample_life import settle, sign_in
+from tests.browser.conversation import begin, say, sign_in
+from tests.browser.sample_life import settle
 from tests.browser.test_accessibility import ADMIN_PAGES, OWNER_PAGES
-from tests.browser.test_main_job import begin, say
 from tests.installation import ROOT, Installation
 
 README = ROOT / "static" / "img" / "screenshot.webp"

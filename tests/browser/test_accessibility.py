@@ -1,7 +1,7 @@
 """WCAG 2.2 AA on every page, by axe-core, in both themes, wide and narrow; reflow, stillness and forced colours."""
 
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
@@ -9,7 +9,7 @@ import axe_playwright_python
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.sample_life import settle, sign_in
+from tests.browser.conversation import sign_in
 from tests.installation import Installation
 
 AXE = (Path(axe_playwright_python.__file__).parent / "axe.min.js").read_text(encoding="utf-8")
@@ -52,18 +52,6 @@ ADMIN_PAGES = [
     *("forget/?kind=node&key={event_pk}", "llm/llmcall/", "outbox/outboxevent/", "reaching-out/", "audit/look/"),
     *("auth/user/", "auth/user/add/", "axes/accesslog/", "django_q/success/", "password_change/"),
 ]
-
-
-@pytest.fixture(scope="module")
-def lived_in(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Iterator[Installation]:
-    """An installation with a year behind it."""
-    with Installation(tmp_path_factory.mktemp("lived-in"), empty) as house:
-        yield house
-
-
-@pytest.fixture(scope="module")
-def keys(lived_in: Installation) -> dict[str, str]:
-    return settle(lived_in)
 
 
 def violations(page: Page, addresses: Sequence[str], each: int) -> list[str]:

@@ -1,16 +1,15 @@
 """The desk in a real browser: words are masked, or looked at on record; forgetting asks first; stored HTML is inert."""
 
 import json
-import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conversation import SECONDS, sign_in
 from tests.installation import Installation
 
-SECONDS = 1_000
 ADDRESS = "https://evil.example/x"
 SCRIPTS = [
     "<script>alert(1)</script>",
@@ -122,17 +121,9 @@ def desk(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Iterator[Inst
 
 @pytest.fixture(scope="module")
 def keys(desk: Installation) -> dict[str, str]:
-    told = desk.manage("shell", "-c", MADE.format(words=json.dumps(PAYLOADS))).stdout
+    told = desk.run(MADE.format(words=json.dumps(PAYLOADS)))
     names = ("message", "event", "thought", "entity", "session", "persona", "coreblock", "quiet")
     return dict(zip(names, told.split("KEYS ")[1].split(), strict=True))
-
-
-def sign_in(page: Page, house: Installation, name: str) -> None:
-    page.goto(f"{house.url}/admin/login/?next=/admin/")
-    page.locator("[name=username]").fill(name)
-    page.locator("[name=password]").fill(f"a long word for {name}")
-    page.locator("[type=submit]").first.click()
-    expect(page.locator("#user-tools")).to_contain_text(re.compile(name, re.IGNORECASE))
 
 
 def test_sixty_pieces_of_html_are_inert_on_every_page(page: Page, desk: Installation, keys: dict[str, str]) -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_main_job import SECONDS, begin, quiet, say
+from tests.browser.conversation import SECONDS, begin, quiet, say
 from tests.installation import Installation
 
 SOON = 20 * SECONDS

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.sample_life import settle, sign_in
-from tests.browser.test_main_job import SECONDS, begin, say
+from tests.browser.conversation import SECONDS, begin, say, sign_in
 from tests.installation import Installation
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Says
@@ -30,10 +29,9 @@ LONG_REPLY = "\n\n".join(
 
 
 def test_a_chat_page_costs_less_than_a_hundred_kilobytes(
-    page: Page, house: Installation, record_property: Callable[[str, object], None]
+    page: Page, lived_in: Installation, keys: dict[str, str], record_property: Callable[[str, object], None]
 ) -> None:
-    keys = settle(house)
-    sign_in(page, house)
+    sign_in(page, lived_in)
     sizes: dict[str, float] = {}
     addresses: dict[str, str] = {}
     network = page.context.new_cdp_session(page)
@@ -41,7 +39,7 @@ def test_a_chat_page_costs_less_than_a_hundred_kilobytes(
     network.send("Network.setCacheDisabled", {"cacheDisabled": True})
     network.on("Network.responseReceived", lambda got: addresses.update({got["requestId"]: got["response"]["url"]}))
     network.on("Network.loadingFinished", lambda got: sizes.update({got["requestId"]: got["encodedDataLength"]}))
-    page.goto(f"{house.url}/chat/{keys['en']}/")
+    page.goto(f"{lived_in.url}/chat/{keys['en']}/")
     page.wait_for_load_state("networkidle")
     by_kind: dict[str, float] = {}
     for request, size in sizes.items():
@@ -54,31 +52,26 @@ def test_a_chat_page_costs_less_than_a_hundred_kilobytes(
 
 
 def test_nothing_jumps_while_a_long_reply_comes_in_on_a_phone(
-    page: Page, tmp_path: Path, empty: Path, record_property: Callable[[str, object], None]
+    page: Page, wired: Installation, model: OpenAIServer, record_property: Callable[[str, object], None]
 ) -> None:
-    server = OpenAIServer()
     page.set_viewport_size({"width": 390, "height": 844})
     page.add_init_script(SHIFTS)
-    try:
-        with Installation(tmp_path, empty, LLM_PROVIDER="openai", LLM_BASE_URL=server.url, LLM_API_KEY="test") as house:
-            begin(page, house, "en")
-            shifts = {}
-            for place in ("first reply", "below other messages"):
-                page.evaluate("shifts.length = 0")
-                server.queue.append(Says(LONG_REPLY, pieces=60, pause_s=0.03))
-                say(page, "What shall we do this week?")
-                reply = page.get_by_test_id("message-persona").last
-                expect(reply.locator("table, pre")).to_have_count(2)
-                page.wait_for_timeout(500)
-                shifts[place] = page.evaluate("shifts.reduce((sum, one) => sum + one.value, 0)")
-            told = ", ".join(f"{value:.4f} ({place})" for place, value in shifts.items())
-            record_property("layout shift while a reply comes in", f"{told}; limit {MAX_SHIFT}")
-            # The measurement itself: something that comes in above is seen.
-            page.evaluate(
-                "shifts.length = 0; document.body.prepend(Object.assign(document.createElement('p'), "
-                "{ style: 'height: 200px' }))"
-            )
-            page.wait_for_function("shifts.length > 0", timeout=5 * SECONDS)
-            assert max(shifts.values()) <= MAX_SHIFT, told
-    finally:
-        server.close()
+    begin(page, wired, "en")
+    shifts = {}
+    for place in ("first reply", "below other messages"):
+        page.evaluate("shifts.length = 0")
+        model.queue.append(Says(LONG_REPLY, pieces=60, pause_s=0.03))
+        say(page, "What shall we do this week?")
+        reply = page.get_by_test_id("message-persona").last
+        expect(reply.locator("table, pre")).to_have_count(2)
+        page.wait_for_timeout(500)
+        shifts[place] = page.evaluate("shifts.reduce((sum, one) => sum + one.value, 0)")
+    figures = ", ".join(f"{value:.4f} ({place})" for place, value in shifts.items())
+    record_property("layout shift while a reply comes in", f"{figures}; limit {MAX_SHIFT}")
+    # The measurement itself: something that comes in above is seen.
+    page.evaluate(
+        "shifts.length = 0; document.body.prepend(Object.assign(document.createElement('p'), "
+        "{ style: 'height: 200px' }))"
+    )
+    page.wait_for_function("shifts.length > 0", timeout=5 * SECONDS)
+    assert max(shifts.values()) <= MAX_SHIFT, figures

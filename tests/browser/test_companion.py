@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_main_job import begin
+from tests.browser.conversation import begin
+from tests.browser.test_main_job import onboard
 from tests.installation import Installation
 from tests.persona.images import PLACE, segment
 
@@ -56,7 +57,7 @@ def test_the_companion_is_cared_for_on_one_page(
 ) -> None:
     context = browser.new_context(locale={"en": "en-GB", "zh": "zh-CN"}[language], timezone_id="Europe/Paris")
     chat = context.new_page()
-    begin(chat, house, language)
+    onboard(chat, house, language)
     chat.get_by_test_id("companion-jar").click()
     expect(chat.get_by_test_id("part-look")).to_be_visible()
     chat.go_back()

@@ -1,30 +1,15 @@
 """The conversation as people expect it: other answers, a message edited, copied, searched; the same after a reload."""
 
 import re
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.test_main_job import SECONDS, begin, quiet, say
+from tests.browser.conversation import SECONDS, begin, quiet, say
 from tests.installation import Installation
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Says
 
 CODE = "Here:\n\n```\nprint('sea')\n```\n\n| bird | colour |\n|---|---|\n| heron | grey |"
-
-
-@pytest.fixture
-def model() -> OpenAIServer:
-    server = OpenAIServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def wired(tmp_path: Path, empty: Path, model: OpenAIServer) -> Installation:
-    with Installation(tmp_path, empty, LLM_PROVIDER="openai", LLM_BASE_URL=model.url, LLM_API_KEY="test") as house:
-        yield house
 
 
 def shown(page: Page) -> list[str]:
@@ -126,7 +111,7 @@ for number in range(200):
 def test_words_and_days_far_back_are_found_and_the_way_leads_back(page: Page, house: Installation) -> None:
     complaints = quiet(page)
     begin(page, house, "zh")
-    house.manage("shell", "-c", LIFE)
+    house.run(LIFE)
     page.reload()
     expect(page.get_by_test_id("message-user").last).to_contain_text("第199天")
 

@@ -1,30 +1,16 @@
 """What a person sees when something breaks, and that nothing said is lost."""
 
 import re
-from pathlib import Path
 
-import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.test_main_job import SECONDS, begin, say
+from tests.browser.conversation import SECONDS, begin, say
+from tests.browser.test_main_job import onboard
 from tests.installation import Installation
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Fails, Says
 
 STORY = "Once upon a time there was a vessel that kept every word. " * 4
-
-
-@pytest.fixture
-def model() -> OpenAIServer:
-    server = OpenAIServer()
-    yield server
-    server.close()
-
-
-@pytest.fixture
-def wired(tmp_path: Path, empty: Path, model: OpenAIServer) -> Installation:
-    with Installation(tmp_path, empty, LLM_PROVIDER="openai", LLM_BASE_URL=model.url, LLM_API_KEY="test") as house:
-        yield house
 
 
 def test_a_server_killed_in_the_middle_of_a_reply_loses_nothing(
@@ -109,12 +95,8 @@ def test_two_tabs_show_the_same_talk(context: BrowserContext, house: Installatio
 
 def test_a_page_of_somebody_else_does_not_exist(page: Page, house: Installation) -> None:
     begin(page, house, "en")
-    house.manage(
-        "shell",
-        "-c",
-        "from django.contrib.auth.models import User; User.objects.create_user('ben', password='a long word for ben')",
-    )
-    others = house.manage("create_persona", "Otto", "--owner", "ben").stdout.strip()
+    house.run("from django.contrib.auth.models import User; User.objects.create_user('ben')")
+    others = house.call("create_persona", "Otto", "--owner", "ben").strip()
     response = page.goto(f"{house.url}/chat/{others}/")
     assert response is not None
     assert response.status == 404
@@ -122,7 +104,7 @@ def test_a_page_of_somebody_else_does_not_exist(page: Page, house: Installation)
 
 def test_the_first_run_link_works_once(page: Page, house: Installation) -> None:
     link = house.first_run_link
-    begin(page, house, "en")
+    onboard(page, house, "en")
     page.context.clear_cookies()
     response = page.goto(link)
     assert response is not None

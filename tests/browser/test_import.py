@@ -5,7 +5,7 @@ import re
 
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.test_main_job import SECONDS, quiet, say
+from tests.browser.conversation import SECONDS, quiet, say, sign_in
 from tests.installation import Installation
 
 SOON = 20 * SECONDS
@@ -24,13 +24,9 @@ COPIED = "\n".join(f"21:0{n} {who}: {words}" for n, (who, words) in enumerate([*
 NAMES = [PAYLOAD, '" onmouseover="alert(3)', "\u202eecila", "A" * 300, "{{ persona }}{% now 'Y' %}", "安娜 🌊"]
 
 
-def signed_in(page: Page, house: Installation) -> None:
-    """The first owner, before her first companion."""
-    page.goto(house.first_run_link)
-    page.get_by_label("sign-in name").fill("ana")
-    page.locator("[name=password1]").fill("a long word for ana")
-    page.locator("[name=password2]").fill("a long word for ana")
-    page.get_by_role("button", name="Begin").click()
+def begin_before_the_first_companion(page: Page, house: Installation) -> None:
+    sign_in(page, house)
+    page.goto(house.url)
 
 
 def hand_over(page: Page, name: str, content: str) -> None:
@@ -52,7 +48,7 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     page: Page, house: Installation
 ) -> None:
     complaints = quiet(page)
-    signed_in(page, house)
+    begin_before_the_first_companion(page, house)
     page.get_by_test_id("from-material").click()
     hand_over(page, "WhatsApp Chat with Mira.txt", CHAT)
     expect(page.get_by_test_id("speaker")).to_have_count(3, timeout=SOON)
@@ -105,8 +101,8 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
 
 def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page: Page, house: Installation) -> None:
     complaints = quiet(page)
-    signed_in(page, house)
-    house.manage("create_persona", "--owner", "ana", "Mira")  # knows only the name of the account
+    begin_before_the_first_companion(page, house)
+    house.call("create_persona", "--owner", "ana", "Mira")  # knows only the name of the account
     page.goto(f"{house.url}/")
     page.goto(page.url.replace("/chat/", "/memory/") + "bring/")
     page.set_viewport_size({"width": 390, "height": 800})
@@ -163,7 +159,7 @@ def test_what_a_file_leaves_open_is_asked_and_a_wrong_answer_is_turned_back(page
 def test_what_a_hostile_file_says_is_shown_and_does_nothing(page: Page, house: Installation) -> None:
     complaints = quiet(page)
     page.on("dialog", lambda dialog: complaints.append(dialog.message))
-    signed_in(page, house)
+    begin_before_the_first_companion(page, house)
     page.get_by_test_id("from-material").click()
     messages = [
         {
@@ -197,7 +193,7 @@ def test_what_a_hostile_file_says_is_shown_and_does_nothing(page: Page, house: I
 def test_without_a_script_a_file_is_handed_over_asked_about_and_taken_in(browser: Browser, house: Installation) -> None:
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
-    signed_in(page, house)
+    begin_before_the_first_companion(page, house)
     page.get_by_test_id("from-material").click()
     hand_over(page, "broken.json", '[{"mapping": {')
     expect(page.get_by_test_id("refusal")).to_contain_text("damaged or cut off", timeout=SOON)

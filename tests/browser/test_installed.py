@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.sample_life import settle, sign_in
+from tests.browser.conversation import sign_in
 from tests.installation import Installation
 
 # What the browser says of a page that was opened from the home screen; it cannot be told to by its tools.
@@ -10,18 +10,19 @@ STANDALONE = """const asked = window.matchMedia.bind(window);
 window.matchMedia = (query) => (query === '(display-mode: standalone)' ? { matches: true } : asked(query));"""
 
 
-def test_an_app_on_the_home_screen_says_so_where_its_server_does_not_answer(page: Page, house: Installation) -> None:
-    keys = settle(house)
+def test_an_app_on_the_home_screen_says_so_where_its_server_does_not_answer(
+    page: Page, lived_in: Installation, keys: dict[str, str]
+) -> None:
     page.add_init_script(STANDALONE)
-    sign_in(page, house)
-    page.goto(f"{house.url}/chat/{keys['en']}/")
+    sign_in(page, lived_in)
+    page.goto(f"{lived_in.url}/chat/{keys['en']}/")
     page.evaluate("navigator.serviceWorker.ready.then(() => true)")
     page.wait_for_function("caches.match('/offline/').then(Boolean)")
     kept = page.evaluate("caches.open('offline').then((one) => one.keys()).then((all) => all.map(({url}) => url))")
     assert kept
     assert all("/offline/" in url or "/static/" in url for url in kept)  # nothing of anybody
     page.context.set_offline(True)
-    page.goto(f"{house.url}/memory/{keys['en']}/", wait_until="commit")
+    page.goto(f"{lived_in.url}/memory/{keys['en']}/", wait_until="commit")
     expect(page.get_by_role("heading", name="No connection")).to_be_visible()
     expect(page.locator("body")).not_to_contain_text("Ana")
     expect(page.locator("main")).to_have_css("border-top-style", "solid")  # its style is there, too

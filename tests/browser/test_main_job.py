@@ -8,21 +8,14 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
+from tests.browser.conversation import SECONDS, STORIES, end_session, quiet, say
 from tests.installation import Installation
 from tests.wire.anthropic_server import AnthropicServer
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Says, ScriptedServer, prompt_of
 
-SECONDS = 1_000
-CAT_ZH = "我养了只白猫,叫小黑。他超调皮,老在半夜跳到我脸上。"
-CAT_EN = "I adopted a white cat named Snowball. He is so naughty, he jumps on my face at midnight."
-STORIES = {
-    "zh": (CAT_ZH, "你还记得我的猫吗", "小黑", "安娜", "米拉"),
-    "en": (CAT_EN, "Do you remember my cat?", "Snowball", "Ana", "Mira"),
-}
 
-
-def begin(page: Page, house: Installation, language: str) -> None:
+def onboard(page: Page, house: Installation, language: str) -> None:
     """First-run link and onboarding, to the empty chat page."""
     *_, user_name, name = STORIES[language]
     page.goto(house.first_run_link)
@@ -44,26 +37,11 @@ def begin(page: Page, house: Installation, language: str) -> None:
     expect(page.get_by_test_id("chat")).to_have_attribute("data-state", "online", timeout=20 * SECONDS)
 
 
-def say(page: Page, words: str) -> None:
-    replies = page.get_by_test_id("message-persona").count()
-    page.get_by_test_id("composer-input").fill(words)
-    page.keyboard.press("Enter")
-    expect(page.get_by_test_id("message-persona")).to_have_count(replies + 1, timeout=30 * SECONDS)
-    expect(page.get_by_test_id("message-persona").last.get_by_test_id("why")).to_be_visible(timeout=30 * SECONDS)
-
-
-def end_talk(page: Page) -> None:
-    page.get_by_test_id("end-talk").click()
-    for kind in ("event", "entity", "mood"):
-        row = page.locator(f"[data-testid=timeline-row][data-kind={kind}]").first
-        expect(row).to_be_attached(timeout=60 * SECONDS)
-
-
 def remembers(page: Page, language: str) -> None:
     """The whole story: told, closed, settled in the timeline without a reload, asked for, explained."""
     told, asked, name, *_ = STORIES[language]
     say(page, told)
-    end_talk(page)
+    end_session(page)
     expect(page.get_by_test_id("timeline-body")).to_contain_text(name)
     say(page, asked)
     reply = page.get_by_test_id("message-persona").last
@@ -74,18 +52,10 @@ def remembers(page: Page, language: str) -> None:
     expect(event.get_by_test_id("xray-quote").first).to_contain_text(name)
 
 
-def quiet(page: Page) -> list[str]:
-    """What the browser complains of from now on: script errors, CSP violations, failed loads."""
-    complaints: list[str] = []
-    page.on("console", lambda message: complaints.append(message.text) if message.type == "error" else None)
-    page.on("pageerror", lambda error: complaints.append(str(error)))
-    return complaints
-
-
 @pytest.mark.parametrize("language", ["zh", "en"])
 def test_a_first_talk_is_remembered_in_the_next(page: Page, house: Installation, language: str) -> None:
     complaints = quiet(page)
-    begin(page, house, language)
+    onboard(page, house, language)
     remembers(page, language)
     assert complaints == []
 
@@ -156,7 +126,7 @@ def test_the_same_with_a_model_behind_a_wire(
     env = {"LLM_PROVIDER": provider, "LLM_BASE_URL": mind.url, "LLM_API_KEY": "test-key"}
     try:
         with Installation(tmp_path, empty, **env) as house:
-            begin(page, house, language)
+            onboard(page, house, language)
             remembers(page, language)
     finally:
         mind.close()

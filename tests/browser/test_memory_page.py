@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.test_main_job import CAT_EN, SECONDS, begin, end_talk, quiet, say
+from tests.browser.conversation import CAT_EN, SECONDS, begin, end_session, quiet, say
 from tests.browser.test_remembering import another
 from tests.installation import Installation
 
@@ -37,7 +37,7 @@ def test_an_owner_corrects_hides_and_forgets_and_every_tab_knows(context: Browse
     talk = page.url
     say(page, CAT_EN)
     say(page, "My sister Rosa lives in Lisbon and works as a nurse.")
-    end_talk(page)
+    end_session(page)
 
     chip = page.get_by_test_id("chip").filter(has_text="Snowball").first
     expect(chip).to_be_visible(timeout=SOON)
@@ -128,5 +128,5 @@ def test_what_was_asked_to_be_forgotten_is_gone_html_is_inert_and_an_account_goe
     expect(page.get_by_test_id("toast")).to_contain_text("is deleted", timeout=SOON)
     assert page.url.endswith("/login/")
     assert page.evaluate("sessionStorage.length + localStorage.length") == 0
-    left = house.manage("shell", "-v0", "-c", COUNTING).stdout.strip()
+    left = house.run(COUNTING).strip()
     assert left == "{}", left

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_main_job import SECONDS, begin, quiet, say
+from tests.browser.conversation import SECONDS, begin, quiet, say
 from tests.browser.test_memory_page import confirm
 from tests.installation import Installation
 
@@ -60,7 +60,7 @@ P256DH = "BCVxsr7N_eNgVRqvHtD0zTZsEc6-VV-JvLexhqUzORcxaOzi6-AYWXvTBHm4bjyPjs7Vd8
 
 
 def speak_first(house: Installation, words: str, about: str) -> None:
-    house.manage("shell", "-c", SAID.format(words=words, about=about))
+    house.run(SAID.format(words=words, about=about))
 
 
 def turn_away(page: Page, away: bool) -> None:

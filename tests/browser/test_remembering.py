@@ -2,12 +2,11 @@
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 from playwright.sync_api import BrowserContext, Page, expect
 
-from tests.browser.test_main_job import SECONDS, begin, quiet, say
+from tests.browser.conversation import SECONDS, begin, quiet, say
 from tests.installation import Installation
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Fails, Says
@@ -120,7 +119,7 @@ def test_a_line_written_while_the_talk_off_the_record_ended_stays_off_it(page: P
     page.get_by_test_id("composer-input").fill(SECRET)
     page.keyboard.press("Enter")
     expect(page.get_by_test_id("unsent-line")).to_have_attribute("data-off-record", "")
-    house.manage("close_sessions", "--all")
+    house.call("close_sessions", "--all")
     house.wait_until_served()
     page.context.set_offline(False)
     line = page.get_by_test_id("message-user").last
@@ -137,18 +136,12 @@ class Forgetful:
         return Fails(503, "down") if "mentioned_entities" in wanted else Says("I am listening.")
 
 
-def test_a_memory_that_has_to_wait_says_what_it_waits_for(page: Page, tmp_path: Path, empty: Path) -> None:
-    model = OpenAIServer()
+def test_a_memory_that_has_to_wait_says_what_it_waits_for(page: Page, wired: Installation, model: OpenAIServer) -> None:
     model.respond = Forgetful()
-    env = {"LLM_PROVIDER": "openai", "LLM_BASE_URL": model.url, "LLM_API_KEY": "test-key"}
-    try:
-        with Installation(tmp_path, empty, **env) as house:
-            begin(page, house, "en")
-            say(page, "I adopted a white cat named Snowball.")
-            page.get_by_test_id("end-talk").click()
-            rule = page.get_by_test_id("session-rule")
-            expect(rule).to_contain_text("remembering later: the model cannot be reached", timeout=60 * SECONDS)
-            page.reload()
-            expect(rule).to_contain_text("remembering later: the model cannot be reached")
-    finally:
-        model.close()
+    begin(page, wired, "en")
+    say(page, "I adopted a white cat named Snowball.")
+    page.get_by_test_id("end-talk").click()
+    rule = page.get_by_test_id("session-rule")
+    expect(rule).to_contain_text("remembering later: the model cannot be reached", timeout=60 * SECONDS)
+    page.reload()
+    expect(rule).to_contain_text("remembering later: the model cannot be reached")

@@ -6,11 +6,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.test_main_job import quiet
+from tests.browser.conversation import quiet, sign_in
 from tests.installation import Installation
 from tests.memory.archive.archives import HEADER, PERSONA, entity, node, written
 
-PASSWORD = "a long word for cora"
 TAGGED = "<img src=x onerror=alert(1)>"
 LIFE = (
     HEADER,
@@ -34,14 +33,10 @@ for other in ("e2", "e3"):
 @pytest.fixture
 def desk(page: Page, house: Installation, tmp_path: Path) -> Page:
     """The list of pairs, two of them open, before somebody who may do all."""
-    house.env |= {"DJANGO_SUPERUSER_USERNAME": "cora", "DJANGO_SUPERUSER_PASSWORD": PASSWORD}
-    house.manage("createsuperuser", "--noinput", "--email", "cora@example.org")
-    house.manage("import_archive", str(written(tmp_path / "life.jsonl", LIFE)), "--owner", "cora")
-    house.manage("shell", "-c", ASK)
-    page.goto(f"{house.url}/admin/login/?next=/admin/memory/mergeproposal/")
-    page.locator("[name=username]").fill("cora")
-    page.locator("[name=password]").fill(PASSWORD)
-    page.keyboard.press("Enter")
+    sign_in(page, house, "cora")
+    house.call("import_archive", str(written(tmp_path / "life.jsonl", LIFE)), "--owner", "cora")
+    house.run(ASK)
+    page.goto(f"{house.url}/admin/memory/mergeproposal/")
     expect(page.get_by_test_id("review")).to_be_visible()
     return page
 

@@ -1,13 +1,11 @@
 """What a small screen, large text and a device far from home make of the pages."""
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
-import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.sample_life import settle, sign_in
+from tests.browser.conversation import sign_in
 from tests.installation import Installation
 from tests.persona.images import png
 
@@ -37,17 +35,6 @@ FAULTS = """() => {
   if (wider > 0) faults.push(`the page is ${wider} px wider than the screen`);
   return faults;
 }"""
-
-
-@pytest.fixture(scope="module")
-def lived_in(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Iterator[Installation]:
-    with Installation(tmp_path_factory.mktemp("small"), empty) as house:
-        yield house
-
-
-@pytest.fixture(scope="module")
-def keys(lived_in: Installation) -> dict[str, str]:
-    return settle(lived_in)
 
 
 def test_in_twice_as_large_text_nothing_of_the_head_is_cut_off_or_overlaps(

@@ -3,15 +3,14 @@ later what holds for good."""
 
 import json
 import re
-from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.browser.conversation import STORIES as STORIES_OF_NAMES
+from tests.browser.conversation import begin, quiet, say
 from tests.browser.test_asked import picture
-from tests.browser.test_main_job import STORIES as STORIES_OF_NAMES
-from tests.browser.test_main_job import begin, quiet, say
 from tests.browser.test_memory_page import SOON, confirm
 from tests.installation import Installation
 from tests.memory.sessions import extraction
@@ -73,15 +72,13 @@ vectors.index(nodes, embedding.embed(words))
 """
 
 
-class Listener(OpenAIServer):
+class Listener:
     """A model that listens, and keeps each prompt it is asked to answer."""
 
     def __init__(self) -> None:
-        super().__init__()
         self.prompts: list[str] = []
-        self.respond = self.listen
 
-    def listen(self, body: dict[str, Any]) -> Says:
+    def __call__(self, body: dict[str, Any]) -> Says:
         wanted = json.dumps(body.get("response_format") or "")
         if "mentioned_entities" in wanted:
             return Says(json.dumps(extraction([], session_mood_signal=None, session_summary="")))
@@ -97,17 +94,13 @@ class Listener(OpenAIServer):
 
 @pytest.mark.parametrize("language", ["en", "zh"])
 def test_what_is_asked_once_holds_in_later_sessions_and_doubt_is_said_until_it_is_settled(
-    browser: Browser, tmp_path: Path, empty: Path, language: str
+    browser: Browser, wired: Installation, model: OpenAIServer, language: str
 ) -> None:
     page = browser.new_context(locale=language).new_page()
-    story, model, complaints = STORIES[language], Listener(), quiet(page)
-    env = {"LLM_PROVIDER": "openai", "LLM_BASE_URL": model.url, "LLM_API_KEY": "test-key"}
-    try:
-        with Installation(tmp_path, empty, **env) as house:
-            begin(page, house, language)
-            check_always_known(page, house, model, story, language)
-    finally:
-        model.close()
+    story, listener, complaints = STORIES[language], Listener(), quiet(page)
+    model.respond = listener
+    begin(page, wired, language)
+    check_always_known(page, wired, listener, story, language)
     assert complaints == []
 
 
@@ -119,13 +112,13 @@ def check_always_known(page: Page, house: Installation, model: Listener, story: 
     say(page, story["nuts"])
     assert story["called"] in model.prompts[-1]
     expect(page.get_by_test_id("kept").filter(has_text=story["known"])).to_be_visible(timeout=SOON)
-    house.manage("shell", "-v0", "-c", OTHER_DAYS)
+    house.run(OTHER_DAYS)
     for text in story["says"]:
-        house.manage("close_sessions", "--all")
+        house.call("close_sessions", "--all")
         say(page, text)
         assert story["known"] in model.prompts[-1], text
         assert story["acts"] not in model.wishes(), text
-    house.manage("close_sessions", "--all")
+    house.call("close_sessions", "--all")
     say(page, story["feels"])
     assert story["acts"] in model.wishes()
     reply = page.get_by_test_id("message-persona").last
@@ -160,7 +153,7 @@ def check_always_known(page: Page, house: Installation, model: Listener, story: 
         page.wait_for_load_state()
     expect(page.get_by_test_id("wish").locator(".tag--state")).to_have_count(2)
     page.goto(talk)
-    house.manage("close_sessions", "--all")
+    house.call("close_sessions", "--all")
     say(page, story["feels"])
     assert story["acts"] not in model.wishes()
     assert STORIES_OF_NAMES[language][3] in model.prompts[-1].split("\n#")[0]
@@ -205,7 +198,7 @@ def test_an_open_question_waits_on_the_page_of_wishes_and_what_was_replaced_surv
     expect(page.get_by_test_id("wish")).to_have_count(1)
     expect(page.get_by_test_id("open-question")).to_have_count(0)
 
-    house.manage("shell", "-v0", "-c", REPLACED.format(words=words))
+    house.run(REPLACED.format(words=words))
     for _ in range(2):
         page.goto(talk)
         expect(page.get_by_test_id("superseded")).to_contain_text(words[1], timeout=SOON)

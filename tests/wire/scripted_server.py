@@ -81,6 +81,15 @@ class ScriptedServer:
     path = ""
 
     def __init__(self) -> None:
+        self._released = threading.Event()
+        self.reset()
+        self._stopped = threading.Event()
+        self._http = _Quiet(("127.0.0.1", 0), _handler(self))
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+
+    def reset(self) -> None:
+        """As a new one: nothing came in, nothing is queued, and what is held goes on."""
         self.requests: list[Body] = []
         self.headers: list[dict[str, str]] = []
         self.disconnects = 0
@@ -88,11 +97,8 @@ class ScriptedServer:
         # The answer to a question for the models: names, or something else in their place.
         self.models: list[str] | Reply = ["small-model", "large-model", "nomic-embed-text"]
         self.respond: Callable[[Body], Reply] = lambda body: Says("I hear you.", pieces=3)
+        self._released.set()
         self._released = threading.Event()
-        self._stopped = threading.Event()
-        self._http = _Quiet(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
-        self._thread.start()
 
     @property
     def url(self) -> str:
