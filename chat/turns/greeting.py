@@ -11,6 +11,8 @@ from collections.abc import Mapping
 from contextlib import aclosing, suppress
 from datetime import datetime
 from hashlib import sha256
+from uuid import UUID
+from weakref import WeakValueDictionary
 
 from django.core.cache import cache
 from django.db import transaction
@@ -44,6 +46,8 @@ _NOT = re.compile(
 )
 _EMOJI = re.compile(r"emoji|emoticon|smil(?:ey|ies)|表情", re.IGNORECASE)
 _HAN, _LATIN = re.compile("[\u4e00-\u9fff]"), re.compile("[A-Za-z]")
+# Of the pages of a persona that open together, one asks, and the others have its answer.
+_writing: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
 # One pair around all of it: in `"Hi," she says, "I am Mira."` there are two.
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|「([^「」]+)」|『([^『』]+)』")
 
@@ -102,17 +106,19 @@ def openers(persona: Persona, blocks: Mapping[str, str], now: datetime, *, is_of
 async def write(persona: Persona) -> str:
     """The persona's greeting, asked of the model where there is none so far, and stored; "" where none can be had in
     time, or a conversation has begun. No transaction may be open."""
-    request = await in_thread(lambda: request_for(persona, blocks_of(persona)))
-    if request is None:
-        return persona.greeting
-    text = ""
-    with suppress(llm.LLMError, TimeoutError):
-        async with asyncio.timeout(knobs.greeting_seconds()):
-            text = fit(await _ask(request), persona.language)
-    if text:
-        return await in_thread(_store, persona, text)
-    await in_thread(lambda: cache.set(_failure_key(request), True, 60 * knobs.greeting_retry_minutes()))
-    return ""
+    async with _writing.setdefault(persona.uuid, asyncio.Lock()):
+        await in_thread(lambda: persona.refresh_from_db(fields=["greeting"]))
+        request = await in_thread(lambda: request_for(persona, blocks_of(persona)))
+        if request is None:
+            return persona.greeting
+        text = ""
+        with suppress(llm.LLMError, TimeoutError):
+            async with asyncio.timeout(knobs.greeting_seconds()):
+                text = fit(await _ask(request), persona.language)
+        if text:
+            return await in_thread(_store, persona, text)
+        await in_thread(lambda: cache.set(_failure_key(request), True, 60 * knobs.greeting_retry_minutes()))
+        return ""
 
 
 def request_for(persona: Persona, blocks: Mapping[str, str]) -> llm.Request | None:

@@ -1,5 +1,6 @@
 """The first minute: a greeting, openers, and a word while what the persona remembers with is still being loaded."""
 
+import asyncio
 from concurrent.futures import Future
 from datetime import UTC, datetime
 from typing import Any
@@ -184,6 +185,22 @@ async def test_the_plain_greeting_stands_where_the_model_is_slow_fails_or_writes
 )
 def test_quotation_marks_go_where_one_pair_is_around_all_of_it(written: str, shown: str) -> None:
     assert fit(written, "zh" if "安" in written or "叫" in written else "en") == shown
+
+
+@pytest.mark.usefixtures("waits_for_the_model")
+async def test_of_tabs_that_open_in_the_same_second_one_asks_and_all_have_its_greeting(
+    mira: Persona, scripted: Script, async_client: AsyncClient, settings: Any
+) -> None:
+    await async_client.aforce_login(mira.owner)
+    scripted.says("Ahoy, Ana!", "Hello, Ana!")
+    shown = await asyncio.gather(*(greeted(async_client, mira) for _tab in range(3)))
+    assert shown == ["<p>Ahoy, Ana!</p>\n"] * 3
+    assert len(scripted.requests) == 1
+    await Persona.objects.aupdate(greeting="")
+    scripted.reset()
+    scripted.says("Hello [name]!")
+    assert await asyncio.gather(*(greeted(async_client, mira) for _tab in range(3))) == [""] * 3
+    assert len(scripted.requests) == 1, "a failure is one for all of them, too"
 
 
 @pytest.mark.usefixtures("waits_for_the_model")
