@@ -259,7 +259,7 @@ CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 CHAT_BEFOREHAND = ["memory.beforehand.before_prompt"]
 # What may answer a turn in place of a model: called with it and the time; each gives a text, or "" to pass, and what to
 # note on the turn.
-CHAT_ANSWERS = ["memory.forgetting.by_word.answer"]
+CHAT_ANSWERS = ["memory.forgetting.by_word.answer", "memory.requests.by_word.answer"]
 # What follows when messages are withheld in favour of another version, or shown to models again: called with both
 # lists, in the transaction that does it.
 CHAT_VERSIONS = ["memory.requests.withhold.follow_version"]

@@ -13,13 +13,16 @@ from heapq import nlargest
 from chat.models import Message
 from echovessel.language import tokenizer
 from echovessel.language.corrections import apply_correction
+from echovessel.language.kinship import relatives_in, share
+from echovessel.language.person_names import occurs
 from echovessel.language.requests import Request
 from echovessel.language.requests.restatement import Claim, read_change, read_claim
-from memory.models import ConceptNode
+from memory.models import ConceptNode, Entity
 from memory.requests.find import holding, share_of, words_of
 from persona.models import Persona
 
 MAX_OFFERED = 3
+MAX_CHOICES = 6  # where only the owner can say which memory is wrong
 MAX_ALIGNED = 50  # memories that a correction is held against, word by word: those that share most words with it
 SHORT = 2  # words; who says no more speaks of what was said just before
 ALIKE = 0.5
@@ -62,6 +65,40 @@ def contradicted(persona: Persona, request: Request, before: Sequence[Message]) 
         if is_meant:
             scored.append((suggestion is not None, *shares, pk, node))
     return [node for *_rank, node in nlargest(MAX_OFFERED, scored)]
+
+
+def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[ConceptNode]) -> list[ConceptNode]:
+    """The memories that "that's wrong" may be about, for the owner to choose from: those on the topic, where one is
+    named, and else those of the recalled ones that the reply has told something of.
+
+    No memory is chosen for what a reply did not tell: "that's not true" may well be said of an opinion.
+    """
+    about = _on_topic(persona, topic) if topic else []
+    if about:
+        recalled_pks = {node.pk for node in recalled}
+        return sorted(about, key=lambda node: (node.pk not in recalled_pks, -node.pk))[:MAX_CHOICES]
+    words = set(tokenizer.tokenize(reply))
+    shares = {node: share_of(words_of(node.description, persona), words) for node in recalled}
+    return sorted((node for node in recalled if shares[node]), key=lambda node: -shares[node])[:MAX_CHOICES]
+
+
+def _on_topic(persona: Persona, topic: str) -> list[ConceptNode]:
+    """The memories of the people whom the topic names, by name or as the relatives they are, or else with its words."""
+    relatives = relatives_in(topic)
+    entities = persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
+    people = [
+        entity
+        for entity in entities
+        if any(occurs(name, topic) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
+        or (entity.relation and share(relatives, relatives_in(entity.relation)))
+    ]
+    served = ConceptNode.objects.of(persona).recallable().select_related("persona")
+    nodes = list(served.filter(mentions__entity__in=people).distinct().order_by("-id")[:MAX_ALIGNED])
+    if nodes:
+        return nodes
+    words = words_of(topic, persona)
+    found = holding(persona, words).filter(pk__in=served.values("pk")).order_by("-id")[:MAX_ALIGNED]
+    return [node for node in found if share_of(words, set(tokenizer.tokenize(node.description))) >= ALIKE]
 
 
 def suggest(description: str, request: Request, owner: str = "") -> Suggestion | None:

@@ -4,7 +4,8 @@
                             shall be forgotten, to be searched for, and its place there; withheld_ids, what was withheld
                             at once; hidden_ids, replaced_ids and ended of the memories that only it bore out (see
                             `withhold`); sure, or else the page asks whether it was meant
-`memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about; its place
+`memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about; its place;
+                            is_open where it says that something is wrong, and neither what nor how it is
 `memory.request.asked`      turn_id; asked_id; kind (wish, name or remember); its place, and that of its condition: it
                             may be meant, and is done after a yes only
 `memory.node.updated`       with change "superseded": a model put superseded_by in the place of node_id; offered is to
@@ -23,6 +24,7 @@ from uuid import UUID
 from django.db import transaction
 
 from chat.models import Message, Session, Turn
+from echovessel.language.disputes import read_dispute
 from echovessel.language.requests import Request, RequestKind, read_requests
 from echovessel.language.requests.restatement import read_restatements
 from echovessel.outbox import events
@@ -31,7 +33,7 @@ from memory.curation.lessons import Wish, is_refused, learn, wish_of
 from memory.curation.remember import Place, remember
 from memory.models import ConceptNode, Evidence, NodeVersion
 from memory.recall.passages import is_question
-from memory.requests.corrections import contradicted, would_change
+from memory.requests.corrections import contradicted, disputed, would_change
 from memory.requests.withhold import ASKED, ids_of, withhold
 from persona.models import Persona
 
@@ -59,6 +61,12 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
                     offer_to_forget(turn, message, place_of(request), sure=request.sure)
                 case RequestKind.FORGET_THIS:
                     offer_to_forget_this(turn, message, request)
+                case RequestKind.CORRECTION if nodes := disputed_by(turn, message, before):
+                    place = [request.start, request.end]
+                    publish_once(
+                        turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids_of([one.uuid for one in nodes]),
+                        place=place, new_place=[], is_open=True,
+                    )  # fmt: skip
                 case RequestKind.CORRECTION:
                     offer_correction(turn, message, request, contradicted(turn.persona, request, before))
                 case RequestKind.WISH | RequestKind.NAME | RequestKind.REMEMBER if not request.sure:
@@ -91,6 +99,16 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
             sure=request.sure,
             **hidden,
         )
+
+
+def disputed_by(turn: Turn, message: Message, before: Sequence[Message]) -> list[ConceptNode]:
+    """The memories to choose from where a message only says that something is wrong. `before`: as messages_before."""
+    topic = read_dispute(message.content)
+    if topic is None:
+        return []
+    recalled = ConceptNode.objects.filter(uuid__in=_recalled_before(turn, message)).select_related("persona")
+    reply = next((one.content for one in before if one.role == Message.Role.PERSONA), "")
+    return disputed(turn.persona, topic, reply, list(recalled))
 
 
 def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequence[ConceptNode]) -> bool:

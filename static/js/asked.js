@@ -38,7 +38,10 @@ export class Asked {
     const card = this.cardFor(event, data);
     if (!card) return;
     card.dataset.offer = event;
-    if (event === 'memory.correction.asked') {
+    if (event === 'memory.correction.asked' && data.is_open) {
+      card.dataset.choices = this.chat.dataset.correctionUrl.replace(NIL_UUID, data.asked_id);
+      await this.load(card, card.dataset.choices);
+    } else if (event === 'memory.correction.asked') {
       card.dataset.nodes = data.node_ids.join(' ');
       card.dataset.asked = data.asked_id;
       await this.next(card);
@@ -93,9 +96,20 @@ export class Asked {
     this.handlers.onDrawn();
   }
 
-  // "Not that": the next memory that may be meant, or none.
+  // The memory that is wrong, chosen among those that may be.
+  async mendThis(button) {
+    const card = button.closest('[data-ask]');
+    await this.load(card, `${card.dataset.choices}?${new URLSearchParams({ node: button.dataset.node })}`);
+    card.querySelector('textarea')?.focus();
+  }
+
+  // "Not that": the next memory that may be meant, or none; or back to the choice.
   async another(button) {
     const card = button.closest('[data-ask]');
+    if (card.dataset.choices) {
+      await this.load(card, card.dataset.choices);
+      return card.querySelector('button')?.focus();
+    }
     await this.next(card);
     if (card.isConnected) return card.querySelector('textarea, button')?.focus();
     this.settle(card);

@@ -590,6 +590,7 @@ const acts = {
   look: (button) => asked.look(button),
   putBack: (button) => asked.putBack(button),
   another: (button) => asked.another(button),
+  mendThis: (button) => asked.mendThis(button),
   why,
   retry,
   remember: (button) => remembered.ask(button),

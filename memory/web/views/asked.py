@@ -99,14 +99,21 @@ def restore(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
 @persona_page
 @require_GET
 def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
-    """A memory that a message corrects, beside the new words: the one correction form, filled in."""
+    """A memory that a message corrects, beside the new words: the one correction form, filled in. Where the message
+    only says that something is wrong, first the memories to choose from, then the form as the memory reads."""
     own_message = _own_message(persona, message)
-    correcting = _correction(persona, own_message)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
+    offered = offer.of_message(persona, own_message, offer.CORRECTED)
+    is_open = offered.get("is_open", False)
+    if is_open and "node" not in request.GET:
+        disputed = {str(node.uuid): node for node in nodes.filter(uuid__in=offered["node_ids"])}
+        choices = [disputed[one] for one in offered["node_ids"] if one in disputed]
+        return render(request, "memory/_correction_choices.html", {"choices": choices})
+    correcting = _correction(persona, own_message)
     node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))
-    if not corrections.would_change(node, correcting):
+    if not is_open and not corrections.would_change(node, correcting):
         raise Http404
-    suggestion = corrections.suggest(node.description, correcting, persona.called)
+    suggestion = None if is_open else corrections.suggest(node.description, correcting, persona.called)
     form = correction_form(node, auto_id=f"correct-{node.pk}-%s")
     if suggestion:
         form.initial["description"] = suggestion.description
@@ -116,6 +123,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
         "form": form,
         "told": correcting.new or correcting.subject,
         "suggestion": suggestion,
+        "is_open": is_open,
     }
     return render(request, "memory/_correction.html", context)
 

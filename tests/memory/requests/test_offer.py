@@ -7,6 +7,7 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from chat.messages import add_message
 from chat.models import Message, Session, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests, restatement
 from echovessel.outbox.models import OutboxEvent
@@ -15,9 +16,9 @@ from memory.curation.correct import Correction, correct, restore
 from memory.curation.lessons import is_refused, wish_of
 from memory.forgetting.planning import plan
 from memory.forgetting.types import Target
-from memory.models import ConceptNode, Evidence
+from memory.models import ConceptNode, Entity, Evidence, Mention
 from memory.recall import recall
-from memory.requests import corrections, offer
+from memory.requests import by_word, corrections, offer
 from memory.requests.corrections import suggest
 from memory.requests.find import find_about
 from persona.models import Persona
@@ -545,3 +546,90 @@ def test_who_says_how_not_to_be_called_is_asked_about_a_wish() -> None:
     wish = wish_of(words, Request(RequestKind.NAME, 0, len(words), "", sure=False))
     assert (wish.scope, wish.text) == ("always", words)
     assert not is_refused(wish)
+
+
+# --- something is wrong, and it is not said what -----------------------------------------------------------------
+@pytest.mark.django_db
+@each_row(
+    ("reply", "said", "memories", "recalled", "chosen"),
+    [
+        ("You live in Leeds.", "No, that's not right.", ["Ana lives in Leeds.", "Ana has a cat."], [0, 1], [0]),
+        ("你住在利兹。", "不对，记错了", ["Ana住在利兹。", "Ana养了一只猫。"], [0, 1], [0]),
+        ("I see.", "That's wrong about my sister.", ["Rosa is a nurse.", "Ana has a cat."], [1], [0]),
+        ("嗯。", "不对，我妹妹的事你记错了", ["小雨是护士。", "Ana养了一只猫。"], [1], [0]),
+        ("You are a good person.", "No, that's not right.", ["Ana lives in Leeds."], [0], []),
+        ("You live in Leeds.", "No, that's not right.", ["Ana lives in Leeds."], [], []),
+        ("You live in Leeds.", "I did something wrong.", ["Ana lives in Leeds."], [0], []),
+    ],
+)
+def test_who_only_says_that_something_is_wrong_chooses_among_what_the_reply_told_or_the_people_named(
+    mira: Persona,
+    client: Client,
+    remember: Any,
+    reply: str,
+    said: str,
+    memories: list[str],
+    recalled: list[int],
+    chosen: list[int],
+) -> None:
+    mira.entities.all().delete()
+    nodes = [remember(mira, text) for text in memories]
+    for name, relation in (("Rosa", "sister"), ("小雨", "妹妹")):
+        if nodes[0].description.startswith(name):
+            entity = Entity.objects.create(persona=mira, canonical_name=name, relation=relation, kind="person")
+            Mention.objects.create(node=nodes[0], entity=entity)
+    seen = {"chosen": [{"id": str(nodes[at].uuid), "layer": "L3"} for at in recalled]}
+    made = ended(mira, "Where do I live?", f"> {reply}", said, xray={"recollections": seen})
+    afterwards.after_turn(made.pk, NOW)
+    offers = [one for one in asked("memory.correction.asked") if one["turn_id"] == str(made.uuid)]
+    assert [one["node_ids"] for one in offers] == ([[str(nodes[at].uuid) for at in chosen]] if chosen else [])
+    if not chosen:
+        return
+    client.force_login(mira.owner)
+    address = reverse("correction", args=[mira.uuid, offers[0]["asked_id"]])
+    choices = client.get(address).content.decode()
+    assert [nodes[at].description in choices for at in range(len(nodes))] == [at in chosen for at in range(len(nodes))]
+    card = client.get(f"{address}?node={nodes[chosen[0]].uuid}").content.decode()
+    assert f">\n{nodes[chosen[0]].description}</textarea>" in card, "the correction form as the memory reads"
+    assert offers[0]["is_open"]
+
+
+@pytest.mark.django_db
+@each_row(
+    ("language", "said", "choice", "reads", "none"),
+    [
+        ("en", "No, that's not right.", "1: Ana lives in York.", "Ana lives in York.", "7: Ana lives in York."),
+        ("zh", "不对，记错了", "第一条：Ana住在约克。", "Ana住在约克。", "9、Ana住在约克。"),
+    ],
+)
+def test_without_a_page_the_reply_lists_what_may_be_wrong_and_a_number_corrects_it(
+    mira: Persona, remember: Any, language: str, said: str, choice: str, reads: str, none: str
+) -> None:
+    Persona.objects.filter(pk=mira.pk).update(language=language)
+    mira.refresh_from_db()
+    node = remember(mira, "Ana lives in Leeds." if language == "en" else "Ana住在利兹。")
+    seen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
+    mira.sessions.update(status="closed")
+    session = Session.objects.create(persona=mira, channel="api", started_at=NOW, last_message_at=NOW)
+
+    def reply_to(content: str) -> str:
+        made = turn(session, "done")
+        add_message(session, Message.Role.USER, content, NOW, turn=made)
+        text, made.xray = by_word.answer(made, NOW)
+        made.xray = made.xray or seen
+        made.save(update_fields=["xray"])
+        add_message(session, Message.Role.PERSONA, text or f"I remember: {node.description}", NOW, turn=made)
+        return text
+
+    assert reply_to("Where do I live?") == ""
+    listed = reply_to(said)
+    assert f"1. {node.description}" in listed
+    assert reply_to(none)
+    node.refresh_from_db()
+    assert node.description != reads, "there is no such number"
+    reply_to("Hm.")
+    assert reply_to(choice) == "", "an answer is one only right after the list"
+    reply_to(said)
+    assert reads in reply_to(choice)
+    node.refresh_from_db()
+    assert (node.description, node.versions.count()) == (reads, 1)

@@ -1,0 +1,79 @@
+"""Correcting by word where there is no page: to a message that only says that something is wrong the reply lists what
+it may be about, and "2: Ruth lives in York." in the next one corrects that memory.
+
+The reply is made of the memories, by no model; they are noted on its turn, by ids.
+"""
+
+import re
+from datetime import datetime
+from typing import Any
+
+from django.utils import translation
+from django.utils.text import Truncator
+from django.utils.translation import gettext as _
+
+from chat.models import Message, Turn
+from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.language.requests import RequestKind, read_requests
+from memory.curation.correct import Correction, InvalidMemory, WordsForgotten, correct
+from memory.models import ConceptNode
+from memory.requests.offer import disputed_by, messages_before
+from memory.requests.withhold import ids_of
+
+PAGE = "web"  # the channel whose owner sees cards
+CHOICES = "correction_choices"
+SHOWN_CHARACTERS = 160
+_CHOSEN = re.compile(
+    r"\W*(?:no\.|number|第)?\s*(?P<number>[1-9]|[一二三四五六])(?:\s*(?:条|个)\s*[:：、,，]?|\s*[.:：)）、,，-]\s*)"
+    r"(?:应该是|应为|改成|改为|it should (?:read|be|say)\b:?)?\s*(?P<words>\S.{2,})",
+    re.IGNORECASE | re.DOTALL,
+)
+_DIGITS_ZH = "一二三四五六"
+
+
+def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
+    """The reply to a turn that says that a memory is wrong, or how a listed one should read, and what to note on the
+    turn; "" where a model shall reply. No transaction may be open."""
+    session = turn.session
+    if session.channel == PAGE or session.off_the_record:
+        return "", {}
+    message = turn.messages.filter(role=Message.Role.USER).select_related("session", "persona").order_by("id").last()
+    if message is None:
+        return "", {}
+    with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
+        earlier = Turn.objects.filter(session=session, pk__lt=turn.pk, original=None).order_by("-pk").first()
+        choices = earlier.xray.get(CHOICES, []) if earlier else []
+        if choices and (chosen := _CHOSEN.fullmatch(message.content.strip())):
+            number = chosen["number"]
+            at = _DIGITS_ZH.index(number) if number in _DIGITS_ZH else int(number) - 1
+            node = ConceptNode.objects.of(turn.persona).filter(uuid__in=choices[at : at + 1]).first()
+            return _correct(node, chosen["words"].strip(), turn, now), {}
+        before = messages_before(message)
+        previous = next((one.content for one in before if one.role == Message.Role.USER), "")
+        requests = read_requests(message.content, previous=previous)
+        if not any(request.kind is RequestKind.CORRECTION for request in requests):
+            return "", {}
+        nodes = disputed_by(turn, message, before)
+        if not nodes:
+            return "", {}
+        texts = (Truncator(node.description).chars(SHOWN_CHARACTERS) for node in nodes)
+        listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+        example = _("Answer with its number and how it should read, for example “1: …”.")
+        return f"{_('What should I correct?')}\n{listed}\n\n{example}", {CHOICES: ids_of([one.uuid for one in nodes])}
+
+
+def _correct(node: ConceptNode | None, words: str, turn: Turn, now: datetime) -> str:
+    """Correct the memory, and say so, or why not."""
+    if node is None:
+        return _("There is no memory with that number. Nothing was changed.")
+    try:
+        node = correct(node, Correction(words), turn.persona.owner, now)
+    except WordsForgotten:
+        return _("These words were deleted for good and cannot be used again.")
+    except EmbeddingUnavailable:
+        return _("This cannot be changed right now. Nothing is lost; please try again later.")
+    except InvalidMemory:
+        return _("A memory or wish cannot say this.")
+    except ConceptNode.DoesNotExist:
+        return _("It has been forgotten in the meantime.")
+    return _("Corrected: “%(words)s”") % {"words": node.description}
