@@ -97,7 +97,7 @@ def help_beside(message: Message) -> tuple[str, ...]:
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
     if flag is None or not flag.shows_help:
         return ()
-    return help_texts.help_for_message(message.persona.language, message.content)
+    return help_texts.help_for_message(message.persona.language, message.content, message.persona.timezone)
 
 
 def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | None) -> list[Message]:

@@ -1,20 +1,23 @@
-"""What stands beside a line that speaks of a crisis: words of the operator, of the country where people are.
+"""What stands beside a line that speaks of a crisis: whom to call where its writer is, and that somebody listens.
 
-`help.<language>.txt` in the data folder takes the place of the text that comes with EchoVessel (`templates/care`). It
-is plain text of a few lines, as it is to be shown: whom to call, and that somebody listens.
+The text that comes with EchoVessel (`templates/care`) names the numbers of the country of the owner's time zone, as far
+as they are known. `help.<language>.txt` in the data folder takes its place: a few lines of plain text, as shown.
 """
 
 import logging
 import re
+import tomllib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from django.conf import settings
 
 logger = logging.getLogger(__name__)
 
 MAX_CHARACTERS = 2_000  # somebody in need reads a few lines
+_FOLDER = settings.BASE_DIR / "templates" / "care"
 CHARACTERS_A_WORD = 1.5  # of Chinese
 LEAST_SYLLABLES = 4  # of Pinyin: "he can" would be two
 _WORDS, _HAN = re.compile(r"[a-z\u00df-\u024f]+"), re.compile("[\u3400-\u9fff]")
@@ -33,23 +36,29 @@ class Unusable(Exception):
     """An operator's file that cannot be shown; the message says why."""
 
 
-def help_for_message(persona_language: str, line: str = "") -> tuple[str, ...]:
+def help_for_message(persona_language: str, line: str = "", zone: str = "") -> tuple[str, ...]:
     """The texts to show: that in the language of the line first, whatever the persona speaks; then that of the
-    operator's locale and that of the persona's language, where they are others."""
+    operator's locale and that of the persona's language, where they are others. Where the zone tells the country, these
+    only if they are the operator's own: numbers of another country help nobody."""
     languages = [settings.LANGUAGE_CODE.split("-")[0].lower(), persona_language]
     if (written_in := language_of(line)) is not None:
         if not any((language == "zh") == (written_in == "zh") for language in languages):
             languages.append(written_in)
         languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
+    country = _country(zone)
+    is_read = written_in is None or (persona_language == "zh") == (written_in == "zh")
+    own = persona_language if is_read else languages[0]
     texts: dict[str, None] = {}
-    for language in dict.fromkeys(languages):
+    for language in sorted(dict.fromkeys(languages), key=lambda language: bool(country) and language != own):
         # The operator's words; where there are none that can be shown, ours.
         path = Path(settings.DATA_DIR) / f"help.{language}.txt"
         try:
-            texts[_read(path) if path.exists() else _built_in(language)] = None
+            words = _read(path) if path.exists() else ""
         except Unusable as error:
             logger.error("%s is not shown: %s", path.name, error)
-            texts[_built_in(language)] = None
+            words = ""
+        if words or not country or language == own:
+            texts[words or _built_in(language, country)] = None
     return tuple(texts)
 
 
@@ -94,8 +103,27 @@ def _read(path: Path) -> str:
 
 
 @cache
-def _built_in(language: str) -> str:
-    """Our words in a language, or in English."""
-    folder = settings.BASE_DIR / "templates" / "care"
-    path = folder / f"help.{language}.txt"
-    return (path if path.exists() else folder / "help.en.txt").read_text(encoding="utf-8").strip()
+def _built_in(language: str, country: str) -> str:
+    """Our words in a language, or in English, with the numbers of a country, or of those where most people are."""
+    language = language if (_FOLDER / f"help.{language}.txt").exists() else "en"
+    numbers = _numbers()
+    known = numbers["countries"].get(country, numbers["everywhere"])
+    line: str = known.get("line", numbers["unlisted"]["line"])[language]
+    if country and "line" in known:
+        line = numbers["abroad"]["line"][language].format(line=line)
+    words = (_FOLDER / f"help.{language}.txt").read_text(encoding="utf-8").strip()
+    return words.format(emergency=known["emergency"][language], line=line)
+
+
+@cache
+def _country(zone: str) -> str:
+    """The country of a time zone, as far as we know whom one calls there; "" where we do not."""
+    for country, known in _numbers()["countries"].items():
+        if any(zone.startswith(one) if one.endswith("/") else zone == one for one in known["zones"]):
+            return str(country)
+    return ""
+
+
+@cache
+def _numbers() -> dict[str, Any]:
+    return tomllib.loads((_FOLDER / "numbers.toml").read_text(encoding="utf-8"))

@@ -21,6 +21,7 @@ from chat.turns import turn
 from echovessel import schedule
 from echovessel.outbox.models import OutboxEvent
 from persona.models import Persona
+from tests.table import each_row
 
 pytestmark = pytest.mark.django_db
 
@@ -187,6 +188,38 @@ def test_the_help_is_of_the_operators_locale_and_of_the_personas_language(mira: 
     assert ["988" in text for text in help_texts.help_for_message("en")] == [True]
 
 
+@each_row(
+    ("zone", "persona", "line", "holds", "lacks"),
+    [
+        ("Asia/Shanghai", "zh", "我不想活了", ["12356", "120（急救）", "findahelpline.com"], ["988", "911"]),
+        ("Asia/Shanghai", "en", "I want to die", ["120 (ambulance)", "12356"], ["988", "急救"]),
+        ("America/Indiana/Knox", "zh", "我不想活了", ["911", "988", "findahelpline.com"], ["12356", "116 123"]),
+        ("Europe/London", "en", "I want to die", ["999", "116 123"], ["988", "12356"]),
+        ("Europe/Lisbon", "en", "I want to die", ["112", "findahelpline.com"], ["988", "999"]),
+        ("Australia/Perth", "zh", "🔪", ["000", "13 11 14"], ["12356", "988"]),
+    ],
+)
+def test_the_numbers_are_those_of_the_country_where_the_owner_is(
+    zone: str, persona: str, line: str, holds: list[str], lacks: list[str], own_data_folder: Path
+) -> None:
+    [text] = help_texts.help_for_message(persona, line, zone)
+    assert [part for part in holds if part not in text] == []
+    assert [part for part in lacks if part in text] == []
+    assert text.count("findahelpline.com") == 1
+    assert "{" not in text
+    assert text.index("findahelpline.com") > max(text.index(part) for part in holds if part != "findahelpline.com")
+
+
+def test_beside_the_numbers_of_the_country_stand_the_operators_words_and_where_it_is_unknown_all_of_ours(
+    own_data_folder: Path,
+) -> None:
+    assert len(help_texts.help_for_message("zh", "我不想活了", "UTC")) == 2
+    (own_data_folder / "help.en.txt").write_text("Call Vera on 555.", encoding="utf-8")
+    ours, operators = help_texts.help_for_message("zh", "我不想活了", "Asia/Shanghai")
+    assert ("12356" in ours, operators) == (True, "Call Vera on 555.")
+    assert help_texts.help_for_message("zh", "I want to die", "Asia/Shanghai") == ("Call Vera on 555.",)
+
+
 def test_the_operators_words_take_the_place_of_ours(own_data_folder: Path, settings: Any) -> None:
     (own_data_folder / "help.en.txt").write_text("Call Vera on 555.\n", encoding="utf-8")
     (own_data_folder / "help.de.txt").write_text("\ufeffRuf 0800 111 0 111 an.", encoding="utf-8")
@@ -201,7 +234,7 @@ def test_words_that_cannot_be_shown_are_told_and_cost_no_line(
     mira: Persona, own_data_folder: Path, wrong: bytes
 ) -> None:
     (own_data_folder / "help.en.txt").write_bytes(wrong)
-    assert "988" in told(say(mira, CRY))["care"]["texts"][0]
+    assert "12356" in told(say(mira, CRY))["care"]["texts"][0]
     (warning,) = [found.msg for found in run_checks() if found.id == "echovessel.W005"]
     assert warning.startswith("help.en.txt in the data folder is not shown: it ")
 
