@@ -69,7 +69,7 @@ def contradicted(persona: Persona, request: Request, before: Sequence[Message]) 
 
 def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[ConceptNode]) -> list[ConceptNode]:
     """The memories that "that's wrong" may be about, for the owner to choose from: those on the topic, where one is
-    named, and else those of the recalled ones that the reply has told something of.
+    named, and else those that the reply has told: of the recalled ones something, of the others most.
 
     No memory is chosen for what a reply did not tell: "that's not true" may well be said of an opinion.
     """
@@ -77,9 +77,12 @@ def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[Concep
     if about:
         recalled_pks = {node.pk for node in recalled}
         return sorted(about, key=lambda node: (node.pk not in recalled_pks, -node.pk))[:MAX_CHOICES]
-    words = set(tokenizer.tokenize(reply))
-    shares = {node: share_of(words_of(node.description, persona), words) for node in recalled}
-    return sorted((node for node in recalled if shares[node]), key=lambda node: -shares[node])[:MAX_CHOICES]
+    words, pks = set(tokenizer.tokenize(reply)), {node.pk for node in recalled}
+    served = ConceptNode.objects.of(persona).recallable().exclude(pk__in=pks)
+    others = holding(persona, words_of(reply, persona)).filter(pk__in=served.values("pk"))
+    shares = {node: share_of(words_of(node.description, persona), words) for node in (*recalled, *others)}
+    told = [node for node, share in shares.items() if share >= ALIKE or (share and node.pk in pks)]
+    return sorted(told, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
 
 
 def _on_topic(persona: Persona, topic: str) -> list[ConceptNode]:

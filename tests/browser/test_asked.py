@@ -129,3 +129,46 @@ def test_open_cards_survive_a_reload_and_are_settled_in_every_tab(page: Page, ho
     for card in ("correction-ask", "may-be-asked-ask"):
         expect(page.get_by_test_id(card)).to_have_count(0)
     assert complaints == []
+
+
+WRONG = {
+    "en": (
+        "Please remember that Ruth lives in Leeds.",
+        "Where does Ruth live?",
+        "No, that's not right.",
+        "Leeds",
+        "York",
+    ),
+    "zh": ("请记住露丝住在利兹。", "露丝住在哪里？", "不对，记错了", "利兹", "约克"),
+}
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_who_only_says_that_something_is_wrong_chooses_it_and_puts_it_right(
+    browser: Browser, house: Installation, language: str
+) -> None:
+    page, (told, asks, disputes, wrong, right) = browser.new_context(locale=language).new_page(), WRONG[language]
+    complaints = quiet(page)
+    begin(page, house, language)
+    say(page, told)
+    expect(page.get_by_test_id("kept").first).to_contain_text(wrong, timeout=SOON)
+    say(page, asks)
+    say(page, disputes)
+    choices = page.get_by_test_id("correction-choices")
+    expect(choices).to_be_visible(timeout=SOON)
+    picture(page, f"dispute-{language}")
+    page.reload()
+    choices.get_by_test_id("correction-choice").filter(has_text=wrong).click(timeout=SOON)
+    card = page.get_by_test_id("correction-card")
+    words = card.get_by_role("textbox")
+    expect(words).to_be_focused()
+    card.get_by_test_id("correction-other").click()
+    choices.get_by_test_id("correction-choice").filter(has_text=wrong).click()
+    words.fill(words.input_value().replace(wrong, right))
+    picture(page, f"dispute-form-{language}")
+    card.get_by_test_id("correction-do").click()
+    expect(page.get_by_test_id("corrected")).to_contain_text(right, timeout=SOON)
+    page.reload()
+    expect(page.get_by_test_id("message-user").last).to_contain_text(disputes)
+    expect(page.get_by_test_id("correction-ask")).to_have_count(0)
+    assert complaints == []

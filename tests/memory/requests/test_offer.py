@@ -558,7 +558,8 @@ def test_who_says_how_not_to_be_called_is_asked_about_a_wish() -> None:
         ("I see.", "That's wrong about my sister.", ["Rosa is a nurse.", "Ana has a cat."], [1], [0]),
         ("嗯。", "不对，我妹妹的事你记错了", ["小雨是护士。", "Ana养了一只猫。"], [1], [0]),
         ("You are a good person.", "No, that's not right.", ["Ana lives in Leeds."], [0], []),
-        ("You live in Leeds.", "No, that's not right.", ["Ana lives in Leeds."], [], []),
+        ("You live in Leeds.", "No, that's not right.", ["Ana lives in Leeds."], [], [0]),
+        ("It rains in Leeds.", "No, that's not right.", ["Ana found an old map of Leeds."], [], []),
         ("You live in Leeds.", "I did something wrong.", ["Ana lives in Leeds."], [0], []),
     ],
 )
@@ -573,6 +574,7 @@ def test_who_only_says_that_something_is_wrong_chooses_among_what_the_reply_told
     chosen: list[int],
 ) -> None:
     mira.entities.all().delete()
+    ConceptNode.objects.all().delete()
     nodes = [remember(mira, text) for text in memories]
     for name, relation in (("Rosa", "sister"), ("小雨", "妹妹")):
         if nodes[0].description.startswith(name):
