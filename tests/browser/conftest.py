@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from playwright.sync_api import expect
 
 from tests import chromium
 from tests.browser.sample_life import settle
@@ -19,6 +20,10 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+# A page that comes late on a busy machine is not wrong.
+expect.set_options(timeout=15_000)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
