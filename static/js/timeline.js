@@ -16,6 +16,8 @@ export async function fetchFragment(url) {
   return template.content;
 }
 
+const timeOf = (row) => Date.parse(row.querySelector('time').dateTime);
+
 export class Timeline {
   constructor(chat) {
     this.chat = chat;
@@ -26,6 +28,7 @@ export class Timeline {
     this.veil = document.getElementById('veil');
     this.wide = window.matchMedia('(min-width: 62rem)');
     this.known = null;
+    this.newest = 0;
     this.unseen = 0;
     this.listen();
     this.arrange();
@@ -92,7 +95,11 @@ export class Timeline {
     const top = this.body.scrollTop;
     keepingFocus(this.body, () => this.body.replaceChildren(fragment));
     this.body.scrollTop = top;
-    if (fresh.length && !this.isOpen()) this.count(fresh.length);
+    // As the rule that ends a conversation counts: memories that are new, and no people, moods, or older ones that
+    // were changed, shown again or have come into the list because another one went.
+    const memories = fresh.filter((row) => ['event', 'fact'].includes(row.dataset.kind) && timeOf(row) > this.newest);
+    this.newest = Math.max(this.newest, ...rows.map(timeOf));
+    if (memories.length && !this.isOpen()) this.count(memories.length);
   }
 
   count(n) {

@@ -87,6 +87,23 @@ def test_an_owner_corrects_hides_and_forgets_and_every_tab_knows(context: Browse
     assert complaints == []
 
 
+def test_the_badge_counts_new_memories_and_nothing_else(context: BrowserContext, house: Installation) -> None:
+    page = context.new_page()
+    page.set_viewport_size({"width": 390, "height": 844})
+    begin(page, house, "en")
+    say(page, CAT_EN)
+    say(page, "My sister Rosa lives in Lisbon and works as a nurse.")
+    end_session(page)
+    rows = page.get_by_test_id("timeline-row")
+    memories = rows.and_(page.locator("[data-kind=event], [data-kind=fact]")).count()
+    assert rows.count() > memories > 0, "people and moods are listed as well"
+    badge = page.locator("#timeline-badge [aria-hidden]")
+    expect(badge).to_have_text(str(memories))
+    rows.and_(page.locator("[data-kind=event]")).first.get_by_test_id("row-hide").dispatch_event("click")
+    expect(page.get_by_test_id("timeline-hidden")).to_have_count(1, timeout=SOON)
+    expect(badge).to_have_text(str(memories))
+
+
 def test_what_was_asked_to_be_forgotten_is_gone_html_is_inert_and_an_account_goes_wholly(
     page: Page, house: Installation
 ) -> None:
