@@ -47,11 +47,27 @@ TAGS = {
 }
 
 _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["table", "strikethrough"])
+_LINE_SIGN = re.compile(r"^(?:[-*+•]|#{1,6})\s+")
+_EMPHASIS = re.compile(r"(\*\*|__|`)(\S(?:.*?\S)?)\1")
 _TAG = re.compile(r"<[^>]*>")
 # An address that stands as it is; what ends a sentence in either language does not belong to it.
 _BARE_ADDRESS = re.compile(
     r"https?://[^\s<>\"'`，。；：！？、（）【】「」『』《》“”‘’]*[^\s<>\"'`，。；：！？、（）【】「」『』《》“”‘’.,;:!?*_)\]}]"
 )
+
+
+def as_line(text: str) -> str:
+    """`text` in one line, without the signs of its lists, headings and emphasis: where it is named, and not shown.
+
+    >>> as_line("I **remember**:\\n- the cat\\n- the sea")
+    'I remember: the cat · the sea'
+    """
+    line = ""
+    for row in filter(None, map(str.strip, text.splitlines())):
+        words = _LINE_SIGN.sub("", row)
+        is_next = words != row and not line.endswith((":", "："))
+        line += (" · " if is_next else " ") * bool(line) + words
+    return _EMPHASIS.sub(r"\2", line)
 
 
 def as_html(text: str) -> str:

@@ -92,6 +92,9 @@ _NAMED = re.compile(
     r"朋友|同学|同事|老板|邻居|老师|室友|闺蜜"
 )
 
+_MY = re.compile(r"^(?:my\s+|(?:我的?|俺|咱)\s*)(?=\S)", re.IGNORECASE)
+_ONE_SYLLABLE = re.compile(r"^([妈爸哥姐弟妹爷奶叔舅姑婶])(?=$|的)")
+
 
 def relatives_in(
     text: str, names: Mapping[str, Collection[str]] | None = None, owner: str = "", *, meant: bool = False
@@ -134,6 +137,16 @@ def without_kin(text: str) -> str:
 def share(relatives: Collection[str], others: Collection[str]) -> bool:
     """Whether some of them are the same; the family is all of them."""
     return bool(relatives and others) and ("family" in relatives or not set(relatives).isdisjoint(others))
+
+
+def relation_label(relation: str) -> str:
+    """What somebody is to the owner, as a page names it that the owner reads: without "my", and 「妈妈」 for 「我妈」.
+
+    >>> relation_label("我妈"), relation_label("我妈的朋友"), relation_label("my sister"), relation_label("妹妹")
+    ('妈妈', '妈妈的朋友', 'sister', '妹妹')
+    """
+    label = _MY.sub("", relation.strip()) or relation
+    return _ONE_SYLLABLE.sub(r"\1\1", label)
 
 
 @cache

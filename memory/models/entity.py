@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 
 from echovessel.db.public_id import PublicId
 from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
+from echovessel.language.kinship import relation_label
 from memory.models.node import ConceptNode
 from persona.models import Persona
 from persona.models.picture import StoredPicture
@@ -77,6 +78,11 @@ class Entity(PublicId):
 
     def __str__(self) -> str:
         return f"entity {self.pk}"
+
+    @property
+    def relation_label(self) -> str:
+        """The relation as a page names it that the owner reads."""
+        return relation_label(self.relation)
 
 
 class Alias(models.Model):

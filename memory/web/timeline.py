@@ -117,7 +117,7 @@ def _entities(persona: Persona, limit: int) -> Iterator[Row]:
             title=entity.canonical_name,
             at=entity.created_at,
             uuid=entity.uuid,
-            detail=" · ".join([entity.relation or str(entity.get_kind_display()), *others]),
+            detail=" · ".join([entity.relation_label or str(entity.get_kind_display()), *others]),
         )
 
 

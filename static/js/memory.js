@@ -68,7 +68,15 @@ document.querySelector('.memory__nav [aria-current]')?.scrollIntoView({ inline: 
 const days = page.querySelector('.heat');
 if (days) days.scrollLeft = days.scrollWidth;
 
-const dialog = new ForgetDialog(document.getElementById('dialog'), { onClosed: renew });
+// Below the receipt stands no longer that the import is done.
+function undone() {
+  const says = page.querySelector('[data-testid="import-says"]');
+  if (!says) return;
+  says.textContent = document.querySelector('#dialog h2').textContent;
+  says.closest('section').replaceChildren(says.closest('.import__head'));
+}
+
+const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: undone, onClosed: renew });
 openLinksIn(dialog);
 
 // A pending receipt is done in a minute or a few.

@@ -83,6 +83,8 @@ def test_one_begins_with_a_chat_from_elsewhere_and_it_is_remembered_in_the_talk(
     expect(dialog.get_by_test_id("take-back-lead")).to_be_visible(timeout=SOON)
     expect(dialog.get_by_test_id("plan-going")).to_contain_text("Lyon")
     dialog.get_by_test_id("forget-confirm").click()
+    expect(dialog.get_by_test_id("bring-again")).to_be_visible(timeout=SOON)
+    expect(page.get_by_test_id("import-says")).to_have_text("Import undone")
     dialog.get_by_test_id("bring-again").get_by_role("link").click()
     hand_over(page, "diary.md", DIARY)
     expect(page.get_by_test_id("only-prose")).to_be_visible(timeout=SOON)

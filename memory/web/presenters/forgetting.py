@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import npgettext_lazy
 
+from chat.rendering.markdown import as_line
 from memory.forgetting import KINDS, REASONS, Affected, Plan
 from memory.models import Receipt
 
@@ -116,7 +117,7 @@ def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[
         items = [
             PlanItem(
                 key=row.key,
-                text=row.text if show_words else "",
+                text=(as_line(row.text) if row.kind == "message" else row.text) if show_words else "",
                 why=str(REASONS.get(row.why, row.why)),
                 may_stay=row.may_stay,
                 stays=row.key in plan.choice.staying and row.kind not in ("message", "session", "entity", "alias"),

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_http_methods, require_POST
 
 from chat.models import Message
+from chat.rendering.markdown import as_line
 from echovessel.db.public_id import parse_uuid
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.language.requests import Request, RequestKind, read_requests
@@ -83,7 +84,18 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
         if offered.get("sure") is False and "look" not in request.GET:
             return render(request, "memory/_find_ask.html", {"sought": sought})
     found = find_about(persona, sought, own_message) if sought else None
-    context = {"persona": persona, "asked": own_message, "sought": sought, "found": found}
+    messages, alike_messages = (
+        [{"uuid": one.uuid, "created_at": one.created_at, "line": as_line(one.content)} for one in listed]
+        for listed in ((found.messages, found.alike_messages) if found else ((), ()))
+    )
+    context = {
+        "persona": persona,
+        "asked": own_message,
+        "sought": sought,
+        "found": found,
+        "messages": messages,
+        "alike_messages": alike_messages,
+    }
     return render(request, "memory/_find.html", context)
 
 
