@@ -45,7 +45,10 @@ def help_for_message(persona_language: str, line: str = "", zone: str = "") -> t
         if not any((language == "zh") == (written_in == "zh") for language in languages):
             languages.append(written_in)
         languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
-    country = _country(zone)
+    places = ((name, place) for name, known in _numbers()["countries"].items() for place in known["zones"])
+    country = next(
+        (name for name, place in places if zone == place or (place[-1] == "/" and zone.startswith(place))), ""
+    )
     is_read = written_in is None or (persona_language == "zh") == (written_in == "zh")
     own = persona_language if is_read else languages[0]
     texts: dict[str, None] = {}
@@ -113,15 +116,6 @@ def _built_in(language: str, country: str) -> str:
         line = numbers["abroad"]["line"][language].format(line=line)
     words = (_FOLDER / f"help.{language}.txt").read_text(encoding="utf-8").strip()
     return words.format(emergency=known["emergency"][language], line=line)
-
-
-@cache
-def _country(zone: str) -> str:
-    """The country of a time zone, as far as we know whom one calls there; "" where we do not."""
-    for country, known in _numbers()["countries"].items():
-        if any(zone.startswith(one) if one.endswith("/") else zone == one for one in known["zones"]):
-            return str(country)
-    return ""
 
 
 @cache

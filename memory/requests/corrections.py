@@ -73,35 +73,29 @@ def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[Concep
 
     No memory is chosen for what a reply did not tell: "that's not true" may well be said of an opinion.
     """
-    about = _on_topic(persona, topic) if topic else []
-    if about:
-        recalled_pks = {node.pk for node in recalled}
-        return sorted(about, key=lambda node: (node.pk not in recalled_pks, -node.pk))[:MAX_CHOICES]
-    words, pks = set(tokenizer.tokenize(reply)), {node.pk for node in recalled}
-    served = ConceptNode.objects.of(persona).recallable().exclude(pk__in=pks)
-    others = holding(persona, words_of(reply, persona)).filter(pk__in=served.values("pk"))
-    shares = {node: share_of(words_of(node.description, persona), words) for node in (*recalled, *others)}
-    told = [node for node, share in shares.items() if share >= ALIKE or (share and node.pk in pks)]
-    return sorted(told, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
-
-
-def _on_topic(persona: Persona, topic: str) -> list[ConceptNode]:
-    """The memories of the people whom the topic names, by name or as the relatives they are, or else with its words."""
-    relatives = relatives_in(topic)
-    entities = persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
-    people = [
-        entity
-        for entity in entities
-        if any(occurs(name, topic) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
-        or (entity.relation and share(relatives, relatives_in(entity.relation)))
-    ]
+    pks = {node.pk for node in recalled}
     served = ConceptNode.objects.of(persona).recallable().select_related("persona")
-    nodes = list(served.filter(mentions__entity__in=people).distinct().order_by("-id")[:MAX_ALIGNED])
-    if nodes:
-        return nodes
-    words = words_of(topic, persona)
-    found = holding(persona, words).filter(pk__in=served.values("pk")).order_by("-id")[:MAX_ALIGNED]
-    return [node for node in found if share_of(words, set(tokenizer.tokenize(node.description))) >= ALIKE]
+    if topic:
+        relatives, topic_words = relatives_in(topic), words_of(topic, persona)
+        people = [
+            entity
+            for entity in persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
+            if any(occurs(name, topic) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
+            or (entity.relation and share(relatives, relatives_in(entity.relation)))
+        ]
+        about = list(served.filter(mentions__entity__in=people).distinct().order_by("-id")[:MAX_ALIGNED])
+        if not about:
+            found = holding(persona, topic_words).filter(pk__in=served.values("pk")).order_by("-id")[:MAX_ALIGNED]
+            about = [
+                node for node in found if share_of(topic_words, set(tokenizer.tokenize(node.description))) >= ALIKE
+            ]
+        if about:
+            return sorted(about, key=lambda node: (node.pk not in pks, -node.pk))[:MAX_CHOICES]
+    words = set(tokenizer.tokenize(reply))
+    others = holding(persona, words_of(reply, persona)).filter(pk__in=served.values("pk")).exclude(pk__in=pks)
+    shares = {node: share_of(words_of(node.description, persona), words) for node in (*recalled, *others)}
+    told = [node for node, part in shares.items() if part >= ALIKE or (part and node.pk in pks)]
+    return sorted(told, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
 
 
 def suggest(description: str, request: Request, owner: str = "") -> Suggestion | None:
