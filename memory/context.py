@@ -163,7 +163,13 @@ def always_known(request: ContextRequest) -> Section | None:
     text = _format_always_known(persona, [line for _, line in known])
     xray = {"nodes": [{"id": format_uuid(one.node.uuid_hex), "why": one.group} for one, _ in known]}
     told = [
-        {"text": one.node.description, "layer": one.node.layer, "speaker": None, "subject": one.node.subject}
+        {
+            "text": one.node.description,
+            "layer": one.node.layer,
+            "speaker": None,
+            "subject": one.node.subject,
+            "at": one.node.created_at.isoformat(),
+        }
         for one, _ in known
     ]
     return Section("always_known", "user", text, xray, {"always_known": told})
@@ -208,6 +214,7 @@ def recollections(request: ContextRequest) -> Section:
             "layer": item.layer,
             "speaker": item.speaker,
             "when": item.when,
+            "at": item.created_at.isoformat(),
         }
         | {key: value for key, value in (("lead", item.lead), ("subject", item.subject)) if value}
         for item in recalled.items

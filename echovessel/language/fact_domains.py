@@ -68,15 +68,17 @@ _OCCUPATION_ZH = (
 
 @dataclass(frozen=True)
 class Aspect:
-    """Something of a life: the domain it is of, how it is asked for, and how a sentence tells it."""
+    """Something of a life: the domain it is of, how it is asked for, and how a sentence tells it. `is_single` where one
+    holds at a time, so that the last word counts."""
 
     domain: str
     asks: re.Pattern[str]
     tells: re.Pattern[str]
+    is_single: bool = False
 
 
-def _aspect(domain: str, asks: str, tells: str) -> Aspect:
-    return Aspect(domain, re.compile(asks, re.I), re.compile(tells, re.I))
+def _aspect(domain: str, asks: str, tells: str, *, is_single: bool = False) -> Aspect:
+    return Aspect(domain, re.compile(asks, re.I), re.compile(tells, re.I), is_single)
 
 
 ASPECTS: tuple[Aspect, ...] = (
@@ -98,9 +100,14 @@ ASPECTS: tuple[Aspect, ...] = (
         r"caf[eé]|restaurant|company|business|farm|salon|garage|pub|practice|studio|stall)\b|\bmy job (?:is|as|at)\b|"
         rf"(?:是|在|当|做)[^，。！？]{{0,12}}?{_OCCUPATION_ZH}|开(?:叉车|出租|公交|货车|网约车|滴滴|大巴|卡车|火车|"
         rf"地铁|的士|校车)|"
-        rf"在[^，。！？]{{1,14}}(?:上班|工作|打工|任职|教书|实习|当差|值班)|"
+        rf"[在去到][^，。！？]{{1,14}}(?:上班|工作|打工|任职|教书|实习|当差|值班)|"
         rf"开了?(?:一?[家间个])?[^，。！？]{{0,6}}(?:{_PLACE_ZH})|"
+        r"\bstart(?:ed|ing|s)? (?:work |working |a new job |my new job )?(?:at|in|as|for) (?:the|an?|my|(?-i:[A-Z]))|"
+        r"\b(?:quit|resigned from|left) (?:the|my|our) (?:job|work|bank|bakery|"
+        r"(?:[\w]+ ){0,2}(?:office|shop|company|firm|hospital|school))\b|\b(?:resigned|laid off|got fired|was fired|"
+        r"handed in my notice)\b|辞职|辞了|离职|入职|跳槽|被裁|"
         r"退休了?|失业|送(?:外卖|快递)|跑(?:外卖|业务|运输)|种地|打鱼|教(?:书|语文|数学|英语|物理|化学|音乐|体育)",
+        is_single=True,
     ),
     _aspect(
         "about",
@@ -111,6 +118,7 @@ ASPECTS: tuple[Aspect, ...] = (
         rf"feet|%))|"
         r"\b(?:\d{1,3}|\w+)[- ]years?[- ]old\b|[\d一二三四五六七八九十百]+\s*岁|"
         r"今年[^，。]{0,2}[\d一二三四五六七八九十]{2,}",
+        is_single=True,
     ),
     _aspect(
         "about",
@@ -124,6 +132,7 @@ ASPECTS: tuple[Aspect, ...] = (
         r"\baddress\b|住(?:在)?(?:哪|什么地方)|家在哪|哪个(?:城市|小区|地方)|在哪儿?里?(?:住|生活)",
         r"\b(?:live|lives|living|moved|staying|settled|based|works?)\b[^.]{0,30}\b(?:in|to|at|near|on)\b|\bhome is\b|"
         r"住(?:在)?|搬(?:到|去|来|进)|家在|定居|在[^，。]{2,10}(?:当|做|上班|工作|读书|念书|上学)",
+        is_single=True,
     ),
     _aspect(
         "about",

@@ -73,6 +73,7 @@ class Item:
     score: float
     lead: str = field(default="", kw_only=True)
     subject: str = field(default="", kw_only=True)
+    created_at: datetime = field(kw_only=True)
     read_evidence: Callable[[], Sequence[tuple[str, str | None]]] = field(compare=False, repr=False)
     weigh_parts: Callable[[], Mapping[str, float]] = field(compare=False, repr=False)
 
@@ -90,6 +91,7 @@ class Item:
             when=offered.renderer.when_node(node),
             speaker=None,
             subject=node.subject,
+            created_at=node.created_at,
             tokens=shown.best.tokens,
             score=round(shown.best.score, 4),
             read_evidence=lambda: [names()[key] for key in sorted(shown.best.messages) if key in names()],
@@ -113,6 +115,7 @@ class Item:
             said=teller.content,
             when=offered.renderer.when_message(teller),
             speaker=teller.role,
+            created_at=teller.created_at,
             tokens=tokens(shown.text),
             score=score,
             read_evidence=lambda: [(message.uuid_hex, message.external_id) for message in in_order],

@@ -9,10 +9,13 @@ hears is sure. What else the `classifier` takes for a request is not: the person
 from dataclasses import replace
 
 from echovessel.language import lazy_re as re
+from echovessel.language.kinship import relatives_in
+from echovessel.language.matters import matter_of
 from echovessel.language.requests import chinese, clauses, correcting, english, remember
 from echovessel.language.requests.answers import read_answer
 from echovessel.language.requests.possible import read_possible
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
+from echovessel.language.style_wishes import styles_in
 
 __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "asks_to_forget", "read_by_rule", "read_requests"]
 
@@ -62,7 +65,17 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
             and _is_meant(plain, one)
         ):
             kept.append(_in_own_words(one, text, plain))
+    kept = [
+        replace(one, is_boundary=False) if one.is_boundary and not _leaves_alone(text, one) else one for one in kept
+    ]
     return tuple(sorted(kept, key=lambda one: one.start)[:MAX_REQUESTS])
+
+
+def _leaves_alone(text: str, wish: Request) -> bool:
+    """Whether a wish is about a matter: "no emoji" and "no advice" are about a manner."""
+    words = text[wish.start : wish.end]
+    is_about = matter_of(words) or relatives_in(words) or wish.condition.kind == "person"
+    return bool(is_about) and not styles_in([words])
 
 
 def asks_to_forget(text: str) -> bool:

@@ -68,6 +68,11 @@ _WHEN = re.compile(
     r"(?:我)?一[^，,。！？：:\n]{1,8}(?=就)",
     _I,
 )
+_MOMENT = re.compile(
+    r"^(?:when|if|every|any ?time|once|after|before|while|during|around|next|in|on|at|about)|"
+    r"^(?:当|如果|要是|每|下次|一旦|万一)|(?:时候?|的话|之?后|之?前)$",
+    _I,
+)
 _FORBIDS = re.compile(
     r"\b(?:not|never|no longer|\w+n't|dont|no need|stop|quit|avoid|without|rather than|no)\b|"
     r"不(?:想|希望|愿意|喜欢)(?:让)?(?:你|您)|不再|别|不要|不用|不许|不准|不必|不能|甭|莫|勿|少|免了|禁止|停止",
@@ -116,6 +121,15 @@ def _passages(places: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
 def condition_of(words: str) -> Condition:
     """What a condition in these words is about."""
     return (chinese if _HAN.search(words) else english).condition_of(words)
+
+
+def names_a_moment(condition: str) -> bool:
+    """Whether a condition says by itself that it is a time: "when I'm sad", 「我难过的时候」; "sad" does not.
+
+    >>> names_a_moment("when I'm sad"), names_a_moment("我难过的时候"), names_a_moment("work")
+    (True, True, False)
+    """
+    return _MOMENT.search(condition) is not None
 
 
 def condition_within(words: str) -> Condition:

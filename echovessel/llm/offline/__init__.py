@@ -5,12 +5,11 @@ the prompt, and the same material gives the same words.
 
     chat        {"language": "en"|"zh", "persona_name", "user_name", "lines": [str],
                  "recollections": [{"text", "layer": "L2"|"L3"|"L4", "speaker": "user"|"persona"|None,
-                                    "when": day as people say it (may be absent),
+                                    "when": day as people say it, "at": iso (may be absent),
                                     "lead": "feeling", "open" or "ended" of what answers how something went or when
                                     something was felt last, "overview" of what answers what is known of the owner
                                     (may be absent),
                                     "subject": whom an L3 is about (may be absent)}], best first,
-                 "always_known": what stands in every prompt, as recollections (may be absent),
                  "recent": [{"role": "user"|"persona", "content"}],
                  "always_known": as recollections, what every prompt carries (may be absent),
                  "blocks": {"persona"|"user": text that the owner wrote} (may be absent),

@@ -40,6 +40,7 @@ from echovessel.language.sentences import (
     topics,
     words,
 )
+from echovessel.language.style_wishes import Style, styles_in
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import names_in
@@ -127,12 +128,6 @@ COMPLAINT = re.compile(
     r"你[^，。]{0,6}(?:没用|真笨|好笨|太笨|真傻|好傻|敷衍|没意思|学我说话|学舌)|鹦鹉|复读机|对牛弹琴|白说了?$",
     re.I,
 )
-NO_QUESTIONS = re.compile(
-    r"\b(?:don't|do not|stop|no more|without) (?:\w+ )?(?:ask|question)|\bjust (?:listen|be with)|(?:别|不要|不用|少|"
-    r"甭)[^，。]{0,4}问|"
-    r"(?:听我说|听着|陪着?我?)就(?:好|行)",
-    re.I,
-)
 TO_PERSONA = re.compile(r"\b(?:your|you|yourself)\b|[你您]", re.I)
 WHY = re.compile(r"\bwhy (?:did|was|were|is|are|am|has|have|had|do|does)\b(?!.*\byou\b)|^[^你]*为什么", re.I)
 JUST = re.compile(r"\bjust (?:say|said|tell|told|mention|now)\b|刚才|刚刚", re.I)
@@ -159,6 +154,25 @@ MAX_OVERVIEW = 6
 MESSAGES_OF_CARE = 6
 NAMELESS = ("", "the user", "用户")
 MESSAGES_WITHOUT_QUESTION = 2
+WISHES = ("wish", "name")
+# Said whatever manner is wished.
+CARE = ("crisis", "cared", "doubtful", "doubtful_again")
+BREAKS = {
+    Style.NO_QUESTIONS: re.compile(r"[?？]"),
+    Style.NO_APOLOGIES: re.compile(r"\bsorry\b|抱歉", re.I),
+    Style.NO_NAME: re.compile(r"\{name\}"),
+}
+FULL_STOPS = str.maketrans("!！", ".。")
+# What may end or change how something was.
+CHANGES = re.compile(
+    r"\b(?:quit|left (?:him|her|them|my|our|the)|broke up|split up|died|passed away|put to sleep|sold|gave up|stopped|"
+    r"moved (?:out|to|away|back)|no longer|any ?more|cancell?ed|called off|retired|fired|laid off|divorced|changed|"
+    r"switched|rehomed|gave \w+ (?:away|up))\b|送人|分手|离婚|辞|卖了|搬[到去走出]|去世|走了|没了|死了|不再|取消|"
+    r"换[成了]|停了|戒了|退休|不干了",
+    re.I,
+)
+OVER = re.compile(r"\b(?:used to|worked|lived|was|were|back then)\b|以前|曾经|过去|那时", re.I)
+NOW = "9999"  # what was said in this conversation is later than any day
 
 Phrases = Mapping[str, Sequence[str]]
 
@@ -173,13 +187,14 @@ def _phrases(language: str) -> Phrases:
 class Memory:
     """Something that may be told: `text` as it was given, `told` as it is said to the owner. `source` is "L3" or "L4",
     "words" where it is the owner's own, "persona" or "user" where it is of the texts that the owner wrote. `asked_of`
-    is it as said to whom such a text is about."""
+    is it as said to whom such a text is about, `at` when it was told, comparable as text ("" where nobody knows)."""
 
     text: str
     told: str
     source: str
     when: str = ""
     asked_of: str = ""
+    at: str = ""
 
     @cached_property
     def as_you(self) -> str:
@@ -205,13 +220,26 @@ class Reply:
         beside = [one[start:end] for one in asking for start, end in told_in_question(one)]
         self.statements = [one for one in said if one not in asking] + beside
         self.requests = [one for one in read_requests(self.burst) if one.kind != "answer"]
+        of_owner = [line["content"] for line in material.get("recent", ()) if line["role"] == "user"]
+        lately = [one for one in of_owner if styles_in([one]) and any(r.kind in WISHES for r in read_requests(one))]
+        wishes = [self.burst[one.start : one.end] for one in self.requests if one.kind in WISHES]
+        self.styles = styles_in([*lately, *wishes, *material.get("lessons", ()), *material.get("boundaries", ())])
 
     def say(self, key: str, **words: str) -> str:
-        """A phrase with its words filled in; the same for the same material, and not one that was just said."""
+        """A phrase with its words filled in, as the owner wishes to be spoken to; the same for the same material, and
+        not one that was just said."""
         seed = f"{self.material['persona_name']}|{self.burst}|{len(self.material.get('recent', ()))}"
-        return self._fill(pick(self.phrases[key], seed, avoid=" ".join(self.replies[-3:])), **words)
+        breaks = [BREAKS[style] for style in self.styles if style in BREAKS and key not in CARE]
+        options = [one for one in self.phrases[key] if not any(sign.search(one) for sign in breaks)] or [
+            breaks[0].sub("", one) for one in self.phrases[key]
+        ]
+        if Style.SHORT in self.styles and key not in CARE:
+            options = sorted(options, key=len)[: (len(options) + 1) // 2]
+        return self._fill(pick(options, seed, avoid=" ".join(self.replies[-3:])), **words)
 
     def _fill(self, phrase: str, **words: str) -> str:
+        if Style.NO_EXCLAMATION_MARKS in self.styles:
+            phrase = phrase.translate(FULL_STOPS)
         name = "" if self.material["user_name"] in NAMELESS else self.material["user_name"]
         address = f"{name}{'，' if self.is_chinese else ', '}" if name else ""
         return phrase.format(persona=self.material["persona_name"], user=name, name=address, **words)
@@ -262,7 +290,7 @@ class Reply:
         for key, sign in SMALL_TALK.items():
             if sign.search(burst) and (len(burst) <= SHORT or key in WHATEVER_LENGTH):
                 return self.say(key)
-        if NO_QUESTIONS.search(burst) and len(burst) <= SHORT:
+        if Style.NO_QUESTIONS in styles_in([burst]) and len(burst) <= SHORT:
             return self.say("wish")
         if ANNOUNCES.fullmatch(burst):
             return self.say("invites")
@@ -378,9 +406,32 @@ class Reply:
         first = found[0]
         told = self.say(f"remembers_{first.source}", told=_wording(first), when=self._when(first))
         asks_for_one = any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question)
-        more = [one for one in found[1:] if one.source == first.source in ("L3", "words")][: 0 if asks_for_one else 1]
+        more = [one for one in found[1:] if one.source == first.source in ("L3", "words")][
+            : 0 if asks_for_one or Style.SHORT in self.styles else 1
+        ]
         quotes = [f"“{_wording(one)}”{self._when(one)}" if one.source == "words" else _wording(one) for one in more]
-        return self.join(told, *(self.phrases["also"][0].format(told=quote) for quote in quotes))
+        later = self._later_than(found, question)
+        changed = self.say("later", told=_wording(later)) if later else ""
+        return self.join(told, *(self.phrases["also"][0].format(told=quote) for quote in quotes), changed)
+
+    def _later_than(self, found: Sequence[Memory], question: str) -> Memory | None:
+        """What was said of the same since, where it may have ended or changed it: what is over is told as past."""
+        first = found[0]
+        asked = {*asked_for(question), *(name.name.casefold() for name in names_in(first.told))} & {
+            *asked_for(first.told)
+        }
+        later = [
+            one
+            for one in self.memories
+            if one.source == "words"
+            and one.at > first.at
+            and one not in found
+            and CHANGES.search(one.told)
+            and (
+                bearers(telling_words(one.told)) & bearers(telling_words(first.told)) or asked & {*asked_for(one.told)}
+            )
+        ]
+        return max(later, key=lambda one: one.at, default=None) if first.source in ("words", "L3") else None
 
     def _acknowledge(self) -> str:
         """A short word by how it weighs; a question only where none was asked of late, none is wanted, and nothing
@@ -393,9 +444,16 @@ class Reply:
         elif key != "glad" and len(self.burst) > LONG // (2 if self.is_chinese else 1):
             key = "long"
         lately = self.replies[-MESSAGES_WITHOUT_QUESTION:]
-        wishes = "\n".join([self.burst, *self.material.get("lessons", ()), *self.material.get("boundaries", ())])
-        is_quiet = hurts or self.requests or key == "long" or self.material.get("crisis") or NO_QUESTIONS.search(wishes)
-        if is_quiet or not lately or any(mark in reply for mark in "?？" for reply in lately):
+        is_quiet = self.styles & {Style.NO_QUESTIONS, Style.SHORT} or Style.NO_QUESTIONS in styles_in([self.burst])
+        if (
+            is_quiet
+            or hurts
+            or self.requests
+            or key == "long"
+            or self.material.get("crisis")
+            or not lately
+            or any(mark in reply for mark in "?？" for reply in lately)
+        ):
             return self.say(key)
         return self.join(self.say(key), self.say("asks"))
 
@@ -431,10 +489,14 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
     now, the texts that they wrote of both, and who is described. Neither the persona's own words nor questions and
     requests to forget are memories."""
     asking = {line.strip() for line in material["lines"]}.difference(statements)
+    lately = enumerate(material.get("recent", ()))
     recent: list[Mapping[str, Any]] = [
-        {"text": one["content"], "layer": "L2", "speaker": one["role"]} for one in reversed(material.get("recent", ()))
+        {"text": one["content"], "layer": "L2", "speaker": one["role"], "at": f"{NOW}-{number:04}"}
+        for number, one in sorted(lately, key=lambda place: -place[0])
     ]
-    now: list[Mapping[str, Any]] = [{"text": one, "layer": "L2", "speaker": "user"} for one in statements]
+    now: list[Mapping[str, Any]] = [
+        {"text": one, "layer": "L2", "speaker": "user", "at": f"{NOW}-now"} for one in statements
+    ]
     recalled = (*material.get("recollections", ()), *material.get("always_known", ()))
     recollections = [_as_said(item, material) for item in recalled]
     if JUST.search("\n".join(material["lines"])):
@@ -444,13 +506,13 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
         text = item["text"].strip()
         if item["layer"] != "L2":
             told = in_second_person(text, material["user_name"], material["persona_name"])
-            found.append(Memory(text, told, item["layer"]))
+            found.append(Memory(text, told, item["layer"], at=item.get("at", "")))
         elif (
             item["speaker"] == "user"
             and text not in asking
             and not (is_question(text) or is_small_talk(text) or asks_to_forget(text))
         ):
-            found.append(Memory(text, text, "words", item.get("when", "")))
+            found.append(Memory(text, text, "words", item.get("when", ""), at=item.get("at", "")))
     for label, content in material.get("blocks", {}).items():
         name = material[f"{label}_name"]
         for start, end in sentences(content):
@@ -465,7 +527,12 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
     for memory in found:
         letters = "".join(one for one in memory.text.casefold() if one.isalnum())
         pairs = {letters[at : at + 2] for at in range(len(letters) - 1)}
-        if all(len(pairs & others) / max(1, min(len(pairs), len(others))) < SAME for _, others in kept):
+        changes = CHANGES.search(memory.text)
+        if all(
+            (changes and not CHANGES.search(other.text))
+            or len(pairs & others) / max(1, min(len(pairs), len(others))) < SAME
+            for other, others in kept
+        ):
             kept.append((memory, pairs))
     return [memory for memory, _ in kept]
 
@@ -494,7 +561,15 @@ def find_answers(question: str, known: Sequence[Memory], *, looks_up: bool) -> l
     telling = telling_words(question)
     found = [answer for memory in known if (answer := _answer_in(memory, question, telling, wanted, looks_up))]
     order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
-    return sorted(found, key=lambda one: (-one.level, -one.fit, order[one.memory.source]))
+    found.sort(key=lambda one: (-one.level, -one.fit, order[one.memory.source]))
+    single = [aspect for aspect in aspects_asked(question) if aspect.is_single]
+    answering = [one for one in found if one.level == SURELY and one.memory.at and is_told_in(one.memory.told, single)]
+    if answering and not PAST.search(question):
+        # Where somebody works was told each time that it changed: the last word holds.
+        still = [one for one in answering if not OVER.search(one.memory.text)] or answering
+        last = max(still, key=lambda one: one.memory.at)
+        found = [last, *(one for one in found if one not in answering)]
+    return found
 
 
 def weighted(question: str) -> dict[str, int]:
@@ -676,9 +751,8 @@ def _speaks_of_owner(memory: Memory) -> bool:
     for clause in CLAUSES.split(memory.told):
         subject = SUBJECT.search(clause)
         before = clause[: subject.start()] if subject else clause
-        if bearers(telling_words(before)) or re.search(
-            r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)|[\u3400-\u9fff]{2}的", before
-        ):
+        other = r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)" + ("" if memory.source == "words" else r"|[\u3400-\u9fff]{2}的")
+        if bearers(telling_words(before)) or re.search(other, before):
             is_named = True
         elif subject and not bearers(telling_words(subject[0].lower().replace("your", "my").replace("你", "我"))):
             return True

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from chat.models import Message
 from echovessel.embeddings.embedding import EmbeddingUnavailable
+from echovessel.language.requests.possible import names_a_moment
 from memory.curation import correct, lessons
 from memory.curation.correct import Correction, InvalidMemory
 from memory.curation.lessons import MAX_WISH, Wish, check_wish
@@ -144,7 +145,14 @@ def _wishes_page(
     for node in rows:
         initial = model_to_dict(node, ("scope", "condition", "is_boundary")) | {"text": node.description}
         unchanged = WishForm(initial=initial, name=persona.name, auto_id=f"edit_{node.pk}_%s")
-        shown.append({"node": node, "form": edited if node == editing else unchanged, "open": node == editing})
+        shown.append(
+            {
+                "node": node,
+                "names_a_moment": names_a_moment(node.condition),
+                "form": edited if node == editing else unchanged,
+                "open": node == editing,
+            }
+        )
     known = [
         {"uuid": format_uuid(one.node.uuid_hex), "text": one.node.description, "why": REASONS[one.group]}
         for one in always_known(persona.pk)[:MAX_SHOWN]

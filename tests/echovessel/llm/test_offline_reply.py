@@ -404,3 +404,80 @@ def test_what_the_owner_said_under_an_earlier_name_is_quoted_to_them_without_it(
         said = answer(question, language=language, recollections=[{**remembered, "text": text}])
         assert holds in said, said
         assert lacks not in said, said
+
+
+# --- what changed, and how the owner wants to be spoken to ------------------------------------------------------------
+def in_a_conversation(question: str, memory: str, *said: str) -> str:
+    """The answer after these messages of the owner; the memory is of months ago."""
+    language = "zh" if question[0] > "z" else "en"
+    memories = [{"text": memory, "layer": "L3", "speaker": None, "subject": "user", "at": "2026-01-02T09:00:00"}]
+    recent = [
+        line for text in said for line in ({"role": "user", "content": text}, {"role": "persona", "content": "."})
+    ]
+    return answer(question, language=language, recollections=memories, recent=recent)
+
+
+@each_row(
+    ("question", "memory", "said", "later"),
+    [
+        ("where do I work?", "Ana: “I work at the post office.”", "I quit, I started at the bakery today", "bakery"),
+        ("where do I live?", "Ana: “I live in Leeds.”", "we moved to York yesterday!", "York"),
+        ("what's my job?", "Ana: “I'm a nurse.”", "I retired last week", "retired"),
+        ("我在哪儿上班？", "小雨：“我在邮局上班。”", "今天去面包店上班了，邮局的工作辞了", "面包店"),
+        ("我住哪里？", "小雨：“我住在广州。”", "我搬到深圳了", "深圳"),
+    ],
+)  # fmt: skip
+def test_where_one_thing_holds_at_a_time_the_last_word_is_told_alone(
+    question: str, memory: str, said: str, later: str
+) -> None:
+    told = in_a_conversation(question, memory, said, "the weather is fine")
+    assert later in told
+    assert memory.split("“")[1].rstrip("”。.") not in told
+
+
+def test_what_is_over_is_told_with_its_end() -> None:
+    for question, memory, said in (
+        ("what's my dog called?", "Ana: “My dog is called Rex.”", "Rex died yesterday"),
+        ("who is my boyfriend?", "Ana: “My boyfriend Tom is a baker.”", "Tom and I broke up"),
+        ("我男朋友是谁？", "小雨：“我男朋友叫阿杰，是厨师。”", "我跟阿杰分手了"),
+    ):
+        told = in_a_conversation(question, memory, said)
+        assert memory.split("“")[1][:10] in told
+        assert said in told
+    assert "tired" not in in_a_conversation(
+        "what's my dog called?", "Ana: “My dog is called Rex.”", "I quit, I'm tired"
+    )
+
+
+SAID = {
+    "en": ("I passed my exam!!", "had a quiet day", "hello", "lol", "I baked bread, it came out well", "my cat died"),
+    "zh": ("我考试过了！！", "今天没什么事", "你好", "哈哈哈", "今天烤了面包，味道还行", "我的猫死了"),
+}
+
+
+@each_row(
+    ("wish", "breaks"),
+    [
+        ("never ask me questions", "[?？]"), ("No exclamation marks please.", "[!！]"), ("stop using my name", "Ana"),
+        ("stop saying sorry", "sorry"), ("别问我问题", "[?？]"), ("别用感叹号", "[!！]"), ("别叫我的名字", "小雨"),
+        ("不要说抱歉", "抱歉"),
+    ],
+)  # fmt: skip
+def test_a_manner_that_was_wished_is_kept_to(wish: str, breaks: str) -> None:
+    language = "zh" if wish[0] > "z" else "en"
+    recent = [{"role": "user", "content": "."}, {"role": "persona", "content": "."}] * 3
+    for line in SAID[language]:
+        changes = {"language": language, "recent": recent}
+        assert not re.search(breaks, answer(line, lessons=[wish], **changes)), line
+        said_before = [{"role": "user", "content": wish}, *recent]
+        assert not re.search(breaks, answer(line, **changes | {"recent": said_before})), "of this very conversation"
+    about = first_word(talk(language=language, lessons=[wish], about="Ana: “I have a cat.”"))
+    assert not re.search(breaks, about["message"])
+
+
+def test_short_answers_are_the_shorter_ones_and_help_is_said_whatever_is_wished() -> None:
+    asked = {"question": "what's my dog called?", "memories": ("Ana: “My dog is Rex.”", "Ana: “My dog Rex is old.”")}
+    long = answer(asked["question"], memories=asked["memories"])
+    assert len(answer(asked["question"], memories=asked["memories"], lessons=["short answers please"])) <= len(long)
+    cry = answer("I want to kill myself", crisis="plain", lessons=["never ask me questions", "be brief"])
+    assert cry == answer("I want to kill myself", crisis="plain")

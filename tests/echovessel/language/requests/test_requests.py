@@ -301,6 +301,12 @@ def test_a_wish_that_something_be_left_alone_is_a_boundary(message: str) -> None
     assert not only("Speak shorter.").is_boundary
 
 
+def test_a_wish_about_a_manner_leaves_no_matter_alone() -> None:
+    for message in ("No exclamation marks please", "never ask me questions", "Don't use emojis with me.", "别问我问题",
+                    "别用感叹号", "Don't give me advice when I'm sad."):  # fmt: skip
+        assert not only(message).is_boundary, message
+
+
 def test_a_message_may_ask_for_several_things() -> None:
     kinds = [
         one.kind.value for one in read_requests("Call me Sam. And never ask about my father. Forget that I smoke.")
