@@ -1,4 +1,4 @@
-"""The desk's pages of reaching out: what was considered, what was said, and a calendar of both. They hold no words."""
+"""Admin pages of reaching out: considerations, outreaches, and a calendar of both. They show no words of people."""
 
 import datetime as dt
 import json
@@ -30,7 +30,7 @@ MOST_PERSONAS = 200
 
 
 class OnDay(admin.SimpleListFilter):
-    """The rows of one day, which the calendar has chosen."""
+    """The rows of one day, chosen in the calendar."""
 
     title, parameter_name = _("day"), "day"
 
@@ -77,7 +77,7 @@ class ConsiderationAdmin(ReadOnlyAdmin):
         return super().changelist_view(request, {**(extra_context or {}), "calendar_asks": chosen})
 
     def calendar(self, request: HttpRequest) -> HttpResponse:
-        """A month, day by day; each day leads to the list of what was considered on it."""
+        """A month, day by day; each day links to its considerations."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         persona = _persona(request)
@@ -147,7 +147,7 @@ class OutreachAdmin(ReadOnlyAdmin):
 
 
 def _hidden_from(request: HttpRequest) -> Collection[Gate]:
-    """The gates that would tell this user of whom a line was flagged: who may see flags is a permission of its own."""
+    """Gates that would reveal to this user whose message was flagged; seeing flags is a permission of its own."""
     return () if may_see_flags(request) else (Gate.CRISIS_HOLD,)
 
 
@@ -164,6 +164,6 @@ def _persona(request: HttpRequest) -> int | None:
 
 
 def _query_string(values: Mapping[str, Any]) -> str:
-    """An address's question, of the values that are there; "" of none."""
+    """The query string of the values that are set; "" if none is."""
     there = {name: value for name, value in values.items() if value}
     return f"?{urlencode(there)}" if there else ""

@@ -1,4 +1,4 @@
-"""API of a persona's settings: whether she may speak first, when not, and how often at most."""
+"""API of reaching out: whether a persona may speak first, its quiet hours, and how often at most."""
 
 from typing import Any
 from uuid import UUID
@@ -22,7 +22,7 @@ router = Section(addresses, "settings")
 
 
 class ReachingOutOut(Schema):
-    """What is in force. Hours are of the persona's time zone; `most` is what the installation allows at most."""
+    """The settings in force. Hours are local to the persona's time zone; `most` is the installation's own limit."""
 
     enabled: bool
     quiet_start: int = Field(examples=[22])
@@ -33,7 +33,7 @@ class ReachingOutOut(Schema):
 
 
 class ReachingOutIn(Body):
-    """What is to be otherwise; what is left out stays. Null for an hour or the cap: as the installation has it."""
+    """The settings to change; those left out stay. Null for an hour or the limit: the installation's default."""
 
     enabled: bool = False
     quiet_start: int | None = Field(None, ge=0, le=23, examples=[22])
@@ -44,7 +44,7 @@ class ReachingOutIn(Body):
 
 @router.get("/{uuid:persona_id}/reaching-out", response=ReachingOutOut, summary="Whether she may speak first")
 def get_reaching_out(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
-    """The switch and its bounds."""
+    """Whether the persona may speak first, and the limits."""
     return _serialize(_allowed(own_persona(request, persona_id)))
 
 

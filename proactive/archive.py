@@ -1,5 +1,5 @@
-"""What an archive holds of a persona's speaking first: what the owner allows, and what was said and considered, so that
-nothing is said a second time."""
+"""Archive parts of speaking first: the owner's settings, outreaches and considerations, so that after a restore nothing
+is sent a second time."""
 
 import re
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from proactive.models.outreach import Trigger
 
 Hour = Annotated[int, Field(ge=0, le=23)] | None
 TriggerName = Literal["promise", "shock", "expectation", "silence"]
-# What a reason is about: a line where it is a silence, else a memory.
+# Key of a reason. What it is about is a message for a silence, else a memory.
 _KEY = re.compile("(?P<before>(?:promise|shock|expectation|silence:[0-9]{1,9}):)(?P<about>.+)")
 SHORT = StringConstraints(max_length=40)
 
@@ -46,7 +46,7 @@ class OutreachRecord(Record):
 
 
 class ConsiderationRecord(Record):
-    """The facts of the moment are of the installation in which it was."""
+    """The facts are those of the installation that recorded them."""
 
     day: date
     verdict: Literal["send", "refuse", "defer"]
@@ -64,7 +64,7 @@ def about_model(key: str) -> type[Message] | type[ConceptNode]:
 
 
 def write_keys(names: Names, keys: list[Any]) -> Callable[[str], str]:
-    """The key of a reason, with the id in the archive of what it is about."""
+    """The key of a reason with the archive id of what it is about."""
 
     def write(key: str) -> str:
         if (found := _KEY.fullmatch(key)) is None:
@@ -76,7 +76,7 @@ def write_keys(names: Names, keys: list[Any]) -> Callable[[str], str]:
 
 
 def read_keys(known: Known, keys: list[Any]) -> Callable[[str], str]:
-    """The same with the uuid that it has here; what is not here keeps its id."""
+    """The key of a reason with the local uuid of what it is about; an id that is not here stays."""
 
     def read(key: str) -> str:
         if (found := _KEY.fullmatch(key)) is None:
@@ -105,7 +105,7 @@ REACHING_OUT = Table(
 
 
 def load_allowed(known: Known, records: list[ReachingOutRecord], table: Table) -> int:
-    """What the owner allows here already stays."""
+    """Settings that the owner has here already stay."""
     [values] = table.read(known, records[:1])
     return int(ReachingOut.objects.get_or_create(persona=known.persona, defaults=values)[1])
 

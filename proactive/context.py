@@ -1,4 +1,4 @@
-"""What the prompt for a first word says in the place of what they just said: why she writes."""
+"""The prompt section that takes the place of the owner's message when the persona speaks first: why it writes."""
 
 from echovessel.language.human_dates import humanize_date
 from echovessel.llm.prompts import ContextRequest, Section, fence, with_heading
@@ -8,7 +8,7 @@ from proactive.policy.outreach_context import OutreachContext
 
 
 def why_you_write(request: ContextRequest) -> Section:
-    """The reason, the memory it is about, and how such a message is written."""
+    """The trigger, the memory it is about, and how to write such a message."""
     persona: Persona = request.persona
     occasion: OutreachContext = request.occasion
     today = request.now.astimezone(persona.zone).date()

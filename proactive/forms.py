@@ -1,4 +1,4 @@
-"""What the owner sets: whether her companion may speak first, when not, and how often at most."""
+"""The owner's settings: whether the companion may speak first, its quiet hours, and how often at most."""
 
 from typing import Any
 
@@ -13,7 +13,8 @@ HOURS = [(hour, f"{hour:02}:00") for hour in range(24)]
 
 
 class ReachingOutForm(forms.ModelForm):
-    """Hours and cap stand as they are in force; what equals the installation's own is left open, and follows it."""
+    """Shows the values in force. A value that equals the installation's default is stored as null and follows that
+    default."""
 
     quiet_start = forms.TypedChoiceField(coerce=int, choices=HOURS, label=_("Quiet from"))
     quiet_end = forms.TypedChoiceField(coerce=int, choices=HOURS, label=_("until"))

@@ -1,4 +1,4 @@
-"""The tasks of reaching out. The queue carries ids only; a task that is delivered twice does nothing the second time,
+"""Queue tasks of reaching out. The queue carries ids only; a task that is delivered twice does nothing the second time,
 because the job leases its row first."""
 
 from proactive.outreach import runner

@@ -1,5 +1,5 @@
-"""The addresses of reaching out: the owner's page, why a first word came when it did, and what browsers need to be
-told of it."""
+"""URLs of reaching out: the owner's page, why a first message came, and the endpoints that browsers need for
+notifications."""
 
 from django.urls import path
 

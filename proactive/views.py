@@ -1,4 +1,4 @@
-"""The owner's page of reaching out, and why a first word came when it did."""
+"""The owner's page of reaching out, and why a first message came when it did."""
 
 from hashlib import sha256
 from uuid import UUID
@@ -24,7 +24,7 @@ from proactive.presenters import decisions
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """The switch and its bounds; below them what came of it lately."""
+    """The settings, and recent decisions below them."""
     now = timezone.now()
     allowed = ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona)
     form = ReachingOutForm(request.POST or None, allowed)
@@ -33,7 +33,7 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
         form.save()
         messages.success(request, _("Saved."))
         return redirect("reaching_out", persona.uuid)
-    # By what a browser knows itself among those that are told: the SHA-256 of its address, in hex.
+    # Browsers find themselves in this list by the SHA-256 of their endpoint, in hex.
     endpoints = PushSubscription.objects.filter(owner=persona.owner_id).values_list("endpoint", flat=True)
     context = {
         "form": form,
@@ -51,7 +51,7 @@ def reaching_out(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def why_now(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
-    """Why she wrote first and why then, with the memory it was about; and below it what she was reminded of."""
+    """Why the persona wrote first, and why then, with the memory it was about; below it the memories of its prompt."""
     first_word = get_object_or_404(Turn, persona=persona, uuid=turn, spoke_first=True)
     return render(
         request, "proactive/_why_now.html", reply_explanation.explain_reply(first_word) | decisions.why_now(first_word)

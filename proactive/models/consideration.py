@@ -1,4 +1,4 @@
-"""A consideration: that a persona thought of speaking first, what came of it, by which gate, and on what facts."""
+"""Considerations: decisions about speaking first, with the gate that refused and the facts."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,7 +10,7 @@ from proactive.models.outreach import Outreach, Trigger
 
 
 class Gate(models.TextChoices):
-    """What can hold her back, in the order in which it is asked; the first refusal wins."""
+    """Gates that can refuse, in the order in which they are asked; the first refusal decides."""
 
     ENABLED = "enabled", _("not allowed")
     CRISIS_HOLD = "crisis_hold", _("a crisis came up")
@@ -24,10 +24,10 @@ class Gate(models.TextChoices):
 
 
 class Consideration(models.Model):
-    """One row for what stays the same from minute to minute of a day: `times` counts how often it was considered so.
+    """One row for equal decisions of a day: `times` counts them.
 
-    `day` is the owner's. The facts are those of the last time, as `proactive.policy.situation.Situation` tells them:
-    times, counts and names of ours, no words.
+    `day` is the owner's local day. `facts` are those of the last decision, as
+    `proactive.policy.situation.Situation.facts` gives them: times, counts and names of ours, no words of people.
     """
 
     class Verdict(models.TextChoices):

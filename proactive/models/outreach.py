@@ -1,4 +1,4 @@
-"""An outreach: one first word of a persona, from the moment it is decided on until it was said and stamped."""
+"""Outreaches: one message that a persona writes first, from the decision to its delivery."""
 
 import uuid
 from datetime import datetime
@@ -26,15 +26,15 @@ class OutreachQuerySet(models.QuerySet["Outreach"]):
         return self.filter(status=Outreach.Status.DELIVERED)
 
     def waiting(self, now: datetime) -> "OutreachQuerySet":
-        """Those that are still to be written or said, in nobody's hands and in no pause."""
+        """Outreaches that are still to be written or delivered, not leased and not waiting for a retry."""
         return self.filter(status=Outreach.Status.WANTED).filter(available(now))
 
 
 class Outreach(models.Model):
-    """It holds no words: while they are on their way they stand in a `ModelReply`, and then in the line that was said.
+    """It contains no words: before delivery they are in a `ModelReply`, afterwards in the message.
 
-    `trigger_key` names the reason, so that it makes one outreach and never a second. `about` is the memory it is about,
-    `turn_uuid` the turn that holds the line; both may have been forgotten since.
+    `trigger_key` identifies the reason, so that a reason makes one outreach only. `about_uuid` is the memory it is
+    about, `turn_uuid` the turn of the message; both may have been forgotten since.
     """
 
     class Status(models.TextChoices):

@@ -1,4 +1,4 @@
-"""A push subscription: one browser of an owner that may be told that there is a new message. Never what it says."""
+"""Push subscriptions: browsers of an owner that are notified of new messages, never of their text."""
 
 from django.conf import settings
 from django.db import models
@@ -8,8 +8,8 @@ from echovessel.db.text_columns import OF_ACCOUNT
 
 
 class PushSubscription(models.Model):
-    """What a browser gives to be reached by (the Push API's PushSubscription): an address at its maker's push service,
-    and the keys with which the notice is sealed for it."""
+    """The Push API's PushSubscription: the endpoint at the browser maker's push service, and the keys that encrypt a
+    notification for this browser."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.CASCADE, related_name="push_subscriptions", verbose_name=_("owner")

@@ -1,4 +1,4 @@
-"""Whether, and within which bounds, a persona may speak first: the owner's own switch. Off until she turns it on."""
+"""Whether a persona may speak first, and within which limits. Off until the owner turns it on."""
 
 from django.db import models
 from django.db.models import Q
@@ -8,7 +8,7 @@ from persona.models import Persona
 
 
 class ReachingOut(models.Model):
-    """What the owner allows one persona. What she leaves open is as the installation's knobs say."""
+    """The owner's settings for one persona. The knobs decide what the owner leaves open."""
 
     persona = models.OneToOneField(
         Persona, models.CASCADE, primary_key=True, related_name="reaching_out", verbose_name=_("persona")

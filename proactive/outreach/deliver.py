@@ -1,5 +1,6 @@
-"""Delivering: the gates asked a last time, the line stored and published, the outreach stamped. One transaction: what
-is seen is stamped, and what is stamped was said."""
+"""Deliver an outreach: ask the gates a last time, store and publish the message, and mark the outreach as delivered.
+
+All in one transaction: a message is published if and only if its outreach is marked."""
 
 from django.db import transaction
 
@@ -16,8 +17,8 @@ Status, Verdict = Outreach.Status, Consideration.Verdict
 
 
 class Deferred(Exception):
-    """Not now, but for the same reason a little later: the owner is just writing, or `immediately`, because something
-    that the model was given was forgotten."""
+    """Try again a little later for the same reason, because the owner is writing; or `immediately`, because something
+    in the model's prompt was forgotten meanwhile."""
 
     def __init__(self, *, immediately: bool = False) -> None:
         super().__init__()
@@ -25,7 +26,7 @@ class Deferred(Exception):
 
 
 class GateRefusal(Exception):
-    """A gate refuses by now."""
+    """A gate refuses now."""
 
     def __init__(self, gate: str) -> None:
         super().__init__(gate)
@@ -33,9 +34,9 @@ class GateRefusal(Exception):
 
 
 def deliver(lease: Lease[Outreach], written: WrittenFirstWord) -> None:
-    """Say it. Raises Deferred, HeldBack, Gone and LeaseLost; nothing is said then.
+    """Publish the message. Raises Deferred, GateRefusal, ReasonGone or LeaseLost without publishing anything.
 
-    Nobody else writes meanwhile: the transaction holds the write lock from its beginning on.
+    The transaction holds the write lock from its beginning, so nobody else writes meanwhile.
     """
     now = lease.clock()
     with transaction.atomic():
@@ -53,7 +54,7 @@ def deliver(lease: Lease[Outreach], written: WrittenFirstWord) -> None:
 
 
 def ask_the_gates(lease: Lease[Outreach]) -> None:
-    """Raises Deferred or HeldBack where it is not the time any more."""
+    """Raises Deferred or GateRefusal if this is no longer the time."""
     decision = decide_again(lease.row, lease.clock())
     if decision.verdict == Verdict.DEFER:
         raise Deferred

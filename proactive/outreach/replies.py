@@ -1,7 +1,7 @@
-"""The model's replies to a first word, kept until it was delivered, with the x-ray of the prompt that they answer.
+"""Model replies for one outreach, stored until its delivery together with the x-ray of their prompt.
 
-Forgetting deletes what is stored of a persona between sessions, and a reply to a prompt that was made before a receipt
-is not stored: if something was forgotten in the meantime the model is asked again.
+Forgetting deletes the stored replies of a persona, and a reply is not stored if something was forgotten after its
+prompt was made: the model is asked again.
 """
 
 import json
@@ -30,7 +30,7 @@ class FirstWordReplies(LeasedReplyStore):
         self.prompt_xray: Mapping[str, Any] = {}
 
     def xray(self) -> dict[str, Any]:
-        """That of the prompt which the stored replies answer; empty if none are stored."""
+        """The x-ray of the prompt of the stored replies; empty if none are stored."""
         stored = _rows(self.outreach, _xray_step(self.outreach)).values_list("text", flat=True).first()
         return json.loads(stored) if stored else {}
 
@@ -52,7 +52,7 @@ def delete(outreach: Outreach) -> None:
 
 
 def delete_before(outreach: Outreach, moment: datetime) -> None:
-    """Delete replies that were stored before this moment: words for another hour of the day, or another session."""
+    """Delete replies that were stored before `moment`: they were written for another hour or session."""
     if _rows(outreach, _step(outreach)).filter(at__lt=moment).exists():
         delete(outreach)
 

@@ -1,4 +1,4 @@
-"""The job that takes one first word from the decision to its message.
+"""The job of one outreach, from the decision to the message.
 
 acquire -> write (asked for once, and stored) -> deliver (stored as a message, published, stamped) -> notify
 """
@@ -30,7 +30,7 @@ Status = Outreach.Status
 
 
 class Outcome(StrEnum):
-    """What one run made of an outreach."""
+    """The result of one run."""
 
     DELIVERED = "delivered"
     DROPPED = "dropped"
@@ -40,7 +40,7 @@ class Outcome(StrEnum):
 
 
 def run(outreach_id: int, clock: Clock = timezone.now) -> Outcome:
-    """Take an outreach as far as it goes; a failure is stored with it."""
+    """Run all steps that can be run now; a failure is stored on the row."""
     lease = acquire(outreach_id, clock)
     if lease is None:
         return Outcome.NOT_MINE
@@ -51,13 +51,13 @@ def run(outreach_id: int, clock: Clock = timezone.now) -> Outcome:
 
 
 def acquire(outreach_id: int, clock: Clock) -> Lease[Outreach] | None:
-    """A lease on an outreach; None if it is not on its way, another worker holds it or it is in a pause."""
+    """A lease on an outreach; None if it is not pending, is leased by another worker, or waits for a retry."""
     rows = Outreach.objects.filter(pk=outreach_id).select_related("persona__owner")
     return Lease.acquire(rows, rows.waiting(clock()), clock)
 
 
 def requeue_stale(now: datetime) -> int:
-    """Enqueue the outreaches that wait; returns how many."""
+    """Enqueue waiting outreaches; returns how many."""
     waiting = Outreach.objects.waiting(now).order_by("wanted_at")
     return runner.requeue_stale(Outreach.objects.filter(status=Status.WANTED), waiting, enqueue=enqueue)
 
@@ -74,10 +74,10 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
         outreach, now = self.lease.row, self.lease.clock()
         try:
             ask_the_gates(self.lease)
-            # Words that were stored for longer than a session rests belong to another moment.
+            # A reply older than the rest between sessions was written for another moment.
             replies.delete_before(outreach, now - timedelta(minutes=knobs.rest_minutes()))
             deliver(self.lease, write(self.lease, outreach_context.of(outreach)))
-        except Deferred as deferred:  # nobody's fault: it costs no attempt
+        except Deferred as deferred:  # no failure: it costs no attempt
             pause = timedelta() if deferred.immediately else timedelta(seconds=knobs.defer_seconds())
             self.lease.release(lease_until=self.lease.clock() + pause if pause else None, attempts=0)
             return Outcome.LATER
@@ -88,13 +88,13 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
         except UnfitFirstWord as error:
             return self.fail(error.code)
         except ServerUnavailable:
-            raise  # it is tried again until the server is back
+            raise  # retried until the server is back
         except EmbeddingUnavailable:
             return self.fail("embedding")
         return Outcome.DELIVERED
 
     def handle_provider_error(self, error: LLMError) -> str:
-        """A spent budget is one of the gates."""
+        """A spent budget drops the outreach, as the gate of costs would."""
         if error.code == "budget_exhausted":
             return self.drop(Gate.COST_CAP)
         return super().handle_provider_error(error)
@@ -112,7 +112,7 @@ class OutreachJob(runner.Job[Lease[Outreach]]):
         return Outcome.FAILED
 
     def _end(self, status: str, reason: str) -> None:
-        """Nothing is said, and nothing is left of what was written."""
+        """End without a message, and delete the replies that were written for it."""
         with transaction.atomic():
             reason = reason[: Outreach._meta.get_field("reason").max_length]
             self.lease.release(status=status, reason=reason, attempts=0)

@@ -1,6 +1,6 @@
-"""Writing one first word: a medium model is asked with all that the persona remembers.
+"""Ask a model of the medium tier for the first message, with the persona's memories in the prompt.
 
-No channel is ever named (F10): neither in the prompt nor in the message.
+Neither the prompt nor the message names a channel (F10).
 """
 
 import re
@@ -23,12 +23,12 @@ from proactive.models import Outreach
 from proactive.outreach.replies import FirstWordReplies
 from proactive.policy.outreach_context import OutreachContext
 
-# A little too long is said as it was written: what is cut off may be the question. More is no first word any more.
+# A message that is a little too long is sent whole, because its end may be the question; a longer one is cut.
 MOST_TIMES_TOO_LONG = 2
 
 
 class UnfitFirstWord(Exception):
-    """What was written cannot be said: `code` says why."""
+    """The written message may not be sent; `code` says why."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -37,7 +37,7 @@ class UnfitFirstWord(Exception):
 
 @dataclass(frozen=True)
 class WrittenFirstWord:
-    """The words, and the account of the prompt that they answer."""
+    """The text, and the x-ray of its prompt."""
 
     text: str
     xray: dict[str, Any]
@@ -50,9 +50,9 @@ class FirstWord(BaseModel):
 
 
 def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord:
-    """The first word, asked for now or stored by an earlier attempt. No transaction may be open.
+    """The message, asked for now or stored by an earlier attempt. No transaction may be open.
 
-    Raises LLMError, EmbeddingUnavailable and Unfit.
+    Raises LLMError, EmbeddingUnavailable and UnfitFirstWord.
     """
     persona, replies = lease.row.persona, FirstWordReplies(lease)
     prompt = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
@@ -76,7 +76,7 @@ def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord
         doubt=lambda answer: _find_fault(persona, answer.message, channels, boundaries),
     )
     text = answer.value.message
-    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # a model that babbled twice
+    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # too long twice
         text = shorten_reply(text, knobs.longest_first_word())
     if first_name_in(text, channels):
         raise UnfitFirstWord("names_a_channel")
@@ -86,14 +86,14 @@ def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord
 
 
 def first_name_in(text: str, channels: list[str]) -> str:
-    """The first of these channels that stands in the text as a word of its own; "" where none does."""
+    """The first of these channels that the text names as a whole word; "" if it names none."""
     words = r"(?<!\w){}(?!\w)"
     return next((name for name in channels if re.search(words.format(re.escape(name)), text, re.IGNORECASE)), "")
 
 
 def _unnamed_channels(persona: Persona, prompt: str) -> list[str]:
-    """The channels of the persona's sessions; an imported file is none. One whose name stands in the prompt is a word
-    of the owner's: who speaks of web design may be asked about it."""
+    """The channels of the persona's sessions, without imports. A channel whose name stands in the prompt is left out:
+    an owner who speaks of web design may be asked about it."""
     talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
     channels = talks.order_by().values_list("channel", flat=True).distinct()
     return [channel for channel in channels if not first_name_in(prompt, [channel])]

@@ -1,7 +1,7 @@
-"""Considering: once a minute each persona that may speak first asks herself whether she should. What came of it is
-recorded, by which gate and on what facts; where she should, an outreach is on its way from then on.
+"""Considerations: once a minute the policy decides for each persona that may speak first whether it should.
 
-It costs no model call, and nothing at all for who has not turned it on.
+The decision is recorded with the gate that refused and the facts it rests on. If the persona should speak, an outreach
+is created and enqueued. No model is called, and personas whose owners have not turned it on cost nothing.
 """
 
 import logging
@@ -47,12 +47,12 @@ _again = Update(
 
 
 def consider_all(now: datetime) -> int:
-    """Let every persona that may, and has no outreach on its way, consider it; returns how many did."""
+    """Consider every persona that may speak first and has no pending outreach; returns how many were considered."""
     count = 0
     for allowed in _allowed():
         try:
             count += consider(allowed, now)
-        except Exception as error:  # noqa: BLE001  (the edge of a job: the others are to be considered all the same)
+        except Exception as error:  # noqa: BLE001  (the edge of a job: the other personas are still considered)
             logger.error(
                 "persona %s could not be considered: %s", allowed.persona_id, redaction.format_exception(error)
             )
@@ -60,15 +60,15 @@ def consider_all(now: datetime) -> int:
 
 
 def prune(now: datetime) -> int:
-    """Delete the record of what is older than the knob allows, and of a crisis, once it holds her back no more; returns
-    how many rows went."""
+    """Delete considerations that are older than the knob allows, and those of a crisis hold that is over; returns the
+    number of deleted rows."""
     old = Q(at__lt=now - timedelta(days=knobs.keep_considerations_days()))
     over = Q(gate=Gate.CRISIS_HOLD) & ~Q(persona__care_until__gt=now)
     return Consideration.objects.filter(old | over).delete()[0]
 
 
 def decide_again(outreach: Outreach, now: datetime) -> Decision:
-    """Whether `outreach` is still to be said, as things stand now. It does not stand in its own way."""
+    """Decide anew about an outreach that was decided on before. The outreach itself does not count against it."""
     allowed = ReachingOut.objects.filter(persona=outreach.persona_id).select_related("persona").first()
     key = outreach.trigger_key
     situation = read_situation(allowed or ReachingOut(persona=outreach.persona), now, sparing=key)
@@ -76,8 +76,9 @@ def decide_again(outreach: Outreach, now: datetime) -> Decision:
 
 
 def consider(allowed: ReachingOut, now: datetime) -> bool:
-    """Decide for one persona, record it, and begin the outreach where she is to speak; False where another worker has
-    begun one since. All in one transaction, so that nothing changes between what was seen and what is done."""
+    """Decide for one persona, record the decision, and create the outreach if the persona should speak; False if
+    another worker has created one meanwhile. One transaction, so that nothing changes between the decision and the
+    outreach."""
     persona = allowed.persona
     with transaction.atomic():
         if _on_its_way(persona.pk):
@@ -90,7 +91,7 @@ def consider(allowed: ReachingOut, now: datetime) -> bool:
 
 
 def _begin_outreach(persona: Persona, reason: Reason, now: datetime) -> Outreach:
-    """An outreach for `reason`, on its way as soon as this is committed: a new one, or the one that was held back."""
+    """Create the outreach for `reason`, or reopen the one that was held back, and enqueue it at commit."""
     outreach, is_new = Outreach.objects.get_or_create(
         persona=persona,
         trigger_key=reason.key,
@@ -111,8 +112,8 @@ def _begin_outreach(persona: Persona, reason: Reason, now: datetime) -> Outreach
 
 
 def _record(persona: Persona, situation: Situation, decision: Decision, outreach: Outreach | None) -> None:
-    """Keep what came of it: counted on the newest row where that says the same of the same day, else in one of its
-    own."""
+    """Store the decision: count it on the newest row if that row holds the same decision of the same day, else insert a
+    row."""
     row = Consideration(
         persona=persona,
         day=situation.local.date(),

@@ -1,4 +1,4 @@
-"""The policy: whether to speak first, and if not, what holds her back. Pure: facts in, decision out."""
+"""The policy: whether the persona speaks first, and if not, which gate refuses. Pure: facts in, decision out."""
 
 from dataclasses import dataclass
 
@@ -12,7 +12,7 @@ Verdict = Consideration.Verdict
 
 @dataclass(frozen=True)
 class Decision:
-    """What is to be done, the gate that refused (none where she speaks), and the best reason there was, if any."""
+    """The verdict, the gate that refused (None if the persona speaks), and the best reason to speak, if any."""
 
     verdict: Verdict
     gate: Gate | None
@@ -24,7 +24,7 @@ class Decision:
 
 
 def decide(situation: Situation) -> Decision:
-    """Speak, for the best reason, where no gate refuses. While a reply is on its way: wait, and keep the reason."""
+    """Speak for the best reason unless a gate refuses. While a reply is being written: defer, and keep the reason."""
     reason = situation.reasons[0] if situation.reasons else None
     for gate, refuses in GATES.items():
         if refuses(situation):

@@ -1,5 +1,5 @@
-"""The gates: what can hold her back, each a pure question to the situation. They are asked in the order of this table,
-and the first that says yes decides."""
+"""The gates: what can keep a persona from speaking first. Each is a pure predicate on the situation; they are asked in
+the order of the table `GATES`, and the first that is true decides."""
 
 from collections.abc import Callable, Mapping
 from datetime import timedelta
@@ -14,15 +14,14 @@ def is_forbidden(situation: Situation) -> bool:
 
 
 def is_in_care(situation: Situation) -> bool:
-    """Somebody spoke of a crisis: this is no time for a message that nobody asked for."""
+    """The owner spoke of a crisis a short while ago: no time for a message that nobody asked for."""
     return situation.is_in_care
 
 
 def is_quiet(situation: Situation) -> bool:
-    """The owner's clock stands within the quiet hours, which may go over midnight. Where they end as they begin there
-    are none.
+    """The owner's local hour is within the quiet hours, which may span midnight. Equal start and end: no quiet hours.
 
-    Hours are those a clock on the wall shows: one that is left out is not waited for, one that comes twice is quiet
+    Hours are local wall-clock hours: an hour that a time change skips is not waited for, one that it repeats is quiet
     both times.
     """
     start, end, hour = situation.quiet_start, situation.quiet_end, situation.local.hour
@@ -32,7 +31,7 @@ def is_quiet(situation: Situation) -> bool:
 
 
 def is_cold(situation: Situation) -> bool:
-    """Neither of the last two was answered in time, and nothing has been written since."""
+    """Neither of the last two outreaches was answered in time, and the owner has written nothing since."""
     if len(situation.outreaches) < 2 or situation.outreaches[0].answered_at is not None:
         return False
     return not any(

@@ -1,4 +1,4 @@
-"""The occasion of a first word: why she writes now, and the memory it is about as that stands at this moment."""
+"""The occasion of a first message: why the persona writes now, and the current state of the memory it is about."""
 
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -13,12 +13,13 @@ AWAITED = (Trigger.PROMISE, Trigger.EXPECTATION)
 
 
 class ReasonGone(Exception):
-    """What she was to write about is not there any more, or is not awaited any more, or is to be left alone."""
+    """The memory of the outreach no longer exists, is no longer awaited, or is one the owner wants left alone."""
 
 
 @dataclass(frozen=True)
 class OutreachContext:
-    """`since` it was decided on; `day` is when it is due, or when the user said something last."""
+    """`since`: when the outreach was decided on. `day`: when the matter is due; for a silence, the day of the owner's
+    last message."""
 
     trigger: str
     since: datetime
@@ -27,12 +28,12 @@ class OutreachContext:
 
     @property
     def words(self) -> str:
-        """Of the memory it is about, in one line; "" where there is none."""
+        """The description of the memory in one line; "" if there is none."""
         return " ".join(self.about.description.split()) if self.about else ""
 
 
 def of(outreach: Outreach) -> OutreachContext:
-    """That of an outreach, now. Raises Gone."""
+    """The context of an outreach now. Raises ReasonGone."""
     if outreach.about_uuid is None:
         said = Message.objects.filter(persona=outreach.persona, role=Message.Role.USER).said_here().on_record()
         last_day = said.order_by("-created_at", "-id").values_list("day", flat=True).first()

@@ -1,4 +1,4 @@
-"""The situation: everything that deciding whether to speak first depends on, read once, and frozen."""
+"""The situation: all facts that the decision to speak first depends on, read once and frozen."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -18,12 +18,12 @@ from proactive.policy import triggers
 from proactive.policy.triggers import Reason, SessionMessages
 
 DAY = timedelta(hours=24)
-COUNTED = 26  # the last two, and as many as may be said in a day
+COUNTED = 26  # the last two, and as many as a day may have
 
 
 @dataclass(frozen=True)
 class Bounds:
-    """What the owner allows; where she leaves something open, what the knobs say."""
+    """What the owner allows; the knobs decide what the owner leaves open."""
 
     enabled: bool
     quiet_start: int
@@ -34,7 +34,7 @@ class Bounds:
 
 @dataclass(frozen=True)
 class LastMessage:
-    """One first word, and when the user first wrote after it."""
+    """One delivered outreach, and when the owner first wrote after it."""
 
     at: datetime
     answered_at: datetime | None = None
@@ -45,8 +45,8 @@ class LastMessage:
 
 @dataclass(frozen=True)
 class Situation:
-    """The facts of one moment. `outreaches` are the last two that were said, the newest first; `sent_at` those of the
-    last 24 hours; `reasons` what could be spoken of now, the best first."""
+    """The facts of one moment. `outreaches`: the last two that were delivered, newest first. `sent_at`: delivery times
+    of the last 24 hours. `reasons`: possible reasons to speak now, best first."""
 
     now: datetime
     zone: ZoneInfo
@@ -65,16 +65,16 @@ class Situation:
 
     @property
     def local(self) -> datetime:
-        """Now, as the owner's clock shows it."""
+        """`now` in the owner's time zone."""
         return self.now.astimezone(self.zone)
 
     @property
     def is_in_care(self) -> bool:
-        """Somebody spoke of a crisis a short while ago."""
+        """The owner spoke of a crisis a short while ago."""
         return self.care_until is not None and self.now < self.care_until
 
     def facts(self) -> dict[str, Any]:
-        """The same for the record, as JSON: times, counts and names of ours."""
+        """The situation as JSON for the record: times, counts and names of ours, no words of people."""
         return {
             "now": self.now.isoformat(),
             "zone": self.zone.key,
@@ -122,7 +122,7 @@ _said: Query[Any] = Query(
         .values_list("delivered_at")[:COUNTED]
     )
 )
-# Of everybody: they are few, and by their persona all her turns would be read.
+# Of all personas: few rows, while a filter by persona would read all turns of that persona.
 _in_flight: Query[tuple[int]] = Query(
     lambda: (
         Turn.objects.filter(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING])
@@ -133,7 +133,7 @@ _in_flight: Query[tuple[int]] = Query(
 
 
 def bounds(persona: Persona) -> Bounds:
-    """What holds for `persona`, whether her owner has ever been at the switch or not."""
+    """The bounds in force for `persona`, also where its owner never set any."""
     return bounds_of(ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona))
 
 
@@ -149,7 +149,7 @@ def bounds_of(allowed: ReachingOut) -> Bounds:
 
 
 def read_situation(allowed: ReachingOut, now: datetime, sparing: str = "") -> Situation:
-    """How things stand with the persona of `allowed`. `sparing`: the key of an outreach that is not to be counted."""
+    """Read the situation of the persona of `allowed`. `sparing`: the key of an outreach that does not count."""
     persona, within = allowed.persona, bounds_of(allowed)
     lines = _lines(persona)
     said = [at for (at,) in _said(persona.pk)]

@@ -1,13 +1,13 @@
-"""Triggers: what could be a reason to speak first now. Read from the database each time, so that one which could not be
-used at once is there again a minute later, until its time is over.
+"""Triggers: possible reasons to speak first now. They are read from the database each time, so that a trigger which
+could not be used immediately is found again a minute later, until its time is over.
 
     promise      an intention is due today, or was yesterday
     shock        an event of |impact| >= 8 was told within a day
     expectation  something expected is due today, or was yesterday
-    silence      the user has not written for 48 h, then 96 h, 192 h …
+    silence      the owner has not written for 48 h, then 96 h, 192 h …
 
-None of them while a talk goes on or has hardly ended. What has made an outreach once makes no second, except where that
-one was held back in the last moment.
+There are no triggers during a session or shortly after it. A trigger makes one outreach only, unless a gate held that
+outreach back at the last moment.
 """
 
 from collections.abc import Iterator
@@ -36,8 +36,8 @@ MOST_OF_A_KIND = 50
 
 @dataclass(frozen=True)
 class Reason:
-    """One trigger that stands now. `key` names it for good; `at` is the day it is due, when it was told, or since when
-    there is silence."""
+    """One trigger that holds now. `key` identifies it for ever; `at` is the day it is due, when it was told, or the
+    start of the silence."""
 
     kind: str
     key: str
@@ -55,7 +55,7 @@ class Reason:
 
 @dataclass(frozen=True)
 class SessionMessages:
-    """When something was said last, by anybody and by the user, and which line of hers that was."""
+    """When the last message came, of anybody and of the owner, and the uuid of the owner's."""
 
     last_at: datetime | None = None
     last_user_at: datetime | None = None
@@ -94,7 +94,7 @@ _silences: Query[tuple[str, datetime, str, str]] = Query(
         .values_list("trigger_key", "wanted_at", "status", "reason")
     )
 )
-# Of everybody: they are few, and by their persona all her talks would be read.
+# Of all personas: few rows, while a filter by persona would read all sessions of that persona.
 _off_the_record: Query[tuple[int]] = Query(
     lambda: Session.objects.open().filter(off_the_record=True).order_by().values_list("persona_id")
 )
@@ -103,8 +103,8 @@ _off_the_record: Query[tuple[int]] = Query(
 def find_reasons(
     persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str = ""
 ) -> tuple[Reason, ...]:
-    """What stands now, the best first. `changed_at`: when the owner last was at the switch. `sparing`: the key of an
-    outreach that is not to be counted, because it is asked for its own sake."""
+    """The triggers that hold now, best first. `changed_at`: when the owner last changed the settings. `sparing`: the
+    key of an outreach that does not count, because the question is whether that very outreach is still right."""
     if lines.last_at is not None and now - lines.last_at < timedelta(minutes=knobs.rest_minutes()):
         return ()
     if (persona.pk,) in _off_the_record():
@@ -121,7 +121,7 @@ def find_reasons(
         if reason.key == sparing
         or all(may_come_again(status, ended_by) for status, ended_by in _made_of(persona.pk, reason.key))
     ]
-    # Those about nothing that the owner wants left alone.
+    # Leave out reasons about a matter that the owner wants left alone.
     wanted = [reason.about for reason in unused if reason.about]
     nodes = ConceptNode.objects.filter(persona=persona, uuid__in=wanted) if wanted else ConceptNode.objects.none()
     descriptions = dict(nodes.values_list("uuid", "description"))
@@ -134,7 +134,7 @@ def find_reasons(
 
 
 def may_come_again(status: str, reason: str) -> bool:
-    """Whether an outreach that ended so leaves its trigger to be used again: it was held back by a gate."""
+    """Whether the trigger of an ended outreach may be used again: yes if a gate held the outreach back."""
     return status == Status.DROPPED and reason in Gate.values
 
 
@@ -157,14 +157,14 @@ def _strong_events(persona: Persona, now: datetime) -> Iterator[Reason]:
 def _silence(
     persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str
 ) -> Iterator[Reason]:
-    """The next step of a silence: as long after the one before as that one was long, so that each is twice as long."""
+    """The next step of a silence; each step is twice as long as the one before."""
     if lines.last_user_at is None:
         return
     since = max(lines.last_user_at, changed_at or lines.last_user_at)
     first = timedelta(hours=knobs.silence_hours())
     if now - since < first:
         return
-    # When she spoke into this silence already, or failed to. By time, not by key: forgetting a line renames it.
+    # Earlier outreaches into this silence, delivered or failed. By time: forgetting a message changes the key.
     before = [
         wanted_at
         for key, wanted_at, status, reason in _silences(persona.pk, lines.last_user_at)

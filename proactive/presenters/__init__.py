@@ -1,1 +1,1 @@
-"""What pages and admin show of reaching out."""
+"""Data for the pages and admin pages of reaching out."""

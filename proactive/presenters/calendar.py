@@ -1,4 +1,4 @@
-"""A month on a sheet: of each day how often somebody was written to, and by which gates nobody was."""
+"""A month as a calendar sheet: per day, how often the persona wrote first and which gates refused."""
 
 import calendar
 import datetime as dt
@@ -24,7 +24,7 @@ Verdict = Consideration.Verdict
 
 @dataclass(frozen=True)
 class GateCount:
-    """One gate's part of a day: how often it held back, and its piece of the bar."""
+    """How often one gate refused on a day, and its segment of the day's bar."""
 
     gate: str
     label: Any
@@ -34,13 +34,13 @@ class GateCount:
 
     @property
     def number(self) -> int:
-        """Its place among the gates, by which it has its colour."""
+        """Position among the gates; it selects the colour."""
         return GATES.index(Gate(self.gate))
 
 
 @dataclass(frozen=True)
 class Day:
-    """One square. `sent` counts what was decided to be sent, `said` what was then said."""
+    """One day. `sent` counts decisions to send, `said` delivered messages."""
 
     day: dt.date
     is_within: bool
@@ -50,7 +50,7 @@ class Day:
 
     @property
     def told(self) -> str:
-        """All of it in words, for whoever does not see the square."""
+        """The whole day in words, for screen readers."""
         parts = [ngettext("%(count)d message", "%(count)d messages", self.said) % {"count": self.said}]
         if self.sent > self.said:
             parts.append(_("%(count)d not sent") % {"count": self.sent - self.said})
@@ -59,7 +59,7 @@ class Day:
 
 @dataclass(frozen=True)
 class MonthCalendar:
-    """The month, week by week, with the names of the days and the months before and after ("" where there is none)."""
+    """The weeks of a month, the names of the weekdays, and the months before and after ("" if there is none)."""
 
     first: dt.date
     weekdays: Sequence[Any]
@@ -77,13 +77,13 @@ class MonthCalendar:
 
     @property
     def gates(self) -> list[GateCount]:
-        """The gates that held back in it, in their order, with how often."""
+        """All gates that refused in the month, in the order of `Gate`, with their counts."""
         times = {gate: sum(one.times for day in self.days for one in day.held if one.gate == gate) for gate in GATES}
         return [GateCount(gate, gate.label, times[gate], "0", "0") for gate in GATES if times[gate]]
 
 
 def first_day(text: str, today: dt.date) -> dt.date:
-    """The first day of the month that `text` names ("2026-11"); of today's where it names none.
+    """The first day of the month in `text` ("2026-11"); the month of `today` if `text` names none.
 
     >>> first_day("2026-02", dt.date(2026, 11, 21))
     datetime.date(2026, 2, 1)
@@ -96,11 +96,11 @@ def first_day(text: str, today: dt.date) -> dt.date:
 
 
 def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate] = ()) -> MonthCalendar:
-    """The month that begins on `first`, of one persona or of all, in one statement; without what these gates held
-    back."""
+    """The month that begins on `first`, of one persona or of all, without the refusals of the gates in `besides`. One
+    statement."""
     begins = int(get_format("FIRST_DAY_OF_WEEK"))  # 0 is Sunday; the standard library counts from Monday
     weeks = calendar.Calendar((begins + 6) % 7).monthdatescalendar(first.year, first.month)
-    # By day: how many were sent and said, and by gate how often it held back.
+    # Per day: messages decided on, messages delivered, and refusals by gate.
     considered = _considerations(weeks[0][0], weeks[-1][-1], persona).exclude(gate__in=besides)
     rows = (
         considered.order_by()
@@ -141,7 +141,8 @@ def _name(day: dt.date) -> str:
 
 
 def _considerations(first: dt.date, last: dt.date, persona: int | None) -> Any:
-    """By the index that serves it: of one persona by day; of all by time, with a day more on both sides for zones."""
+    """Filter so that an index serves: one persona by day; all personas by time, with a day more on both sides for time
+    zones."""
     rows = Consideration.objects.filter(day__range=(first, last))
     if persona is not None:
         return rows.filter(persona=persona)
@@ -151,7 +152,7 @@ def _considerations(first: dt.date, last: dt.date, persona: int | None) -> Any:
 
 
 def _bar(times: Mapping[str, int]) -> Iterable[GateCount]:
-    """The pieces of a bar, one beside the other."""
+    """The segments of a bar, side by side."""
     whole, x = sum(times.values()), 0.0
     for gate, number in times.items():
         width = BAR * number / whole

@@ -1,4 +1,4 @@
-"""What came of considering to speak first, told to the owner: by day, in plain words."""
+"""Recent decisions about speaking first, for the owner: by day, in plain words."""
 
 import datetime as dt
 from collections.abc import Iterable, Mapping
@@ -20,7 +20,7 @@ MOST_SPOKEN = 200
 
 @dataclass(frozen=True)
 class SentOutreach:
-    """A first word, and why; or one that could not be written."""
+    """An outreach with its reason; or one whose message could not be written."""
 
     at: dt.datetime
     reason: Any
@@ -30,7 +30,7 @@ class SentOutreach:
 
 @dataclass(frozen=True)
 class GateRefusals:
-    """What held her back, and from when to when."""
+    """A gate that refused, with the first and last time."""
 
     first_at: dt.datetime
     at: dt.datetime
@@ -38,7 +38,7 @@ class GateRefusals:
 
     @property
     def is_once(self) -> bool:
-        """Whether it begins and ends within one minute of the clock."""
+        """Whether the first and last time show the same minute."""
         return self.at.replace(second=0, microsecond=0) == self.first_at.replace(second=0, microsecond=0)
 
 
@@ -50,7 +50,7 @@ class Day:
 
 
 def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
-    """The last days on which there is something to tell, the newest first."""
+    """The last days that have anything to show, newest first."""
     since = now.astimezone(persona.zone).date() - dt.timedelta(days=DAYS - 1)
     sent = list(_sent_outreaches(persona, since))
     refusals = list(
@@ -72,7 +72,7 @@ def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
 
 
 def why_now(turn: Turn) -> dict[str, Any]:
-    """What the template of a first word's account needs: the reason, and the memory it was about, if it is there."""
+    """Context of the template "why now": the reason, and the memory it was about if that still exists."""
     account: Mapping[str, Any] = turn.xray.get("why_now") or {}
     about = account.get("about")
     nodes = _nodes(turn.persona, [UUID(about)] if about else [])
@@ -99,5 +99,5 @@ def _sent_outreaches(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date
 
 
 def _nodes(persona: Persona, uuids: Iterable[UUID]) -> dict[UUID, ConceptNode]:
-    """Those that may still be brought to mind, by id."""
+    """Recallable memories by id."""
     return {node.uuid: node for node in ConceptNode.objects.of(persona).recallable().filter(uuid__in=list(uuids))}

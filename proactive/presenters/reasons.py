@@ -1,4 +1,4 @@
-"""Why a persona spoke first, or held back, in words for her owner."""
+"""Why a persona spoke first or held back, in words for the owner."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -25,7 +25,7 @@ HELD_BACK: Mapping[str, Any] = {
     Gate.COST_CAP: _("the day's budget for the model was used up"),
     Gate.TRIGGER: _("there was no reason to write"),
 }
-# As she says it herself, beside the line.
+# In the persona's own words, shown beside the message.
 WHY_NOW: Mapping[str, Any] = {
     Trigger.PROMISE: _("I wrote to you first because a promise of mine was due."),
     Trigger.SHOCK: _("I wrote to you first because something important had happened."),

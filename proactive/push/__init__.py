@@ -1,1 +1,1 @@
-"""Notices to browsers that there is a new message. They hold no words."""
+"""Push notifications that there is a new message. They contain no words of it."""

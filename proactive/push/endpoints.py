@@ -1,5 +1,5 @@
-"""Where a notice may be sent to: the push services that the operator trusts, and nowhere else. Browsers say where they
-are reached; a page must not be able to make this server call its neighbours."""
+"""Endpoints that a notification may be sent to: the push services that the operator trusts. Browsers name their
+endpoint, and a page must not be able to make this server call its neighbours."""
 
 from urllib.parse import urlsplit
 
@@ -10,8 +10,8 @@ LONGEST = 1_000
 
 
 def is_allowed(endpoint: str) -> bool:
-    """Whether it lies at one of `settings.PUSH_SERVICES`: over https at its common port, or at a whole origin that is
-    named there."""
+    """Whether the endpoint belongs to one of `settings.PUSH_SERVICES`: over https at the default port, or at an origin
+    listed there in full."""
     if len(endpoint) > LONGEST or not endpoint.isascii() or not endpoint.isprintable() or " " in endpoint:
         return False
     try:

@@ -1,6 +1,6 @@
-"""Notices: that there is a new message, sent to the browsers of an owner who wants them. Never what it says.
+"""Notify the browsers of an owner that there is a new message, without its text.
 
-A notice may be lost, and is never doubled: that one was sent is noted before it is. The message itself is in the page.
+A notification may be lost but is never sent twice: it is recorded before it is sent. The message itself is in the page.
 """
 
 import json
@@ -21,7 +21,7 @@ GONE = (404, 410)
 
 
 def notify(outreach: Outreach, now: datetime) -> int:
-    """Tell the owner's browsers of a first word that was said; returns how many were told. Once for each outreach."""
+    """Notify the owner's browsers of a delivered outreach, once for each outreach; returns how many were notified."""
     persona = outreach.persona
     if not ReachingOut.objects.filter(persona=persona, push=True).exists():
         return 0
@@ -37,7 +37,7 @@ def notify(outreach: Outreach, now: datetime) -> int:
             taken += 1
             continue
         logger.warning("push subscription %s: the service answered %s", browser.pk, status)
-        # One that the service does not know any more is struck off.
+        # Delete a subscription that the push service no longer knows.
         if status in GONE or browser.failures + 1 >= knobs.push_failures():
             mine.delete()
         else:
@@ -46,7 +46,7 @@ def notify(outreach: Outreach, now: datetime) -> int:
 
 
 def _send(browser: PushSubscription, persona: Persona) -> int:
-    """How the push service answers; 0 where it does not, or may not be asked."""
+    """HTTP status of the push service; 0 if it does not answer or may not be called."""
     if not endpoints.is_allowed(browser.endpoint):
         return 0
     try:
@@ -59,10 +59,10 @@ def _send(browser: PushSubscription, persona: Persona) -> int:
 
 
 def notice(persona: Persona) -> dict[str, str]:
-    """All that leaves this server, sealed for the browser: which page has something new."""
+    """The whole content of a notification, encrypted for the browser: which page has something new."""
     return {"url": reverse("chat", args=[persona.uuid]), "tag": topic(persona)}
 
 
 def topic(persona: Persona) -> str:
-    """By which a later notice takes the place of one that was not shown yet (RFC 8030: at most 32 such letters)."""
+    """Topic by which a later notification replaces one that was not shown yet (RFC 8030: at most 32 characters)."""
     return persona.uuid.hex

@@ -1,4 +1,4 @@
-"""Sending one sealed notice to a push service (RFC 8030, 8188, 8291, 8292). Imported when there is one to send."""
+"""Send one encrypted notification to a push service (RFC 8030, 8188, 8291, 8292). Imported only when one is sent."""
 
 import time
 from typing import Any
@@ -16,7 +16,7 @@ TOKEN_HOURS = 12  # at most 24 by the clock of the service, which need not be ou
 
 
 class NoFurther(Session):
-    """Goes where it is sent and no further: it follows no redirect, and gives nobody a password from a .netrc."""
+    """An HTTP session that follows no redirect and sends no password of a .netrc file."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -27,7 +27,7 @@ class NoFurther(Session):
 
 
 def send(browser: PushSubscription, notice: str, topic: str) -> int:
-    """The status that the service answers with. Raises what requests, cryptography and py_vapid raise."""
+    """HTTP status of the push service. Raises what requests, cryptography and py_vapid raise."""
     parts = urlsplit(browser.endpoint)
     expires = int(time.time()) + TOKEN_HOURS * SECONDS_AN_HOUR
     claims = {"aud": f"{parts.scheme}://{parts.netloc}", "sub": vapid.contact(), "exp": expires}

@@ -1,4 +1,4 @@
-"""Subscribing: a browser puts itself on the list of those that are told of a new message, and off it."""
+"""Subscribe browsers to notifications, and unsubscribe them."""
 
 import base64
 import binascii
@@ -18,7 +18,7 @@ LONGEST_KEY = 200
 
 
 class NotSubscribed(Exception):
-    """The browser's words cannot be used: `code` is "unreadable", or "unknown_service"."""
+    """The subscription cannot be used: `code` is "unreadable" or "unknown_service"."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -27,7 +27,7 @@ class NotSubscribed(Exception):
 
 @dataclass(frozen=True)
 class Address:
-    """How a browser is reached: what the Push API calls a PushSubscription."""
+    """Address and keys of a browser: the Push API's PushSubscription."""
 
     endpoint: str
     p256dh: str
@@ -35,7 +35,7 @@ class Address:
 
 
 def read(given: Any) -> Address:
-    """The address in what `PushSubscription.toJSON()` gave. Raises NotSubscribed."""
+    """Parse the JSON of `PushSubscription.toJSON()`. Raises NotSubscribed."""
     keys = given.get("keys") if isinstance(given, Mapping) else None
     if not isinstance(keys, Mapping):
         raise NotSubscribed("unreadable")
@@ -48,8 +48,8 @@ def read(given: Any) -> Address:
 
 
 def subscribe(owner_id: int, address: Address) -> PushSubscription:
-    """Put the browser on the owner's list. One that somebody else used before tells them nothing any more; where the
-    list is full, who was added first goes."""
+    """Subscribe the browser for this owner, and no longer for any other. Where the list is full, the oldest
+    subscription is deleted."""
     with transaction.atomic():
         values = {"owner_id": owner_id, "p256dh": address.p256dh, "auth": address.auth, "failures": 0}
         made, _ = PushSubscription.objects.update_or_create(endpoint=address.endpoint, defaults=values)
@@ -60,17 +60,17 @@ def subscribe(owner_id: int, address: Address) -> PushSubscription:
 
 
 def unsubscribe(owner_id: int, endpoint: str) -> bool:
-    """Take the browser off the owner's list; False where it was not on it."""
+    """Unsubscribe the browser; False if it was not subscribed."""
     return bool(PushSubscription.objects.filter(owner=owner_id, endpoint=endpoint).delete()[0])
 
 
 def unsubscribe_all(owner_id: int) -> None:
-    """Take every browser off the owner's list: one of them may be in the wrong hands."""
+    """Unsubscribe all browsers of the owner: one of them may be in the wrong hands."""
     PushSubscription.objects.filter(owner=owner_id).delete()
 
 
 def _bytes(text: Any) -> bytes:
-    """What base64url says, padded or not; nothing where it says nothing."""
+    """Decode base64url with or without padding; b"" if it is invalid."""
     if not isinstance(text, str) or len(text) > LONGEST_KEY:
         return b""
     try:
@@ -84,7 +84,7 @@ def _written(of: bytes) -> str:
 
 
 def _is_point(of: bytes) -> bool:
-    """Whether it is a point of the curve: what lies beside it could not be sealed for."""
+    """Whether the bytes are a point of the curve P-256; nothing can be encrypted for others."""
     from cryptography.hazmat.primitives.asymmetric import ec  # noqa: PLC0415  (rarely needed)
 
     if len(of) != POINT_BYTES or of[0] != POINT_BEGINS:

@@ -1,5 +1,4 @@
-"""The key by which push services know this server's notices (VAPID, RFC 8292): made when it is first needed, and
-kept."""
+"""The key by which push services identify this server (VAPID, RFC 8292); created on first use and kept."""
 
 import contextlib
 import os
@@ -20,12 +19,12 @@ CONTACT = re.compile(r"mailto:[^@\s]+@[\w-]+(\.[\w-]+)+|https://[\w-]+(\.[\w-]+)
 
 
 def key() -> "Vapid":
-    """This installation's, the same in every process."""
+    """The key of this installation, the same in every process."""
     return _load_or_make(str(Path(settings.DATA_DIR) / "vapid_key.pem"))
 
 
 def public_key() -> str:
-    """What a browser is given in order to subscribe: the point, as base64url without padding."""
+    """The public key that browsers subscribe with: the point, as base64url without padding."""
     from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat  # noqa: PLC0415
     from py_vapid.utils import b64urlencode  # noqa: PLC0415
 
@@ -33,8 +32,8 @@ def public_key() -> str:
 
 
 def contact() -> str:
-    """Whom a push service may write to: the operator's word, else the site's own address. Services ask for one that
-    could be reached, and refuse a local one."""
+    """Contact address for push services: the operator's setting, else the site's address. Services demand a reachable
+    one and refuse a local one."""
     if settings.PUSH_CONTACT:
         return str(settings.PUSH_CONTACT)
     trusted = (urlsplit(origin).hostname or "" for origin in settings.CSRF_TRUSTED_ORIGINS)
@@ -43,7 +42,7 @@ def contact() -> str:
 
 
 def is_contact(text: str) -> bool:
-    """Whether a push service takes it for one: an address to write to, or a site."""
+    """Whether a push service accepts it as a contact: a mail address or a site."""
     return CONTACT.fullmatch(text) is not None
 
 
@@ -53,7 +52,8 @@ def _load_or_make(path: str) -> "Vapid":
 
     file = Path(path)
     if not file.exists():
-        # Write a new key whole, and never over another: of two processes that do so together, both use the first one's.
+        # Write a new key atomically and never over another one: of two processes that create one together, both use the
+        # first.
         new_key = Vapid()
         new_key.generate_keys()
         descriptor, written = tempfile.mkstemp(dir=file.parent, prefix=".vapid")  # readable by its owner alone

@@ -1,5 +1,5 @@
-"""What a browser asks in order to be told of new messages (the key, to be put on the list and off it, its worker), and
-to stand on a home screen (the manifest, a page for when the server does not answer)."""
+"""Views for notifications (key, subscribe, unsubscribe, service worker) and for the home screen (manifest, offline
+page)."""
 
 import json
 from typing import Any, cast
@@ -23,7 +23,7 @@ LONGEST_BODY = 4_096
 
 @require_POST
 def subscriptions(request: HttpRequest) -> HttpResponse:
-    """Put this browser on the caller's list: {"subscription": what PushSubscription.toJSON() gives}."""
+    """Subscribe this browser: {"subscription": the JSON of PushSubscription.toJSON()}."""
     try:
         address = push_subscriptions.read(_json_body(request).get("subscription"))
     except NotSubscribed as error:
@@ -34,7 +34,7 @@ def subscriptions(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def unsubscribed(request: HttpRequest) -> HttpResponse:
-    """Take this browser off the caller's list: {"endpoint": …}. That it is not on it is fine, too."""
+    """Unsubscribe this browser: {"endpoint": …}. An unknown one is fine, too."""
     endpoint = _json_body(request).get("endpoint")
     if not isinstance(endpoint, str) or not endpoint.isascii():
         return JsonResponse({"code": "unreadable", "message": _words_for("unreadable")}, status=400)
@@ -44,14 +44,15 @@ def unsubscribed(request: HttpRequest) -> HttpResponse:
 
 @require_GET
 def key(request: HttpRequest) -> HttpResponse:
-    """The key by which push services know our notices; browsers subscribe with it."""
+    """The public key with which browsers subscribe."""
     return JsonResponse({"key": vapid.public_key()})
 
 
 @login_not_required  # a browser looks for a new one whoever is signed in, and it says nothing of anybody
 @require_GET
 def service_worker(request: HttpRequest) -> HttpResponse:
-    """The worker that shows notices and the offline page, in the language of the page that asked for it."""
+    """The service worker that shows notifications and the offline page, in the language of the page that requested
+    it."""
     words = {
         "title": "EchoVessel",
         "body": _("There is a new message for you."),
@@ -67,15 +68,15 @@ def service_worker(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @require_GET
 def offline(request: HttpRequest) -> HttpResponse:
-    """The page that an installed app shows where the server does not answer. It is kept on the device, and says nothing
-    of anybody."""
+    """The page that an installed app shows while the server does not answer. It is cached on the device and shows
+    nothing of anybody."""
     return render(request, "offline.html")
 
 
 @login_not_required
 @require_GET
 def manifest(request: HttpRequest) -> HttpResponse:
-    """What a phone wants to know of a page on its home screen; some tell of new messages only there."""
+    """The web app manifest for the home screen; some phones notify of new messages only from there."""
     told = {
         "id": "/",
         "name": "EchoVessel",
@@ -104,7 +105,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
 
 
 def _json_body(request: HttpRequest) -> dict[str, Any]:
-    """The JSON object that was sent; an empty one where it is none, or too long."""
+    """The JSON object of the request; an empty one if it is no object or too long."""
     if len(request.body) > LONGEST_BODY:
         return {}
     try:
