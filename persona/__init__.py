@@ -1,1 +1,1 @@
-"""Who speaks: the authored identity (L1) and the mood (L6)."""
+"""The authored identity of a persona (L1) and its mood (L6)."""

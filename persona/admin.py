@@ -1,4 +1,4 @@
-"""The desk's pages of L1 and L6. L1 is editable: it is written by people, and only by them."""
+"""Admin pages of L1 and L6. L1 is editable, because people write it."""
 
 from typing import Any
 
@@ -77,7 +77,7 @@ class CoreBlockAdmin(AdminPage):
         return [restore, *super().get_urls()]
 
     def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:
-        """Have the block say again what a version of it says."""
+        """Restore the text of a version."""
         block = get_object_or_404(CoreBlock.objects.select_related("persona"), pk=key)
         if not self.has_change_permission(request, block):
             raise PermissionDenied

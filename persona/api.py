@@ -1,4 +1,5 @@
-"""API of the personas: who they are (L1) and how they feel (L6). Only people write L1: whoever asks here does."""
+"""API of personas: who they are (L1) and how they feel (L6). Only people write L1; a caller of this API counts as
+one."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -39,7 +40,7 @@ Facts = Annotated[dict[str, Any], Field(max_length=200, examples=[{"birthday": "
 
 
 class MoodOut(Schema):
-    """How she feels, and the last sign of the user's that it came from; energy is 0 to 10."""
+    """How the persona feels, and the last sign of the user's that it came from; energy is 0 to 10."""
 
     mood: str = Field(examples=["content"])
     energy: int = Field(examples=[6])
@@ -58,7 +59,7 @@ class PersonaOut(Schema):
 
 
 class PersonaDetail(PersonaOut):
-    """A persona with her core blocks and her mood; a neutral mood is null."""
+    """A persona with its core blocks and its mood; a neutral mood is null."""
 
     blocks: dict[str, str] = Field(examples=[{"persona": "A calm listener.", "user": "Ana.", "style": "Short."}])
     facts: dict[str, Any]
@@ -66,7 +67,7 @@ class PersonaDetail(PersonaOut):
 
 
 class BlocksIn(Body):
-    """The three core blocks; what is left out is empty."""
+    """The three core blocks; one that is left out is empty."""
 
     persona: Text = ""
     user: Text = ""
@@ -74,7 +75,7 @@ class BlocksIn(Body):
 
 
 class PersonaIn(Body):
-    """Whom to talk to."""
+    """A new persona."""
 
     name: Name
     user_name: Called = ""
@@ -85,7 +86,7 @@ class PersonaIn(Body):
 
 
 class PersonaChange(Body):
-    """What is to be otherwise; what is left out stays."""
+    """The values to change; those left out stay."""
 
     name: Name | None = None
     user_name: Called | None = None
@@ -96,7 +97,7 @@ class PersonaChange(Body):
 
 
 class BlockOut(Schema):
-    """A core block as it stands."""
+    """The current text of a core block."""
 
     label: Label
     content: str = Field(examples=["A calm listener who loves the sea."])
@@ -105,13 +106,13 @@ class BlockOut(Schema):
 
 
 class BlockIn(Body):
-    """What the block says from now on."""
+    """The new text of the block."""
 
     content: Text
 
 
 class BlockVersionOut(Schema):
-    """What a core block said before."""
+    """An earlier text of a core block."""
 
     version: int
     content: str = Field(examples=["A listener."])
@@ -119,14 +120,14 @@ class BlockVersionOut(Schema):
 
 
 class BlockVersions(Schema):
-    """A page of them; `next` is the `before` of the page after it, or null on the last one."""
+    """A page of versions; `next` is the `before` of the next page, or null on the last one."""
 
     items: list[BlockVersionOut]
     next: int | None
 
 
 class QuoteOut(Schema):
-    """Words that a draft rests on: of a line (`message_id`), or of a place in a file (`where`)."""
+    """A quote that a draft rests on: from a message (`message_id`), or from a place in a file (`where`)."""
 
     quote: str = Field(examples=["I live by the sea."])
     message_id: UUID | None
@@ -135,7 +136,7 @@ class QuoteOut(Schema):
 
 
 class DraftOut(Schema):
-    """What could stand in a core block, and the words it rests on; `room` is how many characters the block has left."""
+    """A proposed addition to a core block, with its quotes; `room` is how many characters the block has left."""
 
     id: UUID
     label: Label
@@ -152,7 +153,7 @@ Decision = Literal["open", "accepted", "rejected"]
 
 
 class AcceptIn(Body):
-    """In which words it comes into its block: its own, or these."""
+    """The words to accept the draft in: its own, or these."""
 
     text: Text | None = None
 
@@ -163,25 +164,25 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most."
 
 @router.get("", response=Page[PersonaOut], summary="Your personas")
 def list_personas(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
-    """All whom you talk to, the newest first."""
+    """All your personas, newest first."""
     return pagination.page(Persona.objects.owned_by(request.user), asked, serialize_persona)
 
 
 @router.post("", response={201: PersonaDetail}, summary="Make a persona")
 def post_persona(request: HttpRequest, body: PersonaIn) -> Any:
-    """A new persona of yours, with her three core blocks."""
+    """A new persona of yours, with its three core blocks."""
     return Status(201, serialize_persona_detail(create_own_persona(request, body)))
 
 
 @router.get("/{uuid:persona_id}", response=PersonaDetail, summary="One persona, her blocks and her mood")
 def get_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
-    """Who she is, who you are to her, how she speaks, and how she feels just now."""
+    """Who the persona is, who you are to it, how it speaks, and how it feels now."""
     return serialize_persona_detail(own_persona(request, persona_id))
 
 
 @router.patch("/{uuid:persona_id}", response=PersonaDetail, summary="Change what is known of her")
 def patch_persona(request: HttpRequest, persona_id: UUID, body: PersonaChange) -> dict[str, Any]:
-    """Her name, what she calls you, language, time zone, facts. Facts are replaced as a whole."""
+    """The persona's name, what it calls you, language, time zone, facts. Facts are replaced as a whole."""
     return serialize_persona_detail(
         edit_persona(request, own_persona(request, persona_id), body.model_dump(exclude_none=True), {})
     )
@@ -189,13 +190,13 @@ def patch_persona(request: HttpRequest, persona_id: UUID, body: PersonaChange) -
 
 @router.get("/{uuid:persona_id}/blocks", response=list[BlockOut], summary="Her core blocks (L1)")
 def list_blocks(request: HttpRequest, persona_id: UUID) -> list[CoreBlock]:
-    """The three texts that people wrote of her, of you and of how to speak."""
+    """The three texts that people wrote: of the persona, of you, and of how to speak."""
     return list(own_persona(request, persona_id).core_blocks.all())
 
 
 @router.put("/{uuid:persona_id}/blocks/{label}", response=BlockOut, summary="Rewrite a core block")
 def put_block(request: HttpRequest, persona_id: UUID, label: Label, body: BlockIn) -> CoreBlock:
-    """The new text stands at once; the old one is kept as a version. The same text again changes nothing."""
+    """The new text holds immediately; the old one is kept as a version. The same text again changes nothing."""
     persona = own_persona(request, persona_id)
     edit_persona(request, persona, {}, {label: body.content})
     return persona.core_blocks.get(label=label)
@@ -207,7 +208,7 @@ def put_block(request: HttpRequest, persona_id: UUID, label: Label, body: BlockI
 def list_block_versions(
     request: HttpRequest, persona_id: UUID, label: Label, before: Version | None = None, limit: Limit = 50
 ) -> dict[str, Any]:
-    """The newest first, each with the number it had."""
+    """Newest first, each with its number."""
     block = get_object_or_404(own_persona(request, persona_id).core_blocks, label=label)
     versions = block.versions.all() if before is None else block.versions.filter(version__lt=before)
     found = list(versions[: limit + 1])
@@ -218,7 +219,7 @@ def list_block_versions(
 def list_drafts(
     request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], status: Decision | None = None
 ) -> Any:
-    """Proposed out of what you brought, newest first. Nothing of it stands in a block before you accept it."""
+    """Proposals from what you imported, newest first. None stands in a block before you accept it."""
     persona = own_persona(request, persona_id)
     found = persona.core_drafts.prefetch_related("quotes")
     room = {label: drafts.room(persona, label) for label in Label.values}
@@ -229,14 +230,14 @@ def list_drafts(
 
 @router.post("/{uuid:persona_id}/drafts/{uuid:draft_id}/accept", response=DraftOut, summary="Accept a draft")
 def accept_draft(request: HttpRequest, persona_id: UUID, draft_id: UUID, body: AcceptIn) -> dict[str, Any]:
-    """Adds it to its core block, in its own words or in yours. 409 `decided` where it was decided before; 422 `empty`
-    for no words, `too_long` where the block has no room for them."""
+    """Adds the draft to its core block, in its own words or in yours. 409 `decided` if it was decided before; 422
+    `empty` for no words, `too_long` if the block has no room for them."""
     return _decided(request, persona_id, draft_id, lambda draft, by, now: drafts.accept(draft, body.text, by, now))
 
 
 @router.post("/{uuid:persona_id}/drafts/{uuid:draft_id}/reject", response=DraftOut, summary="Reject a draft")
 def reject_draft(request: HttpRequest, persona_id: UUID, draft_id: UUID) -> dict[str, Any]:
-    """It stands nowhere, and is not proposed again. 409 `decided` where it was decided before."""
+    """The draft is not used, and not proposed again. 409 `decided` if it was decided before."""
     return _decided(request, persona_id, draft_id, drafts.reject)
 
 
@@ -252,7 +253,7 @@ def _decided(
 
 
 def create_own_persona(request: HttpRequest, body: PersonaIn) -> Persona:
-    """A new persona of the caller's. Raises Refused for what cannot be stored."""
+    """A new persona of the caller's. Raises ApiError for values that cannot be stored."""
     try:
         return create_persona(request.user, **body.model_dump())  # type: ignore[arg-type]
     except ValidationError as error:
@@ -260,8 +261,8 @@ def create_own_persona(request: HttpRequest, body: PersonaIn) -> Persona:
 
 
 def edit_persona(request: HttpRequest, persona: Persona, values: dict[str, Any], blocks: dict[str, str]) -> Persona:
-    """The persona with these values and these texts in her core blocks, by the caller's hand; all of it or nothing.
-    Raises Refused for what cannot be stored."""
+    """Store these values and core block texts of the persona on the caller's behalf, all or nothing. Raises ApiError
+    for values that cannot be stored."""
     stripped = {name: value.strip() if isinstance(value, str) else value for name, value in values.items()}
     try:
         editing.edit_persona(persona, stripped, blocks, cast(User, request.user))

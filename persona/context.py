@@ -1,4 +1,4 @@
-"""What a prompt says about the persona itself: who it is, its blocks, its mood, and what always holds."""
+"""Prompt sections of the persona itself: identity, core blocks, mood and guardrails."""
 
 from dataclasses import asdict
 
@@ -26,11 +26,11 @@ def identity(request: ContextRequest) -> Section:
 
 
 def core_blocks(request: ContextRequest) -> Section | None:
-    """The three authored blocks (L1): persona, user, style; shortened only where they exceed their share."""
+    """The three core blocks (L1): persona, user, style; shortened only where they exceed their share of the budget."""
     persona: Persona = request.persona
     blocks = {label: neutralize(content.strip()) for label, content in contents_of_blocks(request).items()}
     written = [label for label in Label.values if blocks.get(label)]
-    # The shortest first, and what one leaves of the budget goes to the longer ones.
+    # Shortest first: what one leaves of the budget goes to the longer ones.
     kept, budget = {}, request.budget
     for number, label in enumerate(sorted(written, key=lambda label: tokens(blocks[label]))):
         kept[label] = shorten(blocks[label], budget // (len(written) - number))

@@ -1,4 +1,4 @@
-"""The owner's pages of their name, their password, their time zone, and of signing out everywhere."""
+"""The owner's account pages: name, password, time zone, and signing out everywhere."""
 
 from typing import Any, cast
 
@@ -31,14 +31,14 @@ MAX_LISTED_TOKENS = 100
 
 
 def is_own_password(request: HttpRequest, password: str) -> bool:
-    """Whether this is the password of the signed-in user. Wrong ones count as at the login: who sits at a browser that
-    somebody left open is not to guess it here."""
+    """Whether this is the password of the signed-in user. Wrong ones count as at sign-in, so that nobody can guess it
+    in a browser that was left open."""
     name = cast(User, request.user).get_username()
     return authenticate(request, username=name, password=password) == request.user
 
 
 def posted_data(request: HttpRequest) -> Any:
-    """The fields that were sent, none of them too; None for a page that is only looked at."""
+    """The submitted fields, possibly none; None for a page that is only shown."""
     return request.POST if request.method == "POST" else None
 
 
@@ -57,7 +57,7 @@ class NameForm(forms.Form):
             self.fields[name] = NameField(required=False)
 
     def called(self) -> list[tuple[Persona, Any]]:
-        """Each companion with the field of what they call the owner."""
+        """Each companion with the form field of the owner's name."""
         return [(persona, self[field_name(persona)]) for persona in self.personas]
 
     def clean_username(self) -> str:
@@ -70,7 +70,7 @@ class NameForm(forms.Form):
         values = super().clean() or {}
         for persona in self.personas:
             name = field_name(persona)
-            # What the field held when the page was shown: what was not touched overwrites nothing.
+            # The value when the page was shown: a field that was not changed overwrites nothing.
             shown = self.data.get(f"was_{name}", persona.user_name)
             if values.get(name) == shown:
                 values[name] = persona.user_name
@@ -105,7 +105,7 @@ class PasswordForm(PasswordChangeForm):
 
 
 class SignOutForm(forms.Form):
-    """Whether connected apps are to be disconnected as well."""
+    """Whether to disconnect connected apps as well."""
 
     tokens = forms.BooleanField(required=False)
 
@@ -123,7 +123,7 @@ def field_name(persona: Persona) -> str:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def change_name(request: HttpRequest) -> HttpResponse:
-    """The name one signs in with, and the names one is called by."""
+    """The sign-in name, and the names that companions use."""
     form = NameForm(request)
     if request.method == "POST" and form.is_valid():
         form.save()
@@ -135,7 +135,7 @@ def change_name(request: HttpRequest) -> HttpResponse:
 @sensitive_post_parameters()
 @require_http_methods(["GET", "HEAD", "POST"])
 def change_password(request: HttpRequest) -> HttpResponse:
-    """A new password. This browser stays signed in; every other one, and every connected app, is let out."""
+    """A new password. This browser stays signed in; all others are signed out, and connected apps are disconnected."""
     form = PasswordForm(request)
     if request.method == "POST" and form.is_valid():
         user = cast(User, request.user)
@@ -151,7 +151,7 @@ def change_password(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change_zone(request: HttpRequest) -> HttpResponse:
-    """When the owner's days begin, for every companion."""
+    """The time zone of the owner, for every companion."""
     personas = list(Persona.objects.owned_by(request.user))
     zones = sorted({persona.timezone for persona in personas})
     form = ZoneForm(posted_data(request), initial={"timezone": zones[0] if len(zones) == 1 else ""})
@@ -170,7 +170,7 @@ def change_zone(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
-    """End every sign-in of the owner, this one too; and disconnect the apps, where that is wanted."""
+    """End every sign-in of the owner, this one too, and disconnect the apps if wanted."""
     user = cast(User, request.user)
     form = SignOutForm(posted_data(request))
     if request.method == "POST" and form.is_valid():

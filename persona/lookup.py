@@ -1,4 +1,4 @@
-"""Which persona is meant: by a command, by her id or a unique archive id; by a page or program, among one's own."""
+"""Find a persona: commands by its id or a unique archive id, pages and API by id among the caller's own."""
 
 import uuid
 
@@ -10,11 +10,11 @@ from persona.models import Persona
 
 
 class NoSuchPersona(LookupError):
-    """There is none, or more than one; the message says which."""
+    """There is no such persona, or more than one; the message says which."""
 
 
 def persona_by(reference: str) -> Persona:
-    """The persona of that id or, where it is unique, that external id. Raises NoSuchPersona."""
+    """The persona with that id, or with that external id if it is unique. Raises NoSuchPersona."""
     uuid = parse_uuid(reference)
     found = list(Persona.objects.filter(uuid=uuid)) if uuid else []
     found = found or list(Persona.objects.filter(external_id=reference)[:2])
@@ -26,5 +26,5 @@ def persona_by(reference: str) -> Persona:
 
 
 def own_persona(request: HttpRequest, persona_id: uuid.UUID) -> Persona:
-    """The caller's persona of that id; anybody else's does not exist (404)."""
+    """The caller's persona with that id; 404 for anybody else's."""
     return get_object_or_404(Persona.objects.owned_by(request.user).select_related("owner"), uuid=persona_id)

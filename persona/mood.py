@@ -1,6 +1,6 @@
-"""L6, the mood: `{mood, energy, last_user_signal, updated_at}` on the persona, neutral again after a silence.
+"""L6, the mood: `{mood, energy, last_user_signal, updated_at}` on the persona. It is neutral again after a silence.
 
-Only consolidation writes it. Reading never does: that an old state counts as neutral is computed.
+Only consolidation writes it. Reading writes nothing: whether an old mood counts as neutral is computed.
 """
 
 from dataclasses import dataclass
@@ -13,7 +13,7 @@ from persona import knobs
 from persona.models import MoodChange, Persona
 from persona.models.mood_change import MAX_MOOD, MAX_SIGNAL
 
-# With what memory mode writes, which takes no mood from what it hears: the page says it in the reader's language.
+# Includes the words of memory mode, which reads no mood from messages: the page shows them in the reader's language.
 NEUTRAL_WORDS = frozenset({"", "neutral", "平静", "中性", "listening", "在听"})
 
 
@@ -33,7 +33,7 @@ class Mood:
 
 
 def current(persona: Persona, now: datetime) -> Mood | None:
-    """The mood now, or None when it is neutral: never set, said to be neutral, or older than the knob."""
+    """The current mood, or None if neutral: never set, set to neutral, or older than the knob."""
     state: dict[str, Any] = persona.episodic_state
     if not state or state["mood"].casefold() in NEUTRAL_WORDS:
         return None
@@ -44,7 +44,7 @@ def current(persona: Persona, now: datetime) -> Mood | None:
 
 
 def change(persona: Persona, mood: Mood, session_uuid: UUID | None, now: datetime) -> None:
-    """Store and publish a new mood. Call inside the transaction of what brought it."""
+    """Store and publish a new mood. Call inside the transaction of what caused it."""
     persona.episodic_state = {
         "mood": mood.mood,
         "energy": mood.energy,

@@ -1,4 +1,4 @@
-"""One shape of personas and drafts for programs. Values are Python's; an API schema may leave keys out."""
+"""Serializers of personas and drafts. Values are Python's; an API schema may leave keys out."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -11,7 +11,7 @@ from persona.models.core_draft import CoreDraft
 
 
 def serialize_persona(persona: Persona) -> dict[str, Any]:
-    """A persona as it stands in lists."""
+    """A persona as lists show it."""
     return {
         "id": persona.uuid,
         "name": persona.name,
@@ -23,7 +23,7 @@ def serialize_persona(persona: Persona) -> dict[str, Any]:
 
 
 def serialize_persona_detail(persona: Persona) -> dict[str, Any]:
-    """The same with its core blocks, its facts and its mood; a neutral mood is None."""
+    """A persona with its core blocks, its facts and its mood; a neutral mood is None."""
     mood = moods.current(persona, timezone.now())
     return serialize_persona(persona) | {
         "blocks": dict(persona.core_blocks.values_list("label", "content")),
@@ -33,7 +33,7 @@ def serialize_persona_detail(persona: Persona) -> dict[str, Any]:
 
 
 def serialize_draft(draft: CoreDraft, room: Mapping[str, int]) -> dict[str, Any]:
-    """A draft of a core block with the words it rests on; `room` holds the characters that each block has left."""
+    """A draft of a core block with its quotes; `room`: free characters by block label."""
     return {
         "id": draft.uuid,
         "label": draft.label,

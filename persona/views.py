@@ -1,4 +1,4 @@
-"""Pages of the beginning: home, the first owner's one-time link, and three steps to a persona."""
+"""Pages before the chat: home, sign-in, the first owner's one-time link, and three steps to a persona."""
 
 import math
 from typing import Any
@@ -21,12 +21,12 @@ from persona.onboarding.creation import create_persona
 from persona.onboarding.forms import STEPS, FirstOwnerForm
 
 DRAFT = "onboarding"
-# What a browser keeps of drafts and unsent lines; the account that is signed out may not be the next one's.
+# Drafts and unsent messages in the browser's storage; the next account may be somebody else's.
 CLEARED_AT_THE_DOOR = '"storage"'
 
 
 class SignOut(LogoutView):
-    """Sign out, and leave no words in the browser."""
+    """Sign out, and clear the browser's storage."""
 
     def post(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
         response: HttpResponse = super().post(request, *args, **kwargs)
@@ -35,7 +35,7 @@ class SignOut(LogoutView):
 
 
 def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
-    """What is answered at the login while a name waits after too many wrong passwords from one address."""
+    """The response at sign-in while a name is locked after too many wrong passwords from one address."""
     response = render(request, "registration/locked.html", status=429)
     if cool_off := get_cool_off():
         response["Retry-After"] = str(math.ceil(cool_off.total_seconds()))
@@ -44,7 +44,7 @@ def locked_out(request: HttpRequest, *_: Any) -> HttpResponse:
 
 @method_decorator(login_not_required, name="dispatch")
 class SignIn(LoginView):
-    """Sign in; while nobody has an account yet, how the first one is made, since nobody could pass this page."""
+    """Sign in; while no account exists yet, explain how to make the first one."""
 
     redirect_authenticated_user = True
 
@@ -55,7 +55,7 @@ class SignIn(LoginView):
 
 
 def home(request: HttpRequest) -> HttpResponse:
-    """To the persona one talked to last, or to the making of the first."""
+    """Redirect to the persona of the last conversation, or to onboarding."""
     persona = Persona.objects.owned_by(request.user).order_by("-turns__id", "-id").first()
     return redirect("chat", persona.uuid) if persona else redirect("onboarding")
 
@@ -63,7 +63,7 @@ def home(request: HttpRequest) -> HttpResponse:
 @login_not_required
 @sensitive_post_parameters()
 def first_run(request: HttpRequest, token: str) -> HttpResponse:
-    """The one-time link: make the first owner, sign her in, go on to onboarding."""
+    """The one-time link: create the first owner, sign them in, and continue with onboarding."""
     if not first_runs.is_valid(token):
         return render(request, "first_run_gone.html", status=410)
     form = FirstOwnerForm(request.POST or None)
@@ -77,14 +77,14 @@ def first_run(request: HttpRequest, token: str) -> HttpResponse:
 
 
 def onboarding(request: HttpRequest) -> HttpResponse:
-    """Three short steps; what was typed is kept in the login session until the last one."""
+    """Three short steps; the input is kept in the login session until the last one."""
     draft: dict[str, str] = request.session.get(DRAFT, {})
     asked = request.GET.get("step", "1")
-    # A step cannot be reached before those ahead of it were filled in.
+    # A step cannot be reached before those ahead of it are complete.
     unfinished = (number for number, step in enumerate(STEPS, 1) if not step(data=draft).is_valid())
     step = min(int(asked) if asked in ("1", "2", "3") else 1, next(unfinished, len(STEPS)))
     language = "zh" if (get_language() or "").startswith("zh") else "en"
-    # Whoever has a companion already is the same person in the same place.
+    # Take the owner's name and place from their last companion.
     last = Persona.objects.owned_by(request.user).order_by("-id").first()
     owner = {"user_name": last.user_name, "timezone": last.timezone} if last else {}
     form = STEPS[step - 1](request.POST or None, initial={"language": language} | owner | draft)

@@ -1,1 +1,1 @@
-"""How an owner cares for a companion: the parts of its page, its picture, and edits that open pages hear of."""
+"""The companion's page: its parts, its picture, and edits that are published to open pages."""

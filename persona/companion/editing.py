@@ -1,4 +1,4 @@
-"""Changes of a persona by people: whatever page or program they come from, open pages hear of them."""
+"""Edits of a persona by people, published to open pages."""
 
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
@@ -30,6 +30,6 @@ def edit_persona(persona: Persona, values: Mapping[str, Any], blocks: Mapping[st
 
 
 def publish_settings(persona: Persona, changed_fields: Collection[str]) -> None:
-    """Have open pages of the persona show what changed. The names of the fields alone: an event holds no words."""
+    """Publish which fields changed, so that open pages update. Field names only: an event contains no words."""
     if changed_fields:
         events.publish(persona.uuid, "chat.settings.updated", changed_fields=sorted(changed_fields))

@@ -1,7 +1,7 @@
 """The parts of the companion's page, each a form that is saved by itself.
 
-A form remembers what was stored when it was shown, as a digest. When somebody has stored something else since, in
-another tab or by the API, saving stops and shows both, so that no change is lost silently.
+A form carries a digest of the stored values it was shown with. If somebody stored other values since, in another tab or
+by the API, saving stops and shows both, so that no change is lost silently.
 """
 
 import json
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 MAX_NAME = 80
-# Structured facts that the page shows; the API may hold others, and they stay.
+# Structured facts that the page shows; the API may store others, and they stay.
 FACTS = {
     "gender": _("Gender"),
     "birth_date": _("Birthday"),
@@ -34,11 +34,11 @@ FACTS = {
 
 
 class ChangedMeanwhile(Exception):
-    """Something else was stored since the form was shown."""
+    """Other values were stored since the form was shown."""
 
 
 class NameField(forms.CharField):
-    """A name in one line, without signs that nobody sees."""
+    """A name in one line, without invisible characters."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(max_length=MAX_NAME, **options)
@@ -56,7 +56,7 @@ class BlockField(forms.CharField):
 
 
 class PartForm(forms.Form):
-    """A part of the page. `columns` are fields of the persona, `label` is its core block."""
+    """A part of the page. `columns`: fields of the persona; `label`: its core block."""
 
     seen = forms.CharField(widget=forms.HiddenInput, required=False, max_length=64)
     part: ClassVar[str]
@@ -71,7 +71,7 @@ class PartForm(forms.Form):
 
     @classmethod
     def stored_values(cls, persona: Persona) -> dict[str, str]:
-        """What is stored of this part."""
+        """The stored values of this part."""
         values = {name: str(getattr(persona, name)) for name in cls.columns}
         facts = {name: str(persona.facts.get(name) or "") for name in cls.facts}
         if cls.label:
@@ -80,12 +80,12 @@ class PartForm(forms.Form):
 
     @classmethod
     def earlier_values(cls, persona: Persona, version: int) -> dict[str, str]:
-        """What is stored, but for the text, which is that of the version. Raises ObjectDoesNotExist."""
+        """The stored values, with the text of that version of the core block. Raises ObjectDoesNotExist."""
         block = persona.core_blocks.get(label=cls.label)
         return cls.stored_values(persona) | {cls.label: block.versions.get(version=version).content}
 
     def save(self, editor: "User") -> None:
-        """Store what was written. Raises ChangedMeanwhile, and ValidationError for what cannot be stored."""
+        """Store the input. Raises ChangedMeanwhile, and ValidationError for values that cannot be stored."""
         written = {name: value for name, value in self.cleaned_data.items() if name != "seen"}
         with transaction.atomic():
             persona = Persona.objects.get(pk=self.key)
@@ -101,7 +101,7 @@ class PartForm(forms.Form):
 
 
 class LookPart(PartForm):
-    """What they are called, and the colour of their jar."""
+    """Name and colour of the companion."""
 
     part = "look"
     columns = ("name", "colour")
@@ -110,7 +110,7 @@ class LookPart(PartForm):
 
 
 class PersonaPart(PartForm):
-    """Who they are."""
+    """Who the companion is."""
 
     part = label = Label.PERSONA.value
     facts = FACTS
@@ -141,7 +141,7 @@ class StylePart(PartForm):
 
 
 class ZonePart(PartForm):
-    """When the owner's days begin."""
+    """The time zone, in which the owner's days begin."""
 
     part = "zone"
     columns = ("timezone",)

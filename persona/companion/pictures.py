@@ -1,9 +1,9 @@
-"""Pictures that people bring: checked, rid of everything but the pixels, and stored.
+"""Uploaded pictures: checked, stripped of everything but the pixels, and stored.
 
-A picture is taken apart into the parts of its format, and only those that draw it are kept. Places, cameras, comments,
+A picture is split into the parts of its format, and only those that draw it are kept. Places, cameras, comments,
 thumbnails, colour profiles, other frames and what follows the end are left out. Pixels are never decoded on the server:
-a codec there would be the larger risk, and a browser that shows the picture has one. (Pillow was weighed in 2026-11:
-9 MB and a decoder that has had holes, to shrink a picture that the page has already shrunk.)
+a codec there would be the larger risk, and a browser that shows the picture has one. (Pillow was weighed in 2026-11: 9
+MB and a decoder that has had holes, to shrink a picture that the page has already shrunk.)
 
 Sources: PNG third edition, section 5; JPEG ITU-T T.81, annex B; WebP RFC 9649, section 2.
 """
@@ -21,14 +21,14 @@ from persona.companion.editing import publish_settings
 from persona.models import Persona, Picture
 
 MAX_BYTES = 10 * 1024 * 1024
-# A browser needs 4 bytes of memory for each; no camera of a phone has more.
+# A browser needs 4 bytes of memory for each; no phone camera has more.
 MAX_PIXELS = 64_000_000
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _PNG_KEPT = {b"IHDR", b"PLTE", b"tRNS", b"gAMA", b"sRGB", b"cHRM", b"IDAT", b"IEND"}
 _WEBP_KEPT = {b"VP8X", b"VP8 ", b"VP8L", b"ALPH"}
 _HAS_ALPHA, _IS_ANIMATED = 0x10, 0x02
-# Markers of a JPEG: start of a frame (its size), what is kept beside frames and scans, and the end of a scan's data.
+# JPEG markers: start of a frame (its size), segments kept beside frames and scans, and the end of a scan's data.
 _FRAMES = {*range(0xC0, 0xD0)} - {0xC4, 0xC8, 0xCC}
 _TABLES = {0xC4, 0xCC, 0xDB, 0xDD}
 _AFTER_SCAN = re.compile(rb"\xff[\x01-\xcf\xd8-\xfe]")
@@ -36,8 +36,8 @@ _EXIF_ORIENTATION = 0x0112
 
 
 class PictureRefused(Exception):
-    """A picture that is not taken: `code` is "none", "too_big", "not_a_picture", "vector", "broken", "too_many_pixels"
-    or "animated"."""
+    """A picture that is refused: `code` is "none", "too_big", "not_a_picture", "vector", "broken", "too_many_pixels" or
+    "animated"."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -45,11 +45,11 @@ class PictureRefused(Exception):
 
 
 class PictureChanged(Exception):
-    """Another picture was stored, or this one removed, since the page was shown."""
+    """Another picture was stored, or this one was removed, since the page was shown."""
 
 
 def explain(refusal: PictureRefused) -> str:
-    """Why it is not taken, for people, in the language of the moment."""
+    """Why the picture is refused, for people, in the current language."""
     reasons = {
         "none": _("Choose a picture first."),
         "too_big": _("The picture is larger than %(limit)d MB. Choose a smaller one.")
@@ -64,8 +64,8 @@ def explain(refusal: PictureRefused) -> str:
 
 
 def save_picture(persona: Persona, data: bytes, seen: str | None = None) -> Picture:
-    """Store the picture of a persona in place of the one before. Raises PictureRefused, and PictureChanged where
-    another one is stored than the `seen` version."""
+    """Replace the picture of a persona. Raises PictureRefused, and PictureChanged if the stored version is not the
+    `seen` one."""
     picture_format, content = only_pixels(data)
     values = {"format": picture_format, "content": content, "saved_at": timezone.now()}
     with transaction.atomic():
@@ -90,7 +90,7 @@ def _expect(persona: Persona, seen: str | None) -> None:
 
 
 def only_pixels(data: bytes) -> tuple[str, bytes]:
-    """The format and the bytes of a picture without what is not drawn. Raises PictureRefused."""
+    """Format and bytes of the picture without metadata. Raises PictureRefused."""
     if len(data) > MAX_BYTES:
         raise PictureRefused("too_big")
     try:
@@ -115,7 +115,7 @@ def _check_size(width: int, height: int) -> None:
 
 # --- PNG ------------------------------------------------------------------------------------------------------------
 def _strip_png(data: bytes) -> bytes:
-    """Without texts, EXIF and time, and of an animation only its still picture."""
+    """Drop texts, EXIF and time; of an animation keep only the still picture."""
     kept, at, kinds = [_PNG], len(_PNG), set[bytes]()
     while b"IEND" not in kinds:
         length, kind = struct.unpack_from(">I4s", data, at)
@@ -137,7 +137,7 @@ def _strip_png(data: bytes) -> bytes:
 
 # --- JPEG -----------------------------------------------------------------------------------------------------------
 def _strip_jpeg(data: bytes) -> bytes:
-    """Without application data and comments; how the picture is turned is written anew."""
+    """Drop application data and comments; write the orientation anew."""
     kept: list[bytes] = []
     turned, has_frame, has_scan = 1, False, False
     for marker, segment, scan in _jpeg_segments(data):
@@ -159,7 +159,7 @@ def _strip_jpeg(data: bytes) -> bytes:
 
 
 def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """Each marker up to the end of the picture, with its segment and, of a scan, the coded data behind it."""
+    """Each marker up to the end of the picture, with its segment and, for a scan, the coded data after it."""
     at = 2
     while True:
         if data[at] != 0xFF:
@@ -184,7 +184,7 @@ def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
 
 
 def _orientation(tiff: bytes) -> int:
-    """How a camera was held, 1 to 8; 1 where it does not say, or says it in a way that cannot be read."""
+    """EXIF orientation, 1 to 8; 1 if missing or unreadable."""
     order = {b"II": "<", b"MM": ">"}.get(tiff[:2])
     try:
         (first,) = struct.unpack_from(f"{order}I", tiff, 4)
@@ -200,7 +200,7 @@ def _orientation(tiff: bytes) -> int:
 
 # --- WebP -----------------------------------------------------------------------------------------------------------
 def _strip_webp(data: bytes) -> bytes:
-    """Without EXIF, XMP and colour profile."""
+    """Drop EXIF, XMP and the colour profile."""
     kept: list[bytes] = []
     at = 12
     end = min(len(data), 8 + int.from_bytes(data[4:8], "little"))

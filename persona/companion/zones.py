@@ -34,7 +34,7 @@ REGIONS = {
 
 @dataclass(frozen=True)
 class Place:
-    """A zone and what people call it, by language; the first name is the one that is shown."""
+    """A zone with its names by language; the first name is the one that is shown."""
 
     zone: str
     names: Mapping[str, tuple[str, ...]]
@@ -42,13 +42,13 @@ class Place:
 
 @cache
 def machine_zones() -> frozenset[str]:
-    """The zones of this machine; `zoneinfo` opens 600 files to list them, each time it is asked."""
+    """The zones of this machine, cached: `zoneinfo` opens 600 files to list them."""
     return frozenset(zoneinfo.available_timezones())
 
 
 @cache
 def places() -> Mapping[str, Place]:
-    """The places of zones.txt that this machine knows the zone of, by zone."""
+    """The places of zones.txt whose zone this machine knows, by zone."""
     found = {}
     for line in (Path(__file__).parent / "zones.txt").read_text(encoding="utf-8").splitlines()[1:]:
         zone, *names = (part.strip() for part in line.split("|"))
@@ -69,7 +69,7 @@ def describe_zone(zone: str) -> str:
 
 
 def listed_zones(now: datetime) -> list[tuple[str, str, str]]:
-    """Zone, description and names to find it by, with the distance from UTC at `now`; by region and city."""
+    """(zone, description, UTC offset at `now` and search names), sorted by region and city."""
     rows = []
     for zone, place in places().items():
         offset = f"{now.astimezone(zoneinfo.ZoneInfo(zone)):%z}"
@@ -79,11 +79,11 @@ def listed_zones(now: datetime) -> list[tuple[str, str, str]]:
 
 
 def find_zones(text: str) -> list[str]:
-    """The zones that `text` may mean: the places that are called so, else the zones, else those that contain it."""
+    """The zones that `text` may mean: places of that name, else zones of that name, else zones that contain it."""
     sought = _plain(text)
     if not any(sign.isalnum() for sign in sought):
         return []
-    # The signs of Etc/GMT+3 are turned round: it is three hours behind. Whoever writes that means another zone.
+    # The sign of Etc/GMT+3 is inverted: it is three hours behind UTC. People who write "GMT+3" mean another zone.
     others = (Place(zone, {}) for zone in sorted(machine_zones() - places().keys()) if "Etc/" not in zone)
     groups = [[(place.zone, _names(place)) for place in group] for group in (places().values(), others)]
     fits: Sequence[Callable[[str], bool]] = (
@@ -103,13 +103,13 @@ def _names(place: Place) -> set[str]:
 
 
 def _plain(text: str) -> str:
-    """Letters and digits alone, without case and accents; "-3" and "+3" stay apart."""
+    """Letters and digits only, without case and accents; "-3" and "+3" stay apart."""
     decomposed = unicodedata.normalize("NFKD", text).casefold()
     return re.sub(r"[^\w+-]|_|[\u0300-\u036f]", "", decomposed)
 
 
 class ZoneField(forms.CharField):
-    """A place or a zone, as it was typed or picked from the list; the value is the name of the zone."""
+    """A place or a zone, typed or picked from the list; the value is the name of the zone."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(label=_("Your time zone"), max_length=100, **options)
@@ -119,7 +119,7 @@ class ZoneField(forms.CharField):
 
     def clean(self, value: Any) -> str:
         text = super().clean(value)
-        # Names without a region, such as Japan, are old ones of a place that has a newer name.
+        # Names without a region, such as Japan, are deprecated links to a newer name.
         if not text or ("/" in text and text in machine_zones()):
             return text
         match find_zones(text):

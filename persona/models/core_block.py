@@ -1,4 +1,4 @@
-"""L1, core blocks: who the persona is, who the user is, how to speak. People write them, jobs never do."""
+"""L1, core blocks: who the persona is, who the owner is, how to speak. People write them, jobs never do."""
 
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ class Label(models.TextChoices):
 
 
 def plain_line_breaks(text: str) -> str:
-    """Forms send two signs for each line break; the text that somebody wrote has one."""
+    """Forms send two characters for each line break; the stored text has one."""
     return text.replace("\r\n", "\n")
 
 
@@ -58,8 +58,8 @@ class CoreBlock(models.Model):
         return f"{self.label} v{self.version}"
 
     def rewrite(self, content: str, editor: "User | None") -> bool:
-        """Replace the text; the old one stays as a version. False where it is the same. Raises ValidationError when it
-        is too long."""
+        """Replace the text and keep the old one as a version. False if it is the same. Raises ValidationError if it is
+        too long."""
         content = plain_line_breaks(content)
         if content == plain_line_breaks(self.content):
             return False
@@ -76,7 +76,7 @@ class CoreBlock(models.Model):
 
 
 class CoreBlockVersion(models.Model):
-    """What a core block said before."""
+    """An earlier text of a core block."""
 
     block = models.ForeignKey(CoreBlock, models.CASCADE, related_name="versions", verbose_name=_("block"))
     version = models.PositiveIntegerField(_("version"))

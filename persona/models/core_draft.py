@@ -1,5 +1,5 @@
-"""Drafts of core blocks: what material that somebody brought says of the three texts. Proposed, never written: a person
-accepts a draft, in other words or in its own, or rejects it."""
+"""Drafts of core blocks: what imported material says for the three texts. A draft is a proposal; a person accepts it,
+in its own or in other words, or rejects it."""
 
 from django.conf import settings
 from django.db import models
@@ -18,7 +18,7 @@ class CoreDraftQuerySet(models.QuerySet["CoreDraft"]):
 
 
 class CoreDraft(PublicId):
-    """One sentence or passage that could stand in a core block, with the words that it rests on."""
+    """A sentence or passage that could stand in a core block, with the quotes it rests on."""
 
     class Status(models.TextChoices):
         OPEN = "open", _("open")
@@ -61,8 +61,8 @@ class CoreDraft(PublicId):
 
 
 class DraftQuote(models.Model):
-    """Words that a draft rests on, where they stand: in a line (`said_in` is its uuid), or at a place of the file. When
-    the line is forgotten, so is the draft."""
+    """A quote that a draft rests on, with its place: a message (`said_in` is its uuid), or a place in the file. When
+    the message is forgotten, the draft is, too."""
 
     draft = models.ForeignKey(CoreDraft, models.CASCADE, related_name="quotes", verbose_name=_("draft"))
     quote = models.TextField(_("quote"))

@@ -1,4 +1,4 @@
-"""L6 over time: what the mood was, for the timeline."""
+"""L6 over time: past moods, for the timeline."""
 
 from django.db import models
 from django.db.models import Q
@@ -13,7 +13,7 @@ MAX_SIGNAL = 80
 
 
 class MoodChange(PublicId):
-    """One change of a persona's mood, and the session that brought it."""
+    """One change of a persona's mood, and the session that caused it."""
 
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="mood_changes", verbose_name=_("persona"))
     mood = models.CharField(_("mood"), max_length=MAX_MOOD)

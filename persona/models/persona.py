@@ -1,4 +1,4 @@
-"""The persona: one companion of one owner, with her structured facts and, as L6, her mood."""
+"""The persona: one companion of one owner, with its structured facts and its mood (L6)."""
 
 import re
 import zoneinfo
@@ -26,21 +26,21 @@ def validate_timezone(name: str) -> None:
         raise ValidationError(_("%(name)s is not a time zone."), params={"name": name}) from error
 
 
-# Signs that turn the direction of what follows them, beyond the name, and those that have no width: kept, they would
-# garble every sentence in which the name stands. Joiners stay: letters and emoji need them.
+# Characters that change the text direction beyond the name, and characters without width: kept, they would garble every
+# sentence that contains the name. Joiners stay: letters and emoji need them.
 _UNNAMEABLE = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u2069\u2800\u3164\ufeff\uffa0]+"
 )
 
 
 def clean_name(text: str) -> str:
-    """A name in one line, without signs that nobody sees."""
+    """The name in one line, without invisible characters."""
     return " ".join(_UNNAMEABLE.sub(" ", text).split())
 
 
 class PersonaQuerySet(models.QuerySet["Persona"]):
     def owned_by(self, user: "AbstractBaseUser | AnonymousUser") -> "PersonaQuerySet":
-        """Those of `user`; nobody else's persona exists for them."""
+        """The personas of `user`; nobody else's exist for them."""
         return self.filter(owner_id=user.pk) if user.pk else self.none()
 
 
@@ -49,14 +49,14 @@ _NAMELESS = {"en": "the user", "zh": "用户"}
 
 
 class Persona(PublicId):
-    """Whom the owner talks to. Every row of memory belongs to exactly one persona."""
+    """The companion that an owner talks to. Every memory belongs to exactly one persona."""
 
     class Language(models.TextChoices):
         ENGLISH = "en", _("English")
         CHINESE = "zh", _("Chinese")
 
     class Colour(models.TextChoices):
-        """Of the jar that stands for them."""
+        """Colour of the jar that stands for the persona."""
 
         CELADON = "celadon", _("Celadon")
         CLAY = "clay", _("Clay")
@@ -70,7 +70,7 @@ class Persona(PublicId):
     )
     name = models.CharField(_("name"), max_length=80)
     user_name = models.CharField(_("what they call you"), max_length=80, blank=True)
-    # What the owner asked to be called in conversation; memory keeps it in step with the lesson that says so.
+    # The name that the owner asked for in conversation; memory keeps it equal to the lesson that says so.
     asked_name = models.CharField(
         _("what you asked to be called"), max_length=80, blank=True, default="", editable=False
     )
@@ -84,7 +84,8 @@ class Persona(PublicId):
     colour = models.CharField(_("colour"), max_length=8, choices=Colour, default=Colour.CELADON)
     facts = models.JSONField(_("facts"), default=dict, blank=True)
     episodic_state = models.JSONField(_("mood"), default=dict, blank=True, editable=False)
-    # Until then she does not speak first: somebody spoke of a crisis. It says nothing else, and is dropped once past.
+    # No first messages before this time, because the owner spoke of a crisis. It records nothing else, and is cleared
+    # once past.
     care_until = models.DateTimeField(_("no first message before"), null=True, blank=True, editable=False)
     created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     text_columns = {
@@ -124,21 +125,21 @@ class Persona(PublicId):
 
     @cached_property
     def picture_version(self) -> str:
-        """What tells one picture of theirs from the next; "" where there is none. The picture itself is not read."""
+        """Version of the picture, for its URL; "" without one. The picture itself is not read."""
         picture = apps.get_model("persona", "Picture").objects.filter(persona=self).defer("content").first()
         return picture.version if picture else ""
 
     def drop_model_greeting(self) -> None:
-        """Clear a greeting that a model wrote: what it was written from has changed, or it was said."""
+        """Clear a greeting that a model wrote: its source has changed, or it has become a message."""
         Persona.objects.filter(pk=self.pk, greeting_by_model=True).update(greeting="", greeting_by_model=False)
 
     @property
     def zone(self) -> zoneinfo.ZoneInfo:
-        """The owner's time zone: the one in which days begin and dates are told."""
+        """The owner's time zone, for the beginning of days and for dates."""
         return zoneinfo.ZoneInfo(self.timezone)
 
     @property
     def called(self) -> str:
-        """The owner's name as the persona uses it. That of an account is none: where no other is known, they are "the
+        """The owner's name as the persona uses it. The account's name is not used: without another one it is "the
         user"."""
         return self.asked_name or self.user_name or _NAMELESS[self.language]

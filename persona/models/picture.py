@@ -1,4 +1,4 @@
-"""Pictures as they are shown: without anything that a camera or an editor wrote beside the pixels."""
+"""Pictures, stored without the metadata of cameras and editors."""
 
 from django.db import models
 from django.utils import timezone
@@ -9,7 +9,8 @@ from persona.models.persona import Persona
 
 
 class StoredPicture(models.Model):
-    """In the database, and not in a folder beside it: encrypted, backed up and deleted with everything else."""
+    """Stored in the database and not in a folder, so that it is encrypted, backed up and deleted with everything
+    else."""
 
     class Format(models.TextChoices):
         PNG = "png", "PNG"
@@ -30,7 +31,7 @@ class StoredPicture(models.Model):
 
     @property
     def version(self) -> str:
-        """What tells it from the next one in its place."""
+        """Identifies this picture among its successors."""
         return str(round(self.saved_at.timestamp() * 1e6))
 
 

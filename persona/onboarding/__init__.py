@@ -1,1 +1,1 @@
-"""How a persona begins: the forms, the core blocks that people write, and drafts that wait for their answer."""
+"""How a persona begins: the forms, the core blocks that people write, and drafts that await a decision."""

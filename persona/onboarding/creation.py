@@ -1,4 +1,4 @@
-"""How a persona begins: her name and the three core blocks, as people wrote them."""
+"""Create a persona with its name and its three core blocks."""
 
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ def create_persona(
     facts: dict[str, object] | None = None,
     external_id: str | None = None,
 ) -> Persona:
-    """A new persona with all three core blocks. Raises ValidationError where a value cannot be stored."""
+    """A new persona with all three core blocks. Raises ValidationError for a value that cannot be stored."""
     persona = Persona(
         owner=owner,
         name=name.strip(),
@@ -40,7 +40,8 @@ def create_persona(
                 persona=persona, label=label, content=plain_line_breaks((blocks or {}).get(label, "")), edited_by=owner
             )
             block.clean_fields(exclude={"persona", "edited_by"})
-            # Of the constraints only the length can fail here. Django has the database check each, 1 ms at a time.
+            # Of the constraints only the length can fail here; full validation has the database check each, 1 ms
+            # apiece.
             if len(block.content) > MAX_CHARACTERS:
                 block.validate_constraints()
             block.save()
@@ -48,7 +49,7 @@ def create_persona(
 
 
 def language_of(text: str) -> str:
-    """`zh` where Han characters make up a fair share of the letters, else `en`."""
+    """`zh` if Han characters are a fair share of the letters, else `en`."""
     letters = [character for character in text if character.isalpha()]
     han = sum("\u4e00" <= character <= "\u9fff" for character in letters)
     return Persona.Language.CHINESE if han * 4 > len(letters) else Persona.Language.ENGLISH

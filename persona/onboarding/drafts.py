@@ -1,4 +1,4 @@
-"""Drafts of core blocks: proposed out of what somebody brought, and put into a block by a person's hand alone."""
+"""Drafts of core blocks: proposed from imported material, added to a block only by a person's decision."""
 
 import re
 from collections.abc import Sequence
@@ -24,7 +24,7 @@ Status = CoreDraft.Status
 
 @dataclass(frozen=True)
 class Words:
-    """Words that a draft rests on: in a line (`said_in` is its uuid), or at a place of the file (`where`)."""
+    """A quote that a draft rests on: from a message (`said_in` is its uuid), or from a place in the file (`where`)."""
 
     quote: str
     said_in: UUID | None = None
@@ -33,8 +33,8 @@ class Words:
 
 
 class DraftRefused(Exception):
-    """A person's decision that cannot be carried out: `code` is "decided", "empty" or "too_long"; `message` says so in
-    the language of the moment."""
+    """A decision that cannot be carried out: `code` is "decided", "empty" or "too_long"; `message` explains it in the
+    current language."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(code, message)
@@ -48,8 +48,8 @@ class DraftRefused(Exception):
 def propose(
     persona: Persona, label: str, text: str, quotes: Sequence[Words], import_uuid: UUID | None, now: datetime
 ) -> CoreDraft | None:
-    """A draft that is new; None where the same text was proposed for this block before, whatever became of it, or
-    stands in it. Call inside a transaction. Raises ValueError for a text that no block could hold."""
+    """A new draft; None if the same text was proposed for this block before, whatever was decided, or stands in it.
+    Call inside a transaction. Raises ValueError for a text that no block could hold."""
     words = text.strip()
     if not words or len(words) > MAX_CHARACTERS:
         raise ValueError("no block could hold this text")
@@ -72,7 +72,7 @@ def propose(
 
 
 def accept(draft: CoreDraft, text: str | None, by: "User", now: datetime) -> CoreDraft:
-    """Add the draft to its block, in its own words or in `text`. Raises DraftRefused; nothing is changed then."""
+    """Add the draft to its block, in its own words or in `text`. Raises DraftRefused without changing anything."""
     words = (draft.text if text is None else text).strip()
     if not words:
         raise DraftRefused("empty", _("There is nothing to add."))
@@ -94,30 +94,30 @@ def accept(draft: CoreDraft, text: str | None, by: "User", now: datetime) -> Cor
 
 
 def reject(draft: CoreDraft, by: "User", now: datetime) -> CoreDraft:
-    """Have it stand nowhere; it is not proposed again. Raises DraftRefused where it was decided before."""
+    """Reject the draft; it is not proposed again. Raises DraftRefused if it was decided before."""
     with transaction.atomic():
         _decide(draft, Status.REJECTED, by, now)
     return draft
 
 
 def block_texts(persona: Persona) -> dict[str, str]:
-    """What stands in each of the three blocks."""
+    """The text of each of the three blocks."""
     return dict(CoreBlock.objects.filter(persona=persona).values_list("label", "content"))
 
 
 def room(persona: Persona, label: str) -> int:
-    """How many characters more the block can hold."""
+    """Free characters of the block."""
     content = _block(persona, label).content.rstrip()
     return MAX_CHARACTERS - len(content) - bool(content)
 
 
 def content_hash(text: str) -> str:
-    """By what a draft is known again, whatever its case and spaces."""
+    """Hash that identifies a text regardless of case and spaces."""
     return sha256(_plain(text).encode()).hexdigest()
 
 
 def says(content: str, words: str) -> bool:
-    """Whether these very words stand in a block's text, not as a part of longer ones.
+    """Whether a block's text contains exactly these words, not as part of longer ones.
 
     >>> says("Ana is a nurse.", "ana  is a nurse"), says("Ana is a nursery teacher.", "Ana is a nurse")
     (True, False)

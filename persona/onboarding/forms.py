@@ -1,4 +1,4 @@
-"""The forms of the first run and of onboarding."""
+"""Forms of the first run and of onboarding."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from persona.models.core_block import MAX_CHARACTERS
 
 
 class FirstOwnerForm(UserCreationForm):
-    """The account of the first owner, who also looks after the installation."""
+    """The account of the first owner, who also administers the installation."""
 
     class Meta(UserCreationForm.Meta):
         model = User
@@ -39,14 +39,14 @@ def _block(label: Any, help_text: Any = "") -> forms.CharField:
 
 
 class PersonaStep(forms.Form):
-    """Step 1: who she is."""
+    """Step 1: who the persona is."""
 
     name = forms.CharField(label=_("Name"), max_length=80)
     persona = _block(_("Who are they?"), _("Character, background, what they care about."))
 
 
 class YouStep(forms.Form):
-    """Step 2: who you are."""
+    """Step 2: who the owner is."""
 
     user_name = forms.CharField(label=_("What should they call you?"), max_length=80)
     user = _block(_("What should they always know about you?"))
@@ -58,7 +58,7 @@ class YouStep(forms.Form):
 
 
 class StyleStep(forms.Form):
-    """Step 3: how to speak."""
+    """Step 3: how the persona speaks."""
 
     style = _block(_("How should they speak?"))
     language = forms.ChoiceField(

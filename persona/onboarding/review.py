@@ -1,4 +1,4 @@
-"""Reviewing: what the core blocks of a persona say, and beside each what could stand in it."""
+"""Review of core blocks: each block's text, with the open drafts for it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from persona.onboarding import drafts
 
 @dataclass(frozen=True)
 class ReviewedBlock:
-    """One core block: what it says, how many characters more it can hold, and the drafts that wait for an answer."""
+    """A core block: its text, its free characters, and its open drafts."""
 
     label: str
     content: str
@@ -24,12 +24,12 @@ class ReviewedBlock:
 
     @property
     def fit_together(self) -> bool:
-        """Whether there is room for all of the drafts."""
+        """Whether all drafts fit into the block."""
         return sum(len(draft.text) + 1 for draft in self.drafts) <= self.left + 1
 
 
 def review_blocks(persona: Persona) -> list[ReviewedBlock]:
-    """The blocks in their order, each with its open drafts and the words that these rest on."""
+    """The blocks in their order, each with its open drafts and their quotes."""
     said = dict(persona.core_blocks.values_list("label", "content"))
     waiting = list(waiting_of(persona).prefetch_related("quotes").order_by("id"))
     return [
@@ -44,5 +44,5 @@ def review_blocks(persona: Persona) -> list[ReviewedBlock]:
 
 
 def waiting_of(persona: Persona) -> QuerySet[CoreDraft]:
-    """The drafts that nobody has decided about."""
+    """Drafts without a decision."""
     return CoreDraft.objects.open().filter(persona=persona)

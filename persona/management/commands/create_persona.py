@@ -14,7 +14,7 @@ from persona.onboarding.creation import create_persona, language_of
 
 
 class Card(BaseModel):
-    """A JSON file that says who a persona is: the archive's persona line, without its id."""
+    """A JSON file that describes a persona: the archive's persona record, without its id."""
 
     model_config = ConfigDict(extra="forbid")
 
