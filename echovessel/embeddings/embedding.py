@@ -184,18 +184,15 @@ def _grant_some() -> None:
     """Embed what is waited for, the oldest first; nothing, where that was done together with what came before."""
     wishes = [_wishes.popleft() for _ in range(min(len(_wishes), TOGETHER))]
     for model in dict.fromkeys(wish.model for wish in wishes):
-        _grant(model, [wish for wish in wishes if wish.model == model])
-
-
-def _grant(model: str, wishes: Sequence[_Request]) -> None:
-    try:
-        known = _vectors(dict.fromkeys(text for wish in wishes for text in wish.texts), model)
-    except Exception as error:  # noqa: BLE001  (whoever waits is told)
-        for wish in wishes:
-            wish.answer.set_exception(error)
-    else:
-        for wish in wishes:
-            wish.answer.set_result(np.stack([known[text] for text in wish.texts]))
+        alike = [wish for wish in wishes if wish.model == model]
+        try:
+            vectors = _vectors(dict.fromkeys(text for wish in alike for text in wish.texts), model)
+        except Exception as error:  # noqa: BLE001  (whoever waits is told)
+            for wish in alike:
+                wish.answer.set_exception(error)
+        else:
+            for wish in alike:
+                wish.answer.set_result(np.stack([vectors[text] for text in wish.texts]))
 
 
 def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:

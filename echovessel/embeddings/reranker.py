@@ -66,14 +66,10 @@ def resume() -> None:
 
 
 def _ask(question: str, texts: list[str], deadline: float) -> list[float]:
+    """The score of each text, in their order. Raises EmbeddingUnavailable unless each has exactly one number."""
     url = f"{settings.RERANK_BASE_URL.rstrip('/')}/rerank"
     body = {"model": settings.RERANK_MODEL, "query": question, "documents": texts, "top_n": len(texts)}
     content = model_request.post(url, body, settings.RERANK_API_KEY, deadline, settings.RERANK_MODEL, MAX_ANSWER_BYTES)
-    return _scores(content, len(texts))
-
-
-def _scores(content: bytes, count: int) -> list[float]:
-    """The score of each text, in their order. Raises EmbeddingUnavailable unless each has exactly one number."""
     scores: dict[int, float] = {}
     try:
         answer: Any = json.loads(content)
@@ -85,9 +81,9 @@ def _scores(content: bytes, count: int) -> list[float]:
         rows = len(answer["results"])
     except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
         raise EmbeddingUnavailable("the reranker answers with something else than a score for each text.") from error
-    if rows != count or scores.keys() != set(range(count)):
-        raise EmbeddingUnavailable(f"the reranker scores {len(scores)} of {count} texts.")
-    return [scores[place] for place in range(count)]
+    if rows != len(texts) or scores.keys() != set(range(len(texts))):
+        raise EmbeddingUnavailable(f"the reranker scores {len(scores)} of {len(texts)} texts.")
+    return [scores[place] for place in range(len(texts))]
 
 
 @cache

@@ -57,25 +57,20 @@ class ServerModel:
         if is_hurried and time.monotonic() < self._paused_until:
             raise ServerUnavailable(self._fault)
         try:
-            rows = self._embed(texts, is_stored, is_hurried)
+            deadline = time.monotonic() + knobs.query_seconds() if is_hurried else None
+            parts = []
+            for first in range(0, len(texts), knobs.batch_texts()):
+                batch = list(texts[first : first + knobs.batch_texts()])
+                is_probed = is_stored or not self._is_verified
+                rows = self._sound(self._ask_again([*batch, PROBE] if is_probed else batch, deadline))
+                if is_probed:
+                    self._compare_probe(rows[-1])
+                parts.append(rows[: len(batch)])
         except EmbeddingUnavailable as error:
             self._paused_until = time.monotonic() + knobs.pause_seconds()
             self._fault, self._is_verified = str(error), False
             raise
         self._paused_until = 0.0
-        return rows
-
-    def _embed(self, texts: Sequence[str], is_stored: bool, is_hurried: bool) -> np.ndarray:
-        deadline = time.monotonic() + knobs.query_seconds() if is_hurried else None
-        parts = []
-        for first in range(0, len(texts), knobs.batch_texts()):
-            batch = list(texts[first : first + knobs.batch_texts()])
-            is_probed = is_stored or not self._is_verified
-            rows = self._ask_again([*batch, PROBE] if is_probed else batch, deadline)
-            rows = self._sound(rows)
-            if is_probed:
-                self._compare_probe(rows[-1])
-            parts.append(rows[: len(batch)])
         return np.concatenate(parts)
 
     def _ask_again(self, texts: list[str], deadline: float | None) -> np.ndarray:
@@ -90,9 +85,14 @@ class ServerModel:
             return self._ask_again([texts[0][: len(texts[0]) // 2]], deadline)
 
     def _ask_with_retries(self, texts: list[str], deadline: float | None) -> np.ndarray:
+        """(n, d) as the server gives them. Raises ServerUnavailable, TextsRefused and EmbeddingUnavailable."""
+        model, url = self.spec.model, f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
+        body = {"model": model, "input": texts, "encoding_format": "float"}
         for attempt in itertools.count(1):
+            until = deadline or time.monotonic() + knobs.batch_seconds()
             try:
-                return _ask(self.spec.model, texts, deadline or time.monotonic() + knobs.batch_seconds())
+                content = model_request.post(url, body, settings.EMBEDDING_API_KEY, until, model, MAX_ANSWER_BYTES)
+                return _rows(content, len(texts), model)
             except ServerUnavailable as error:
                 if deadline or attempt >= knobs.attempts():
                     raise
@@ -137,14 +137,6 @@ def as_unit_rows(rows: np.ndarray, model: str) -> np.ndarray:
         )
     padding = ((0, 0), (0, -rows.shape[1] % 8))
     return np.ascontiguousarray(np.pad(rows / lengths, padding) if padding[1][1] else rows / lengths, dtype=np.float32)
-
-
-def _ask(model: str, texts: list[str], deadline: float) -> np.ndarray:
-    """One request. (n, d) as the server gives them. Raises ServerUnavailable, TextsRefused and EmbeddingUnavailable."""
-    url = f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
-    body = {"model": model, "input": texts, "encoding_format": "float"}
-    content = model_request.post(url, body, settings.EMBEDDING_API_KEY, deadline, model, MAX_ANSWER_BYTES)
-    return _rows(content, len(texts), model)
 
 
 def _rows(content: bytes, count: int, model: str) -> np.ndarray:

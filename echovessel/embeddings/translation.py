@@ -53,11 +53,11 @@ def in_english(text: str) -> str:
     """
     if not _HAN.search(text):
         return text
-    said = _HAN.sub(lambda run: f" {_row(run.group())} ", text.translate(_MARKS))
+    said = _HAN.sub(lambda run: f" {_translate_run(run.group())} ", text.translate(_MARKS))
     return " ".join(said.split()) if any(map(str.isalnum, said)) else text
 
 
-def _row(run: str) -> str:
+def _translate_run(run: str) -> str:
     senses = _senses()
     return " ".join(filter(None, (senses.get(word, _little(word)) for word in _cut(run, senses))))
 
@@ -128,12 +128,8 @@ def _first(told: str, is_name: bool) -> str:
     """The first short sense of an entry, without what is said about it; else the first one. Of a name the name alone:
     not that Hangzhou is the capital of Zhejiang."""
     whole = (_SHORT_FORM.sub("", sense) for sense in told.split("/") if not _NO_SENSE.match(sense))
-    senses = [bare for sense in whole if not _HAN.search(sense) and (bare := _bare(sense))]
+    cut = (_ASIDE.sub("", sense).split(";")[0].replace("...", " ") for sense in whole if not _HAN.search(sense))
+    senses = [bare for sense in cut if (bare := _LITTLE.sub("", " ".join(sense.split())).strip(" ,.?!"))]
     if is_name:
         senses = [name.group() if (name := _NAME.match(sense)) else sense for sense in senses]
     return next((sense for sense in senses if len(sense.split()) <= LONGEST_SENSE), senses[0] if senses else "")
-
-
-def _bare(sense: str) -> str:
-    bare = _ASIDE.sub("", sense).split(";")[0].replace("...", " ")
-    return _LITTLE.sub("", " ".join(bare.split())).strip(" ,.?!")
