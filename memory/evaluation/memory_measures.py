@@ -119,7 +119,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         "people kept": _share(_people(story, run)),
         "events with a tag": _share(bool(memory.node.relational_tags) for memory in events),
         "in the right language": _share(
-            not in_another_script(memory.node.description, _text_of_lines(story, memory.lines)) for memory in true_now
+            not in_another_script(memory.node.description, story.text_of(memory.lines)) for memory in true_now
         ),
     }
 
@@ -158,27 +158,21 @@ def _is_invented(memory: Memory, story: Story) -> bool:
     """Whether it tells a decoy, or a name or number that nobody has said."""
     description = memory.node.description
     told = [decoy for decoy in story.decoys if memory.tells(decoy.terms, decoy.lines)]
-    if any(not _denies(description, decoy.terms) for decoy in told):
-        return True
+    for decoy in told:
+        # It may say that it is not so: "does not hate his job".
+        places = [description.casefold().find(spelling.casefold()) for term in decoy.terms for spelling in term]
+        ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
+        if not any(map(_NOT.search, ahead)):
+            return True
     said = " ".join([story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]).casefold()
     numbers = {int(number) for number in _NUMBER.findall(description)}
-    unsaid = numbers - _numbers_in(said) - _parts_of_days(memory, story)
+    # In digits or Chinese characters; of a year also its last two digits.
+    said_numbers = {int(number) for number in _NUMBER.findall(said)} | set(map(number_zh, _NUMBER_ZH.findall(said)))
+    said_numbers |= {1900 + int(year) for year in _SHORT_YEAR.findall(said)}
+    unsaid = numbers - said_numbers - _parts_of_days(memory, story)
     return bool(unsaid) or any(
         name.casefold() not in said and name not in _CALENDAR for name in _NAME.findall(description)
     )
-
-
-def _denies(description: str, terms: Sequence[Sequence[str]]) -> bool:
-    """Whether a memory says that it is not so: "does not hate his job"."""
-    places = [description.casefold().find(spelling.casefold()) for term in terms for spelling in term]
-    return any(_NOT.search(description[max(0, place - NEAR_LETTERS) : place]) for place in places if place >= 0)
-
-
-def _numbers_in(text: str) -> set[int]:
-    """The numbers that stand in a text, in digits or Chinese characters; of a year also its last two digits."""
-    digits = {int(number) for number in _NUMBER.findall(text)}
-    years = {1900 + int(year) for year in _SHORT_YEAR.findall(text)}
-    return digits | years | {number_zh(number) for number in _NUMBER_ZH.findall(text)}
 
 
 def _parts_of_days(memory: Memory, story: Story) -> set[int]:
@@ -256,10 +250,6 @@ def _names_day(text: str, day: date) -> bool:
     month = f"{day:%B}"
     forms = (f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}", f"{day:%Y-%m-%d}")
     return any(form in text for form in (*forms, f"{day.year}年{day.month}月{day.day}日"))
-
-
-def _text_of_lines(story: Story, lines: Iterable[str]) -> str:
-    return " ".join(text for name, _speaker, text in story.lines() if name in lines)
 
 
 def _share(values: Iterable[bool]) -> Share:

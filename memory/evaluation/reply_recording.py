@@ -59,7 +59,10 @@ class Recording:
         session = shown[-1].split(".")[0] if shown else "s0"
         number = self.counts[session, request.purpose] = self.counts.get((session, request.purpose), 0) + 1
         name = f"{session}.{request.purpose}.{number}"
-        listed, ids = _listed(request.user), {line: f"m{pk}" for pk, line in lines.items()}
+        # The words after each id that is no message's.
+        items = re.finditer(r"^[-* ]*\[([a-z])(\d+)\] ?(.*)$", request.user, re.MULTILINE)
+        listed = {match[1] + match[2]: match[3] for match in items if match[1] != "m"}
+        ids = {line: f"m{pk}" for pk, line in lines.items()}
         user = _ID.sub(lambda match: f"[{_name_of(match, lines, listed)}]", request.user)
         prints = {"rules": _fingerprint(request.system), "input": _fingerprint(user)}
         if self.inbox and self.replies.get(name, {}).get("prints") != prints:
@@ -87,7 +90,8 @@ class Recording:
             reply.with_name(reply.name.replace(".reply.json", ".prompt.txt")).write_text(prompt, encoding="utf-8")
             return
         answer = json.loads(reply.read_text(encoding="utf-8"))
-        cited = set(_cited(answer))
+        cited: set[str] = set()
+        _with_ids(answer, lambda given: cited.add(given) or given)  # type: ignore[func-returns-value]
         # The same words under ids that count from 1.
         counted = {f"{key[0]}{number}": words for number, (key, words) in enumerate(listed.items(), start=1)}
         named = {key: words for key, words in counted.items() if key in cited}
@@ -128,12 +132,6 @@ class RecordedProvider(Provider):
         yield Finished("stop", Usage(estimated=True))
 
 
-def _listed(prompt: str) -> dict[str, str]:
-    """The words after each id that is no message's."""
-    ids = re.finditer(r"^[-* ]*\[([a-z])(\d+)\] ?(.*)$", prompt, re.MULTILINE)
-    return {match[1] + match[2]: match[3] for match in ids if match[1] != "m"}
-
-
 def _name_of(match: re.Match[str], lines: Mapping[int, str], listed: Mapping[str, str]) -> str:
     letter, number = match[1], int(match[2])
     if letter == "m":
@@ -149,12 +147,6 @@ def _with_ids(value: Any, rename: Callable[[str], str]) -> Any:
         return [_with_ids(part, rename) for part in value]
     cited = _CITED.fullmatch(value) if isinstance(value, str) else None
     return rename(cited[1]) if cited else value
-
-
-def _cited(value: Any) -> Iterator[str]:
-    found: list[str] = []
-    _with_ids(value, lambda cited: found.append(cited) or cited)  # type: ignore[func-returns-value]
-    yield from found
 
 
 def _fingerprint(text: str) -> str:

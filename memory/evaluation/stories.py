@@ -5,7 +5,7 @@ words a memory is known again: each is a list of spellings, and one of every lis
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from datetime import date, datetime
 from pathlib import Path
 from typing import Annotated, Literal, Self
@@ -16,6 +16,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from memory.consolidation.answer_schema import Domain
 
 FOLDER = Path(__file__).parent / "stories"
+# Where Latin words and numbers end, and beside everything else.
+_EDGE = r"(?:(?<![a-z0-9])|(?![a-z0-9]))"
 LineId = Annotated[str, Field(pattern=r"^s\d+\.\d+$")]
 Lines = Annotated[list[LineId], Field(min_length=1)]
 Terms = Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
@@ -31,6 +33,16 @@ class Session(Part):
     id: Annotated[str, Field(pattern=r"^s\d+$")]
     at: datetime
     lines: Annotated[list[tuple[Literal["owner", "persona"], str]], Field(min_length=2)]
+
+    def turns(self) -> Iterator[list[tuple[int, str, str]]]:
+        """Place, speaker and text of the lines of each turn: what the owner says, and what is replied."""
+        turn: list[tuple[int, str, str]] = []
+        for place, (speaker, text) in enumerate(self.lines, start=1):
+            if turn and speaker == "owner" and turn[-1][1] == "persona":
+                yield turn
+                turn = []
+            turn.append((place, speaker, text))
+        yield turn
 
 
 class Fact(Part):
@@ -157,6 +169,10 @@ class Story(Part):
             for place, (speaker, text) in enumerate(session.lines, start=1):
                 yield f"{session.id}.{place}", speaker, text
 
+    def text_of(self, names: Container[str]) -> str:
+        """The text of the lines with these names."""
+        return " ".join(text for name, _speaker, text in self.lines() if name in names)
+
 
 def read_stories(folder: Path = FOLDER) -> list[Story]:
     """The stories of a folder, by name. Raises ValueError with the file that holds none."""
@@ -181,14 +197,7 @@ def has_terms(text: str, terms: Sequence[Sequence[str]]) -> bool:
     >>> has_terms("She is 31.", [["3"]])
     False
     """
-    return all(any(_stands_in(text, spelling) for spelling in term) for term in terms)
-
-
-def _stands_in(text: str, spelling: str) -> bool:
-    edge = r"(?<![a-z0-9])", r"(?![a-z0-9])"
-    pattern = re.escape(spelling.casefold())
-    if re.match(r"[a-z0-9]", spelling.casefold()):
-        pattern = edge[0] + pattern
-    if re.search(r"[a-z0-9]$", spelling.casefold()):
-        pattern += edge[1]
-    return re.search(pattern, text.casefold()) is not None
+    folded = text.casefold()
+    return all(
+        any(re.search(f"{_EDGE}{re.escape(spelling.casefold())}{_EDGE}", folded) for spelling in term) for term in terms
+    )

@@ -1,6 +1,5 @@
 """Tell a story to a persona through the pipeline of a real conversation: each turn, each close, each consolidation."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -14,7 +13,6 @@ from chat.turns import turn as turns
 from memory.afterwards import after_turn
 from memory.beforehand import before_prompt
 from memory.consolidation import runner
-from memory.evaluation import stories
 from memory.evaluation.stories import Story
 from memory.forgetting import by_word
 from persona.models import Persona
@@ -25,7 +23,6 @@ CHANNEL = "api"
 BETWEEN_LINES = timedelta(seconds=40)
 RESTED = timedelta(minutes=31)
 DONE = (runner.Outcome.CLOSED, runner.Outcome.TRIVIAL, runner.Outcome.DELETED)
-Line = tuple[int, str, str]  # place, speaker, text
 YES = {"en": "yes", "zh": "是的"}
 
 
@@ -53,8 +50,8 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
     run = StoryRun(persona, {} if messages is None else messages)
     for session in story.sessions:
         now = session.at
-        for group in _turns(session):
-            now = _run_turn(run, session.id, group, now, story.language)
+        for turn in session.turns():
+            now = _run_turn(run, session.id, turn, now, story.language)
         now += RESTED
         for stored in Session.objects.open().filter(persona=persona).select_related("persona"):
             close(stored, Session.CloseReason.IDLE, now)
@@ -63,17 +60,6 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
                 return run
         run.ended_at = now
     return run
-
-
-def _turns(session: stories.Session) -> Iterator[list[Line]]:
-    """The lines of each turn with their places: what the owner says, and what is replied."""
-    group: list[Line] = []
-    for place, (speaker, text) in enumerate(session.lines, start=1):
-        if group and speaker == "owner" and group[-1][1] == "persona":
-            yield group
-            group = []
-        group.append((place, speaker, text))
-    yield group
 
 
 def _run_turn(
