@@ -143,7 +143,14 @@ def change_password(request: HttpRequest) -> HttpResponse:
         form.save()
         update_session_auth_hash(request, user)
         access_revocation.sign_out_everywhere(user.pk, besides=request.session.session_key or "")
-        messages.success(request, _password_changed(count))
+        text = _("Your password is changed. Everywhere else you are signed out.")
+        if count:
+            text = ngettext(
+                "Your password is changed. Everywhere else you are signed out, and %(count)d app was disconnected.",
+                "Your password is changed. Everywhere else you are signed out, and %(count)d apps were disconnected.",
+                count,
+            ) % {"count": count}
+        messages.success(request, text)
         return redirect("account")
     context = {"form": form, "token_count": _open_tokens(cast(User, request.user)).count()}
     return render(request, "account/password.html", context, status=_status(form))
@@ -194,17 +201,6 @@ def sign_out_everywhere(request: HttpRequest) -> HttpResponse:
 
 def _open_tokens(user: User) -> Any:
     return ApiToken.objects.valid(timezone.now()).filter(owner=user)
-
-
-def _password_changed(count: int) -> str:
-    if not count:
-        return _("Your password is changed. Everywhere else you are signed out.")
-    text = ngettext(
-        "Your password is changed. Everywhere else you are signed out, and %(count)d app was disconnected.",
-        "Your password is changed. Everywhere else you are signed out, and %(count)d apps were disconnected.",
-        count,
-    )
-    return text % {"count": count}
 
 
 def _status(form: forms.BaseForm) -> int:

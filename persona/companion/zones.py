@@ -4,11 +4,11 @@
 import re
 import unicodedata
 import zoneinfo
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,11 @@ class Place:
 
     zone: str
     names: Mapping[str, tuple[str, ...]]
+
+    def spellings(self) -> Iterator[str]:
+        """All that people may write for it, in any language."""
+        yield from (self.zone, self.zone.rpartition("/")[2], describe_zone(self.zone))
+        yield from chain.from_iterable(self.names.values())
 
 
 @cache
@@ -85,7 +90,9 @@ def find_zones(text: str) -> list[str]:
         return []
     # The sign of Etc/GMT+3 is inverted: it is three hours behind UTC. People who write "GMT+3" mean another zone.
     others = (Place(zone, {}) for zone in sorted(machine_zones() - places().keys()) if "Etc/" not in zone)
-    groups = [[(place.zone, _names(place)) for place in group] for group in (places().values(), others)]
+    groups = [
+        [(place.zone, {*map(_plain, place.spellings())}) for place in group] for group in (places().values(), others)
+    ]
     fits: Sequence[Callable[[str], bool]] = (
         sought.__eq__,
         lambda name: name.startswith(sought),
@@ -95,11 +102,6 @@ def find_zones(text: str) -> list[str]:
         if found := [zone for zone, names in group if any(map(fit, names))]:
             return found
     return []
-
-
-def _names(place: Place) -> set[str]:
-    called = (name for names in place.names.values() for name in names)
-    return {_plain(name) for name in (place.zone, place.zone.rpartition("/")[2], describe_zone(place.zone), *called)}
 
 
 def _plain(text: str) -> str:
