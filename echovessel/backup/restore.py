@@ -53,6 +53,19 @@ class BackupState:
         """Whether nobody would miss it."""
         return not self.is_there or (self.told is not None and not self.people)
 
+    def why_kept(self) -> str:
+        """Why it is replaced by force only."""
+        if self.told is None:
+            return (
+                "the database that is there cannot be read by this version (migrate it first, or give its "
+                "DATABASE_KEY). What was forgotten in it cannot be forgotten again in the backup. Say --force to "
+                "replace it all the same."
+            )
+        return (
+            f"{self.people} people have an account here. Say --force to replace it; what is there now is kept aside, "
+            f"in {ASIDE}-… of the data folder."
+        )
+
 
 @dataclass(frozen=True)
 class RestoreResult:
@@ -78,7 +91,7 @@ def restore(
             raise RestoreRefused(fault)
         before = _read_state(now)
         if not before.is_empty and not force:
-            raise RestoreRefused(_describe_state(before))
+            raise RestoreRefused(before.why_kept())
         needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
         if shutil.disk_usage(_database().parent).free < needed:
             raise RestoreRefused(
@@ -134,18 +147,6 @@ def _read_state(now: datetime) -> BackupState:
         return BackupState(is_there=True)
     finally:
         connections.close_all()
-
-
-def _describe_state(before: BackupState) -> str:
-    if before.told is None:
-        return (
-            "the database that is there cannot be read by this version (migrate it first, or give its DATABASE_KEY). "
-            "What was forgotten in it cannot be forgotten again in the backup. Say --force to replace it all the same."
-        )
-    return (
-        f"{before.people} people have an account here. Say --force to replace it; what is there now is kept aside, in "
-        f"{ASIDE}-… of the data folder."
-    )
 
 
 @contextmanager

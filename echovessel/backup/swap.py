@@ -26,6 +26,17 @@ class Step:
     place: str
     aside: str
 
+    def carry_out(self) -> None:
+        """Replace what is in its place, unless that is done already."""
+        place, aside = Path(self.place), Path(self.aside)
+        if self.staged is not None and not Path(self.staged).exists():
+            return
+        if place.exists() and not aside.exists():
+            aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            place.replace(aside)
+        if self.staged is not None:
+            Path(self.staged).replace(place)
+
 
 def begin(folder: Path, steps: Sequence[Step]) -> None:
     """Write down what is to happen, for good: the moment from which the restored installation is the one."""
@@ -49,7 +60,7 @@ def finish(folder: Path) -> None:
         return
     steps = [Step(*each) for each in json.loads(journal.read_text())]
     for step in steps:
-        _carry_out(step)
+        step.carry_out()
     for stage in {Path(step.staged).parent for step in steps if step.staged is not None}:
         with contextlib.suppress(OSError):  # gone before, or something else lies in it
             stage.rmdir()
@@ -58,17 +69,6 @@ def finish(folder: Path) -> None:
             sync(touched)
     journal.unlink()
     sync(folder)
-
-
-def _carry_out(step: Step) -> None:
-    place, aside = Path(step.place), Path(step.aside)
-    if step.staged is not None and not Path(step.staged).exists():
-        return  # done before
-    if place.exists() and not aside.exists():
-        aside.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        place.replace(aside)
-    if step.staged is not None:
-        Path(step.staged).replace(place)
 
 
 def sync(path: Path) -> None:

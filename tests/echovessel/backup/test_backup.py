@@ -534,7 +534,7 @@ def test_a_swap_that_died_anywhere_is_ended(tmp_path: Path, first: int, second: 
     swap.begin(folder, steps)
     for deaths in (first, second):
         for step in steps[:deaths]:
-            swap._carry_out(step)
+            step.carry_out()
     data_dir_lock.acquire_shared(folder)
     assert written(folder) == {"a": "new a", "b": "new b"}
     assert written(folder / "aside") == {"a": "old a", "c": "old c"}
