@@ -159,10 +159,17 @@ class AdminPage(Forgettable):
         sets = super().get_fieldsets(request, obj)
         if obj is None:
             return sets
-        if self.reads(request, obj):
-            link = _link_persona if self._names_persona(request, obj) else list
-            return [(title, {**options, "fields": link(options["fields"])}) for title, options in sets]
-        return [(title, {**options, "fields": self._mask_words(options["fields"])}) for title, options in sets]
+        is_masked = not self.reads(request, obj)
+        is_linked = not is_masked and self._names_persona(request, obj)
+        shown = []
+        for title, options in sets:
+            fields = list(options["fields"])
+            if is_masked:
+                fields = [self._named(name, lambda row: MASK) if name in self.words else name for name in fields]
+            elif is_linked:  # in the place of the key; Django lists a read-only field by itself, too
+                fields = ["persona_link" if name == "persona" else name for name in fields if name != "persona_link"]
+            shown.append((title, {**options, "fields": fields}))
+        return shown
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)
@@ -217,9 +224,6 @@ class AdminPage(Forgettable):
         shown = getattr(self, name, None) or (lambda row: getattr(row, name))
         return self._named(name, lambda row: shown(row) if self.reads(request, row) else MASK)
 
-    def _mask_words(self, names: Iterable[Any]) -> list[Any]:
-        return [self._named(name, lambda row: MASK) if name in self.words else name for name in names]
-
     def _named(self, name: str, column: Callable[[Any], Any]) -> Callable[[Any], Any]:
         column.__name__ = name
         column.short_description = label_for_field(name, self.model, self)  # type: ignore[attr-defined]
@@ -270,11 +274,6 @@ class AdminPage(Forgettable):
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Nobody changes what they may not read."""
         return super().has_change_permission(request, obj) and (obj is None or self.reads(request, obj))
-
-
-def _link_persona(names: Iterable[Any]) -> list[Any]:
-    """The fields with the persona's name in the place of its key; Django lists a read-only field by itself, too."""
-    return ["persona_link" if name == "persona" else name for name in names if name != "persona_link"]
 
 
 class ReadOnlyAdmin(AdminPage):
