@@ -142,8 +142,15 @@ def days_in(text: str, today: date) -> Days | None:
     >>> days_in("I moved here two days ago", date(2026, 3, 1)).start
     datetime.date(2026, 2, 27)
     """
-    if days := day_in(text, today) or _counted(text, today):
+    if days := day_in(text, today):
         return days
+    if match := COUNTED_ZH.search(text):
+        count = number_zh(match[1]) * (-1 if match[3] == "前" else 1)
+        return away(count, UNITS_ZH[match[2].removeprefix("个")], today)
+    if match := AGO_EN.search(text):
+        return away(-number_en(match[1]), match[2].casefold(), today)
+    if match := IN_EN.search(text):
+        return away(number_en(match[1]), match[2].casefold(), today)
     if match := DAY_WORD.search(text):
         return away(DAY_WORDS[match[0].casefold()], "day", today)
     if match := WEEKDAY_ZH.search(text):  # 上周三: only Chinese says which week a weekday is of
@@ -223,17 +230,6 @@ def _day(year: int, month: int, day: int) -> Days | None:
     except ValueError:
         return None
     return Days(only, only)
-
-
-def _counted(text: str, today: date) -> Days | None:
-    if match := COUNTED_ZH.search(text):
-        count = number_zh(match[1]) * (-1 if match[3] == "前" else 1)
-        return away(count, UNITS_ZH[match[2].removeprefix("个")], today)
-    if match := AGO_EN.search(text):
-        return away(-number_en(match[1]), match[2].casefold(), today)
-    if match := IN_EN.search(text):
-        return away(number_en(match[1]), match[2].casefold(), today)
-    return None
 
 
 def number_en(word: str) -> int:

@@ -16,6 +16,7 @@ pairs that occur in less than a tenth of the words of a character are left out.
 """
 
 import unicodedata
+from itertools import filterfalse
 from pathlib import Path
 from typing import Any
 
@@ -87,7 +88,9 @@ def plain_form(text: str) -> str:
         plain = text.lower()
     else:
         plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text).casefold())
-        plain = _MARKED.sub(_drop_marks, plain)
+        plain = _MARKED.sub(
+            lambda marked: "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFKD", marked[0]))), plain
+        )
         if _FOREIGN.search(plain):
             plain = plain.translate(_ALIKE)
         plain = _SIGN_ZH.sub(lambda sign: _WIDE[sign[0]], simplify(plain))
@@ -112,11 +115,6 @@ def comparable_form(text: str) -> str:
     words = _SIGNS.sub(lambda sign: sign[0] if unicodedata.category(sign[0])[0] == "M" else " ", plain)
     words = " ".join(words.split())
     return _NEEDLESS_SPACE.sub("", words) or " ".join(plain.split())
-
-
-def _drop_marks(marked: re.Match[str]) -> str:
-    decomposed = unicodedata.normalize("NFKD", marked[0])
-    return "".join(character for character in decomposed if not unicodedata.combining(character))
 
 
 # --- text that can be stored, by one rule for socket, API, /v1, forms, imports, archives and models ---

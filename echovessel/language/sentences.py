@@ -179,15 +179,13 @@ def questions_of(sentence: str) -> list[str]:
 def asks(clause: str) -> bool:
     """Whether one clause asks or orders by its form, whatever mark stands behind it."""
     bare = straighten(clause.strip())
-    return bool(ASKS_EN.search(bare) or ORDERS_EN.search(bare) or _asks_zh(bare))
-
-
-def _asks_zh(clause: str) -> bool:
-    if not CJK.search(clause):
-        return False
-    if PARTICLE_ZH.search(clause) or AND_YOU_ZH.search(clause) or ORDERS_ZH.search(clause):
+    if ASKS_EN.search(bare) or ORDERS_EN.search(bare):
         return True
-    return not UNKNOWN_ZH.search(clause) and ASKS_ZH.search(INDEFINITE_ZH.sub(" ", clause)) is not None
+    if not CJK.search(bare):
+        return False
+    if PARTICLE_ZH.search(bare) or AND_YOU_ZH.search(bare) or ORDERS_ZH.search(bare):
+        return True
+    return not UNKNOWN_ZH.search(bare) and ASKS_ZH.search(INDEFINITE_ZH.sub(" ", bare)) is not None
 
 
 INTERJECTION = 2  # characters of "哎" and "so", which ask nothing themselves
