@@ -506,17 +506,16 @@ def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
     for node in of_day.exclude(pk=by.pk):
         theirs = telling_words(node.description)
         is_alike = len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs))
-        if is_alike and _name_the_same(people, by.description, node.description):
+        ours, names = (set(_CAPITAL_WORD.findall(text)) for text in (by.description, node.description))
+        # Not everybody is known yet: each with a capital word of its own may name somebody else.
+        both_differ = bool(ours - names) and bool(names - ours)
+        if (
+            is_alike
+            and not both_differ
+            and all(occurs(name, by.description) == occurs(name, node.description) for name in people)
+        ):
             found.append(node)
     return found
-
-
-def _name_the_same(people: Iterable[str], one: str, other: str) -> bool:
-    """Whether neither of two texts names one of `people` whom the other does not; nor does each have a capital word of
-    its own, for not everybody is known yet."""
-    first, second = (set(_CAPITAL_WORD.findall(text)) for text in (one, other))
-    both_differ = bool(first - second) and bool(second - first)
-    return not both_differ and all(occurs(name, one) == occurs(name, other) for name in people)
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:
