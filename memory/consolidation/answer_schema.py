@@ -46,7 +46,10 @@ _DOMAINS = {
     "pets": "belongings", "belief": "beliefs", "values": "beliefs", "place": "home", "places": "home",
     "identity": "about", "you": "about", "other": "about",
 }  # fmt: skip
-_PLAN_STATES = {"canceled": "cancelled", "plan": "planned", "fulfilled": "done", "completed": "done"}
+_PLAN_STATES = {
+    **{state: state for state in ("planned", "done", "cancelled")},
+    **{"canceled": "cancelled", "plan": "planned", "fulfilled": "done", "completed": "done"},
+}
 Item = TypeVar("Item", bound=BaseModel)
 
 
@@ -103,11 +106,6 @@ def _domain(value: Any) -> Any:
     """The domain that models spell in many ways: "work and study", "Plans & habits"."""
     words = re.findall("[a-z]+", str(value).lower())
     return next((known for known in get_args(Domain) if known in words[:1]), _DOMAINS.get(words[0] if words else ""))
-
-
-def _plan_state(value: Any) -> Any:
-    state = _PLAN_STATES.get(_choice(value), _choice(value))
-    return state if state in ("planned", "done", "cancelled") else None
 
 
 def _day_or_none(value: Any) -> Any:
@@ -255,7 +253,7 @@ class ExtractedFact(Described):
     domain: Annotated[Domain, BeforeValidator(_domain)]
     state: Annotated[
         Literal["planned", "done", "cancelled"] | None,
-        BeforeValidator(_plan_state),
+        BeforeValidator(lambda value: _PLAN_STATES.get(_choice(value))),
         Field(description="of plans only"),
     ] = None
     since: CoarseDate = ""
@@ -379,19 +377,19 @@ class LenientAnswer(BaseModel):
         data |= {new: data[old] for old, new in cls.formerly.items() if old in data and new not in data}
         given = {name: data[name] for name in cls.lists if isinstance(data.get(name), list)}
         kept = {name: list(_readable(items, cls.lists[name])) for name, items in given.items()}
-        cls._demand_something(given, kept)
+        if given.get(cls.essential) and not kept[cls.essential]:
+            try:
+                cls.lists[cls.essential].model_validate(given[cls.essential][0])
+            except ValidationError as error:
+                # What is wrong with the item, by field, without its words.
+                problems = error.errors(include_url=False, include_context=False, include_input=False)
+                first = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
+                raise ValueError(f"none of the {cls.essential} can be read; the first: {first}") from error
         rest = {name: value for name, value in data.items() if name not in cls.lists or name == cls.essential}
         answer = handler(rest | {name: [item for _, item in items] for name, items in kept.items()})
         answer._dropped = sum(len(given[name]) - len(kept[name]) for name in given)
         answer._moved({name: [position for position, _ in items] for name, items in kept.items()})
         return answer
-
-    @classmethod
-    def _demand_something(cls, given: dict[str, list[Any]], kept: dict[str, list[Any]]) -> None:
-        items = given.get(cls.essential)
-        if items and not kept[cls.essential]:
-            problem = _problem(items[0], cls.lists[cls.essential])
-            raise ValueError(f"none of the {cls.essential} can be read; the first: {problem}")
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
         """Told for each list which of the given positions were kept."""
@@ -525,13 +523,3 @@ def _readable(items: Any, schema: type[Item]) -> Iterator[tuple[int, Item]]:
             yield position, schema.model_validate(item)
         except ValidationError:
             continue
-
-
-def _problem(item: Any, schema: type[BaseModel]) -> str:
-    """What is wrong with an item, by field, without its words."""
-    try:
-        schema.model_validate(item)
-    except ValidationError as error:
-        problems = error.errors(include_url=False, include_context=False, include_input=False)
-        return "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
-    return ""

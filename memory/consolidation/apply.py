@@ -12,6 +12,7 @@ from django.db import transaction
 from django.db.models import F
 
 from chat.models import Message, Session, Turn
+from echovessel.db.public_id import parse_uuid
 from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
 from echovessel.llm import provider_name
@@ -405,16 +406,8 @@ def count_access(session: Session, now: datetime) -> None:
         recollections = turn.xray.get("recollections") if isinstance(turn.xray, dict) else None
         chosen = recollections.get("chosen") if isinstance(recollections, dict) else None
         items = [item for item in chosen or [] if isinstance(item, dict) and item.get("layer") != "L2"]
-        recalled.update({str(item["id"]) for item in items if _is_uuid(item.get("id"))})
+        recalled.update({str(item["id"]) for item in items if parse_uuid(str(item.get("id")))})
     for times in set(recalled.values()):
         uuids = [uuid for uuid, count in recalled.items() if count == times]
         found = ConceptNode.objects.filter(persona_id=session.persona_id, uuid__in=uuids)
         found.update(access_count=F("access_count") + times, last_accessed_at=now)
-
-
-def _is_uuid(value: Any) -> bool:
-    try:
-        UUID(str(value))
-    except ValueError:
-        return False
-    return True

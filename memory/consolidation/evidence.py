@@ -47,14 +47,10 @@ def find(quote: str, content: str) -> Span | None:
     for start in _places(wanted, content):
         if _is_whole(content, start, start + len(wanted)):
             return Span(wanted, start, start + len(wanted))
-    return _find_loosely(wanted, content)
-
-
-def _find_loosely(quote: str, content: str) -> Span | None:
-    """Up to form, as it is written or else without the quotation marks and dots that a model puts around it."""
+    # Up to form, as it is written or else without the quotation marks and dots that a model puts around it.
     forms = _forms(content)
     plain = "".join(form for form, _ in forms)
-    wanted = "".join(form for form, _ in _forms(quote)).strip()
+    wanted = "".join(form for form, _ in _forms(wanted)).strip()
     for tried in (wanted, wanted.strip(_AROUND).removesuffix("...").rstrip(_AROUND)):
         for at in _places(tried, plain):
             start, end = forms[at][1], forms[at + len(tried) - 1][1] + 1

@@ -23,8 +23,8 @@ def is_trivial(lines: Sequence[PromptMessage]) -> bool:
     if sum(line.tokens for line in lines) >= knobs.trivial_token_count():
         return False
     theirs = [line.content for line in lines if line.by_user]
-    told = map(told_beside_requests, theirs)
-    return not has_strong_emotion(theirs) and not any(tells_something(text) or takes_back(text) for text in told)
+    statements = map(told_beside_requests, theirs)
+    return not has_strong_emotion(theirs) and not any(tells_something(text) or takes_back(text) for text in statements)
 
 
 @dataclass(frozen=True)

@@ -45,9 +45,11 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
     if not nodes.exists():
         return []
     texts = [one.content for one in messages if one.by_user][-MESSAGES_COMPARED:]
+    of_people = nodes.filter(mentions__entity__in=entities_named(persona, texts), kind__in=L3).distinct()
+    of_people = of_people.order_by("-last_mentioned_at", "-id")[:MAX_OF_A_SOURCE]
     sources = {
         "always": _always(nodes),
-        "talk": [*_of_people(persona, nodes, texts), *_alike(persona, nodes, texts), *_of_words(persona, nodes, texts)],
+        "talk": [*of_people, *_alike(persona, nodes, texts), *_of_words(persona, nodes, texts)],
         "newest": nodes.filter(kind__in=L3).newest_first()[:NEWEST],
     }
     limit = knobs.known_tokens()
@@ -75,14 +77,6 @@ def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
     yield from awaited[:MAX_OF_A_SOURCE]
     for rest in ([Domain.HEALTH, Domain.WORK], [Domain.LIKES], [Domain.BELONGINGS, Domain.PLANS, Domain.BELIEFS]):
         yield from core.filter(domain__in=rest)[:MAX_OF_A_SOURCE]
-
-
-def _of_people(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> Iterable[ConceptNode]:
-    """What mentions those whom the messages name."""
-    named = entities_named(persona, texts)
-    if named:
-        mentioning = nodes.filter(mentions__entity__in=named, kind__in=L3).distinct()
-        yield from mentioning.order_by("-last_mentioned_at", "-id")[:MAX_OF_A_SOURCE]
 
 
 def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:

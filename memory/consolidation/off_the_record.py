@@ -16,7 +16,7 @@ def erase(session: Session) -> dict[str, int]:
     """
     turns = [str(uuid) for uuid in session.turns.values_list("uuid", flat=True)]
     words = Q(data__session_id=str(session.uuid)) | Q(data__turn_id__in=turns)
-    _, told = OutboxEvent.objects.filter(words, stream=session.persona.uuid).delete()
-    _, said = session.delete()
+    _, deleted_events = OutboxEvent.objects.filter(words, stream=session.persona.uuid).delete()
+    _, deleted_rows = session.delete()
     events.publish(session.persona.uuid, "chat.session.erased", session_id=str(session.uuid))
-    return {apps.get_model(label)._meta.db_table: count for label, count in (told | said).items()}
+    return {apps.get_model(label)._meta.db_table: count for label, count in (deleted_events | deleted_rows).items()}

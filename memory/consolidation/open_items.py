@@ -5,7 +5,7 @@ after (`memory.curation.lifecycle`). What is told again, or opened again by a pe
 its days of grace begin anew.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import date, datetime, timedelta
 from typing import NamedTuple
 from zoneinfo import ZoneInfo
@@ -90,8 +90,20 @@ class OpenItem(NamedTuple):
 
 def expire(now: datetime) -> int:
     """End what nothing more was heard of; returns how many. The longest due first, so many a minute."""
-    overdue = [waiting.pk for waiting in _perhaps_overdue(now) if is_overdue(waiting, now)][:MOST_A_MINUTE]
-    return sum(_expire_some(overdue[first : first + AT_ONCE], now) for first in range(0, len(overdue), AT_ONCE))
+    still_open = _awaited().recallable().filter(outcome=Outcome.OPEN).order_by("event_time_end", "created_at")
+    # Nowhere on earth is it more than a day later than in UTC. (Two searches, for with OR none would be by a day.)
+    days = min(map(_grace_days, KINDS))
+    dated = still_open.filter(event_time_end__lt=now.date() + timedelta(days=1 - days))
+    undated = still_open.filter(event_time_end=None, created_at__lt=now - _undated_grace(), kind=Kind.EXPECTATION)
+    columns = ("pk", "kind", "event_time_end", "created_at", "last_mentioned_at", "persona__timezone")
+    waiting = (OpenItem(*row) for nodes in (dated, undated) for row in nodes.values_list(*columns))
+    overdue = [item.pk for item in waiting if is_overdue(item, now)][:MOST_A_MINUTE]
+    expired = 0
+    for first in range(0, len(overdue), AT_ONCE):
+        with transaction.atomic():
+            nodes = ConceptNode.objects.filter(pk__in=overdue[first : first + AT_ONCE]).select_related("persona")
+            expired += sum(settle(node, Outcome.EXPIRED, None, now) for node in nodes.order_by("persona", "id"))
+    return expired
 
 
 def is_overdue(waiting: OpenItem, now: datetime) -> bool:
@@ -121,24 +133,6 @@ def may_be_settled(persona: Persona, lines: Sequence[str]) -> bool:
     waiting = _awaited().recallable().filter(persona=persona, outcome=Outcome.OPEN).order_by("-id")
     told = waiting.values_list("description", flat=True)[:MOST_LOOKED_AT]
     return any(said & telling_words(description, names) for description in told)
-
-
-def _perhaps_overdue(now: datetime) -> Iterator[OpenItem]:
-    """Nowhere on earth is it more than a day later than in UTC. (Two searches, for with OR none would be by a day.)"""
-    still_open = _awaited().recallable().filter(outcome=Outcome.OPEN).order_by("event_time_end", "created_at")
-    days = min(map(_grace_days, KINDS))
-    before = now - _undated_grace()
-    dated = still_open.filter(event_time_end__lt=now.date() + timedelta(days=1 - days))
-    undated = still_open.filter(event_time_end=None, created_at__lt=before, kind=Kind.EXPECTATION)
-    for found in (dated, undated):
-        rows = found.values_list("pk", "kind", "event_time_end", "created_at", "last_mentioned_at", "persona__timezone")
-        yield from (OpenItem(*row) for row in rows)
-
-
-def _expire_some(keys: list[int], now: datetime) -> int:
-    with transaction.atomic():
-        nodes = ConceptNode.objects.filter(pk__in=keys).select_related("persona")
-        return sum(settle(node, Outcome.EXPIRED, None, now) for node in nodes.order_by("persona", "id"))
 
 
 def _awaited() -> NodeQuerySet:

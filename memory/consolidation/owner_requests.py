@@ -105,6 +105,11 @@ def _request(heard: ExtractedRequest, message: Message) -> Request:
 def _act(message: Message, request: Request, is_confirmed: bool, answer: ExtractionAnswer, now: datetime) -> None:
     turn, persona = message.turn, message.persona
     assert turn is not None
+    # Whether the model corrected a memory by this message itself.
+    is_corrected = any(
+        event.supersedes and any(message_id(cited.message_id) == message.pk for cited in event.evidence)
+        for event in answer.events
+    )
     match request.kind:
         case RequestKind.WISH | RequestKind.NAME if is_confirmed:
             if not offer.is_settled(persona, turn.uuid, offer.REQUESTED):
@@ -116,20 +121,12 @@ def _act(message: Message, request: Request, is_confirmed: bool, answer: Extract
             offer.offer_to_forget(turn, message, offer.place_of(request), sure=False)
         case RequestKind.FORGET_THIS:
             offer.offer_to_forget_this(turn, message, request)
-        case RequestKind.CORRECTION if not _is_superseded_by(message, answer):
+        case RequestKind.CORRECTION if not is_corrected:
             offer.offer_correction(
                 turn, message, request, contradicted(persona, request, offer.messages_before(message))
             )
         case _:
             pass
-
-
-def _is_superseded_by(message: Message, answer: ExtractionAnswer) -> bool:
-    """Whether the model corrected a memory by this message itself."""
-    return any(
-        event.supersedes and any(message_id(cited.message_id) == message.pk for cited in event.evidence)
-        for event in answer.events
-    )
 
 
 def _family(request: Request) -> str:

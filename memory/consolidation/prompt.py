@@ -63,20 +63,21 @@ def format_messages(persona: Persona, lines: Sequence[PromptMessage], *, dated: 
 def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
     """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written; facts as
     "[e8] (plans, planned, since 2027-spring) …", and what is awaited with the day on which it is due."""
-    return lines_of([Neutral(f"[e{node.pk}] {_mark(persona, node)} {one_line(node.description)}") for node in nodes])
-
-
-def _mark(persona: Persona, node: ConceptNode) -> str:
-    if node.kind == ConceptNode.Kind.FACT:
-        times = [f"{word} {code}" for word, code in (("since", node.since), ("until", node.until)) if code]
-        return f"({', '.join(filter(None, [node.domain, node.plan_state, *times]))})"
-    if node.kind in (ConceptNode.Kind.INTENTION, ConceptNode.Kind.EXPECTATION):
-        due = f", due {node.event_time_end:%Y-%m-%d}" if node.event_time_end else ""
-        return f"(open {node.kind}{due})"
-    day = f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
-    if node.event_time_start and node.event_time_start != node.event_time_end:
-        day = f"{day} … {node.event_time_end:%Y-%m-%d}"
-    return f"{day} (impact {node.emotional_impact})"
+    lines = []
+    for node in nodes:
+        if node.kind == ConceptNode.Kind.FACT:
+            times = [f"{word} {code}" for word, code in (("since", node.since), ("until", node.until)) if code]
+            mark = f"({', '.join(filter(None, [node.domain, node.plan_state, *times]))})"
+        elif node.kind in (ConceptNode.Kind.INTENTION, ConceptNode.Kind.EXPECTATION):
+            due = f", due {node.event_time_end:%Y-%m-%d}" if node.event_time_end else ""
+            mark = f"(open {node.kind}{due})"
+        else:
+            mark = f"{node.event_time_start or node.created_at.astimezone(persona.zone):%Y-%m-%d}"
+            if node.event_time_start and node.event_time_start != node.event_time_end:
+                mark = f"{mark} … {node.event_time_end:%Y-%m-%d}"
+            mark = f"{mark} (impact {node.emotional_impact})"
+        lines.append(Neutral(f"[e{node.pk}] {mark} {one_line(node.description)}"))
+    return lines_of(lines)
 
 
 def node_id(cited: str) -> int | None:

@@ -227,20 +227,17 @@ def end(node: ConceptNode, news: ConceptNode) -> None:
     if node.plan_state:
         values["plan_state"] = PlanState.CANCELLED
     else:
-        told = f"{news.created_at.astimezone(news.persona.zone):%Y-%m}"
-        values["until"] = _not_before(node.since, news.since if news.since and span_of(news.since) else told, told)
+        told_in = f"{news.created_at.astimezone(news.persona.zone):%Y-%m}"
+        # The first of these times that does not end before the fact begins; else that beginning itself.
+        first = span_of(node.since) if node.since else None
+        ends = ((code, span_of(code)) for code in (news.since, told_in) if code)
+        fitting = (code for code, span in ends if span and (first is None or span.end >= first.start))
+        values["until"] = next(fitting, node.since)
         start, last = days_of_fact(node.domain, node.since, values["until"]) or (None, None)
         values |= {"event_time_start": start, "event_time_end": last}
     ConceptNode.objects.filter(pk=node.pk).update(**values)
     erase_entity_descriptions(node)
     events.publish(news.persona.uuid, "memory.node.updated", node_id=str(node.uuid), kind=node.kind, change="ended")
-
-
-def _not_before(since: str, *codes: str) -> str:
-    """The first of these times that does not end before `since`; `since` itself where all do."""
-    first = span_of(since) if since else None
-    ends = ((code, span_of(code)) for code in codes)
-    return next((code for code, span in ends if span and (first is None or span.end >= first.start)), since)
 
 
 def _keep_the_rest(

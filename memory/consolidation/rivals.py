@@ -6,7 +6,7 @@ What says itself that it is over is no rival, nor is a plan.
 """
 
 import re
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable
 from datetime import datetime
 
 from memory.consolidation import prompt
@@ -110,7 +110,14 @@ def find(persona: Persona, fact: ConceptNode) -> ConceptNode | None:
         return None
     if not slot_of(fact.description):
         return None
-    return next((one for one in _earlier(persona, fact) if are_rivals(one.description, fact.description)), None)
+    # The facts of earlier sessions about the same person; of somebody else those that mention them, too.
+    earlier = persona.nodes.active().filter(kind=ConceptNode.Kind.FACT, subject=fact.subject, plan_state="", until="")
+    earlier = earlier.exclude(session=fact.session).exclude(pk=fact.pk)
+    if fact.subject == ConceptNode.Subject.OTHER:
+        mentioned = Mention.objects.filter(node=fact).values("entity")
+        earlier = earlier.filter(mentions__entity__in=mentioned).distinct()
+    newest = earlier.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED]
+    return next((one for one in newest if are_rivals(one.description, fact.description)), None)
 
 
 def ask(
@@ -135,14 +142,3 @@ def ask_about(persona: Persona, earlier: ConceptNode, news: ConceptNode, now: da
     """Wonder which of two holds; False where the persona does already."""
     text = prompt.render("rivals", persona, before=earlier.description, now_told=news.description)
     return questions.keep(persona, text, [earlier, news], now) is not None
-
-
-def _earlier(persona: Persona, fact: ConceptNode) -> Sequence[ConceptNode]:
-    """The facts of earlier sessions about the same person, the newest first: of somebody else those that mention them,
-    too."""
-    earlier = persona.nodes.active().filter(kind=ConceptNode.Kind.FACT, subject=fact.subject, plan_state="", until="")
-    earlier = earlier.exclude(session=fact.session).exclude(pk=fact.pk)
-    if fact.subject == ConceptNode.Subject.OTHER:
-        mentioned = Mention.objects.filter(node=fact).values("entity")
-        earlier = earlier.filter(mentions__entity__in=mentioned).distinct()
-    return list(earlier.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED])

@@ -48,17 +48,17 @@ def tells_something(text: str) -> bool:
     >>> tells_something("hi, how are you?")
     False
     """
-    return any(_is_statement(sentence) for sentence in _SENTENCES.findall(text.replace("’", "'")))
-
-
-def _is_statement(sentence: str) -> bool:
-    if _QUESTION.search(sentence):
-        return False
-    plain = _COURTESY.sub(" ", _GREETING.sub("", sentence))
-    small = _SMALL_TALK.match(plain)
-    if small:
-        return _says_enough(plain, plain[small.end() :], ENOUGH_AFTER_SMALL_TALK)
-    return bool(_SHORT_ENGLISH.match(plain)) or _says_enough(plain, plain, ENOUGH_WORDS)
+    for sentence in _SENTENCES.findall(text.replace("’", "'")):
+        if _QUESTION.search(sentence):
+            continue
+        plain = _COURTESY.sub(" ", _GREETING.sub("", sentence))
+        if small := _SMALL_TALK.match(plain):
+            states = _says_enough(plain, plain[small.end() :], ENOUGH_AFTER_SMALL_TALK)
+        else:
+            states = _SHORT_ENGLISH.match(plain) is not None or _says_enough(plain, plain, ENOUGH_WORDS)
+        if states:
+            return True
+    return False
 
 
 def _says_enough(sentence: str, rest: str, enough_words: int) -> bool:
