@@ -6,17 +6,16 @@ answers that were offered. What counts of those is the one that was chosen.
 Tools put that into an array, or under "chats" or "messages" in an object, one for each conversation.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import reason_of, values
-from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, table, word
+from memory.imports.readers.lines import SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
 
 # Where lists of turns stand.
 _HELD = ("", "item.", "chats.item.", "histories.item.", "chat.")
@@ -33,7 +32,7 @@ class CharacterAI:
         return 0.95 if is_export else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        places = ContentIds()
+        reader = _Turns(options.limits)
         for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
             where = _("conversation %d") % number
             if not isinstance(turns, list):
@@ -46,24 +45,20 @@ class CharacterAI:
             people = [table(table(turn).get("author")) for turn in turns]
             character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
             chat_id = word(key.get("chat_id"))
-            begun = places.begin_with(chat_id, digest(source.name, character), turns, _words)
+            begun = reader.places.begin_with(chat_id, digest(source.name, character), turns, _words)
             source_id = chat_id or digest("character_ai", number, character)
-            found = _lines(begun, places, where, options.limits)
-            yield from sessions_of(character, source_id, where, found, options.limits)
+            yield from reader.read_session(character, source_id, where, begun)
 
 
-def _lines(turns: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    for place, turn in place_messages(turns, where):
-        if isinstance(turn, dict):
-            author = table(turn.get("author"))
-            speaker, human = word(author.get("name")), bool(author.get("is_human"))
-            at, source_id = moment(turn.get("create_time")), word(table(turn.get("turn_key")).get("turn_id"))
-            role: Role = "user" if human else "persona"
-            speaker = speaker or ("user" if human else "character")
-            yield message_of(speaker, _words(turn), at, place, limits, places, source_id, role)
-            yield from (Skipped(place, "not_chosen") for _other in _offered(turn)[1:])
-        else:
-            yield Skipped(place, "broken")
+class _Turns(SessionReader):
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        author = table(message.get("author"))
+        speaker, human = word(author.get("name")), bool(author.get("is_human"))
+        at, source_id = moment(message.get("create_time")), word(table(message.get("turn_key")).get("turn_id"))
+        role: Role = "user" if human else "persona"
+        speaker = speaker or ("user" if human else "character")
+        yield self.line(speaker, _words(message), at, where, source_id, role)
+        yield from (Skipped(where, "not_chosen") for _other in _offered(message)[1:])
 
 
 def _offered(turn: dict[str, Any]) -> list[dict[str, Any]]:

@@ -15,9 +15,9 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from memory.imports.readers.json_values import Unread, reason_of, values
-from memory.imports.readers.lines import array, moment, storable, table, word
+from memory.imports.readers.lines import array, moment, skip_others, storable, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Entry, Found, ImportRejected, Options, Skipped, digest
+from memory.imports.readers.types import Entry, Found, Options, Skipped, digest
 from memory.imports.readers.zips import within
 
 # Where a photograph stands in an entry; and signs that would be Markdown, which stand behind a backslash.
@@ -46,10 +46,7 @@ class DayOne:
         if not journals and not classic:
             # One that is damaged from its beginning on is still what people brought.
             journals = [name for name in _journals(source.members) if "/" not in name]
-        if source.members and not (journals or classic):
-            raise ImportRejected("member_missing")
-        known = {*journals, *classic}
-        yield from (Skipped(member, "media") for member in source.members if member not in known)
+        yield from skip_others(source, {*journals, *classic})
         if not source.members and _CLASSIC_KEY in source.sample.text:
             yield _classic_entry(source, "", options)
             return

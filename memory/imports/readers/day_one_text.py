@@ -21,10 +21,10 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.day_order import choose_order
 from memory.imports.readers.headings import heading_in
-from memory.imports.readers.lines import storable
+from memory.imports.readers.lines import skip_others, storable
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
-from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
+from memory.imports.readers.types import Entry, Found, Limits, Options, Skipped
 
 _ABOUT = re.compile(r"\t\s*(?P<label>[^\t:：\n]{1,30})[:：]\s*(?P<value>\S.*)")
 _TITLE_LABELS = frozenset({"title", "titel", "titre", "título", "标题", "標題"})
@@ -55,9 +55,7 @@ class DayOneText:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         members = _texts(source.sample) if source.members else [""]
-        if not members:
-            raise ImportRejected("member_missing")
-        yield from (Skipped(member, "media") for member in source.members if member not in members)
+        yield from skip_others(source, members)
         lines = chain.from_iterable(source.lines(member) for member in members)
         moments = filter(None, (moment_in(_date_in(line.text)) for line in lines))
         dates = ((moment.month, moment.day, moment.year) for moment in moments if moment.open_order)

@@ -17,9 +17,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import objects, reason_of, values
-from memory.imports.readers.lines import message_of, moment, place_messages, sessions_of, table, word
+from memory.imports.readers.json_values import objects, values
+from memory.imports.readers.lines import SessionReader, moment, skip_others, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
 from memory.imports.readers.time_order import oldest_first, weight
@@ -50,17 +49,13 @@ class DiscordPackage:
         # A channel in which nothing was written is an empty list.
         samples = {name: source.sample.inside(name) for name in _files(source.members)}
         files = [name for name, sample in samples.items() if _is_messages(sample) or sample.text.strip() == "[]"]
-        if source.members and not files:
-            raise ImportRejected("member_missing")
-        for name in source.members:
-            if name not in files:
-                yield Skipped(name, "settings" if name.casefold().endswith((".json", ".csv", ".txt")) else "media")
+        yield from skip_others(source, files, (".json", ".csv", ".txt"))
         # What the package calls each channel.
         index = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
         folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
         named = load_small_object(source, index or f"{folder}/index.json", _MAX_INDEX)
         names = {key: word(value) for key, value in named.items()}
-        owner, places = _owner(source), ContentIds()
+        reader = _OwnMessages(options.limits, _owner(source))
         for number, file in enumerate(files or [""], start=1):
             with within(file):
                 channel = load_small_object(source, f"{file.rpartition('/')[0]}/channel.json", _MAX_INDEX)
@@ -72,10 +67,9 @@ class DiscordPackage:
                 title = " / ".join(filter(None, (guild, word(channel.get("name"))))) or partner
                 source_id = f"discord:{known}" if known else digest("discord_package", title, number)
                 where = title or _("channel %d") % number
-                places.begin(source_id)
+                reader.places.begin(source_id)
                 ordered = oldest_first(_messages(source, file), _at, weight, options.limits, newest_first=True)
-                found = _lines(ordered, owner, places, where, options.limits)
-                yield from sessions_of(title, source_id, where, found, options.limits)
+                yield from reader.read_session(title, source_id, where, ordered)
 
 
 def _files(members: Iterable[str]) -> list[str]:
@@ -125,18 +119,17 @@ def _at(message: Any) -> datetime | None:
     return moment(f"{written}Z") if at and at.tzinfo is None else at
 
 
-def _lines(
-    messages: Iterable[Any], owner: str, places: ContentIds, talk: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    for where, message in place_messages(messages, talk):
-        if not isinstance(message, dict):
-            yield Skipped(where, reason_of(message))
-            continue
+class _OwnMessages(SessionReader):
+    def __init__(self, limits: Limits, owner: str) -> None:
+        super().__init__(limits)
+        self.owner = owner
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         text, media = word(message.get("Contents")), word(message.get("Attachments")).strip()
         if media:
             yield Skipped(where, "media")
         if text.strip() or not media:
-            yield message_of(owner, text, _at(message), where, limits, places, word(message.get("ID")), "user")
+            yield self.line(self.owner, text, _at(message), where, word(message.get("ID")), "user")
 
 
 FORMATS = (DiscordPackage(),)

@@ -14,13 +14,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import reason_of, values
-from memory.imports.readers.lines import Names, array, message_of, moment, place_messages, sessions_of, table, word
+from memory.imports.readers.json_values import values
+from memory.imports.readers.lines import Names, SessionReader, array, moment, skip_others, table, word
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.whole_json import load_small_object
 from memory.imports.readers.zips import within
 
@@ -42,16 +41,13 @@ class GoogleChat:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = [name for name in _files(source.members) if _is_chat(source.sample.inside(name))]
-        if source.members and not files:
-            raise ImportRejected("member_missing")
-        for name in source.members:
-            if name not in files:
-                yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
+        yield from skip_others(source, files, (".json",))
         # Whose account it is, by address or name; "" where that is not said.
         profiles = [name for name in source.members if name.casefold().endswith("user_info.json")]
         users = (table(load_small_object(source, name, _MAX_INFO).get("user")) for name in profiles)
-        user, places = next(filter(None, users), {}), ContentIds()
+        user = next(filter(None, users), {})
         owner = word(user.get("email")) or word(user.get("name"))
+        reader = _Chats(options.limits, owner)
         for number, file in enumerate(files or [""], start=1):
             with within(file):
                 folder = file.rpartition("/")[0].rpartition("/")[2]
@@ -64,11 +60,10 @@ class GoogleChat:
                 title = word(info.get("name")) or (others if owner else "") or folder
                 source_id = folder or digest("google_chat", source.name)
                 where = title or _("chat %d") % number
-                places.begin(source_id)
+                reader.begin(source_id)
                 messages = (value for _place, value in values(source, ["messages.item"], file))
                 ordered = oldest_first(messages, _at, weight, options.limits)
-                found = _lines(ordered, owner, places, where, options.limits)
-                yield from sessions_of(title, source_id, where, found, options.limits)
+                yield from reader.read_session(title, source_id, where, ordered)
 
 
 def _files(members: Iterable[str]) -> list[str]:
@@ -86,14 +81,18 @@ def _at(message: Any) -> datetime | None:
     return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
 
 
-def _lines(
-    messages: Iterable[Any], owner: str, places: ContentIds, talk: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    names = Names()
-    for where, message in place_messages(messages, talk):
-        if not isinstance(message, dict):
-            yield Skipped(where, reason_of(message))
-            continue
+class _Chats(SessionReader):
+    """`owner` is their address or name; names are told apart within each chat."""
+
+    def __init__(self, limits: Limits, owner: str) -> None:
+        super().__init__(limits)
+        self.owner, self.names = owner, Names()
+
+    def begin(self, source_id: str) -> None:
+        self.places.begin(source_id)
+        self.names = Names()
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         text = word(message.get("text"))
         with_media = any(message.get(kind) for kind in _MEDIA)
         if message.get("attached_files") or (with_media and not text.strip()):
@@ -103,10 +102,10 @@ def _lines(
         elif text.strip() or not with_media:
             creator = table(message.get("creator"))
             person, name = word(creator.get("email")), word(creator.get("name"))
-            role: Role = "user" if owner and owner in (person, name) else ""
+            role: Role = "user" if self.owner and self.owner in (person, name) else ""
             role = "other" if "bot" in word(creator.get("user_type")).casefold() else role
-            speaker = names.of(person, name or person) if person else name
-            yield message_of(speaker, text, _at(message), where, limits, places, word(message.get("message_id")), role)
+            speaker = self.names.of(person, name or person) if person else name
+            yield self.line(speaker, text, _at(message), where, word(message.get("message_id")), role)
 
 
 FORMATS = (GoogleChat(),)

@@ -31,7 +31,7 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.day_order import Numbers, choose_order
 from memory.imports.readers.imessage_words import is_announcement, is_edit, words_in
 from memory.imports.readers.journal import Journal
-from memory.imports.readers.lines import message_of, role_named, sessions_of
+from memory.imports.readers.lines import message_of, role_named, sessions_of, skip_others
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -115,11 +115,7 @@ class IMessage:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = _chat_files(source.sample) if source.members else [""]
-        if not files:
-            raise ImportRejected("member_missing")
-        for name in source.members:
-            if name not in files:
-                yield Skipped(name, "media")
+        yield from skip_others(source, files)
         for file in files:
             beginning = [line.text for line in islice(source.lines(file), _SAMPLE_LINES)]
             shape = _shape_of(beginning)

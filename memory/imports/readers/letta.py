@@ -8,15 +8,14 @@ passage of the archive is. An agent speaks by its tool `send_message`; what it w
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import loads
-from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, storable, table, word
+from memory.imports.readers.lines import SessionReader, array, moment, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Skipped, digest
 from memory.imports.readers.whole_json import load_json
@@ -55,7 +54,7 @@ class Letta:
                 raise ImportRejected("not_json") from error
         if not isinstance(document, dict):
             raise ImportRejected("not_this", format=str(self.label))
-        places = ContentIds()
+        reader = _AgentMessages(options.limits)
         yield from _blocks(document, options.limits)
         agents = [table(one) for one in array(document.get("agents"))] or [document]
         for number, agent in enumerate(agents, start=1):
@@ -64,9 +63,9 @@ class Letta:
             where = _("conversation %d") % number
             name = word(agent.get("name")) or _AGENT
             source_id = word(agent.get("id")) or digest("letta", name, number)
-            places.begin(source_id)
-            found = _lines(array(agent.get("messages")), name, places, where, options.limits)
-            yield from sessions_of(name, source_id, where, found, options.limits)
+            reader.name = name
+            reader.places.begin(source_id)
+            yield from reader.read_session(name, source_id, where, array(agent.get("messages")))
         for file in array(document.get("files")):
             yield Skipped(word(table(file).get("file_name")), "document")
 
@@ -97,13 +96,10 @@ def _remembered(text: str, kind: str, known: str, at: Any, where: str, limits: L
     return Remembered(text, kind, when.date() if when else None, None, known or digest(kind, text), where)
 
 
-def _lines(
-    messages: Iterable[Any], name: str, places: ContentIds, talk: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    for where, message in place_messages(messages, talk):
-        if not isinstance(message, dict):
-            yield Skipped(where, "broken")
-            continue
+class _AgentMessages(SessionReader):
+    name = _AGENT  # of the agent whose messages are read
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         role = word(message.get("role")) or word(message.get("message_type")).removesuffix("_message")
         known, at = word(message.get("id")), moment(message.get("created_at") or message.get("date"))
         if role in _SILENT:
@@ -117,8 +113,8 @@ def _lines(
                 text = word(event.get("message"))
             elif kind and ("time" in event or "reason" in event):
                 yield Skipped(where, "notice")
-                continue
-            yield message_of(_USER, text, at, where, limits, places, known, "user")
+                return
+            yield self.line(_USER, text, at, where, known, "user")
         elif role == _AGENT:
             # What the agent says to the owner are calls of one tool; beside them its text is a thought.
             calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
@@ -128,7 +124,7 @@ def _lines(
                 yield Skipped(where, "thinking")
             yield from (Skipped(where, "tool") for call in calls if call.get("name") != _SPEAKS)
             for text in texts:
-                yield message_of(name, text, at, where, limits, places, known if len(texts) == 1 else "", "persona")
+                yield self.line(self.name, text, at, where, known if len(texts) == 1 else "", "persona")
         else:
             yield Skipped(where, "unknown")
 

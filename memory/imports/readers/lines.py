@@ -1,15 +1,18 @@
 """Messages and sessions from the values of a file: the rules that all formats of chats share."""
 
-from collections.abc import Callable, Iterable, Iterator
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import chain
 from typing import Any, Generic, TypeVar
 
 from django.utils.translation import gettext as _
 
 from echovessel.language.plain_text import NUL
 from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.source import TextLine
+from memory.imports.readers.json_values import reason_of
+from memory.imports.readers.source import Source, TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk
 
 # Nobody chatted before, and no clock of today is right after.
@@ -48,6 +51,39 @@ def message_of(
         return Skipped(where, "too_long")
     speaker, source_id = storable(speaker), storable(source_id)
     return Line(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
+
+
+class SessionReader(ABC):
+    """Reads the sessions of one file, whose messages are JSON objects; each format says what one message gives."""
+
+    def __init__(self, limits: Limits) -> None:
+        self.limits, self.places = limits, ContentIds()
+
+    @abstractmethod
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        """What one message gives: lines, and what is left out of it."""
+
+    def read_session(self, title: str, source_id: str, where: str, messages: Iterable[Any]) -> Iterator[Talk | Skipped]:
+        lines = chain.from_iterable(
+            self.read_message(message, place) if isinstance(message, dict) else [Skipped(place, reason_of(message))]
+            for place, message in place_messages(messages, where)
+        )
+        return sessions_of(title, source_id, where, lines, self.limits)
+
+    def line(
+        self, speaker: str, text: str, at: datetime | None, where: str, source_id: str = "", role: Role = ""
+    ) -> Line | Skipped:
+        return message_of(speaker, text, at, where, self.limits, self.places, source_id, role)
+
+
+def skip_others(source: Source, files: Collection[str], settings: tuple[str, ...] = ()) -> Iterator[Skipped]:
+    """The members of a zip that are none of `files`: data of the program by how their names end, else media. Raises
+    ImportRejected where a zip has no file of the format."""
+    if source.members and not files:
+        raise ImportRejected("member_missing")
+    for name in source.members:
+        if name not in files:
+            yield Skipped(name, "settings" if name.casefold().endswith(settings) else "media")
 
 
 def place_messages(messages: Iterable[T], talk: str) -> Iterator[tuple[str, T]]:

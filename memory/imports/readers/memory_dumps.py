@@ -7,25 +7,14 @@ Zep    {facts: […]}, {edges: [{uuid, fact, valid_at, invalid_at, created_at, n
 A memory is not what somebody said: it becomes a `Remembered`, with the day on which it was so.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of, values
-from memory.imports.readers.lines import (
-    array,
-    message_of,
-    moment,
-    place_messages,
-    role_named,
-    sessions_of,
-    storable,
-    table,
-    word,
-)
+from memory.imports.readers.lines import SessionReader, array, moment, role_named, storable, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Limits, Line, Options, Remembered, Role, Skipped, digest
 
@@ -138,31 +127,31 @@ class Zep:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         wanted = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
         wanted += [f"{around}summary" for around in _AROUND]
-        places, number = ContentIds(), 0
+        reader, number = _Sessions(options.limits), 0
         first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
         if first.startswith("[") or "fact" in source.sample.paths:
             for value in objects(source):
                 number += 1
-                yield from _piece("facts", value, number, places, options.limits)
+                yield from _piece("facts", value, number, reader)
             return
         for place, value in values(source, wanted):
             number += 1
             kind = place.removesuffix(".item").rpartition(".")[2]
-            yield from _piece(kind, value, number, places, options.limits)
+            yield from _piece(kind, value, number, reader)
         for around in _AROUND:
             if (
                 f"{around}messages.item.role" in source.sample.paths
                 or f"{around}messages.item.role_type" in source.sample.paths
             ):
                 messages = (value for _place, value in values(source, [f"{around}messages.item"]))
-                yield from _session({"messages": messages}, 1, places, options.limits)
+                yield from _session({"messages": messages}, 1, reader)
                 break
 
 
-def _piece(kind: str, value: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
-    where = _("memory %d") % number
+def _piece(kind: str, value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
+    where, limits = _("memory %d") % number, reader.limits
     if kind in _SESSIONS or (isinstance(value, dict) and isinstance(value.get("messages"), list)):
-        yield from _session(value, number, places, limits)
+        yield from _session(value, number, reader)
         return
     if isinstance(value, str):
         yield _remembered(value, "summary" if kind == "summary" else "fact", {}, where, limits)
@@ -183,36 +172,33 @@ def _piece(kind: str, value: Any, number: int, places: ContentIds, limits: Limit
         yield _remembered(word(value.get("fact")) or word(value.get("content")), "fact", value, where, limits)
 
 
-def _session(value: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
+def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
     session = table(value)
     where = _("conversation %d") % number
     known = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
-    places.begin(known or f"zep {number}")
+    reader.places.begin(known or f"zep {number}")
     for fact in (*array(session.get("facts")), *array(session.get("relevant_facts"))):
-        yield from _piece("facts", fact, number, places, limits)
+        yield from _piece("facts", fact, number, reader)
     messages = session.get("messages")
     if messages is None:
         yield Skipped(where, "empty")
         return
-    lines = _messages(messages if not isinstance(messages, dict | str) else [], places, where, limits)
-    yield from sessions_of(word(session.get("name")), known or digest("zep", number), where, lines, limits)
+    listed = messages if not isinstance(messages, dict | str) else []
+    yield from reader.read_session(word(session.get("name")), known or digest("zep", number), where, listed)
 
 
-def _messages(messages: Iterable[Any], places: ContentIds, talk: str, limits: Limits) -> Iterator[Line | Skipped]:
-    """`role` is a name in older versions, and `role_type` the side."""
-    for where, message in place_messages(messages, talk):
-        if not isinstance(message, dict):
-            yield Skipped(where, reason_of(message))
-            continue
+class _Sessions(SessionReader):
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        """`role` is a name in older versions, and `role_type` the side."""
         side = (word(message.get("role_type")) or word(message.get("role"))).casefold()
         if side in _SILENT:
             yield Skipped(where, _SILENT[side])
-            continue
+            return
         name = word(message.get("name")) or word(message.get("role")) or side
         role = _ROLES.get(side) or role_named(name)
         known = word(message.get("uuid") or message.get("uuid_"))
         at = moment(message.get("created_at"))
-        yield message_of(name, word(message.get("content")), at, where, limits, places, known, role)
+        yield self.line(name, word(message.get("content")), at, where, known, role)
 
 
 FORMATS = (Mem0(), Zep())

@@ -18,9 +18,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import reason_of, values
-from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
+from memory.imports.readers.json_values import values
+from memory.imports.readers.lines import SessionReader, array, moment, skip_others, table, word
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
 from memory.imports.readers.source import Sample, Source
@@ -75,11 +74,7 @@ class Messenger:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = [name for name in _json_files(source.members) if _is_chat(source.sample.inside(name))]
-        if source.members and not files:
-            raise ImportRejected("member_missing")
-        for name in source.members:
-            if name not in files:
-                yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
+        yield from skip_others(source, files, (".json",))
         # The files of each chat, the earliest messages first: those of one folder that differ by their number.
         groups: dict[str, list[tuple[int, str]]] = {}
         for name in files or [""]:
@@ -87,13 +82,11 @@ class Messenger:
             key = name[: numbered.start()] if numbered else f"{name}\0"
             groups.setdefault(key, []).append((int(numbered[1]) if numbered else 0, name))
         chats = [_chat(source, [name for _n, name in sorted(group, reverse=True)]) for group in groups.values()]
-        owner = _owner(source, chats)
-        places = ContentIds()
+        reader = _Chats(options.limits, _owner(source, chats))
         for number, chat in enumerate(chats, start=1):
-            where = _("chat %d") % number
-            places.begin(chat.source_id)
-            found = _lines(source, chat, owner, places, where, options.limits)
-            yield from sessions_of(chat.title, chat.source_id, where, found, options.limits)
+            reader.begin(chat)
+            where, messages = _("chat %d") % number, reader.messages_in(source, chat)
+            yield from reader.read_session(chat.title, chat.source_id, where, messages)
 
 
 def _json_files(members: Iterable[str]) -> list[str]:
@@ -148,58 +141,54 @@ def _owner(source: Source, chats: list[_Chat]) -> str:
     return rest.pop() if len(rest) == 1 else ""
 
 
-def _lines(
-    source: Source, chat: _Chat, owner: str, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    number, people = 0, frozenset(chat.people)
-    place = _("%(talk)s, message %(number)d")
-    for file in chat.files:
-        with within(file):
-            messages = (value for _place, value in values(source, ["messages.item"], file))
-            # Where no times tell, files of encrypted chats begin with the earliest message, and others with the latest.
-            paths = (source.sample.inside(file) if file else source.sample).paths
-            newest_first = _ENCRYPTED not in paths
-            for message in oldest_first(messages, _at, weight, limits, newest_first=newest_first):
-                number += 1
-                at = place % {"talk": where, "number": number}
-                yield from _message(repair(message, chat.garbled), owner, people, places, at, limits)
-
-
 def _at(message: Any) -> datetime | None:
     message = table(message)
     return moment(message.get("timestamp_ms") or message.get("timestamp"))
 
 
-def _message(
-    message: Any, owner: str, people: frozenset[str], places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    if not isinstance(message, dict):
-        yield Skipped(where, reason_of(message))
-        return
-    text = word(message.get("content") or message.get("text"))
-    speaker = word(message.get("sender_name") or message.get("senderName"))
-    if message.get("is_unsent") or message.get("isUnsent"):
-        yield Skipped(where, "deleted")
-        return
-    role: Role = "user" if owner and speaker == owner else ""
-    with_media = any(message.get(key) for key in _MEDIA)
-    if with_media:
-        yield Skipped(where, "media")
-    if "call_duration" in message or word(message.get("type")) in ("Call", "Subscribe", "Unsubscribe", "call"):
-        yield Skipped(where, "notice")
-    elif text and is_notice(text, people | {speaker}):
-        if not with_media:
-            yield Skipped(where, "notice")
-    elif text.strip() or not (with_media or message.get("share") or message.get("type") in ("media", "placeholder")):
-        yield message_of(speaker, text, _at(message), where, limits, places, role=role)
-    elif not with_media:
-        # A link alone is what was written; what somebody else wrote beneath it, or put on the same network, is not.
-        share = table(message.get("share"))
-        link = word(share.get("link"))
-        if not link or _OF_THE_NETWORK.match(link) or word(share.get("original_content_owner")):
+class _Chats(SessionReader):
+    def __init__(self, limits: Limits, owner: str) -> None:
+        super().__init__(limits)
+        self.owner, self.people = owner, frozenset[str]()
+
+    def begin(self, chat: _Chat) -> None:
+        self.people = frozenset(chat.people)
+        self.places.begin(chat.source_id)
+
+    def messages_in(self, source: Source, chat: _Chat) -> Iterator[Any]:
+        for file in chat.files:
+            with within(file):
+                messages = (value for _place, value in values(source, ["messages.item"], file))
+                # Where no times tell, files of encrypted chats begin with the earliest message, others with the latest.
+                paths = (source.sample.inside(file) if file else source.sample).paths
+                newest_first = _ENCRYPTED not in paths
+                for message in oldest_first(messages, _at, weight, self.limits, newest_first=newest_first):
+                    yield repair(message, chat.garbled)
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        text = word(message.get("content") or message.get("text"))
+        speaker = word(message.get("sender_name") or message.get("senderName"))
+        if message.get("is_unsent") or message.get("isUnsent"):
+            yield Skipped(where, "deleted")
+            return
+        role: Role = "user" if self.owner and speaker == self.owner else ""
+        with_media, share = any(message.get(key) for key in _MEDIA), message.get("share")
+        if with_media:
             yield Skipped(where, "media")
-        else:
-            yield message_of(speaker, link, _at(message), where, limits, places, role=role)
+        if "call_duration" in message or word(message.get("type")) in ("Call", "Subscribe", "Unsubscribe", "call"):
+            yield Skipped(where, "notice")
+        elif text and is_notice(text, self.people | {speaker}):
+            if not with_media:
+                yield Skipped(where, "notice")
+        elif text.strip() or not (with_media or share or message.get("type") in ("media", "placeholder")):
+            yield self.line(speaker, text, _at(message), where, role=role)
+        elif not with_media:
+            # A link alone is what was written; what somebody else wrote beneath it, or put on the same network, is not.
+            link = word(table(share).get("link"))
+            if not link or _OF_THE_NETWORK.match(link) or word(table(share).get("original_content_owner")):
+                yield Skipped(where, "media")
+            else:
+                yield self.line(speaker, link, _at(message), where, role=role)
 
 
 FORMATS = (Messenger(),)

@@ -14,11 +14,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.fields import value_at
 from memory.imports.readers.html_text import words_of
 from memory.imports.readers.json_values import objects, reason_of, values
-from memory.imports.readers.lines import message_of, place_messages, sessions_of, storable, word
+from memory.imports.readers.lines import SessionReader, skip_others, storable, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
@@ -71,11 +70,7 @@ class Replika:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = [name for name in _data(source.members) if _CHAT.search(_base(name)) or _DIARY.search(_base(name))]
-        if source.members and not files:
-            raise ImportRejected("member_missing")
-        for name in source.members:
-            if name not in files:
-                yield Skipped(name, "settings" if name.casefold().endswith(_DATA) else "media")
+        yield from skip_others(source, files, _DATA)
         for file in files or [""]:
             with within(file):
                 sample = source.sample.inside(file) if file else source.sample
@@ -143,11 +138,10 @@ def _when(record: Any) -> When | None:
 
 
 def _chat(messages: Iterator[Any], file: str, limits: Limits) -> Iterator[Found]:
-    places = ContentIds()
-    source_id = digest("replika", _base(file))
-    places.begin(source_id)
+    reader, source_id = _Messages(limits), digest("replika", _base(file))
+    reader.places.begin(source_id)
     ordered = oldest_first(messages, _moment, weight, limits)
-    yield from sessions_of(_TITLE, source_id, _TITLE, _lines(ordered, places, limits), limits)
+    return reader.read_session(_TITLE, source_id, _TITLE, ordered)
 
 
 def _moment(record: Any) -> Any:
@@ -155,21 +149,18 @@ def _moment(record: Any) -> Any:
     return when.as_moment() if when else None
 
 
-def _lines(messages: Iterator[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
-    for where, message in place_messages(messages, _TITLE):
-        if not isinstance(message, dict):
-            yield Skipped(where, reason_of(message))
-            continue
+class _Messages(SessionReader):
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         text = word(_first(message, _TEXTS))
         if not text.strip() and value_at(message, "content.type") not in (None, "text"):
             yield Skipped(where, "media")
-            continue
+            return
         value = next((value for path in _SPEAKERS if (value := value_at(message, path)) not in (None, "")), "")
         name = word(value)
         is_owner = str(value).casefold() in _OWNERS or value is True
         role: Role = "user" if is_owner else "persona"
         speaker = "user" if is_owner else name if name and not name.isdecimal() else _TITLE
-        yield message_of(speaker, text, _moment(message), where, limits, places, word(_first(message, _IDS)), role)
+        yield self.line(speaker, text, _moment(message), where, word(_first(message, _IDS)), role)
 
 
 FORMATS = (Replika(),)

@@ -14,11 +14,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import objects, reason_of
-from memory.imports.readers.lines import message_of, moment, place_messages, role_named, sessions_of, table, word
+from memory.imports.readers.json_values import objects
+from memory.imports.readers.lines import SessionReader, moment, role_named, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
 
 # Where the messages of a conversation stand, and what their fields are called.
 _HELD = ("messages", "conversations", "conversation")
@@ -54,7 +53,7 @@ class RoleMessages:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Messages that stand by themselves, in an array or one a line, are one conversation."""
-        number, places = 0, ContentIds()
+        number, reader = 0, _Conversations(options.limits)
         for several, group in groupby(
             objects(source), lambda value: isinstance(value, list) or _first(table(value), _HELD) is not None
         ):
@@ -68,13 +67,11 @@ class RoleMessages:
                     continue
                 title = word(_first(table(one), _TITLES))
                 known = word(table(one).get("id"))
-                begun = places.begin_with(
+                begun = reader.places.begin_with(
                     known, title or source.name, messages, lambda message: _words(_first(table(message), _TEXT))[0]
                 )
                 source_id = known or digest("role_messages", number, title)
-                yield from sessions_of(
-                    title, source_id, where, _lines(begun, places, where, options.limits), options.limits
-                )
+                yield from reader.read_session(title, source_id, where, begun)
 
 
 def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
@@ -82,23 +79,20 @@ def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
-def _lines(messages: Iterable[Any], places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped]:
-    for place, message in place_messages(messages, where):
-        if isinstance(message, dict):
-            side = word(_first(message, _SPEAKER))
-            if side in _SILENT:
-                yield Skipped(place, _SILENT[side])
-                continue
-            text, left_out = _words(_first(message, _TEXT))
-            yield from (Skipped(place, reason) for reason in left_out)
-            if text or not (left_out or message.get("tool_calls")):
-                at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
-                role = _ROLES.get(side) or role_named(side)
-                yield message_of(speaker, text, at, place, limits, places, word(message.get("id")), role)
-            elif message.get("tool_calls"):
-                yield Skipped(place, "tool")
-        else:
-            yield Skipped(place, reason_of(message))
+class _Conversations(SessionReader):
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        side = word(_first(message, _SPEAKER))
+        if side in _SILENT:
+            yield Skipped(where, _SILENT[side])
+            return
+        text, left_out = _words(_first(message, _TEXT))
+        yield from (Skipped(where, reason) for reason in left_out)
+        if text or not (left_out or message.get("tool_calls")):
+            at, speaker = moment(_first(message, _TIMES)), word(message.get("name")) or side
+            role = _ROLES.get(side) or role_named(side)
+            yield self.line(speaker, text, at, where, word(message.get("id")), role)
+        elif message.get("tool_calls"):
+            yield Skipped(where, "tool")
 
 
 def _words(content: Any) -> tuple[str, list[str]]:

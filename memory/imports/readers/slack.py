@@ -18,9 +18,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import objects, reason_of
-from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
+from memory.imports.readers.json_values import objects
+from memory.imports.readers.lines import Names, SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
@@ -100,7 +99,8 @@ class Slack:
                 yield Skipped(name, "settings" if name.casefold().endswith(".json") else "media")
         if source.members and not channels:
             raise ImportRejected("member_missing")
-        workspace, places = _Workspace(), ContentIds()
+        workspace = _Workspace()
+        reader = _Channels(options.limits, workspace)
         for member in source.members:
             kind = member.rpartition("/")[2].casefold().removesuffix(".json")
             if _DAY.search(member) or kind not in (*_LISTS, "users"):
@@ -113,64 +113,61 @@ class Slack:
             known = folder.rpartition("/")[2]
             title = workspace.title_of(known)
             source_id = workspace.folders.get(known, (known, []))[0] or digest("slack", known or source.name)
-            places.begin(source_id)
-            found = _lines(source, sorted(files), workspace, source_id, places, title or _("channel"), options.limits)
-            yield from sessions_of(title, source_id, title or _("channel"), found, options.limits)
+            reader.begin(source_id)
+            messages = reader.messages_in(source, sorted(files))
+            yield from reader.read_session(title, source_id, title or _("channel"), messages)
 
 
 def _is_day(sample: Sample) -> bool:
     return sample.paths >= _MARKS and bool(sample.paths & {"item.user", "item.bot_id", "item.user_profile"})
 
 
-def _lines(
-    source: Source, files: list[str], workspace: _Workspace, talk_id: str, places: ContentIds, talk: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    number, place = 0, _("%(talk)s, message %(number)d")
-    for file in files:
-        with within(file):
-            for message in oldest_first(objects(source, file), _at, weight, limits):
-                number += 1
-                where = place % {"talk": talk, "number": number}
-                yield from _message(message, workspace, talk_id, places, where, limits)
-
-
 def _at(message: Any) -> datetime | None:
     return moment(table(message).get("ts"))
 
 
-def _message(
-    message: Any, workspace: _Workspace, talk_id: str, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    if not isinstance(message, dict):
-        yield Skipped(where, reason_of(message))
-        return
-    subtype = word(message.get("subtype"))
-    if subtype in _DELETED or message.get("hidden"):
-        yield Skipped(where, "deleted")
-        return
-    if message.get("type") != "message" or subtype not in (*_SPOKEN, *_BOTS):
-        yield Skipped(where, "notice" if message.get("type") == "message" else "unknown")
-        return
-    text = readable(word(message.get("text")), workspace.people, workspace.channels)
-    with_media = bool(message.get("files") or message.get("file") or message.get("attachments"))
-    if with_media and (message.get("files") or message.get("file") or not text.strip()):
-        yield Skipped(where, "media")
-    if text.strip() or not with_media:
-        # By real name; a program is nobody's persona.
-        person = word(message.get("user"))
-        profile = table(message.get("user_profile"))
-        named = word(profile.get("real_name")) or word(profile.get("display_name"))
-        is_bot = subtype in _BOTS or person in workspace.bots or bool(message.get("bot_id") and not person)
-        bot = (
-            word(message.get("username"))
-            or word(table(message.get("bot_profile")).get("name"))
-            or word(message.get("bot_id"))
-        )
-        speaker = workspace.name_of(person or word(message.get("bot_id")), named or (bot if is_bot else ""))
-        role: Role = "other" if is_bot else ""
-        known = word(message.get("ts"))
-        source_id = f"{talk_id}/{known}/{word(message.get('user') or message.get('bot_id'))}" if known else ""
-        yield message_of(speaker, text, _at(message), where, limits, places, source_id, role)
+class _Channels(SessionReader):
+    def __init__(self, limits: Limits, workspace: _Workspace) -> None:
+        super().__init__(limits)
+        self.workspace, self.source_id = workspace, ""
+
+    def begin(self, source_id: str) -> None:
+        self.source_id = source_id
+        self.places.begin(source_id)
+
+    def messages_in(self, source: Source, files: list[str]) -> Iterator[Any]:
+        for file in files:
+            with within(file):
+                yield from oldest_first(objects(source, file), _at, weight, self.limits)
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        subtype = word(message.get("subtype"))
+        if subtype in _DELETED or message.get("hidden"):
+            yield Skipped(where, "deleted")
+            return
+        if message.get("type") != "message" or subtype not in (*_SPOKEN, *_BOTS):
+            yield Skipped(where, "notice" if message.get("type") == "message" else "unknown")
+            return
+        text = readable(word(message.get("text")), self.workspace.people, self.workspace.channels)
+        with_media = bool(message.get("files") or message.get("file") or message.get("attachments"))
+        if with_media and (message.get("files") or message.get("file") or not text.strip()):
+            yield Skipped(where, "media")
+        if text.strip() or not with_media:
+            # By real name; a program is nobody's persona.
+            person = word(message.get("user"))
+            profile = table(message.get("user_profile"))
+            named = word(profile.get("real_name")) or word(profile.get("display_name"))
+            is_bot = subtype in _BOTS or person in self.workspace.bots or bool(message.get("bot_id") and not person)
+            bot = (
+                word(message.get("username"))
+                or word(table(message.get("bot_profile")).get("name"))
+                or word(message.get("bot_id"))
+            )
+            speaker = self.workspace.name_of(person or word(message.get("bot_id")), named or (bot if is_bot else ""))
+            role: Role = "other" if is_bot else ""
+            known, author = word(message.get("ts")), word(message.get("user") or message.get("bot_id"))
+            source_id = f"{self.source_id}/{known}/{author}" if known else ""
+            yield self.line(speaker, text, _at(message), where, source_id, role)
 
 
 def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:

@@ -14,11 +14,10 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import Unread, values
-from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
+from memory.imports.readers.json_values import values
+from memory.imports.readers.lines import Names, SessionReader, array, moment, skip_others, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _SINGLE = ("name", "type", "id")
@@ -103,15 +102,17 @@ class Telegram:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = _files(source.members)
-        if source.members and not files:
-            raise ImportRejected("member_missing")
-        yield from (Skipped(name, "media") for name in source.members if name not in files)
+        yield from skip_others(source, files)
         for file in files or [""]:
             with within(file):
-                places = ContentIds()
-                for chat, messages in groupby(_messages(source, file), key=lambda pair: pair[0]):
-                    found = _lines(chat, (message for _chat, message in messages), places, options.limits)
-                    yield from sessions_of(chat.title, chat.source_id, _where(chat), found, options.limits)
+                reader = _Chats(options.limits)
+                for chat, group in groupby(_messages(source, file), key=lambda pair: pair[0]):
+                    reader.begin(chat)
+                    messages = (message for _chat, message in group)
+                    where = _("chat %d") % chat.number
+                    yield from (
+                        reader.read_session(chat.title, chat.source_id, where, messages) if chat.number else messages
+                    )
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -165,60 +166,40 @@ def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
             yield chat, value
 
 
-def _lines(chat: _Chat, messages: Iterator[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
-    places.begin(chat.source_id)
-    number, place, talk = 0, _("%(talk)s, message %(number)d"), _where(chat)
-    for message in messages:
-        if isinstance(message, Skipped):
-            yield message
-            continue
-        number += 1
-        where = place % {"talk": talk, "number": number}
-        if isinstance(message, Unread):
-            yield Skipped(where, message.reason)
-        elif isinstance(message, dict):
-            yield from _message(chat, message, places, where, limits)
-        else:
-            yield Skipped(where, "broken")
+class _Chats(SessionReader):
+    chat: _Chat
 
+    def begin(self, chat: _Chat) -> None:
+        self.chat = chat
+        self.places.begin(chat.source_id)
 
-def _message(
-    chat: _Chat, message: dict[str, Any], places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
-    if message.get("type") != "message":
-        yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
-        return
-    # Plain, or in pieces of which some are links, bold and the like; or what a list says.
-    text = _joined(message.get("text") or message.get("text_entities"))
-    for kind, (question, answers) in _ASKED.items():
-        asking = table(message.get(kind))
-        choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
-        text = "\n".join(filter(None, (text, _joined(asking.get(question)), *choices)))
-    with_media = any(message.get(key) for key in _MEDIA)
-    if with_media:
-        yield Skipped(where, "media")
-    if text.strip() or not with_media:
-        # Who hides, or has left, is named by nothing where what they said is forwarded.
-        if "forwarded_from" in message or "forwarded_from_id" in message:
-            original = _person(message.get("forwarded_from_id"))
-            speaker = word(message.get("forwarded_from")) or original or _NOBODY
-            role: Role = "user" if original and original == chat.me else "other"
-        else:
-            person = _person(message.get("from_id")) or word(message.get("from"))
-            name = word(message.get("from")) or (_GONE if "from" in message else "")
-            speaker, role = chat.names.of(person, name), chat.role_of(person)
-        source_id = f"{chat.source_id}/{message['id']}" if word(message.get("id")) else ""
-        # Seconds since 1970; older exports have the local time alone.
-        yield message_of(
-            speaker,
-            text,
-            moment(message.get("date_unixtime")) or moment(message.get("date")),
-            where,
-            limits,
-            places,
-            source_id,
-            role,
-        )
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        if message.get("type") != "message":
+            yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
+            return
+        # Plain, or in pieces of which some are links, bold and the like; or what a list says.
+        text = _joined(message.get("text") or message.get("text_entities"))
+        for kind, (question, answers) in _ASKED.items():
+            asking = table(message.get(kind))
+            choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
+            text = "\n".join(filter(None, (text, _joined(asking.get(question)), *choices)))
+        with_media = any(message.get(key) for key in _MEDIA)
+        if with_media:
+            yield Skipped(where, "media")
+        if text.strip() or not with_media:
+            # Who hides, or has left, is named by nothing where what they said is forwarded.
+            if "forwarded_from" in message or "forwarded_from_id" in message:
+                original = _person(message.get("forwarded_from_id"))
+                speaker = word(message.get("forwarded_from")) or original or _NOBODY
+                role: Role = "user" if original and original == self.chat.me else "other"
+            else:
+                person = _person(message.get("from_id")) or word(message.get("from"))
+                name = word(message.get("from")) or (_GONE if "from" in message else "")
+                speaker, role = self.chat.names.of(person, name), self.chat.role_of(person)
+            source_id = f"{self.chat.source_id}/{message['id']}" if word(message.get("id")) else ""
+            # Seconds since 1970; older exports have the local time alone.
+            at = moment(message.get("date_unixtime")) or moment(message.get("date"))
+            yield self.line(speaker, text, at, where, source_id, role)
 
 
 def _person(known_as: Any) -> str:
@@ -229,10 +210,6 @@ def _joined(text: Any) -> str:
     if isinstance(text, str):
         return text
     return "".join(piece if isinstance(piece, str) else word(table(piece).get("text")) for piece in array(text))
-
-
-def _where(chat: _Chat) -> str:
-    return _("chat %d") % chat.number
 
 
 FORMATS = (Telegram(),)
