@@ -163,7 +163,7 @@ class AdminPage(Forgettable):
         is_linked = not is_masked and self._names_persona(request, obj)
         shown = []
         for title, options in sets:
-            fields = list(options["fields"])
+            fields: list[Any] = list(options["fields"])
             if is_masked:
                 fields = [self._named(name, lambda row: MASK) if name in self.words else name for name in fields]
             elif is_linked:  # in the place of the key; Django lists a read-only field by itself, too
