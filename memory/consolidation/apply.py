@@ -5,7 +5,6 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
-from uuid import UUID
 
 import numpy as np
 from django.db import transaction
@@ -17,11 +16,9 @@ from echovessel.embeddings import embedding
 from echovessel.jobs.lease import Lease, LeaseLost
 from echovessel.llm import provider_name
 from memory import knobs
-from memory.consolidation import entity_names, evidence, open_items, owner_requests, replacing, rivals
+from memory.consolidation import entity_names, open_items, owner_requests, rivals
 from memory.consolidation.answer_schema import (
-    Cited,
     ExtractedEvent,
-    ExtractedFact,
     ExtractedItem,
     ExtractionAnswer,
     ImportAnswer,
@@ -29,23 +26,18 @@ from memory.consolidation.answer_schema import (
     OpenLoop,
     stored,
 )
-from memory.consolidation.fact_checks import Names, Whose
+from memory.consolidation.drafts import DraftWriter, find_quotes
 from memory.consolidation.imported import ImportedMaterial, is_imported, is_long_past, material_of
-from memory.consolidation.prompt import message_id, node_id
 from memory.curation import questions
 from memory.entities.clarify import answered_in, settle
 from memory.entities.comparison import candidates_for
 from memory.entities.similarity import Profile
 from memory.models import ConceptNode, Extraction
-from memory.models.node import RELATIONAL_TAGS
 from memory.requests.offer import settle_remembered
 from memory.store.active_model import follow, with_one_model
 from memory.store.corrections import ReplacedText, repeats
 from memory.store.writing import (
     Draft,
-    Quote,
-    days_of_fact,
-    event_time_of,
     in_one_line,
     tidy_description,
     write,
@@ -53,12 +45,6 @@ from memory.store.writing import (
 from persona import mood as moods
 from persona.models import Persona
 
-*_, CORRECTION, COMMITMENT = RELATIONAL_TAGS
-SUBJECTS: dict[Whose, str] = {
-    "owner": ConceptNode.Subject.USER,
-    "persona": ConceptNode.Subject.PERSONA,
-    "other": ConceptNode.Subject.OTHER,
-}
 MAX_SUMMARY = 400
 MIN_PART_OF_SUMMARY = 20
 
@@ -148,11 +134,11 @@ def _prepare(session: Session, material: ImportedMaterial, extraction: Extractio
     answer, too_many = limit_events(
         answer, knobs.import_events_per_piece() if material.is_prose else knobs.events_per_chunk()
     )
-    events = [_event(session, material, event, messages) for event in answer.events]
-    facts = [_fact(session, fact, messages) for fact in answer.facts]
-    drafts = [*events, *facts, *(_open_loop(session, loop, messages) for loop in answer.open_loops)]
+    writer = DraftWriter(session, material, messages)
+    events = list(map(writer.of_event, answer.events))
+    drafts = [*events, *map(writer.of_fact, answer.facts), *map(writer.of_open_loop, answer.open_loops)]
     imported = answer.thoughts[: knobs.import_thoughts_per_piece()] if isinstance(answer, ImportAnswer) else ()
-    thoughts = [(thought, _thought(session, thought, events)) for thought in imported]
+    thoughts = [(thought, writer.of_thought(thought, events)) for thought in imported]
     texts = [tidy_description(draft.description) for draft in (*drafts, *(draft for _, draft in thoughts))]
     vectors = embedding.embed(texts)
     profiles = entity_names.profiles_of(answer, texts, vectors)
@@ -204,153 +190,6 @@ def without_loops_that_are_over(
 
     kept = answer.only(is_awaited)
     return kept, len(answer.items) - len(kept.items)
-
-
-def _event(session: Session, material: ImportedMaterial, event: ExtractedEvent, messages: dict[int, Message]) -> Draft:
-    quotes, sound = find_quotes(event.evidence, messages)
-    speaker = None if event.subject == ConceptNode.Subject.PERSONA else Message.Role.USER
-    created_at, days = _newest_message_at(session, quotes), event.event_time
-    if is_imported(session) and not material.is_dated:
-        days = None
-    replaced, came_about = _effects(session, event, quotes, created_at)
-    return Draft(
-        kind=ConceptNode.Kind.EVENT,
-        description=event.description,
-        source=ConceptNode.Source.EXTRACTION,
-        subject=event.subject,
-        emotional_impact=event.emotional_impact,
-        emotion_tags=event.emotion_tags,
-        relational_tags=event.relational_tags,
-        event_time=(days.start, days.end) if days else None,
-        session=session,
-        confidence=event.confidence,
-        status=status_of(quotes, sound, speaker),
-        evidence=quotes,
-        supersedes=replaced,
-        came_about=came_about,
-        created_at=created_at,
-        import_uuid=_import_of(session),
-    )
-
-
-def _effects(
-    session: Session, item: ExtractedEvent | ExtractedFact, quotes: Sequence[Quote], told_at: datetime
-) -> tuple[list[ConceptNode], list[ConceptNode]]:
-    """The memories that an item replaces, and the plans that it says came about. Extraction has dropped the ids that
-    were not in the prompt; what comes from a file, or is read again long after, replaces nothing that was told after
-    it."""
-    cited = [pk for each in item.supersedes if (pk := node_id(each))]
-    nodes = ConceptNode.objects.of(session.persona).filter(pk__in=cited)
-    if is_imported(session) or session.extractions.filter(again=True).exists():
-        nodes = nodes.filter(created_at__lte=told_at)
-    zone, words = session.persona.zone, tuple(quote.text for quote in quotes)
-    state, tags = getattr(item, "state", None) or "", getattr(item, "relational_tags", ())
-    news = replacing.News(words, told_at.astimezone(zone).date(), state, CORRECTION in tags)
-    effects: dict[replacing.Effect, list[ConceptNode]] = {"replaced": [], "came about": [], "stays": []}
-    for node in nodes:
-        known = replacing.Known(
-            is_event=node.kind == ConceptNode.Kind.EVENT,
-            is_planned=node.plan_state == ConceptNode.PlanState.PLANNED,
-            impact=node.emotional_impact,
-            days=event_time_of(node),
-            told_on=node.created_at.astimezone(zone).date(),
-        )
-        effects[replacing.effect(known, news)].append(node)
-    return effects["replaced"], effects["came about"]
-
-
-def _fact(session: Session, fact: ExtractedFact, messages: dict[int, Message]) -> Draft:
-    quotes, sound = find_quotes(fact.evidence, messages)
-    whose = Names(session.persona.called, session.persona.name).whose(fact)
-    is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, _newest_message_at(session, quotes)
-    replaced, came_about = _effects(session, fact, quotes, created_at)
-    return Draft(
-        kind=ConceptNode.Kind.FACT,
-        description=fact.description,
-        source=ConceptNode.Source.EXTRACTION,
-        subject=SUBJECTS[whose],
-        event_time=days_of_fact(fact.domain, fact.since, fact.until),
-        session=session,
-        confidence=fact.confidence,
-        status=status_of(quotes, sound, Message.Role.PERSONA if whose == "persona" else Message.Role.USER),
-        evidence=quotes,
-        supersedes=replaced,
-        came_about=came_about,
-        created_at=created_at,
-        import_uuid=_import_of(session),
-        domain=fact.domain,
-        since=fact.since,
-        until=fact.until,
-        plan_state=fact.state or "" if is_plan else "",
-    )
-
-
-def _open_loop(session: Session, loop: OpenLoop, messages: dict[int, Message]) -> Draft:
-    """An intention where the persona promised something; what is to be heard of the owner, or done by them, is
-    expected."""
-    quotes, sound = find_quotes(loop.evidence, messages)
-    by_persona = loop.owed_by == "persona"
-    return Draft(
-        kind=ConceptNode.Kind.INTENTION if by_persona else ConceptNode.Kind.EXPECTATION,
-        description=loop.description,
-        source=ConceptNode.Source.EXTRACTION,
-        subject=ConceptNode.Subject.PERSONA if by_persona else ConceptNode.Subject.USER,
-        relational_tags=[COMMITMENT],
-        event_time=(loop.due, loop.due) if loop.due else None,
-        session=session,
-        status=status_of(quotes, sound, Message.Role.PERSONA if by_persona else Message.Role.USER),
-        evidence=quotes,
-        created_at=_newest_message_at(session, quotes),
-        import_uuid=_import_of(session),
-    )
-
-
-def _thought(session: Session, thought: ImportedThought, events: Sequence[Draft]) -> Draft:
-    """Its filling is known when the events are written."""
-    told_at = (events[place].created_at for place in thought.filling if place < len(events))
-    return Draft(
-        kind=ConceptNode.Kind.THOUGHT,
-        description=thought.description,
-        source=ConceptNode.Source.IMPORT,
-        subject=thought.subject,
-        emotional_impact=thought.emotional_impact,
-        session=session,
-        created_at=max(filter(None, told_at), default=session.last_message_at),
-        import_uuid=_import_of(session),
-    )
-
-
-def _import_of(session: Session) -> UUID | None:
-    """What was brought keeps what brought it, so that it can be taken back as a whole."""
-    return session.import_uuid if is_imported(session) else None
-
-
-def _newest_message_at(session: Session, quotes: Sequence[Quote]) -> datetime:
-    """When the newest of the words was said. A talk may be read days after it, and its memories are as old as it."""
-    return max((quote.message.created_at for quote in quotes), default=session.last_message_at)
-
-
-def find_quotes(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
-    """The quotes found in the messages they name, and whether all were. Ids of no given message are dropped."""
-    found: list[Quote] = []
-    sound = True
-    for one in cited:
-        message = messages.get(message_id(one.message_id) or 0)
-        if message is None:
-            continue
-        span = evidence.find(one.quote, message.content)
-        if span is None:
-            sound = False
-        else:
-            found.append(Quote(message, span.text, span.start, span.end))
-    return found, sound
-
-
-def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:
-    """Active, or quarantined: without any words, with words nobody said, or without words of `speaker`, where the
-    claim is one that only they can make."""
-    spoken = [quote for quote in quotes if speaker is None or quote.message.role == speaker]
-    return ConceptNode.Status.ACTIVE if sound and spoken else ConceptNode.Status.QUARANTINED
 
 
 def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:

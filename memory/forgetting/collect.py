@@ -16,7 +16,7 @@ from chat import search
 from chat.models import Message, Session, Turn
 from echovessel.language import tokenizer
 from echovessel.language.person_names import normalize_name, occurs
-from memory.consolidation.apply import CORRECTION
+from memory.consolidation.drafts import CORRECTION
 from memory.consolidation.replacing import News
 from memory.curation.reinstatement import is_what_was_left
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
