@@ -61,7 +61,7 @@ class Walk:
             if event == "call":
                 self.codes.add(frame.f_code)
 
-        threads._renew_pool()  # its threads began before
+        threads.renew_pool()  # its threads began before
         threading.setprofile(note)
         sys.setprofile(note)
         try:
@@ -69,7 +69,7 @@ class Walk:
         finally:
             sys.setprofile(None)
             threading.setprofile(None)  # type: ignore[arg-type]
-            threads._renew_pool()
+            threads.renew_pool()
 
 
 def _lines(code: CodeType) -> int:

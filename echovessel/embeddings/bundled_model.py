@@ -109,7 +109,7 @@ def load_encoder() -> Encode:
     verify()
     known = np.load(KNOWN_VECTORS)
     for is_quantized in (True, False):
-        encode = _encoder(is_quantized)
+        encode = build_encoder(is_quantized)
         worst = float((encode(KNOWN_LINES.read_text(encoding="utf-8").splitlines()) * known).sum(1).min())
         if worst >= MIN_COSINE:
             return encode
@@ -117,7 +117,7 @@ def load_encoder() -> Encode:
     raise BundledModelUnusable("the embedding model gives wrong vectors on this machine: onnxruntime computes amiss")
 
 
-def _encoder(is_quantized: bool) -> Encode:
+def build_encoder(is_quantized: bool) -> Encode:
     import onnxruntime  # noqa: PLC0415  (0.2 s and 40 MB: only where something is embedded)
 
     options = onnxruntime.SessionOptions()

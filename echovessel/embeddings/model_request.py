@@ -22,7 +22,7 @@ def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, 
 
     from echovessel.llm.certificates import ssl_context  # noqa: PLC0415
 
-    if fault := _address_fault(url, int(time.monotonic() // CHECKED_SECONDS)):
+    if fault := address_fault(url, int(time.monotonic() // CHECKED_SECONDS)):
         raise EmbeddingUnavailable(f"the server of {model} is not asked: {fault}")
     left = max(0.05, deadline - time.monotonic())
     try:
@@ -49,7 +49,7 @@ def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, 
 
 
 @lru_cache(maxsize=8)
-def _address_fault(url: str, _minute: int) -> str:
+def address_fault(url: str, _minute: int) -> str:
     """Why an address may not be called; empty where it may, or where its name leads nowhere just now."""
     from echovessel.llm.addresses import check_address  # noqa: PLC0415
 

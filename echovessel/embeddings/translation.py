@@ -58,11 +58,11 @@ def in_english(text: str) -> str:
 
 
 def _translate_run(run: str) -> str:
-    senses = _senses()
-    return " ".join(filter(None, (senses.get(word, _little(word)) for word in _cut(run, senses))))
+    senses = load_senses()
+    return " ".join(filter(None, (senses.get(word, _little(word)) for word in cut_into_words(run, senses))))
 
 
-def _cut(run: str, known: Container[str]) -> list[str]:
+def cut_into_words(run: str, known: Container[str]) -> list[str]:
     """`run` as words, always the longest that is known."""
     found, start = [], 0
     while start < len(run):
@@ -83,7 +83,7 @@ def _little(word: str) -> str:
 
 
 @cache
-def _senses() -> dict[str, str]:
+def load_senses() -> dict[str, str]:
     """The first sense of every word, in both kinds of characters. A name gives way to what is none. Raises
     DictionaryUnavailable."""
     senses: dict[str, str] = {}

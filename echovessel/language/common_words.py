@@ -120,7 +120,7 @@ def common_direction() -> np.ndarray:
     """
     model = embedding.name()
     if model == embedding.BUNDLED:
-        return _bundled_direction()
+        return bundled_direction()
     direction = _direction_of(model)
     if not embedding.is_served(model):
         return direction.result()
@@ -137,7 +137,7 @@ def prepare() -> None:
 
 
 @cache
-def _bundled_direction() -> np.ndarray:
+def bundled_direction() -> np.ndarray:
     direction: np.ndarray = np.load(_BUNDLED_TALK)
     return direction
 

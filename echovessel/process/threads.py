@@ -29,14 +29,14 @@ def _new_pool() -> ThreadPoolExecutor:
 _pool = _new_pool()
 
 
-def _renew_pool() -> None:
+def renew_pool() -> None:
     """Threads do not survive a fork (django-q's workers); a pool that still counts on them waits for ever."""
     global _pool
     _pool = _new_pool()
 
 
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_renew_pool)
+    os.register_at_fork(after_in_child=renew_pool)
 
 
 async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:

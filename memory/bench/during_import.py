@@ -55,9 +55,9 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
             with Source(file) as source:
                 job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
             imports.enqueue(job, job.created_at)
-            seconds = _talk_during(talks, job, count)
+            seconds = talk_during(talks, job, count)
         talks.rounds(count, AFTER)
-        first_words = {name: _spreads(talk.waits) for name, talk in talks.pages.items()}
+        first_words = {name: spreads_of(talk.waits) for name, talk in talks.pages.items()}
     return {
         "megabytes": megabytes,
         "lines": lines,
@@ -81,7 +81,7 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"at the 95th percentile at most {figures['worst_ratio']:.2f} times as long as alone"
 
 
-def _talk_during(talks: "_Talks", job: ImportJob, limit: int) -> dict[str, float]:
+def talk_during(talks: "_Talks", job: ImportJob, limit: int) -> dict[str, float]:
     """Turns as long as the import goes on, of what comes after the whole steps no more than `limit`; the seconds of
     each whole step. A turn counts for the step in which it began."""
     seconds: dict[str, float] = {}
@@ -98,7 +98,7 @@ def _talk_during(talks: "_Talks", job: ImportJob, limit: int) -> dict[str, float
     return seconds
 
 
-def _spreads(waits: Waits) -> dict[str, dict[str, float]]:
+def spreads_of(waits: Waits) -> dict[str, dict[str, float]]:
     """Median and 95th percentile of each step, and how many times that of before and after together the latter is."""
     alone = spread([*waits[BEFORE], *waits[AFTER]])["p95"]
     spreads = {step: spread(found) for step, found in waits.items()}

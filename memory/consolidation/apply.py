@@ -74,7 +74,7 @@ def apply(lease: Lease[Session]) -> None:
     now, material = lease.clock(), material_of(session)
     for extraction in () if is_imported(session) else waiting:
         owner_requests.act(session, extraction, now)
-    prepared = [_prepare(session, material, extraction, now) for extraction in waiting]
+    prepared = [prepare_answer(session, material, extraction, now) for extraction in waiting]
     if not prepared:
         return
     answers = [one.answer for one in prepared]
@@ -124,10 +124,12 @@ def apply(lease: Lease[Session]) -> None:
         settle_remembered(session)
         _change_mood(session, answers, now)
         if not all(one.extraction.again for one in prepared):
-            _summarize(session)
+            summarize_session(session)
 
 
-def _prepare(session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime) -> PreparedAnswer:
+def prepare_answer(
+    session: Session, material: ImportedMaterial, extraction: Extraction, now: datetime
+) -> PreparedAnswer:
     messages = {message.pk: message for message in session.messages.shown_to_models()}
     answer, nothing_new = without_what_was_read(stored(extraction.answer), messages, extraction.after())
     answer, too_late = without_loops_that_are_over(session, material, answer, now)
@@ -220,7 +222,7 @@ def _change_mood(session: Session, answers: Sequence[ExtractionAnswer], now: dat
     moods.change(persona, mood, session.uuid, at)
 
 
-def _summarize(session: Session) -> None:
+def summarize_session(session: Session) -> None:
     """Join the summaries of all pieces; where that is too long, an equal part of each, or of the first ones of very
     many."""
     answers = session.extractions.order_by("chunk").values_list("answer", flat=True)

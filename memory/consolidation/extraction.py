@@ -60,7 +60,7 @@ def read(lease: Lease[Session], *, again: bool = False) -> None:
     """
     lines = messages_of(lease.row)
     while piece := _next_piece(lease.row, lines, again=again):
-        _extract(lease, piece, again)
+        extract_piece(lease, piece, again)
 
 
 def _next_piece(session: Session, lines: Sequence[PromptMessage], *, again: bool = False) -> Piece | None:
@@ -83,7 +83,7 @@ def watermark(session: Session, *, again: bool = False) -> int:
     return session.extractions.filter(again=again).aggregate(last=Max("through"))["last"] or 0
 
 
-def _extract(lease: Lease[Session], piece: Piece, again: bool) -> None:
+def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
     """Ask about one piece and store the answer; of one that is read again, its facts alone."""
     session, now, material = lease.row, lease.clock(), material_of(lease.row)
     known = known_memories(session.persona, piece.lines)

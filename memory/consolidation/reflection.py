@@ -63,8 +63,8 @@ def reflect(lease: Lease[Session]) -> ReflectionRun:
     if done := ReflectionRun.objects.filter(session=session).first():
         return done
     plan = plan_reflection(session, lease.clock())
-    drafts, dropped = _thoughts(lease, plan) if asks_the_model(plan.reason) else ([], 0)
-    return _store(lease, plan, drafts, dropped)
+    drafts, dropped = draft_thoughts(lease, plan) if asks_the_model(plan.reason) else ([], 0)
+    return store_thoughts(lease, plan, drafts, dropped)
 
 
 def plan_reflection(session: Session, now: datetime) -> Plan:
@@ -110,7 +110,7 @@ def _live_events(persona: Persona) -> NodeQuerySet:
     return ConceptNode.objects.of(persona).recallable().filter(kind=ConceptNode.Kind.EVENT)
 
 
-def _thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
+def draft_thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
     """The drafts of what the model thought, and how many of its thoughts were dropped."""
     session = lease.row
     persona = session.persona
@@ -168,7 +168,7 @@ def off_tone(text: str) -> int:
 
 
 @with_one_model
-def _store(lease: Lease[Session], plan: Plan, drafts: Sequence[Draft], dropped: int) -> ReflectionRun:
+def store_thoughts(lease: Lease[Session], plan: Plan, drafts: Sequence[Draft], dropped: int) -> ReflectionRun:
     session, now, model = lease.row, lease.clock(), follow()
     vectors = embedding.embed([draft.description for draft in drafts])
     with transaction.atomic():

@@ -34,7 +34,7 @@ def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int
     erased = tried = 0
     while (limit is None or tried < limit) and (sessions := list(_not_remembered(job)[:AT_ONCE])):
         with transaction.atomic():
-            deleted_rows = [counts for session in sessions if (counts := _erase_or_close(session))]
+            deleted_rows = [counts for session in sessions if (counts := erase_or_close(session))]
             if deleted_rows and job.persona is not None:
                 # One receipt for the whole import, as long as its bytes are not erased.
                 receipt = _receipt(job, job.persona) or receipts.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
@@ -87,7 +87,7 @@ def _not_remembered(job: ImportJob) -> SessionQuerySet:
     return waiting.exclude(status=Status.FAILED, extractions__applied_at__isnull=False)
 
 
-def _erase_or_close(session: Session) -> Mapping[str, int]:
+def erase_or_close(session: Session) -> Mapping[str, int]:
     """Erase the session and return the deleted rows by table; if something of it is remembered, only close it."""
     if not session.extractions.exclude(applied_at=None).exists():
         ImportChunk.objects.filter(session=session).delete()

@@ -111,7 +111,7 @@ def draft(lease: Lease[ImportJob]) -> int:
     ).value
     with transaction.atomic():
         lease.checkpoint()
-        return sum(_propose(lease, persona, *one) for one in _sound(job, answer))
+        return sum(_propose(lease, persona, *one) for one in sound_drafts(job, answer))
 
 
 def delete_replies(job: ImportJob) -> None:
@@ -195,7 +195,7 @@ def _cost(line: PromptMessage) -> int:
 
 
 # --- what is made of the answer -----------------------------------------------------------------------------------
-def _sound(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
+def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
     """The drafts whose quotes stand in the messages they cite, as many as fit into their block."""
     cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
     messages = _imported(job).in_bulk([key for key in cited if key is not None])

@@ -96,13 +96,13 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
             raise WrongChoice("undated", _("Please choose a day for the messages without a date."))
         if choices.undated and choices.undated > now.astimezone(ZoneInfo(choices.zone)).date():
             raise WrongChoice("undated", _("That day is in the future."))
-        _begin_writing(job, choices, now)
+        begin_writing(job, choices, now)
     if job.file_is_here:
         leases.enqueue(job, now)
         job.refresh_from_db()
 
 
-def _begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
+def begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
     """Begin to store; all rows bear the uuid of the run, so that they can be forgotten as a whole."""
     without_sample = {name: value for name, value in job.found.items() if name != "sample"}
     cuts = analysis.cuts_of(without_sample, now)

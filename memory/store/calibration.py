@@ -26,7 +26,7 @@ def measure(model: str) -> dict[str, Any]:
     if model in (embedding.BUNDLED, embedding.PLAIN):
         return {}
     common = common_words.common_direction_of(model)
-    return {name: _measure_set(model, path, common) for name, path in evaluation.SETS.items()}
+    return {name: measure_set(model, path, common) for name, path in evaluation.SETS.items()}
 
 
 def ensure() -> int:
@@ -47,7 +47,7 @@ def ensure_quietly(now: datetime) -> int:
         return 0
 
 
-def _measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
+def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
     memories = {line["id"]: line["description"] for line in _lines(path / "archive.jsonl") if line["type"] == "node"}
     asked = [
         (line["turns"][-1], [name for name in line["relevant"] if name in memories])

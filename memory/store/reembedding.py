@@ -88,13 +88,13 @@ def change(model: str, progress: Progress = lambda count: None, clock: Clock = t
             lease.renew()
             StagedVector.objects.exclude(model=model).delete()
         cosines: dict[str, Any] | None = None
-        while cosines is None or not _switch(lease, model, dimension, cosines):
+        while cosines is None or not switch_over(lease, model, dimension, cosines):
             last, unsound = 0, list[int]()
             while batch := list(
                 _unstaged().filter(pk__gt=last).order_by("pk").values_list("pk", "description")[:BATCH]
             ):
                 sound = _embed(batch, model)
-                staged += _stage(lease, model, batch, sound)
+                staged += stage_vectors(lease, model, batch, sound)
                 unsound += [node for node, _ in batch if node not in sound]
                 last = batch[-1][0]
                 progress(len(batch))
@@ -157,7 +157,9 @@ def _unstaged() -> models.QuerySet[ConceptNode]:
     return ConceptNode.objects.filter(staged_vector=None)
 
 
-def _stage(lease: Lease[Reembedding], model: str, batch: Sequence[Description], sound: dict[int, np.ndarray]) -> int:
+def stage_vectors(
+    lease: Lease[Reembedding], model: str, batch: Sequence[Description], sound: dict[int, np.ndarray]
+) -> int:
     with transaction.atomic():
         lease.renew()
         rows = [
@@ -183,7 +185,7 @@ def _probe_model(model: str) -> int:
     return len(vector)
 
 
-def _switch(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapping[str, Any]) -> bool:
+def switch_over(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapping[str, Any]) -> bool:
     """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one."""
     with transaction.atomic():
         lease.renew()

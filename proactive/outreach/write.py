@@ -58,7 +58,7 @@ def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord
     prompt = assemble.assemble_first_word(persona, occasion, occasion.words, lease.clock())
     replies.prompt_xray = prompt.xray
     boundaries = boundaries_of(persona)
-    channels = _unnamed_channels(persona, f"{prompt.system}\n{prompt.user}")
+    channels = unnamed_channels(persona, f"{prompt.system}\n{prompt.user}")
     request = llm.Request(
         system=prompt.system,
         user=prompt.user,
@@ -91,7 +91,7 @@ def first_name_in(text: str, channels: list[str]) -> str:
     return next((name for name in channels if re.search(words.format(re.escape(name)), text, re.IGNORECASE)), "")
 
 
-def _unnamed_channels(persona: Persona, prompt: str) -> list[str]:
+def unnamed_channels(persona: Persona, prompt: str) -> list[str]:
     """The channels of the persona's sessions, without imports. A channel whose name stands in the prompt is left out:
     an owner who speaks of web design may be asked about it."""
     talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)

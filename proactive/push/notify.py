@@ -30,7 +30,7 @@ def notify(outreach: Outreach, now: datetime) -> int:
         return 0
     taken = 0
     for browser in browsers:
-        status = _send(browser, persona)
+        status = send_notice(browser, persona)
         mine = PushSubscription.objects.filter(pk=browser.pk)
         if 200 <= status < 300:
             mine.update(last_pushed_at=now, failures=0)
@@ -45,7 +45,7 @@ def notify(outreach: Outreach, now: datetime) -> int:
     return taken
 
 
-def _send(browser: PushSubscription, persona: Persona) -> int:
+def send_notice(browser: PushSubscription, persona: Persona) -> int:
     """HTTP status of the push service; 0 if it does not answer or may not be called."""
     if not endpoints.is_allowed(browser.endpoint):
         return 0

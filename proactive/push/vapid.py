@@ -20,7 +20,7 @@ CONTACT = re.compile(r"mailto:[^@\s]+@[\w-]+(\.[\w-]+)+|https://[\w-]+(\.[\w-]+)
 
 def key() -> "Vapid":
     """The key of this installation, the same in every process."""
-    return _load_or_make(str(Path(settings.DATA_DIR) / "vapid_key.pem"))
+    return load_or_make_key(str(Path(settings.DATA_DIR) / "vapid_key.pem"))
 
 
 def public_key() -> str:
@@ -47,7 +47,7 @@ def is_contact(text: str) -> bool:
 
 
 @cache
-def _load_or_make(path: str) -> "Vapid":
+def load_or_make_key(path: str) -> "Vapid":
     from py_vapid import Vapid  # noqa: PLC0415  (0.1 s, and most processes never send a notice)
 
     file = Path(path)

@@ -273,7 +273,7 @@ def test_the_address_that_is_printed_can_be_opened(
     settings: Any, host: str, allowed: list[str], https: bool, address: str
 ) -> None:
     settings.ALLOWED_HOSTS, settings.HTTPS = allowed, https
-    assert up._address(host, 8000) == address
+    assert up.browser_address(host, 8000) == address
 
 
 def test_trusted_subdomains_may_open_a_socket(settings: Any) -> None:

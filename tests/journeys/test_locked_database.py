@@ -92,7 +92,7 @@ def remains() -> tuple[int, ...]:
 STEPS: dict[str, tuple[Any, str]] = {
     "before it is acquired": (runner.Lease, "acquire"),
     "before the model is asked": (extraction, "known_memories"),
-    "before it is written": (apply, "_prepare"),
+    "before it is written": (apply, "prepare_answer"),
     "before it is reflected on": (reflection, "plan_reflection"),
     "before it is closed": (runner.Consolidation, "close"),
 }

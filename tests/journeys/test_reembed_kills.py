@@ -19,7 +19,7 @@ pytestmark = pytest.mark.installation
 ALL = 2 * MEMORIES
 # Where it dies, one run after the other, and what it leaves: the model in use, and how many vectors are staged.
 DEATHS = (
-    ("before memory.store.reembedding._stage 3", OLD, 2 * BATCH),
+    ("before memory.store.reembedding.stage_vectors 3", OLD, 2 * BATCH),
     ("after memory.store.reembedding._still 2", OLD, 3 * BATCH),  # in the transaction of its second batch
     ("before memory.store.vectors.switch_model 1", OLD, ALL),
     ("after memory.store.vectors.switch_model 1", OLD, ALL),  # in the transaction of the switch

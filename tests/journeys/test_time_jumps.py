@@ -66,7 +66,7 @@ def test_a_day_forward_may_cost_one_question_more_but_doubles_nothing(
     """To everybody else the lease of the one who works has run out a day ago."""
     session = told(mira, model)
     others: list[Outcome] = []
-    ask = reflection._thoughts
+    ask = reflection.draft_thoughts
 
     def overtaken(*args: Any) -> Any:
         if not others:
@@ -76,7 +76,7 @@ def test_a_day_forward_may_cost_one_question_more_but_doubles_nothing(
             others.append(runner.run(session.pk, clock))
         return ask(*args)
 
-    monkeypatch.setattr(reflection, "_thoughts", overtaken)
+    monkeypatch.setattr(reflection, "draft_thoughts", overtaken)
     assert runner.run(session.pk, clock) == Outcome.NOT_MINE
     assert others[-1] == Outcome.CLOSED
     assert (ConceptNode.objects.count(), Evidence.objects.count(), boundaries()) == (2, 1, 1)

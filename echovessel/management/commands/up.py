@@ -89,7 +89,7 @@ class Command(BaseCommand):
         self.check(tags=[Tags.database], databases=[DEFAULT_DB_ALIAS])
         if not static_storage.is_fresh():
             call_command("collectstatic", interactive=False, verbosity=0)
-        address = _address(host, port)
+        address = browser_address(host, port)
         self.stdout.write(f"EchoVessel is at {address}/")
         if host in ("0.0.0.0", "::") and all(name in settings.LOOPBACK for name in settings.ALLOWED_HOSTS):
             self.stdout.write("Only this machine is let in: name the addresses of others in ALLOWED_HOSTS.")
@@ -131,7 +131,7 @@ class Command(BaseCommand):
                 child.signal(signal.SIGKILL)
 
 
-def _address(host: str, port: int) -> str:
+def browser_address(host: str, port: int) -> str:
     """Where a browser finds the site, as far as the settings tell."""
     named = next((name for name in settings.ALLOWED_HOSTS if name not in settings.LOOPBACK and name[0] not in "*."), "")
     if settings.HTTPS and named:

@@ -130,7 +130,7 @@ class _Reading:
         parser.StartDoctypeDeclHandler = self.refuse
         parser.EntityDeclHandler = self.refuse
         parser.ExternalEntityRefHandler = self.refuse
-        pieces = _mended(_without_pictures(source.texts()))
+        pieces = mend_references(drop_pictures(source.texts()))
         for piece, is_last in chain(((piece, False) for piece in pieces), [("", True)]):
             try:
                 parser.Parse(piece.encode("utf-8", "replace"), is_last)
@@ -182,7 +182,7 @@ def _value(attributes: Mapping[str, str], name: str) -> str:
     return "" if value.casefold() in _NOTHING else value
 
 
-def _without_pictures(pieces: Iterable[str]) -> Iterator[str]:
+def drop_pictures(pieces: Iterable[str]) -> Iterator[str]:
     """The text without what pictures are written as: a parser would hold each of them as a whole."""
     rest, within = "", False
     for piece in pieces:
@@ -210,7 +210,7 @@ def _without_pictures(pieces: Iterable[str]) -> Iterator[str]:
     yield rest
 
 
-def _mended(pieces: Iterable[str]) -> Iterator[str]:
+def mend_references(pieces: Iterable[str]) -> Iterator[str]:
     """The text with letters in place of references that XML does not allow."""
     rest = ""
     for piece in pieces:

@@ -36,7 +36,7 @@ def test_vectors_are_those_of_the_library(encode: bundled_model.Encode, library:
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert (vectors * expected).sum(1).min() > 0.997
-    exact = bundled_model._encoder(is_quantized=False)(texts)
+    exact = bundled_model.build_encoder(is_quantized=False)(texts)
     np.testing.assert_allclose(exact, expected, atol=1e-5)
 
 
@@ -76,14 +76,14 @@ def test_where_8_bit_kernels_compute_amiss_float_weights_take_over(
     monkeypatch.setattr(bundled_model, "quantize", lambda weight: (usual(weight)[0] // 2, usual(weight)[1]))
     vectors = bundled_model.load_encoder()(LINES)
     assert "differs from its known vectors" in caplog.text
-    assert (vectors * bundled_model._encoder(is_quantized=False)(LINES)).sum(1).min() > 0.9999
+    assert (vectors * bundled_model.build_encoder(is_quantized=False)(LINES)).sum(1).min() > 0.9999
 
 
 def test_a_machine_that_computes_everything_amiss_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(is_quantized: bool) -> bundled_model.Encode:
         return lambda texts: np.ones((len(texts), bundled_model.DIMENSION), dtype=np.float32)
 
-    monkeypatch.setattr(bundled_model, "_encoder", broken)
+    monkeypatch.setattr(bundled_model, "build_encoder", broken)
     with pytest.raises(bundled_model.BundledModelUnusable, match="wrong vectors"):
         bundled_model.load_encoder()
 

@@ -123,7 +123,9 @@ def test_what_is_english_already_is_not_read_again(text: str) -> None:
 
 
 def test_no_sense_holds_chinese_or_lies_about_its_kind() -> None:
-    assert not [sense for sense in translation._senses().values() if translation._HAN.search(sense) or "CL:" in sense]
+    assert not [
+        sense for sense in translation.load_senses().values() if translation._HAN.search(sense) or "CL:" in sense
+    ]
 
 
 def test_a_word_is_looked_up_a_few_times_however_long_the_text() -> None:
@@ -134,16 +136,16 @@ def test_a_word_is_looked_up_a_few_times_however_long_the_text() -> None:
             Counting.asked += 1
             return super().__contains__(word)
 
-    assert "".join(translation._cut("我喜欢你的猫" * 1_700, Counting(["喜欢"]))) == "我喜欢你的猫" * 1_700
+    assert "".join(translation.cut_into_words("我喜欢你的猫" * 1_700, Counting(["喜欢"]))) == "我喜欢你的猫" * 1_700
     assert Counting.asked <= translation.LONGEST_WORD * 10_200
 
 
 @pytest.fixture
 def unread() -> Iterator[None]:
     """The dictionary is not loaded yet."""
-    translation._senses.cache_clear()
+    translation.load_senses.cache_clear()
     yield
-    translation._senses.cache_clear()
+    translation.load_senses.cache_clear()
 
 
 @pytest.mark.real_embeddings

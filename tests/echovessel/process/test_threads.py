@@ -115,7 +115,7 @@ async def test_a_connection_past_its_age_is_closed_after_the_call():
 def test_a_forked_child_gets_a_pool_of_its_own():
     before = threads._pool
     try:
-        threads._renew_pool()
+        threads.renew_pool()
         assert threads._pool is not before
     finally:
         threads._pool = before

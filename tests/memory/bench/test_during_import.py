@@ -39,7 +39,7 @@ class Worker:
 def test_it_talks_through_the_whole_of_reading_and_storing_and_answers_what_is_asked(mira: Persona) -> None:
     job = looked_through(mira, CHAT, NAME)
     talks: Any = Worker(job, "writing", "remembering", "remembering", "drafting", "done")
-    seconds = during_import._talk_during(talks, job, limit=5)
+    seconds = during_import.talk_during(talks, job, limit=5)
     assert talks.talked == ["writing", "writing", "remembering", "remembering", "drafting"]
     assert (job.status, job.choices["roles"]) == ("done", {"Ana": "user", "Mira": "other"})
     assert list(seconds) == ["writing"]
@@ -50,12 +50,12 @@ def test_of_what_is_remembered_no_more_is_waited_for_than_was_wanted(mira: Perso
     job = brought(mira, CHAT, NAME)
     ImportJob.objects.filter(pk=job.pk).update(status="remembering", confirmed_at=NOW)
     talks: Any = Worker(job)
-    during_import._talk_during(talks, job, limit=3)
+    during_import.talk_during(talks, job, limit=3)
     assert talks.talked == ["remembering"] * 3
 
 
 def test_the_ratio_is_that_of_the_slowest_twentieth_to_the_same_alone() -> None:
-    told = during_import._spreads({"before": [10.0, 10.0], "writing": [30.0, 30.0, 30.0], "after": [20.0] * 9})
+    told = during_import.spreads_of({"before": [10.0, 10.0], "writing": [30.0, 30.0, 30.0], "after": [20.0] * 9})
     assert told["writing"] == {"p50": 30.0, "p95": 30.0, "ratio": 1.5, "turns": 3}
     assert {step: found["ratio"] for step, found in told.items()} == {"before": 0.5, "writing": 1.5, "after": 1.0}
 

@@ -338,7 +338,7 @@ def test_a_summary_of_very_many_readings_fits_its_place_and_says_something(mira:
     Extraction.objects.bulk_create(
         Extraction(session=session, chunk=number, through=1, answer=answer) for number, answer in enumerate(answers)
     )
-    apply._summarize(session)
+    apply.summarize_session(session)
     session.refresh_from_db()
     assert len(session.summary) == 400
     assert session.summary.startswith("Year 0 was about the…")
@@ -526,6 +526,6 @@ def test_a_summary_leaves_out_what_was_put_right_later_in_the_talk(mira: Persona
     ConceptNode.objects.filter(pk=wrong.pk).update(status="superseded", superseded_by=right)
     for number, summary in enumerate((before, "She has a cat.", now)):
         Extraction.objects.create(session=session, chunk=number, through=1, answer={"session_summary": summary})
-    apply._summarize(session)
+    apply.summarize_session(session)
     session.refresh_from_db()
     assert session.summary == f"She has a cat. {now}"

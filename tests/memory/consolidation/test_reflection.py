@@ -103,7 +103,7 @@ def test_what_was_put_away_while_the_model_thought_is_no_ground(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, status: str
 ) -> None:
     told(mira, model, clock, "rain")
-    store = reflection._store
+    store = reflection.store_thoughts
 
     def put_away_and_store(*args: Any) -> Any:
         ConceptNode.objects.filter(description="Ana said: rain").update(status=status)
@@ -113,7 +113,7 @@ def test_what_was_put_away_while_the_model_thought_is_no_ground(
         rain, shock = sorted(request.material["events"], key=lambda one: one["emotional_impact"], reverse=True)
         return {"thoughts": [thought("on rain", [rain["id"]]), thought("on both", [rain["id"], shock["id"]])]}
 
-    monkeypatch.setattr(reflection, "_store", put_away_and_store)
+    monkeypatch.setattr(reflection, "store_thoughts", put_away_and_store)
     told(mira, model, clock, "a shock", -9, answer)
     kept = ConceptNode.objects.get(kind="thought", description__startswith="on ")
     assert kept.description == "on both"
@@ -125,14 +125,14 @@ def test_what_was_put_away_while_the_model_thought_is_no_ground(
 def test_two_workers_together_reflect_no_more_often_than_one(
     mira: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store = reflection._store
+    store = reflection.store_thoughts
 
     def store_after_another(*args: Any) -> Any:
         for _ in range(3):
             ReflectionRun.objects.create(persona=mira, reason="shock", at=clock.now)
         return store(*args)
 
-    monkeypatch.setattr(reflection, "_store", store_after_another)
+    monkeypatch.setattr(reflection, "store_thoughts", store_after_another)
     told(mira, model, clock, "Omar died", -9)
     assert reasons() == ["shock", "shock", "shock", "hard_gate"]
     assert ReflectionRun.objects.latest("id").dropped == 1

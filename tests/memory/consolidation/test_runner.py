@@ -374,7 +374,7 @@ def test_killed_often_but_never_at_the_same_step_it_comes_to_its_end(
         patched.setattr(owner, name, step)
 
     with monkeypatch.context() as patched:
-        then_die(extraction_step, "_extract")
+        then_die(extraction_step, "extract_piece")
         for _ in range(9):
             with pytest.raises(Killed):
                 runner.run(session.pk, clock)
@@ -501,7 +501,7 @@ def test_events_and_thoughts_are_counted_once_whatever_was_repeated(
     session = a_talk(mira)
     ready(model)
     for owner, step in (
-        (consolidation_apply, "_summarize"),
+        (consolidation_apply, "summarize_session"),
         (reflection.replies, "delete"),
         (runner, "publish_boundary"),
     ):

@@ -120,7 +120,7 @@ def test_who_dies_in_the_middle_is_followed_by_one_that_goes_on_and_leaves_one_r
     for day in range(12):
         brought(job, f"Ana: I swam in the river on day {day}.", at=LONG_AGO + timedelta(days=day))
     with monkeypatch.context() as dying:
-        dying.setattr(cancellation, "_erase_or_close", _dies_after(7, cancellation._erase_or_close))
+        dying.setattr(cancellation, "erase_or_close", _dies_after(7, cancellation.erase_or_close))
         with pytest.raises(KeyboardInterrupt):
             erase_unread(job, NOW)
     assert Session.objects.count() == 7

@@ -195,7 +195,7 @@ def _kill(patched: pytest.MonkeyPatch, where: str) -> None:
         raise Killed
 
     if where == "before the answer is read":
-        patched.setattr(imports_drafts, "_sound", killed)
+        patched.setattr(imports_drafts, "sound_drafts", killed)
     elif where == "while it is stored":
         real, calls = drafts.propose, iter(range(9))
         patched.setattr(drafts, "propose", lambda *told: real(*told) if next(calls) < 2 else killed())

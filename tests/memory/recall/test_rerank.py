@@ -143,5 +143,5 @@ def recall_without(persona: Persona, settings: Any) -> Recall:
 
 def test_vectors_are_asked_for_at_addresses_that_may_be_called(settings: Any) -> None:
     for url in ("http://169.254.169.254/v1/embeddings", "http://metadata.example@127.0.0.1/v1", "ftp://127.0.0.1/v1"):
-        assert model_request._address_fault(url, 0)
-    assert not model_request._address_fault("http://127.0.0.1:11434/v1/embeddings", 0)
+        assert model_request.address_fault(url, 0)
+    assert not model_request.address_fault("http://127.0.0.1:11434/v1/embeddings", 0)

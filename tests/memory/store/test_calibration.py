@@ -43,7 +43,7 @@ def _back_to_the_bundled_model() -> Iterator[None]:
 def test_the_reference_is_the_bundled_models_own_measurement(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(embedding, "_encode", REAL_ENCODE)
     for name, path in evaluation.SETS.items():
-        measured = calibration._measure_set(embedding.BUNDLED, path, common_words._bundled_direction())
+        measured = calibration.measure_set(embedding.BUNDLED, path, common_words.bundled_direction())
         for kind, expected in cosine_scale.REFERENCE[name].items():
             assert measured[kind] == pytest.approx(expected, abs=0.01)
         assert measured["separation"] > 0.85

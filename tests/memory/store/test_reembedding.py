@@ -146,7 +146,7 @@ def test_until_the_switch_the_old_vectors_serve(
         assert StagedVector.objects.filter(model=NEW).count() == 10
         seen.append(recall(mira, ["Ana told of thing 3."], now=NOW, budget_tokens=300))
 
-    interrupting(monkeypatch, reembedding, "_switch", look, when=lambda: StagedVector.objects.count() == 10)
+    interrupting(monkeypatch, reembedding, "switch_over", look, when=lambda: StagedVector.objects.count() == 10)
     reembedding.change(NEW)
     assert seen[0].items == found.items
 
@@ -154,7 +154,7 @@ def test_until_the_switch_the_old_vectors_serve(
 def test_what_is_remembered_meanwhile_is_embedded_too(
     ten: list[ConceptNode], mira: Persona, remember: Remember, encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, staged = reembedding._stage, list[int]()
+    real, staged = reembedding.stage_vectors, list[int]()
 
     def others_talk(*args: Any) -> int:
         staged.append(real(*args))
@@ -162,7 +162,7 @@ def test_what_is_remembered_meanwhile_is_embedded_too(
             remember(mira, f"Ana told something new after batch {len(staged)}.")
         return staged[-1]
 
-    monkeypatch.setattr(reembedding, "_stage", others_talk)
+    monkeypatch.setattr(reembedding, "stage_vectors", others_talk)
     assert reembedding.change(NEW) == 12
     assert_all_are_of(NEW)
 
@@ -187,7 +187,7 @@ def test_what_is_forgotten_or_told_otherwise_while_it_is_embedded_is_not_staged(
         ConceptNode.objects.get(pk=ten[0].pk).delete()
         ConceptNode.objects.filter(pk=ten[1].pk).update(description="Ana told it otherwise.")
 
-    interrupting(monkeypatch, reembedding, "_stage", others_write)
+    interrupting(monkeypatch, reembedding, "stage_vectors", others_write)
     reembedding.change(NEW)
     assert ConceptNode.objects.count() == 9
     assert_all_are_of(NEW)
@@ -200,7 +200,7 @@ def test_a_memory_told_otherwise_after_it_was_staged_is_staged_anew(
         ConceptNode.objects.filter(pk=ten[1].pk).update(description="Ana told it otherwise.")
         ConceptNode.objects.filter(pk=ten[2].pk).update(description=ten[2].description, mention_count=2)
 
-    interrupting(monkeypatch, reembedding, "_switch", tell_otherwise, when=StagedVector.objects.exists)
+    interrupting(monkeypatch, reembedding, "switch_over", tell_otherwise, when=StagedVector.objects.exists)
     assert reembedding.change(NEW) == 11
     assert_all_are_of(NEW)
 
@@ -208,7 +208,7 @@ def test_a_memory_told_otherwise_after_it_was_staged_is_staged_anew(
 def test_after_a_stop_only_the_rest_is_made(
     ten: list[ConceptNode], encoder: Encoder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    real, staged = reembedding._stage, list[int]()
+    real, staged = reembedding.stage_vectors, list[int]()
 
     def stopping(*args: Any) -> int:
         if len(staged) == 2:
@@ -217,7 +217,7 @@ def test_after_a_stop_only_the_rest_is_made(
         return staged[-1]
 
     with monkeypatch.context() as patched:
-        patched.setattr(reembedding, "_stage", stopping)
+        patched.setattr(reembedding, "stage_vectors", stopping)
         with pytest.raises(CommandError, match="Nothing that was made is lost") as stopped:
             reembed("--model", NEW)
     assert stopped.value.returncode == 130
@@ -296,7 +296,7 @@ def test_after_the_death_of_one_the_next_takes_over(ten: list[ConceptNode], hold
     assert Reembedding.objects.get().holder == ""
 
 
-@pytest.mark.parametrize("step", ["_stage", "_switch", "_clear_away"])
+@pytest.mark.parametrize("step", ["stage_vectors", "switch_over", "_clear_away"])
 def test_whoever_was_given_up_for_dead_writes_nothing_more(
     ten: list[ConceptNode], monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
@@ -307,7 +307,7 @@ def test_whoever_was_given_up_for_dead_writes_nothing_more(
     with pytest.raises(reembedding.Busy, match="taken over"):
         reembedding.change(NEW)
     assert models() == {NEW if step == "_clear_away" else OLD}
-    assert StagedVector.objects.count() == (0 if step == "_stage" else 10)
+    assert StagedVector.objects.count() == (0 if step == "stage_vectors" else 10)
     assert Reembedding.objects.get().holder == "elsewhere:1:abc:def"
 
 

@@ -120,7 +120,7 @@ def test_what_was_made_by_another_model_of_that_name_is_not_mixed_in(
     five: list[ConceptNode], server: EmbeddingServer, mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with monkeypatch.context() as patched:
-        patched.setattr(reembedding, "_switch", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
+        patched.setattr(reembedding, "switch_over", lambda *args: (_ for _ in ()).throw(KeyboardInterrupt))
         with pytest.raises(CommandError):
             reembed("--model", "bge-m3")
     StagedVector.objects.filter(pk__in=StagedVector.objects.order_by("-pk").values("pk")[:2]).delete()

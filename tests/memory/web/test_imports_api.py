@@ -110,13 +110,13 @@ def test_of_two_people_one_is_what_the_other_is_not(owner: Client, mira: Persona
 
 def test_what_was_answered_elsewhere_meanwhile_is_a_conflict(owner: Client, mira: Persona, monkeypatch: Any) -> None:
     address = looked_through(owner, f"/api/personas/{mira.uuid}/imports")
-    begin_writing = runs._begin_writing
+    begin_writing = runs.begin_writing
 
     def overtaken(job: ImportJob, *given: Any) -> None:
         begin_writing(ImportJob.objects.get(pk=job.pk), *given)
         begin_writing(job, *given)
 
-    monkeypatch.setattr(runs, "_begin_writing", overtaken)
+    monkeypatch.setattr(runs, "begin_writing", overtaken)
     answer = sent(owner, f"{address}/confirm", roles=ROLES, undated="2024-01-05")
     assert (answer.status_code, answer.json()["code"], answer.json()["status_now"]) == (409, "not_asking", "writing")
 

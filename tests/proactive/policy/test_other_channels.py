@@ -78,7 +78,7 @@ def test_the_day_on_which_the_user_spoke_last_is_of_a_talk_with_her(mira: Person
 def test_a_diary_is_no_channel_that_she_may_not_speak_of(mira: Persona) -> None:
     talk(mira, "Good night.", status="closed")
     brought(an_import(mira), "Ana: Rain.", kind="prose")
-    assert write._unnamed_channels(mira, "") == ["web"]
+    assert write.unnamed_channels(mira, "") == ["web"]
 
 
 def test_a_cry_in_a_file_sets_nobody_holding_back(mira: Persona, model: Script) -> None:

@@ -102,14 +102,14 @@ def test_no_notice_is_sent_twice(service: PushService, phone: Browser, said: Out
 
 def test_that_it_was_sent_is_noted_before_it_is(service: PushService, phone: Browser, said: Outreach) -> None:
     noted: list[Any] = []
-    send = notify._send
+    send = notify.send_notice
 
     def looking(*args: Any) -> int:
         noted.append(Outreach.objects.get().pushed_at)
         return send(*args)
 
     with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(notify, "_send", looking)
+        patched.setattr(notify, "send_notice", looking)
         notify.notify(said, NOW)
     assert noted == [NOW]
 
@@ -361,7 +361,7 @@ def test_the_key_is_given_to_who_is_signed_in(signed_in: Client) -> None:
 def test_the_key_is_kept_and_nobody_elses_to_read(settings: Any, tmp_path: Path) -> None:
     settings.DATA_DIR = tmp_path
     first = vapid.public_key()
-    vapid._load_or_make.cache_clear()
+    vapid.load_or_make_key.cache_clear()
     assert vapid.public_key() == first
     [file] = tmp_path.iterdir()
     assert (file.name, stat.S_IMODE(file.stat().st_mode)) == ("vapid_key.pem", 0o600)

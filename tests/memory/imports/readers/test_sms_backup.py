@@ -71,7 +71,7 @@ def test_pieces_of_any_length_say_the_same() -> None:
     )
     for size in (1, 2, 7, 64, 5000, 100_000):
         pieces = [text[start : start + size] for start in range(0, len(text), size)]
-        mended = "".join(sms_backup._mended(sms_backup._without_pictures(pieces)))
+        mended = "".join(sms_backup.mend_references(sms_backup.drop_pictures(pieces)))
         assert "😂" in mended, size
         assert "b c &amp; d" in mended, size
         assert mended.endswith("</smses>"), size
