@@ -9,7 +9,6 @@ from zoneinfo import ZoneInfo
 
 from django.db.models import Sum
 
-from chat.models import Message
 from echovessel.language.coarse_dates import span_of
 from echovessel.language.dates import days_in, number_zh
 from echovessel.language.kinship import relatives_in
@@ -61,6 +60,48 @@ class Memory:
         """Whether it tells it, or still tells it after it has replaced what told it first."""
         return not (self.lines | self.earlier).isdisjoint(lines) and has_terms(self.node.description, terms)
 
+    def is_invented(self, story: Story) -> bool:
+        """Whether it tells a decoy, or a name or number that nobody has said."""
+        description = self.node.description
+        told = [decoy for decoy in story.decoys if self.tells(decoy.terms, decoy.lines)]
+        for decoy in told:
+            # It may say that it is not so: "does not hate his job".
+            places = [description.casefold().find(spelling.casefold()) for term in decoy.terms for spelling in term]
+            ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
+            if not any(map(_NOT.search, ahead)):
+                return True
+        said = " ".join([story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]).casefold()
+        numbers = {int(number) for number in _NUMBER.findall(description)}
+        # In digits or Chinese characters; of a year also its last two digits.
+        said_numbers = {int(number) for number in _NUMBER.findall(said)} | set(map(number_zh, _NUMBER_ZH.findall(said)))
+        said_numbers |= {1900 + int(year) for year in _SHORT_YEAR.findall(said)}
+        unsaid = numbers - said_numbers - self.parts_of_days(story)
+        return bool(unsaid) or any(
+            name.casefold() not in said and name not in _CALENDAR for name in _NAME.findall(description)
+        )
+
+    def parts_of_days(self, story: Story) -> set[int]:
+        """The years, months and days that the cited lines name, in words or digits, and that of the session itself."""
+        days: set[date] = {self.node.created_at.date()}
+        zone = ZoneInfo(story.timezone)
+        said_on = {session.id: session.at.astimezone(zone).date() for session in story.sessions}
+        for name, _speaker, text in story.lines():
+            if name in self.lines:
+                today = said_on[name.split(".")[0]]
+                spans = [today, *(day for mention in named_days(text, today) for day in mention)]
+                coarse = days_in(text, today)
+                days |= {*spans, *((coarse.start, coarse.end) if coarse else ())}
+        # A month or a season without a year is that of this year, the last or the next.
+        coded = [self.node.event_time_start, self.node.event_time_end]
+        coded += [
+            part
+            for code in (self.node.since, self.node.until)
+            if (span := span_of(code))
+            for part in vars(span).values()
+        ]
+        near = {day for day in coded if day and min(abs(day.year - other.year) for other in days) <= 1}
+        return {part for day in days | near for part in (day.year, day.month, day.day)}
+
 
 def judge(story: Story, run: StoryRun) -> dict[str, Share]:
     """The measures of what is stored."""
@@ -103,7 +144,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
             for peak, weights in zip(story.peaks, peaks, strict=True)
             if weights
         ),
-        "nothing invented": _share(not _is_invented(memory, story) for memory in true_now),
+        "nothing invented": _share(not memory.is_invented(story) for memory in true_now),
         "replaced": _share(
             _is_replaced(true_now, by_id[pair.old], by_id[pair.new], is_last=pair.new not in replaced)
             for pair in story.replaced
@@ -115,7 +156,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         "wishes learned": _share(
             any(one.node.kind == Kind.LESSON and wish.line in one.lines for one in memories) for wish in story.wishes
         ),
-        "wishes to forget obeyed": _share(_is_forgotten(run, wish.terms, wish.line) for wish in story.forgotten),
+        "wishes to forget obeyed": _share(run.is_forgotten(wish.terms, wish.line) for wish in story.forgotten),
         "people kept": _share(_people(story, run)),
         "events with a tag": _share(bool(memory.node.relational_tags) for memory in events),
         "in the right language": _share(
@@ -154,50 +195,6 @@ def cost(run: StoryRun) -> dict[str, float]:
     return {name: float(value or 0) for name, value in totals.items()}
 
 
-def _is_invented(memory: Memory, story: Story) -> bool:
-    """Whether it tells a decoy, or a name or number that nobody has said."""
-    description = memory.node.description
-    told = [decoy for decoy in story.decoys if memory.tells(decoy.terms, decoy.lines)]
-    for decoy in told:
-        # It may say that it is not so: "does not hate his job".
-        places = [description.casefold().find(spelling.casefold()) for term in decoy.terms for spelling in term]
-        ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
-        if not any(map(_NOT.search, ahead)):
-            return True
-    said = " ".join([story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]).casefold()
-    numbers = {int(number) for number in _NUMBER.findall(description)}
-    # In digits or Chinese characters; of a year also its last two digits.
-    said_numbers = {int(number) for number in _NUMBER.findall(said)} | set(map(number_zh, _NUMBER_ZH.findall(said)))
-    said_numbers |= {1900 + int(year) for year in _SHORT_YEAR.findall(said)}
-    unsaid = numbers - said_numbers - _parts_of_days(memory, story)
-    return bool(unsaid) or any(
-        name.casefold() not in said and name not in _CALENDAR for name in _NAME.findall(description)
-    )
-
-
-def _parts_of_days(memory: Memory, story: Story) -> set[int]:
-    """The years, months and days that the cited lines name, in words or digits, and that of the session itself."""
-    days: set[date] = {memory.node.created_at.date()}
-    zone = ZoneInfo(story.timezone)
-    said_on = {session.id: session.at.astimezone(zone).date() for session in story.sessions}
-    for name, _speaker, text in story.lines():
-        if name in memory.lines:
-            today = said_on[name.split(".")[0]]
-            spans = [today, *(day for mention in named_days(text, today) for day in mention)]
-            coarse = days_in(text, today)
-            days |= {*spans, *((coarse.start, coarse.end) if coarse else ())}
-    # A month or a season without a year is that of this year, the last or the next.
-    coded = [memory.node.event_time_start, memory.node.event_time_end]
-    coded += [
-        part
-        for code in (memory.node.since, memory.node.until)
-        if (span := span_of(code))
-        for part in vars(span).values()
-    ]
-    near = {day for day in coded if day and min(abs(day.year - other.year) for other in days) <= 1}
-    return {part for day in days | near for part in (day.year, day.month, day.day)}
-
-
 def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan, *, is_last: bool) -> bool:
     """Whether the new one is kept, where no third has taken its place, and the old one told as true by no memory that
     does not tell of the new one, too."""
@@ -209,16 +206,6 @@ def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan,
     return is_kept and all(
         one.node.kind == Kind.EVENT or one.node.until or one.node.plan_state in ("done", "cancelled") for one in stale
     )
-
-
-def _is_forgotten(run: StoryRun, terms: Sequence[Sequence[str]], line: str) -> bool:
-    """No memory says it, and no model reads a message that says it, but for the request itself."""
-    messages = run.persona.messages.filter(withheld=False, role=Message.Role.USER).exclude(pk=run.messages[line].pk)
-    texts = [
-        *run.persona.nodes.active().values_list("description", flat=True),
-        *messages.values_list("content", flat=True),
-    ]
-    return not any(has_terms(text, terms) for text in texts)
 
 
 def _people(story: Story, run: StoryRun) -> Iterable[bool]:

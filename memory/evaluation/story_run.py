@@ -1,5 +1,6 @@
 """Tell a story to a persona through the pipeline of a real conversation: each turn, each close, each consolidation."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
@@ -13,7 +14,7 @@ from chat.turns import turn as turns
 from memory.afterwards import after_turn
 from memory.beforehand import before_prompt
 from memory.consolidation import runner
-from memory.evaluation.stories import Story
+from memory.evaluation.stories import Story, has_terms
 from memory.forgetting import by_word
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
@@ -36,6 +37,33 @@ class StoryRun:
     ended_at: datetime | None = None
     failure: str = ""  # of the session that could not be consolidated, with which the telling ended
 
+    def run_turn(self, session_id: str, turn: list[tuple[int, str, str]], now: datetime, language: str) -> datetime:
+        """One turn, with the reply of the story, or the one that memory itself gives to a request to forget, which is
+        then confirmed. Returns the time after it."""
+        for place, speaker, text in turn:
+            if speaker == "owner":
+                now += BETWEEN_LINES
+                self.messages[f"{session_id}.{place}"] = receive_message(self.persona, text, None, CHANNEL, now).message
+        reply = "\n\n".join(text for _place, speaker, text in turn if speaker == "persona")
+        places = [place for place, speaker, _text in turn if speaker == "persona"]
+        now, stored, was_asked = _reply(self.persona, reply, now)
+        if stored:
+            self.messages |= {f"{session_id}.{place}": stored for place in places}
+        if was_asked:
+            now += BETWEEN_LINES
+            receive_message(self.persona, YES[language], None, CHANNEL, now)
+            now, _stored, _asked = _reply(self.persona, "", now)
+        return now
+
+    def is_forgotten(self, terms: Sequence[Sequence[str]], line: str) -> bool:
+        """No memory says it, and no model reads a message that says it, but for the request itself."""
+        messages = self.persona.messages.filter(withheld=False, role=Message.Role.USER)
+        texts = [
+            *self.persona.nodes.active().values_list("description", flat=True),
+            *messages.exclude(pk=self.messages[line].pk).values_list("content", flat=True),
+        ]
+        return not any(has_terms(text, terms) for text in texts)
+
 
 def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Message] | None = None) -> StoryRun:
     """A new owner tells the story to a new persona. Without `consolidate` only the messages are kept. `messages` are
@@ -51,7 +79,7 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
     for session in story.sessions:
         now = session.at
         for turn in session.turns():
-            now = _run_turn(run, session.id, turn, now, story.language)
+            now = run.run_turn(session.id, turn, now, story.language)
         now += RESTED
         for stored in Session.objects.open().filter(persona=persona).select_related("persona"):
             close(stored, Session.CloseReason.IDLE, now)
@@ -60,28 +88,6 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
                 return run
         run.ended_at = now
     return run
-
-
-def _run_turn(
-    run: StoryRun, session_id: str, group: list[tuple[int, str, str]], now: datetime, language: str
-) -> datetime:
-    """One turn, with the reply of the story, or the one that memory itself gives to a request to forget, which is then
-    confirmed. Returns the time after it."""
-    persona = run.persona
-    for place, speaker, text in group:
-        if speaker == "owner":
-            now += BETWEEN_LINES
-            run.messages[f"{session_id}.{place}"] = receive_message(persona, text, None, CHANNEL, now).message
-    reply = "\n\n".join(text for _place, speaker, text in group if speaker == "persona")
-    places = [place for place, speaker, _text in group if speaker == "persona"]
-    now, stored, was_asked = _reply(persona, reply, now)
-    if stored:
-        run.messages |= {f"{session_id}.{place}": stored for place in places}
-    if was_asked:
-        now += BETWEEN_LINES
-        receive_message(persona, YES[language], None, CHANNEL, now)
-        now, _stored, _asked = _reply(persona, "", now)
-    return now
 
 
 def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Message | None, bool]:
