@@ -1,11 +1,10 @@
 """The timeline: events, thoughts, people and moods, newest first."""
 
 import heapq
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import islice
-from typing import Any
 from uuid import UUID
 
 from django.db.models import Exists, OuterRef
@@ -43,12 +42,56 @@ class Row:
     tags: tuple[str, ...] = ()
     asked_for: bool = False
 
+    @classmethod
+    def of_node(cls, node: ConceptNode) -> "Row":
+        return cls(
+            key=f"node-{node.uuid}-{node.mention_count}-{node.status}-{node.outcome}",
+            kind=node.kind,
+            title=node.description,
+            at=node.created_at,
+            uuid=node.uuid,
+            status=node.status,
+            outcome=node.outcome,
+            impact=node.emotional_impact,
+            tags=tuple(map(str, (*node.relational_tags, *node.emotion_tags))),
+            asked_for=node.source == ConceptNode.Source.PERSON,
+        )
+
+    @classmethod
+    def of_entity(cls, entity: Entity) -> "Row":
+        others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
+        return cls(
+            key=f"entity-{entity.uuid}",
+            kind="entity",
+            title=entity.canonical_name,
+            at=entity.created_at,
+            uuid=entity.uuid,
+            detail=" · ".join([entity.relation_label or str(entity.get_kind_display()), *others]),
+        )
+
+    @classmethod
+    def of_mood(cls, change: MoodChange) -> "Row":
+        signal = change.last_user_signal or ""
+        return cls(
+            key=f"mood-{change.uuid}",
+            kind="mood",
+            title=str(_("at ease")) if change.mood.casefold() in NEUTRAL_WORDS else change.mood,
+            at=change.at,
+            uuid=change.uuid,
+            detail=str(SIGNALS.get(signal, signal)),
+        )
+
 
 def rows(persona: Persona, limit: int = 60) -> list[Row]:
     """The newest rows of every layer above the messages, newest first."""
-    sources = (_nodes(persona, limit), _entities(persona, limit), _moods(persona, limit))
-    merged = heapq.merge(*sources, key=lambda row: row.at, reverse=True)
-    return list(islice(merged, limit))
+    nodes = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
+    # Entities that a shown memory mentions; one whose memories are all archived or hidden is not shown.
+    shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
+    entities = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
+    entities = entities.prefetch_related("aliases")[:limit]
+    moods = MoodChange.objects.filter(persona=persona)[:limit]
+    sources = (map(Row.of_node, nodes), map(Row.of_entity, entities), map(Row.of_mood, moods))
+    return list(islice(heapq.merge(*sources, key=lambda row: row.at, reverse=True), limit))
 
 
 @dataclass(frozen=True)
@@ -85,50 +128,3 @@ def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[Sessi
         for talk in talks
         for nodes in [by_talk.get(talk.pk, [])]
     ]
-
-
-def _nodes(persona: Persona, limit: int) -> Iterator[Row]:
-    nodes = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
-    for node in nodes:
-        tags: list[Any] = [*node.relational_tags, *node.emotion_tags]
-        yield Row(
-            key=f"node-{node.uuid}-{node.mention_count}-{node.status}-{node.outcome}",
-            kind=node.kind,
-            title=node.description,
-            at=node.created_at,
-            uuid=node.uuid,
-            status=node.status,
-            outcome=node.outcome,
-            impact=node.emotional_impact,
-            tags=tuple(str(tag) for tag in tags),
-            asked_for=node.source == ConceptNode.Source.PERSON,
-        )
-
-
-def _entities(persona: Persona, limit: int) -> Iterator[Row]:
-    """Entities that a shown memory mentions; one whose memories are all archived or hidden is not shown."""
-    shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
-    entities = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
-    for entity in entities.prefetch_related("aliases")[:limit]:
-        others = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
-        yield Row(
-            key=f"entity-{entity.uuid}",
-            kind="entity",
-            title=entity.canonical_name,
-            at=entity.created_at,
-            uuid=entity.uuid,
-            detail=" · ".join([entity.relation_label or str(entity.get_kind_display()), *others]),
-        )
-
-
-def _moods(persona: Persona, limit: int) -> Iterator[Row]:
-    for change in MoodChange.objects.filter(persona=persona)[:limit]:
-        signal = change.last_user_signal or ""
-        yield Row(
-            key=f"mood-{change.uuid}",
-            kind="mood",
-            title=str(_("at ease")) if change.mood.casefold() in NEUTRAL_WORDS else change.mood,
-            at=change.at,
-            uuid=change.uuid,
-            detail=str(SIGNALS.get(signal, signal)),
-        )

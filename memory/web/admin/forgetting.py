@@ -50,6 +50,21 @@ class ForgetRequest:
     rows: Sequence[Any]
     owner_id: int
 
+    @classmethod
+    def read(cls, request: HttpRequest) -> "ForgetRequest | None":
+        """What the address or the form names, as far as it is there; None where nothing is, or it is not of one
+        persona."""
+        params = request.POST if request.method == "POST" else request.GET
+        kind, keys = params.get("kind", ""), params.getlist("key")
+        if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(read_key, keys)):
+            raise Http404
+        rows = list(MODELS[kind].objects.filter(pk__in=list(map(read_key, keys))).order_by("pk"))
+        whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}
+        if len(whose) != 1 or (kind in WHOLLY and len(rows) > 1):
+            return None
+        owner = rows[0].pk if kind == "owner" else Persona.objects.get(pk=_persona_id(rows[0])).owner_id
+        return cls(kind, rows, owner)
+
     @property
     def targets(self) -> list[Target]:
         return [Target(self.kind, row.pk) for row in self.rows]
@@ -63,7 +78,7 @@ class ForgetRequest:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
-    wanted = _read_request(request)
+    wanted = ForgetRequest.read(request)
     if wanted is None:
         messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
@@ -103,20 +118,6 @@ def forget(request: HttpRequest) -> HttpResponse:
         for row in wanted.rows
     )
     return redirect("admin:memory_receipt_change", done.pk)
-
-
-def _read_request(request: HttpRequest) -> ForgetRequest | None:
-    """What the address or the form names, as far as it is there; None where nothing is, or it is not of one persona."""
-    params = request.POST if request.method == "POST" else request.GET
-    kind, keys = params.get("kind", ""), params.getlist("key")
-    if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(read_key, keys)):
-        raise Http404
-    rows = list(MODELS[kind].objects.filter(pk__in=list(map(read_key, keys))).order_by("pk"))
-    whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}
-    if len(whose) != 1 or (kind in WHOLLY and len(rows) > 1):
-        return None
-    owner = rows[0].pk if kind == "owner" else Persona.objects.get(pk=_persona_id(rows[0])).owner_id
-    return ForgetRequest(kind, rows, owner)
 
 
 def _persona_id(row: Any) -> int:

@@ -73,7 +73,14 @@ class Bond:
 def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
     """The places on the map, most memories first, on as many rings around the owner as they need."""
     rings = _fill_rings(len(people))
-    places = [_place(ring, number, rings) for ring, count in enumerate(rings) for number in range(count)]
+    places = []
+    for ring, count in enumerate(rings):
+        # A single ring stands where the middle one of three would.
+        reach = 0.42 * (ring + 1) / max(len(rings), 1.5)
+        for number in range(count):
+            angle = 2 * math.pi * number / count - math.pi / 2 + ring * 0.35
+            x, y = 0.5 + reach * math.cos(angle), 0.49 + reach * math.sin(angle)
+            places.append((MAP_WIDTH * x, MAP_HEIGHT * y))
     most = max((count for _, count in people), default=1) or 1
     return [
         Spot(entity, round(x, 1), round(y, 1), round(13 + 11 * math.sqrt(count / most), 1))
@@ -93,13 +100,6 @@ def _fill_rings(total: int) -> list[int]:
             rings.append(min(room, total))
             total -= room
     return rings
-
-
-def _place(ring: int, number: int, rings: Sequence[int]) -> tuple[float, float]:
-    """The place of number `number` on a ring. A single ring stands where the middle one of three would."""
-    angle = 2 * math.pi * number / rings[ring] - math.pi / 2 + ring * 0.35
-    reach = 0.42 * (ring + 1) / max(len(rings), 1.5)
-    return MAP_WIDTH * (0.5 + reach * math.cos(angle)), MAP_HEIGHT * (0.49 + reach * math.sin(angle))
 
 
 def bonds(spots: Sequence[Spot]) -> list[Bond]:
