@@ -107,7 +107,16 @@ def language_of_visitor() -> str:
 def load_pages(language: str) -> tuple[HelpPage, ...]:
     """All pages in a language, read once: they change with the program alone."""
     autodiscover_modules("knobs")
-    return tuple(_load_page(name, language) for name in PAGES)
+    pages = []
+    for name in PAGES:
+        tokens = _parse(name, language)
+        anchors = [slugify(text) for text in _section_titles(_parse(name, "en"))]
+        headings = tuple(map(Heading, anchors, _section_titles(tokens)))
+        for token, heading in zip(filter(_opens_section, tokens), headings, strict=True):
+            token.attrSet("id", heading.anchor)
+        body = _markdown.renderer.render(tokens[3:], _markdown.options, {"language": language})
+        pages.append(HelpPage(name, tokens[1].content, _text(tokens[4]), body, headings))
+    return tuple(pages)
 
 
 def fill_in_knobs(text: str) -> str:
@@ -122,17 +131,6 @@ def fill_in_knobs(text: str) -> str:
 def describe_knobs() -> list[dict[str, Any]]:
     """Every knob by its name, with its value here. A template would call a knob itself where it names one."""
     return [asdict(knob) | {"value": knob()} for _name, knob in sorted(knobs.REGISTRY.items())]
-
-
-def _load_page(name: str, language: str) -> HelpPage:
-    tokens = _parse(name, language)
-    anchors = [slugify(text) for text in _section_titles(_parse(name, "en"))]
-    headings = tuple(map(Heading, anchors, _section_titles(tokens)))
-    for token, heading in zip((one for one in tokens if _opens_section(one)), headings, strict=True):
-        token.attrSet("id", heading.anchor)
-    title, lead = tokens[1].content, _text(tokens[4])
-    body = _markdown.renderer.render(tokens[3:], _markdown.options, {"language": language})
-    return HelpPage(name, title, lead, body, headings)
 
 
 def _parse(name: str, language: str) -> list[Token]:
