@@ -162,17 +162,17 @@ def _with_prefix(texts: Sequence[str], model: str, as_query: bool) -> Sequence[s
 def _wish_for(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool | None = None) -> "Future[np.ndarray]":
     if is_served(model):
         hurried = as_query if is_hurried is None else is_hurried
-        return _executor_for(model).submit(_ask_server, texts, model, not as_query, hurried)
+
+        def ask_server() -> np.ndarray:
+            rows = _server(model).embed(texts, is_stored=not as_query, is_hurried=hurried)
+            _lately.keep(model, texts, rows)
+            return rows
+
+        return _executor_for(model).submit(ask_server)
     wish = _Request(model, texts, Future())
     _wishes.append(wish)
     _executor_for(model).submit(_grant_some)
     return wish.answer
-
-
-def _ask_server(texts: Sequence[str], model: str, is_stored: bool, is_hurried: bool) -> np.ndarray:
-    rows = _server(model).embed(texts, is_stored=is_stored, is_hurried=is_hurried)
-    _lately.keep(model, texts, rows)
-    return rows
 
 
 def _is_loaded() -> bool:
