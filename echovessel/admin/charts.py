@@ -5,7 +5,7 @@ and no other host.
 """
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ class Bar:
     width: str
     height: str
     series: int
-    told: str
+    tooltip: str
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Dot:
     x: str
     y: str
     series: int
-    told: str
+    tooltip: str
 
 
 @dataclass(frozen=True)
@@ -81,50 +81,37 @@ class Chart:
 def stacked_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """Columns in which the series stand on top of each other."""
     heights = [[one.values[place] or 0 for one in series] for place in range(len(columns))]
-    peak = _round_up(max(map(sum, heights), default=0))
-    bars = [bar for place, values in enumerate(heights) for bar in _pile(place, values, columns, series, peak)]
+    peak, step = _round_up(max(map(sum, heights), default=0)), WIDTH / max(1, len(columns))
+    width, bars = _number(step * (1 - GAP)), []
+    for place, values in enumerate(heights):
+        x, foot = _number(step * (place + GAP / 2)), float(HEIGHT)
+        for number, value in enumerate(values):
+            if value > 0:
+                height = HEIGHT * value / peak
+                foot -= height
+                tooltip = f"{columns[place]} · {series[number].name}: {_number(value)}"
+                bars.append(Bar(x, _number(foot), width, _number(height), number, tooltip))
     return _chart(name, title, unit, columns, series, peak, bars=bars)
 
 
 def line_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """A line per series, with a dot for each value: one that has no neighbour makes no line."""
     peak = _round_up(max((value or 0 for one in series for value in one.values), default=0))
-    dots = [_dots(number, one, columns, peak) for number, one in enumerate(series)] if peak else []
-    lines = [" ".join(f"{dot.x},{dot.y}" for dot in line) for line in dots]
-    return _chart(name, title, unit, columns, series, peak, lines=lines, dots=[dot for line in dots for dot in line])
-
-
-def _pile(
-    place: int, values: Sequence[float], columns: Sequence[Any], series: Sequence[Series], peak: float
-) -> Iterator[Bar]:
-    step, foot = WIDTH / len(columns), float(HEIGHT)
-    for number, value in enumerate(values):
-        if value > 0:
-            height = HEIGHT * value / peak
-            foot -= height
-            told = f"{columns[place]} · {series[number].name}: {_number(value)}"
-            yield Bar(
-                _number(step * (place + GAP / 2)),
-                _number(foot),
-                _number(step * (1 - GAP)),
-                _number(height),
+    lines, dots = [], list[Dot]()
+    for number, one in enumerate(series if peak else ()):
+        line = [
+            Dot(
+                _number(WIDTH / len(one.values) * (place + 0.5)),
+                _number(HEIGHT * (1 - value / peak)),
                 number,
-                told,
+                f"{columns[place]} · {one.name}: {_number(value)}",
             )
-
-
-def _dots(number: int, series: Series, columns: Sequence[Any], peak: float) -> list[Dot]:
-    step = WIDTH / len(series.values)
-    return [
-        Dot(
-            _number(step * (place + 0.5)),
-            _number(HEIGHT * (1 - value / peak)),
-            number,
-            f"{columns[place]} · {series.name}: {_number(value)}",
-        )
-        for place, value in enumerate(series.values)
-        if value is not None
-    ]
+            for place, value in enumerate(one.values)
+            if value is not None
+        ]
+        lines.append(" ".join(f"{dot.x},{dot.y}" for dot in line))
+        dots += line
+    return _chart(name, title, unit, columns, series, peak, lines=lines, dots=dots)
 
 
 def _chart(

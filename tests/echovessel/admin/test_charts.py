@@ -40,7 +40,8 @@ def test_columns_are_as_high_as_what_stands_in_them() -> None:
 def test_a_line_leaves_out_what_is_not_known() -> None:
     chart = line_chart("x", "x", "things", ["1", "2", "3"], [Series("ms", [10, None, 5])])
     assert chart.lines == ["80,0 400,70"]
-    assert [(dot.x, dot.y, dot.told) for dot in chart.dots] == [("80", "0", "1 · ms: 10"), ("400", "70", "3 · ms: 5")]
+    shown = [(dot.x, dot.y, dot.tooltip) for dot in chart.dots]
+    assert shown == [("80", "0", "1 · ms: 10"), ("400", "70", "3 · ms: 5")]
 
 
 def test_a_value_however_small_has_its_bar() -> None:
