@@ -64,7 +64,7 @@ def _memories(persona: Persona) -> Iterator[Remembered]:
             yield Remembered(block.content, kind, None, 1.0, f"{persona.uuid}-{block.label}", "", rest)
     links = _Links(persona)
     for node in in_order(persona.nodes.order_by("pk")):
-        yield _memory(node, links)
+        yield links.memory(node)
     described = persona.entities.exclude(status=Entity.Status.MERGED).exclude(description="").order_by("pk")
     for entity in in_order(described.prefetch_related("aliases")):
         names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
@@ -103,28 +103,27 @@ class _Links:
             for ground in grounds
         ]
 
-
-def _memory(node: ConceptNode, links: _Links) -> Remembered:
-    relations = links.relations(node)
-    rest = _rest(node.created_at, method="manual" if node.source == "person" else "llm_inference")
-    # When it was; the days of what happened are whole ones, in no zone of their own.
-    start, end = node.event_time_start, node.event_time_end
-    days = {"valid_from": _midnight(start), "valid_until": _midnight(end)} if start and end else {}
-    successor = links.nodes.get(node.superseded_by_id or 0)
-    superseded = {"superseded_by": str(successor)} if successor else {}
-    rest["temporal"] |= {"updated_at": node.last_mentioned_at.isoformat()} | days | superseded
-    if place := links.said_in.get(node.pk):
-        rest["provenance"] |= {"message_ref": str(place[0]), "conversation_ref": str(place[1])}
-    # What the specification has no word for.
-    names = ("kind", "subject", "status", "emotional_impact", "emotion_tags", "relational_tags", "verification")
-    rest |= {
-        "status": _STATUSES.get(node.status, "deprecated"),
-        "tags": [tag for tag in (*node.emotion_tags, *node.relational_tags) if _TAG.fullmatch(tag)],
-        "metadata": {name: getattr(node, name) for name in (*names, "outcome", "pinned", "mention_count")},
-    }
-    rest |= {RELATIONS: relations} if relations else {}
-    kind = _TYPES.get(node.kind, node.kind)
-    return Remembered(node.description, kind, node.event_time_start, node.confidence, str(node.uuid), "", rest)
+    def memory(self, node: ConceptNode) -> Remembered:
+        relations = self.relations(node)
+        rest = _rest(node.created_at, method="manual" if node.source == "person" else "llm_inference")
+        # When it was; the days of what happened are whole ones, in no zone of their own.
+        start, end = node.event_time_start, node.event_time_end
+        days = {"valid_from": _midnight(start), "valid_until": _midnight(end)} if start and end else {}
+        successor = self.nodes.get(node.superseded_by_id or 0)
+        superseded = {"superseded_by": str(successor)} if successor else {}
+        rest["temporal"] |= {"updated_at": node.last_mentioned_at.isoformat()} | days | superseded
+        if place := self.said_in.get(node.pk):
+            rest["provenance"] |= {"message_ref": str(place[0]), "conversation_ref": str(place[1])}
+        # What the specification has no word for.
+        names = ("kind", "subject", "status", "emotional_impact", "emotion_tags", "relational_tags", "verification")
+        rest |= {
+            "status": _STATUSES.get(node.status, "deprecated"),
+            "tags": [tag for tag in (*node.emotion_tags, *node.relational_tags) if _TAG.fullmatch(tag)],
+            "metadata": {name: getattr(node, name) for name in (*names, "outcome", "pinned", "mention_count")},
+        }
+        rest |= {RELATIONS: relations} if relations else {}
+        kind = _TYPES.get(node.kind, node.kind)
+        return Remembered(node.description, kind, node.event_time_start, node.confidence, str(node.uuid), "", rest)
 
 
 def _midnight(day: date) -> str:
