@@ -11,7 +11,7 @@ death, goes on where the dead one stopped (`data_dir_lock.enter`). Every step ca
 import contextlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import astuple, dataclass
 from pathlib import Path
 
@@ -78,11 +78,6 @@ def sync(path: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def sync_all(paths: Iterable[Path]) -> None:
-    for path in paths:
-        sync(path)
 
 
 def open_private(path: str, flags: int) -> int:
