@@ -84,7 +84,7 @@ def analyze_now(
     job.refresh_from_db()
 
 
-def analyze_again(job: ImportJob, choices: Choices, now: datetime) -> None:
+def analyze_again(job: ImportJob, choices: Choices) -> None:
     """Have the file analyzed once more, read as the choices say; if it cannot be read so, the earlier analysis is
     restored. Raises NotAwaitingConfirmation."""
     queued: dict[str, Any] = {

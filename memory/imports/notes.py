@@ -48,7 +48,7 @@ class PreparedNotes:
     model: str
 
 
-def prepare_notes(persona: Persona, notes: Sequence[Note], import_uuid: UUID, now: datetime) -> PreparedNotes:
+def prepare_notes(persona: Persona, notes: Sequence[Note]) -> PreparedNotes:
     """Sort and embed the notes. No transaction may be open. Raises EmbeddingUnavailable."""
     model, sorted_notes = follow(), sort_notes(notes, Names(persona.name, persona.called))
     memories = sorted_notes.all_memories()

@@ -74,7 +74,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
     choices = _as_read(job, choices)
     _check_reading(job, choices)
     if again:
-        analysis.analyze_again(job, choices, now)
+        analysis.analyze_again(job, choices)
     else:
         # Whether the choices answer everything about what was found. Raises WrongChoice.
         if job.persona is None:

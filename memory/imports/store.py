@@ -46,8 +46,7 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     """
     known = _stored_digests(lease.persona, chunks)
     wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
-    now, uuid = lease.clock(), lease.row.uuid
-    ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things, uuid, now) for chunk in wanted}
+    ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things) for chunk in wanted}
     worded = search.tokenize_texts(
         line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines
     )

@@ -1,6 +1,6 @@
 """The JSON of DiscordChatExporter: one channel, or one talk between people."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import chain, islice
 from typing import Any
@@ -8,9 +8,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
-from memory.imports.readers.json_values import reason_of, values
-from memory.imports.readers.lines import Names, array, message_of, moment, sessions_of, table, word
+from memory.imports.readers.json_values import values
+from memory.imports.readers.lines import Names, SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
 from memory.imports.readers.zips import within
@@ -78,12 +77,10 @@ class Discord:
                 # The head of the file is read on the way to its first message.
                 first = list(islice(messages, 1))
                 source_id = channel.known.get("channel.id") or digest("discord", channel.title)
-                places = ContentIds()
-                places.begin(source_id)
-                found = _lines(channel, chain(first, messages), places, options.limits)
-                yield from sessions_of(
-                    channel.title, source_id, channel.title or _("the channel"), found, options.limits
-                )
+                reader = _Messages(options.limits, channel)
+                reader.places.begin(source_id)
+                where = channel.title or _("the channel")
+                yield from reader.read_session(channel.title, source_id, where, chain(first, messages))
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -94,17 +91,19 @@ def _is_channel(sample: Sample) -> bool:
     return sample.text.lstrip().startswith("{") and {"guild.id", "channel.id"} <= sample.paths
 
 
-def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limits: Limits) -> Iterator[Line | Skipped]:
-    message_number = _("message %d")
-    for number, message in enumerate(messages, start=1):
-        where = message_number % number
-        if not isinstance(message, dict):
-            yield Skipped(where, reason_of(message))
-            continue
+class _Messages(SessionReader):
+    def __init__(self, limits: Limits, channel: _Channel) -> None:
+        super().__init__(limits)
+        self.channel = channel
+
+    def place_of(self, session: str, number: int) -> str:
+        return _("message %d") % number
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         kind = word(message.get("type"))
         if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
             yield Skipped(where, "notice")
-            continue
+            return
         author, forwarded = table(message.get("author")), table(message.get("forwardedMessage"))
         at, known = moment(message.get("timestamp")), word(message.get("id"))
         for part in filter(None, (forwarded, message)):
@@ -115,11 +114,11 @@ def _lines(channel: _Channel, messages: Iterable[Any], places: ContentIds, limit
                 yield Skipped(where, "media")
             if part is forwarded and text.strip():
                 # The export does not name who said it.
-                speaker, source_id = f"{channel.name_of(author)} (forwarded)", f"{known}/forwarded" if known else ""
-                yield message_of(speaker, text, at, where, limits, places, source_id, "other")
+                speaker = f"{self.channel.name_of(author)} (forwarded)"
+                yield self.line(speaker, text, at, where, f"{known}/forwarded" if known else "", "other")
             elif part is message and (text.strip() or not (with_media or message.get("forwardedMessage"))):
-                role = channel.role_of(author)
-                yield message_of(channel.name_of(author), text, at, where, limits, places, known, role)
+                role = self.channel.role_of(author)
+                yield self.line(self.channel.name_of(author), text, at, where, known, role)
 
 
 FORMATS = (Discord(),)

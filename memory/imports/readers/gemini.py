@@ -17,13 +17,12 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.html_text import words_of
-from memory.imports.readers.json_values import objects, reason_of
-from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
+from memory.imports.readers.json_values import objects
+from memory.imports.readers.lines import SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import Found, ImportRejected, Line, Options, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _TITLE = "Gemini"
@@ -87,7 +86,7 @@ class Gemini:
         if source.members and not files:
             raise ImportRejected("member_missing")
         yield from (Skipped(name, "settings") for name in source.members if name not in files)
-        places = ContentIds()
+        reader = _Activities(options.limits)
         for file in files or [""]:
             with within(file):
                 answered = (
@@ -95,7 +94,7 @@ class Gemini:
                     for activity in objects(source, file)
                     if isinstance(activity, dict) and _is_of_gemini(activity) and _answer(activity)
                 )
-                wrapping = wrapping_of(islice(answered, _MAX_TITLES))
+                reader.wrapping = wrapping_of(islice(answered, _MAX_TITLES))
                 activities = oldest_first(
                     objects(source, file),
                     lambda activity: moment(table(activity).get("time")),
@@ -103,8 +102,7 @@ class Gemini:
                     options.limits,
                     newest_first=True,
                 )
-                found = _lines(activities, wrapping, places, options.limits)
-                yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
+                yield from reader.read_session(_TITLE, digest("gemini", file), _TITLE, activities)
 
 
 def _candidates(members: Iterable[str]) -> list[str]:
@@ -156,24 +154,23 @@ def _is_known(words: str) -> bool:
     return any(stem in words.casefold() for stem in _STEMS)
 
 
-def _lines(
-    activities: Iterator[Any], wrapping: Wrapping, places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
-    for number, activity in enumerate(activities, start=1):
-        where = _("activity %d") % number
-        if isinstance(activity, dict):
-            title, at = word(activity.get("title")), moment(activity.get("time"))
-            answer = _answer(activity)
-            is_prompt = title.startswith(PROMPTED) or wrapping.is_around(title)
-            if not _is_of_gemini(activity) or (not is_prompt and (not answer or title.startswith(USED))):
-                yield Skipped(where, "notice")
-                continue
-            for side, text in ((_USER, wrapping.taken_off(title)), (_PERSONA, answer)):
-                yield message_of(side, text, at, where, limits, places, role=_ROLES[side])
-            files = [*array(activity.get("attachedFiles")), *array(activity.get("imageFile"))]
-            yield from (Skipped(where, "media") for _file in files)
-        else:
-            yield Skipped(where, reason_of(activity))
+class _Activities(SessionReader):
+    wrapping = Wrapping()
+
+    def place_of(self, session: str, number: int) -> str:
+        return _("activity %d") % number
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        title, at = word(message.get("title")), moment(message.get("time"))
+        answer = _answer(message)
+        is_prompt = title.startswith(PROMPTED) or self.wrapping.is_around(title)
+        if not _is_of_gemini(message) or (not is_prompt and (not answer or title.startswith(USED))):
+            yield Skipped(where, "notice")
+            return
+        for side, text in ((_USER, self.wrapping.taken_off(title)), (_PERSONA, answer)):
+            yield self.line(side, text, at, where, role=_ROLES[side])
+        files = [*array(message.get("attachedFiles")), *array(message.get("imageFile"))]
+        yield from (Skipped(where, "media") for _file in files)
 
 
 def _answer(activity: Mapping[str, Any]) -> str:

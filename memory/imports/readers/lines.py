@@ -64,11 +64,16 @@ class SessionReader(ABC):
         """What one message gives: lines, and what is left out of it."""
 
     def read_session(self, title: str, source_id: str, where: str, messages: Iterable[Any]) -> Iterator[Talk | Skipped]:
+        places = ((self.place_of(where, number), message) for number, message in enumerate(messages, start=1))
         lines = chain.from_iterable(
             self.read_message(message, place) if isinstance(message, dict) else [Skipped(place, reason_of(message))]
-            for place, message in place_messages(messages, where)
+            for place, message in places
         )
         return sessions_of(title, source_id, where, lines, self.limits)
+
+    def place_of(self, session: str, number: int) -> str:
+        """Where people find a message."""
+        return _("%(talk)s, message %(number)d") % {"talk": session, "number": number}
 
     def line(
         self, speaker: str, text: str, at: datetime | None, where: str, source_id: str = "", role: Role = ""

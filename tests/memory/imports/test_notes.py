@@ -34,7 +34,7 @@ NAMES = Names("Mira", "Ana")
 
 def brought(persona: Persona, *found: Note, by: UUID | None = None) -> Mapping[str, int]:
     run = by or uuid4()
-    ready = notes.prepare_notes(persona, found, run, NOW)
+    ready = notes.prepare_notes(persona, found)
     with transaction.atomic():
         return dict(notes.store(persona, ready, run, NOW))
 
