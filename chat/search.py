@@ -195,7 +195,7 @@ def find_by_terms(persona_id: int, terms: Sequence[str], most: int) -> dict[str,
 
 def find_by_all_words(persona_id: int, texts: Sequence[Sequence[str]]) -> list[list[int]]:
     """For each of `texts`, given as its cut words, the ids of a persona's messages that hold all of them."""
-    return INDEX.holding_all(connection, texts, scope_of(persona_id))
+    return INDEX.holding_all(connection, texts, scope_of(persona_id)) if texts else []
 
 
 def count(persona_id: int) -> int:

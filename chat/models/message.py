@@ -4,7 +4,6 @@ from datetime import datetime
 
 from django.db import models
 from django.db.models import Q
-from django.db.models.functions import Coalesce
 from django.utils.translation import gettext_lazy as _
 
 from chat.models.session import Session
@@ -30,10 +29,6 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
     def after(self, message: "Message") -> "MessageQuerySet":
         return self.filter(Q(created_at__gt=message.created_at) | Q(created_at=message.created_at, id__gt=message.id))
-
-    def with_answered_turn(self) -> "MessageQuerySet":
-        """Each with the key of the turn that it belongs to; another answer belongs to the turn that it answers."""
-        return self.annotate(answered_turn=Coalesce("turn__original_id", "turn_id"))
 
     def on_record(self) -> "MessageQuerySet":
         return self.filter(session__off_the_record=False)
@@ -78,8 +73,6 @@ class Message(PublicId):
         "content": TextColumn(DELETE_ROW, tombstone="line", cut_in="chat_messagetext.body", archived=True),
         "speaker": TextColumn(DELETE_ROW, archived=True),
     }
-
-    answered_turn: int | None  # by with_answered_turn() alone
 
     objects = MessageQuerySet.as_manager()
 

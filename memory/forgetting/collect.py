@@ -8,9 +8,12 @@ entities without a memory.
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from datetime import datetime
+from typing import Any, Literal, cast
+from uuid import UUID
 
-from django.db.models import OuterRef, Q, QuerySet, Subquery
+from django.db.models import Exists, OuterRef, Q, QuerySet, Subquery
+from django.db.models.functions import Coalesce
 
 from chat import search
 from chat.models import Message, Session, Turn
@@ -21,12 +24,12 @@ from memory.consolidation.replacing import News
 from memory.curation.reinstatement import is_what_was_left
 from memory.curation.restatements import MIN_SHARED, Statement, contains, is_named, names_of
 from memory.forgetting.closure import NONE, ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
-from memory.forgetting.registry import among, naming
+from memory.forgetting.registry import among, naming, read_keys
 from memory.forgetting.types import Choice, MentionMode, Target
 from memory.models import Alias, ConceptNode, Entity, Evidence, Filling, Mention, NodeVersion
 from memory.store.deduplication import content_hash, dates_conflict
 from memory.store.writing import event_time_of
-from persona.models import Persona
+from persona.models import MoodChange, Persona
 
 NODE_FIELDS = (
     "uuid", "persona_id", "kind", "description", "session_id", "external_id", "superseded_by_id", "created_at",
@@ -43,12 +46,14 @@ class Closure:
     choice: Choice
     nodes: dict[int, ConceptNode] = field(default_factory=dict)
     messages: dict[int, Message] = field(default_factory=dict)
+    # The turn that a message belongs to; another answer belongs to the turn that it answers.
+    turns: dict[int, int | None] = field(default_factory=dict)
     evidence: dict[int, Evidence] = field(default_factory=dict)
     fillings: dict[int, Filling] = field(default_factory=dict)
     versions: dict[int, list[NodeVersion]] = field(default_factory=lambda: defaultdict(list))
     sessions: set[int] = field(default_factory=set)  # that were chosen themselves
     imported: set[int] = field(default_factory=set)  # that go when no message of theirs is left
-    runs: set[int] = field(default_factory=set)  # imports
+    runs: dict[int, UUID] = field(default_factory=dict)  # imports
     entities: set[int] = field(default_factory=set)
     imported_entities: set[int] = field(default_factory=set)  # that go when nothing mentions them any longer
     request: ForgetRequest = field(default_factory=lambda: ForgetRequest({}, {}, {}))
@@ -79,7 +84,7 @@ class Closure:
             for pk, node in self.nodes.items()
         }
         messages = {
-            pk: GraphMessage(message.answered_turn, message.role == Message.Role.PERSONA)
+            pk: GraphMessage(self.turns[pk], message.role == Message.Role.PERSONA)
             for pk, message in self.messages.items()
         }
         return Graph(memories, messages)
@@ -127,46 +132,60 @@ class ClosureReader:
         self._settle()
 
     def set_mention_modes(self, modes: Mapping[int, MentionMode]) -> bool:
-        """Decide again with these modes of mentions, and return whether they are new."""
-        taken = {pk: mode for pk, mode in modes.items() if mode != "leave"}
-        left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
-        if (taken, left) == (self.mentions, self.left):
-            return False
-        self.mentions, self.left = taken, left
+        """Decide again with these modes of mentions, and return whether anything else becomes of any row by them."""
+        before = self.closure.decision
+        self.mentions = {pk: mode for pk, mode in modes.items() if mode != "leave"}
+        self.left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
         self._settle()
-        return True
+        return self.closure.decision != before
 
     def _settle(self) -> None:
-        while self.advance():
-            pass
+        """Decide on the rows read so far, and read what depends on that, until nothing is new."""
+        size: tuple[int, ...] = ()
+        while size != (size := self._size()):
+            self.closure.request = ForgetRequest(
+                self.memories, self.chosen_messages, self.wanted, self.mentions, self.left
+            )
+            self.closure.decision = decision = decide(self.closure.graph(), self.closure.request, self.choice)
+            affected = [*decision.messages, *decision.withheld]
+            self._read_messages(affected)
+            self._read_ring(
+                self._unseen("memories", decision.memories),
+                self._unseen("messages", affected),
+                self._unseen("deleted messages", decision.messages),
+            )
+            if content_matches := self._unseen("content matches", decision.content_matches):
+                self._find_restatements(content_matches)
+                self._find_same_content(content_matches)
+            if chosen := self._unseen("chosen messages", self.chosen_messages):
+                self._find_restatements_of_chosen(chosen)
 
-    def advance(self) -> bool:
-        """Decide on the rows read so far, and read what depends on that; return whether anything was new."""
-        known = self._size()
-        self.closure.request = ForgetRequest(self.memories, self.chosen_messages, self.wanted, self.mentions, self.left)
-        self.closure.decision = decision = decide(self.closure.graph(), self.closure.request, self.choice)
-        self._read_messages([*decision.messages, *decision.withheld])
-        if going := self._unseen("memories", decision.memories):
-            # Memories that were concluded from these, those that they replaced, and what was left of these.
-            parents = Filling.objects.filter(child__in=among(going)).values_list("parent_id", flat=True)
-            earlier = ConceptNode.objects.filter(superseded_by__in=among(going)).values_list("pk", flat=True)
-            left = ConceptNode.objects.filter(supersedes__in=among(going), resolved_by__isnull=False)
-            self._read_nodes([*parents, *earlier, *left.values_list("pk", flat=True)])
-        if messages := self._unseen("messages", [*decision.messages, *decision.withheld]):
-            # Memories that rest on these, and replies to them.
-            self._read_nodes(Evidence.objects.filter(message__in=among(messages)).values_list("node_id", flat=True))
-            rows = (self.closure.messages[pk] for pk in messages if pk in self.closure.messages)
-            turns = {row.answered_turn for row in rows if row.answered_turn is not None}
-            of_these = Q(turn__in=among(turns)) | Q(turn__original__in=among(turns))
-            replies = Message.objects.filter(of_these, role=Message.Role.PERSONA)
-            self._read_messages(replies.values_list("pk", flat=True))
-        if deleted := self._unseen("deleted messages", decision.messages):
-            self._find_earlier_wordings(deleted)
-        content_matches = self._unseen("content matches", decision.content_matches)
-        self._find_restatements(content_matches)
-        self._find_same_content(content_matches)
-        self._find_restatements_of_chosen(self._unseen("chosen messages", self.chosen_messages))
-        return self._size() != known
+    def _read_ring(self, going: Sequence[int], messages: Sequence[int], deleted: Sequence[int]) -> None:
+        """Read the memories and messages that depend on memories that go, on messages that go or are withheld, and on
+        messages that are deleted."""
+        turns = among({turn for pk in messages if (turn := self.closure.turns.get(pk)) is not None})
+        # What a message was before its owner worded it anew, and the answers to that. One worded anew is the first of
+        # its turn.
+        first = Message.objects.filter(turn=OuterRef("replaced_by"), role=Message.Role.USER).order_by("pk")
+        earlier = Message.objects.filter(persona=self.persona, replaced_by__isnull=False)
+        earlier = earlier.annotate(wording=Subquery(first.values("pk")[:1]))
+        chosen = [pk for pk in deleted if pk in self.chosen_messages]
+        ring = read_keys({
+            "concluded": Filling.objects.filter(child__in=among(going)).values("parent"),
+            "replaced": ConceptNode.objects.filter(superseded_by__in=among(going)).values("pk"),
+            "left of": ConceptNode.objects.filter(supersedes__in=among(going), resolved_by__isnull=False).values("pk"),
+            "resting": Evidence.objects.filter(message__in=among(messages)).values("node"),
+            "replies": Message.objects.filter(
+                Q(turn__in=turns) | Q(turn__original__in=turns), role=Message.Role.PERSONA
+            ).values("pk"),
+            "earlier of chosen": earlier.filter(wording__in=among(chosen)).values("pk"),
+            "earlier of wanted": earlier.filter(wording__in=among(set(deleted).difference(chosen))).values("pk"),
+        })  # fmt: skip
+        self._read_nodes([pk for name in ("concluded", "replaced", "left of", "resting") for pk in ring[name]])
+        self._read_messages(ring["replies"])
+        for name, earlier_wordings in (("earlier of chosen", self.chosen_messages), ("earlier of wanted", self.wanted)):
+            for pk in ring[name]:
+                earlier_wordings.setdefault(pk, "earlier")
 
     def _size(self) -> tuple[int, ...]:
         followed = sum(map(len, self.followed.values()))
@@ -202,7 +221,7 @@ class ClosureReader:
     def _take_import(self, key: int) -> None:
         """All that came in by it. A memory for which there are other words, too, is decided as for any message."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
-            self.closure.runs.add(key)
+            self.closure.runs[key] = uuid
             ours = Q(persona=self.persona, import_uuid=uuid)
             evidence = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
             elsewhere = evidence.exclude(message__import_uuid=uuid).values("node")
@@ -242,7 +261,8 @@ class ClosureReader:
             return
         nodes = ConceptNode.objects.filter(persona=self.persona, pk__in=among(fresh)).only("pk", *NODE_FIELDS)
         self.closure.nodes |= {node.pk: node for node in nodes}
-        quoted = Evidence.objects.filter(node__in=among(fresh)).only("pk", "node_id", "message_id", "quote")
+        quoted = Evidence.objects.filter(node__in=among(fresh)).select_related("message")
+        quoted = quoted.only("node_id", "message_id", "quote", "message__session_id")
         self.closure.evidence |= {row.pk: row for row in quoted}
         self.closure.fillings |= {edge.pk: edge for edge in Filling.objects.filter(parent__in=among(fresh))}
         for version in NodeVersion.objects.filter(node__in=among(fresh)):
@@ -251,44 +271,29 @@ class ClosureReader:
     def _read_messages(self, keys: Iterable[int]) -> None:
         fresh = [key for key in keys if key not in self.closure.messages]
         if fresh:
-            rows = Message.objects.filter(persona=self.persona, pk__in=among(fresh)).with_answered_turn()
-            self.closure.messages |= rows.in_bulk()
-
-    def _find_earlier_wordings(self, messages: Collection[int]) -> None:
-        """Find what these messages were before their owner worded them anew, with the answers to that. A message worded
-        anew is the first one of its turn."""
-        said = Message.objects.filter(turn=OuterRef("replaced_by"), role=Message.Role.USER).order_by("pk")
-        earlier = Message.objects.filter(persona=self.persona, replaced_by__isnull=False)
-        earlier = earlier.annotate(wording=Subquery(said.values("pk")[:1])).filter(wording__in=among(messages))
-        for pk, wording in earlier.values_list("pk", "wording"):
-            of_wording = self.chosen_messages if wording in self.chosen_messages else self.wanted
-            of_wording.setdefault(pk, "earlier")
+            rows = Message.objects.filter(persona=self.persona, pk__in=among(fresh))
+            for message in rows.annotate(answered_turn=Coalesce("turn__original_id", "turn_id")):
+                self.closure.messages[message.pk] = message
+                self.closure.turns[message.pk] = message.answered_turn
 
     # --- restatements -------------------------------------------------------------------------------------------------
     def _find_restatements(self, content_matches: Sequence[int]) -> None:
         """Find messages that restate these memories."""
-        if not content_matches:
-            return
         statements = self.closure.statements_of(content_matches, self.names)
-        touched = {self.closure.nodes[pk].session_id for pk in content_matches}
-        quoted = Evidence.objects.filter(node__in=among(content_matches)).values_list("message__session_id", flat=True)
-        source_sessions = {pk for pk in (*touched, *quoted) if pk is not None}
+        matches = set(content_matches)
+        made_in = (self.closure.nodes[pk].session_id for pk in matches)
+        source_sessions = {pk for pk in made_in if pk is not None}
+        source_sessions |= {row.message.session_id for row in self.closure.evidence.values() if row.node_id in matches}
         self.closure.source_sessions |= source_sessions
         since = min(self.closure.nodes[pk].created_at for pk in content_matches)
         uuids = [str(self.closure.nodes[pk].uuid) for pk in content_matches]
         recalled = turns_that_name(self.persona, uuids).filter(created_at__gte=since)
-        turns = among(recalled.values_list("pk", flat=True))
-        replies = Message.objects.filter(role=Message.Role.PERSONA, turn__in=turns)
-        candidates = self._replies_in(source_sessions) | set(replies.values_list("pk", flat=True))
-        self.closure.possible_restatements |= candidates
-        for pk, content in self._contents(candidates):
+        here = Q(session__in=among(source_sessions)) | Q(turn__in=recalled.values("pk"))
+        for pk, content in Message.objects.filter(here, role=Message.Role.PERSONA).values_list("pk", "content"):
+            self.closure.possible_restatements.add(pk)
             if any(statement.is_repeated_by(content) for statement in statements):
                 self.wanted.setdefault(pk, "echo")
         self._find_verbatim(statements)
-
-    def _replies_in(self, source_sessions: Iterable[int]) -> set[int]:
-        replies = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
-        return set(replies.values_list("pk", flat=True))
 
     def _find_same_content(self, content_matches: Sequence[int]) -> None:
         """Find memories of the same content that refer to none of these: a claim in quarantine, say. Memories of the
@@ -308,11 +313,12 @@ class ClosureReader:
         chosen = [self.closure.messages[pk] for pk in messages if pk in self.closure.messages]
         source_sessions = {message.session_id for message in chosen}
         self.closure.source_sessions |= source_sessions
-        self.closure.possible_restatements |= self._replies_in(source_sessions)
+        replies = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
+        self.closure.possible_restatements.update(replies.values_list("pk", flat=True))
         if not self.choice.block_reimport:
             return
-        uuids = set(self.persona.import_runs.filter(pk__in=among(self.closure.runs)).values_list("uuid", flat=True))
-        owners = [one for one in chosen if one.role != Message.Role.PERSONA and one.import_uuid not in uuids]
+        imported = self.closure.runs.values()
+        owners = [one for one in chosen if one.role != Message.Role.PERSONA and one.import_uuid not in imported]
         statements = [Statement([message.content], self.names) for message in owners]
         self._find_verbatim([statement for statement in statements if len(statement.telling) > MIN_SHARED])
 
@@ -320,8 +326,8 @@ class ClosureReader:
         """Find replies of the persona with the same text word for word. Messages of the owner with the same text were
         not chosen: they stay."""
         wanted = {text for statement in statements for text in statement.literal}
-        held = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted])
-        replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for ids in held for pk in ids}))
+        hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted])
+        replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for keys in hits for pk in keys}))
         for pk, content in replies.values_list("pk", "content"):
             if contains(content, wanted):
                 self.wanted.setdefault(pk, "echo")
@@ -332,7 +338,7 @@ class ClosureReader:
 
 def turns_that_name(persona: Persona, uuids: Collection[str]) -> QuerySet[Turn]:
     """The turns whose x-ray names one of these: something recalled, weighed, listed or shown."""
-    return Turn.objects.filter(naming("chat_turn.xray", uuids), persona=persona).exclude(xray={})
+    return Turn.objects.filter(naming("xray", uuids), persona=persona).exclude(xray={})
 
 
 # --- consequences -----------------------------------------------------------------------------------------------------
@@ -341,15 +347,22 @@ class Consequences:
     """Rows by key.
 
     touched: sessions of which something is deleted or withheld, deleted ones included
+    last_left_at: of those of them that keep a message, the time of the last one
+    summarised, moods: sessions that lose their summary, and moods that are deleted
+    turns: deleted ones, with their ids
+    replied: turns of messages that are deleted or withheld
     described: entities that stay and were described from what is deleted
     by_people: those of them that a person described
     related: entities that stay, and of which no memory that stays says what they are to the owner
     """
 
     touched: dict[int, Session] = field(default_factory=dict)
+    last_left_at: dict[int, datetime] = field(default_factory=dict)
     sessions: dict[int, str] = field(default_factory=dict)
-    turns: set[int] = field(default_factory=set)
-    replied: set[int] = field(default_factory=set)  # turns of messages that go or are withheld
+    summarised: dict[int, Session] = field(default_factory=dict)
+    moods: dict[int, MoodChange] = field(default_factory=dict)
+    turns: dict[int, UUID] = field(default_factory=dict)
+    replied: dict[int, Turn] = field(default_factory=dict)
     entities: dict[int, Entity] = field(default_factory=dict)
     aliases: dict[int, Alias] = field(default_factory=dict)
     renamed: dict[int, str] = field(default_factory=dict)
@@ -361,82 +374,104 @@ class Consequences:
 
 def consequences_of(closure: Closure) -> Consequences:
     """The consequences of the decision."""
-    consequences, decision = Consequences(chosen_entities=set(closure.entities)), closure.decision
-    messages = [closure.messages[pk] for pk in (*decision.messages, *decision.withheld) if pk in closure.messages]
-    touched = {message.session_id for message in messages}
-    made_in = (closure.nodes[pk].session_id for pk in decision.memories)
-    touched |= {pk for pk in made_in if pk is not None}
-    quoted = Message.objects.filter(evidence_for__node__in=among(decision.memories))
-    touched |= set(quoted.values_list("session_id", flat=True))
-    touched |= closure.sessions | closure.imported
-    consequences.touched = Session.objects.filter(pk__in=among(touched)).in_bulk()
-    emptied = {closure.messages[pk].session_id for pk in decision.messages if pk in closure.messages} | closure.imported
-    remaining = Message.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.messages))
-    emptied -= set(remaining.values_list("session_id", flat=True))
-    named = ConceptNode.objects.filter(session__in=among(emptied)).exclude(pk__in=among(decision.memories))
-    emptied -= set(named.values_list("session_id", flat=True)) - closure.imported
-    consequences.sessions = dict.fromkeys(emptied, "empty") | dict.fromkeys(closure.sessions, "chosen")
-    consequences.replied = {message.turn_id for message in messages if message.turn_id is not None}
-    remaining = Message.objects.filter(turn__in=among(consequences.replied)).exclude(pk__in=among(decision.messages))
-    consequences.turns = consequences.replied - set(remaining.values_list("turn_id", flat=True))
-    consequences.turns |= set(
-        Turn.objects.filter(session__in=among(consequences.sessions)).values_list("pk", flat=True)
-    )
-    _collect_entities(closure, consequences)
-    _collect_names(closure, consequences, [message.content for message in messages])
+    consequences = Consequences(chosen_entities=set(closure.entities))
+    keys = (*closure.decision.messages, *closure.decision.withheld)
+    messages = [closure.messages[pk] for pk in keys if pk in closure.messages]
+    _collect_sessions(closure, consequences, messages)
+    staying = _collect_entities(closure, consequences)
+    _collect_names(closure, consequences, staying, [message.content for message in messages])
     return consequences
 
 
-def _collect_entities(closure: Closure, consequences: Consequences) -> None:
-    """Entities that nothing mentions any longer, and those merged into them."""
-    touched = Q(mentions__node__in=among(closure.decision.memories)) | Q(pk__in=among(closure.imported_entities))
-    mentioned = Entity.objects.filter(touched).distinct()
-    alive = Mention.objects.filter(entity__in=among(mentioned.values_list("pk", flat=True)))
-    remembered = set(alive.exclude(node__in=among(closure.decision.memories)).values_list("entity_id", flat=True))
-    lasting = Q(status=Entity.Status.MERGED) | Q(described_by=Entity.DescribedBy.PERSON)
-    forgotten = mentioned.exclude(lasting).exclude(pk__in=among(remembered))
-    consequences.entities = (
-        forgotten.in_bulk() | Entity.objects.filter(pk__in=among(consequences.chosen_entities)).in_bulk()
+def _collect_sessions(closure: Closure, consequences: Consequences, messages: Sequence[Message]) -> None:
+    """Sessions that lose messages or memories, the turns of these messages, and what of both is left empty."""
+    decision = closure.decision
+    left = Message.objects.exclude(pk__in=among(decision.messages)).order_by("-created_at")
+    memories_left = ConceptNode.objects.exclude(pk__in=among(decision.memories)).filter(session=OuterRef("pk"))
+    made_in = {key for pk in decision.memories if (key := closure.nodes[pk].session_id) is not None}
+    quoted = {row.message.session_id for row in closure.evidence.values() if row.node_id in decision.memories}
+    touched = {message.session_id for message in messages} | made_in | quoted | closure.sessions | closure.imported
+    shortened = {closure.messages[pk].session_id for pk in decision.messages if pk in closure.messages}
+    for session in Session.objects.filter(pk__in=among(touched)).annotate(
+        left_at=Subquery(left.filter(session=OuterRef("pk")).values("created_at")[:1]),
+        is_remembered=Exists(memories_left),
+    ):
+        consequences.touched[session.pk] = session
+        is_imported = session.pk in closure.imported
+        if session.left_at is not None:
+            consequences.last_left_at[session.pk] = session.left_at
+        elif is_imported or (session.pk in shortened and not session.is_remembered):
+            consequences.sessions[session.pk] = "empty"
+    consequences.sessions |= dict.fromkeys(closure.sessions, "chosen")
+    replied = {message.turn_id for message in messages if message.turn_id is not None}
+    turns = Turn.objects.filter(Q(pk__in=among(replied)) | Q(session__in=among(consequences.sessions)))
+    turns = turns.annotate(keeps_messages=Exists(left.filter(turn=OuterRef("pk"))))
+    for turn in turns.only("uuid", "session_id", "partial"):
+        if turn.pk in replied:
+            consequences.replied[turn.pk] = turn
+        if turn.session_id in consequences.sessions or not turn.keeps_messages:
+            consequences.turns[turn.pk] = turn.uuid
+
+
+def _collect_entities(closure: Closure, consequences: Consequences) -> dict[int, Entity]:
+    """Entities that nothing mentions any longer, and those merged into them; of those that stay what was described from
+    what is deleted. Returns those that stay and that a deleted memory mentions and another one still remembers."""
+    gone = among(closure.decision.memories)
+    mentions = Mention.objects.filter(entity=OuterRef("pk"))
+    telling = ConceptNode.objects.exclude(pk__in=gone).filter(description__icontains=OuterRef("relation"))
+    entities = Entity.objects.annotate(
+        is_mentioned=Exists(mentions.filter(node__in=gone)),
+        is_remembered=Exists(mentions.exclude(node__in=gone)),
+        is_related=Exists(telling.filter(mentions__entity=OuterRef("pk"))),
     )
-    consequences.entities |= _absorbed(consequences.entities)
-    staying = {entity.pk: entity for entity in mentioned if entity.pk not in consequences.entities}
-    for pk, entity in (staying | _absorbed(staying)).items():
-        if entity.relation:
-            telling = ConceptNode.objects.filter(mentions__entity=pk, description__icontains=entity.relation)
-            if not telling.exclude(pk__in=among(closure.decision.memories)).exists():
-                consequences.related.add(pk)
+    mentioned = Q(pk__in=Mention.objects.filter(node__in=gone).values("entity"))
+    chosen = among({*closure.imported_entities, *closure.entities})
+    touched = {entity.pk: entity for entity in entities.filter(mentioned | Q(pk__in=chosen))}
+    for pk, entity in touched.items():
+        is_lasting = entity.status == Entity.Status.MERGED or entity.described_by == Entity.DescribedBy.PERSON
+        is_left = not is_lasting and not entity.is_remembered
+        if pk in closure.entities or (is_left and (entity.is_mentioned or pk in closure.imported_entities)):
+            consequences.entities[pk] = entity
+    consequences.entities |= _absorbed(consequences.entities, entities)
+    staying = {pk: entity for pk, entity in touched.items() if pk not in consequences.entities}
+    for pk, entity in (staying | _absorbed(staying, entities)).items():
+        if entity.relation and not entity.is_related:
+            consequences.related.add(pk)
         if entity.description:
             by_person = entity.described_by == Entity.DescribedBy.PERSON
             (consequences.by_people if by_person else consequences.described)[pk] = entity
+    return {pk: entity for pk, entity in staying.items() if entity.is_mentioned and entity.is_remembered}
 
 
-def _absorbed(entities: Collection[int]) -> dict[int, Entity]:
-    """All entities merged into these, directly or not."""
-    absorbed: dict[int, Entity] = {}
-    ring: Iterable[int] = entities
+def _absorbed(merged_into: Collection[int], entities: QuerySet[Any]) -> dict[int, Any]:
+    """Those of the entities that were merged into these, directly or not."""
+    absorbed: dict[int, Any] = {}
+    ring: Iterable[int] = merged_into
     while ring:
-        merged = Entity.objects.filter(merged_into__in=among(ring)).in_bulk()
+        merged = entities.filter(merged_into__in=among(ring)).in_bulk()
         ring = [pk for pk in merged if pk not in absorbed]
         absorbed |= merged
     return absorbed
 
 
-def _collect_names(closure: Closure, consequences: Consequences, messages: Sequence[str]) -> None:
+def _collect_names(
+    closure: Closure, consequences: Consequences, staying: Mapping[int, Entity], messages: Sequence[str]
+) -> None:
     """Aliases to delete: all aliases of deleted entities, and aliases of surviving entities that occur only in deleted
     text. An entity without any memory left keeps its aliases."""
-    consequences.aliases = Alias.objects.filter(entity__in=among(consequences.entities)).in_bulk()
-    decision = closure.decision
-    mentions = Mention.objects.filter(node__in=among(decision.memories)).exclude(
-        entity__in=among(consequences.entities)
-    )
-    staying = Entity.objects.filter(pk__in=among(mentions.values_list("entity_id", flat=True))).in_bulk()
+    aliases: list[Alias] = []
+    for alias in Alias.objects.filter(entity__in=among([*consequences.entities, *staying])):
+        if alias.entity_id in staying:
+            aliases.append(alias)
+        else:
+            consequences.aliases[alias.pk] = alias
     if not staying:
         return
+    decision = closure.decision
     remaining = Mention.objects.filter(entity__in=among(staying)).exclude(node__in=among(decision.memories))
     memories: dict[int, list[str]] = defaultdict(list)
     for key, text in remaining.values_list("entity_id", "node__description"):
         memories[key].append(text)
-    aliases = list(Alias.objects.filter(entity__in=among(memories)))
     deleted = [*(closure.nodes[pk].description for pk in decision.memories), *messages]
     mentioned = [alias for alias in aliases if any(occurs(alias.text, text) for text in deleted)]
     # Names that stand in a message that a model may still read.
@@ -472,7 +507,7 @@ def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequence
             del deleted[pk]
         elif normalize_name(staying[pk].canonical_name) in forms:
             consequences.renamed[pk] = left[pk][0].text
-    absorbed = _absorbed(deleted)
+    absorbed = _absorbed(deleted, Entity.objects.all())
     survivors: dict[int, int] = {}
     for pk in absorbed:
         key = pk

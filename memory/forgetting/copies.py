@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import Any
 
 from django.contrib.admin.models import LogEntry
-from django.db.models import Max, Q
+from django.db.models import Prefetch, Q
 
-from chat.models import Message, Session, Turn
+from chat.models import Session
 from echovessel.db.text_columns import CLEAR, TextColumn, by_place
 from echovessel.language.plain_text import comparable_form
 from echovessel.llm.models import LLMCall
@@ -27,15 +27,13 @@ from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
 from memory.forgetting.collect import Closure, Consequences, turns_that_name
 from memory.forgetting.mentions import names_that_go
-from memory.forgetting.registry import Key, Work, among, keys_of, naming
+from memory.forgetting.registry import Key, Work, among, keys_of, naming, read_keys
 from memory.models import (
     ConceptNode,
     Entity,
     Extraction,
-    Filling,
     ImportChunk,
     ImportJob,
-    ImportRun,
     MergeProposal,
     ModelReply,
     Question,
@@ -45,7 +43,7 @@ from memory.models import (
 from memory.models.consolidation import NOTHING_READ
 from memory.models.thread import BY_DAY
 from memory.store.tombstones import is_telling
-from persona.models import CoreDraft, DraftQuote, MoodChange, Persona
+from persona.models import CoreDraft, MoodChange
 
 CUT = "cut:"
 # A description that a person wrote stays; of a refusal the code stays; a thread gets another title.
@@ -86,13 +84,10 @@ def work_of(closure: Closure, consequences: Consequences) -> Work:
     copies.collect_imports()
     decision = closure.decision
     if decision.memories or decision.messages or decision.withheld or consequences.entities or consequences.sessions:
-        for collect in (
-            copies.collect_memories,
-            copies.collect_threads,
-            copies.collect_entities,
-            copies.collect_messages,
-        ):
-            collect()
+        copies.collect_memories()
+        copies.collect_threads()
+        copies.collect_entities()
+        copies.collect_messages()
         # Rows that hold the text, then their dependents; then values in rows that stay.
         for place, keys in copies.matches.items():
             table = place.split(".")[0]
@@ -102,8 +97,10 @@ def work_of(closure: Closure, consequences: Consequences) -> Work:
         for place, keys in copies.matches.items():
             if by_place()[place].on_forget is CLEAR and place not in _CLEARED_BY_RULE:
                 copies.clear(place, keys)
-        for collect in (copies.collect_sessions, copies.collect_moods, copies.collect_events, copies.collect_logs):
-            collect()
+        copies.collect_sessions()
+        copies.collect_moods()
+        copies.collect_events()
+        copies.collect_logs()
     else:
         copies.work.add_dependents()
     return copies.work
@@ -115,6 +112,44 @@ class Copies:
 
     def __init__(self, closure: Closure, consequences: Consequences) -> None:
         self.closure, self.consequences, self.work = closure, consequences, Work()
+
+    @cached_property
+    def keys(self) -> dict[str, list[Any]]:
+        """The rows that the decision reaches, by what they are to it."""
+        closure, consequences, persona = self.closure, self.consequences, self.closure.persona
+        here, sessions = among(closure.decision.memories), among(consequences.sessions)
+        affected = (*closure.decision.messages, *closure.decision.withheld)
+        said_in = among(closure.messages[pk].uuid for pk in affected if pk in closure.messages)
+        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
+        runs = among(closure.runs.values())
+        drafts, jobs = CoreDraft.objects.filter(persona=persona), ImportJob.objects.filter(persona=persona)
+        chunks = ImportChunk.objects.filter(persona=persona)
+        imported = Q(job__in=jobs.filter(uuid__in=runs)) | Q(session__in=sessions)
+        cut = chunks.filter(session__in=among(shortened)).exclude(imported)
+        in_touched = Q(session__in=among(consequences.touched))
+        unfinished = Q(session__persona=persona, session__status__in=UNFINISHED)
+        read = Extraction.objects.filter(in_touched, session__persona=persona).exclude(applied_at=None)
+        settled = ConceptNode.objects.exclude(pk__in=here).filter(resolved_by__in=here)
+        calls = LLMCall.objects.filter(persona_uuid=persona.uuid)
+        session_uuids = among(consequences.touched[pk].uuid for pk in consequences.sessions)
+        return read_keys({
+            "drafts": drafts.filter(Q(quotes__said_in__in=said_in) | Q(import_uuid__in=runs)).distinct().values("pk"),
+            "drafts that quote": drafts.filter(quotes__in=among(self.matched("persona_draftquote.quote"))).values("pk"),
+            "jobs": jobs.filter(uuid__in=runs).values("pk"),
+            "chunks": chunks.filter(imported).values("pk"),
+            "cut chunks": cut.values("pk"),
+            "cut sessions": cut.values("session"),
+            "questions": Question.objects.filter(rests_on__node__in=here).distinct().values("pk"),
+            "settled": settled.values("pk"),
+            "model replies": ModelReply.objects.filter(
+                unfinished | Q(persona=persona, session=None) | in_touched
+            ).values("pk"),
+            "waiting extractions": Extraction.objects.filter(unfinished | in_touched, applied_at=None).values("pk"),
+            "extractions of deleted": Extraction.objects.filter(session__in=sessions).values("pk"),
+            "extractions read": read.exclude(answer=NOTHING_READ).values("pk"),
+            "calls of sessions": calls.filter(session_uuid__in=session_uuids).values("pk"),
+            "calls of turns": calls.filter(turn_uuid__in=among(consequences.turns.values())).values("pk"),
+        })  # fmt: skip
 
     # --- the words --------------------------------------------------------------------------------------------------
     @cached_property
@@ -151,19 +186,19 @@ class Copies:
 
     # --- L3 to L5 ---------------------------------------------------------------------------------------------------
     def collect_memories(self) -> None:
-        here = among(self.closure.decision.memories)
-        self.work.delete("memory_conceptnode", self.closure.decision.memories)
-        orphaned = keys_of(Filling.objects.filter(child__in=here).exclude(parent__in=here))
+        gone = self.closure.decision.memories
+        self.work.delete("memory_conceptnode", gone)
+        edges = self.closure.fillings.values()
+        orphaned = [edge.pk for edge in edges if edge.child_id in gone and edge.parent_id not in gone]
         # First: only such an edge may have no child.
         self.work.overwrite("memory_filling.orphaned", dict.fromkeys(orphaned, True))
         self.work.overwrite("memory_filling.child_id", dict.fromkeys(orphaned))
-        self.work.delete("memory_question", keys_of(Question.objects.filter(rests_on__node__in=here).distinct()))
-        staying = ConceptNode.objects.exclude(pk__in=here)
+        self.work.delete("memory_question", self.keys["questions"])
         if not self.closure.choice.block_reimport:
             # An import that is reverted settled nothing: memories that it settled are open again.
-            resolved = keys_of(staying.filter(resolved_by__in=here))
-            self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(resolved))
-            self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(resolved, ConceptNode.Outcome.OPEN))
+            settled = self.keys["settled"]
+            self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(settled))
+            self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(settled, ConceptNode.Outcome.OPEN))
         for pk, values in values_to_reinstate(self.closure.decision.memories).items():
             for name, value in values.items():
                 self.work.overwrite(f"memory_conceptnode.{name}", {pk: value})
@@ -172,12 +207,14 @@ class Copies:
         """A thread that loses a memory gets a title from those that are left, unless its owner gave it one that says
         nothing of what is deleted. One with fewer than two left is deleted, and so is a dissolved one."""
         gone = self.closure.decision.memories
-        touched = ThreadMember.objects.filter(node__in=among(gone)).values_list("thread_id", flat=True)
+        touched = ThreadMember.objects.filter(node__in=among(gone)).values("thread")
         matched = self.matched("memory_thread.title")
-        for thread in Thread.objects.filter(pk__in=among({*touched, *matched})):
-            left = thread.members.current().exclude(node__in=among(gone))
-            texts = list(left.order_by(*BY_DAY).values_list("node__description", flat=True))
-            lost = thread.members.filter(node__in=among(gone)).values_list("node__description", flat=True)
+        threads = Thread.objects.filter(Q(pk__in=touched) | Q(pk__in=among(matched)))
+        members = ThreadMember.objects.select_related("node").order_by(*BY_DAY)
+        for thread in threads.prefetch_related(Prefetch("members", members)):
+            left = [one for one in thread.members.all() if one.removed_at is None and one.node_id not in gone]
+            texts = [member.node.description for member in left]
+            lost = [member.node.description for member in thread.members.all() if member.node_id in gone]
             tells = self._words_of([thread.title]) & (self._words_of(lost) - self._words_of(texts))
             if thread.dissolved_at is not None or len(texts) < MIN_MEMBERS:
                 self.work.delete("memory_thread", [thread.pk])
@@ -208,34 +245,24 @@ class Copies:
     def collect_drafts(self) -> None:
         """Drafts that rest on messages that are deleted or withheld, drafts of an import that is deleted, and drafts
         that restate forgotten text; whatever was decided of them. A block that a person has edited is the person's."""
+        self.work.delete("persona_coredraft", [*self.keys["drafts"], *self.keys["drafts that quote"]])
         closure = self.closure
-        drafts = CoreDraft.objects.filter(persona=closure.persona)
-        keys = (*closure.decision.messages, *closure.decision.withheld)
-        messages = among(closure.messages[pk].uuid for pk in keys if pk in closure.messages)
-        runs = closure.persona.import_runs.filter(pk__in=among(closure.runs)).values("uuid")
-        resting = drafts.filter(Q(quotes__said_in__in=messages) | Q(import_uuid__in=runs)).distinct()
-        quoted = DraftQuote.objects.filter(pk__in=among(self.matched("persona_draftquote.quote")))
-        self.work.delete("persona_coredraft", [*keys_of(resting), *quoted.values_list("draft_id", flat=True)])
         if closure.runs and closure.persona.greeting:
-            greeting_from_it = Persona.objects.filter(pk=closure.persona.pk, greeting_import_uuid__in=runs)
-            self.work.overwrite("persona_persona.greeting", dict.fromkeys(keys_of(greeting_from_it), ""))
+            is_from_it = closure.persona.greeting_import_uuid in closure.runs.values()
+            self.work.overwrite("persona_persona.greeting", {closure.persona.pk: ""} if is_from_it else {})
 
     def collect_imports(self) -> None:
         """Imports with their file. Of a session that loses messages no digest tells which they were; and no file's name
         who was in it."""
-        closure, work = self.closure, self.work
-        work.delete("memory_importrun", closure.runs)
-        runs = ImportRun.objects.filter(pk__in=among(closure.runs)).values("uuid")
-        jobs = set(keys_of(ImportJob.objects.filter(persona=closure.persona, uuid__in=runs)))
+        work, jobs = self.work, self.keys["jobs"]
+        work.delete("memory_importrun", self.closure.runs)
         work.delete("memory_importjob", jobs)
-        chunks = ImportChunk.objects.filter(persona=closure.persona)
-        deleted = Q(job__in=among(jobs)) | Q(session__in=among(self.consequences.sessions))
-        work.delete("memory_importchunk", keys_of(chunks.filter(deleted)))
-        shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
-        cut = chunks.filter(session__in=among(shortened)).exclude(deleted).order_by().values_list("pk", "session")
-        work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk, _session in cut})
-        work.overwrite("chat_session.external_id", dict.fromkeys(session for _pk, session in cut))
-        named = {*self.matched("memory_importjob.file_name"), *self.matched("memory_importjob.refusal")} - jobs
+        work.delete("memory_importchunk", self.keys["chunks"])
+        work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk in self.keys["cut chunks"]})
+        work.overwrite("chat_session.external_id", dict.fromkeys(self.keys["cut sessions"]))
+        named = {*self.matched("memory_importjob.file_name"), *self.matched("memory_importjob.refusal")}.difference(
+            jobs
+        )
         self.clear("memory_importjob.file_name", named)
         refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
         kept = by_place()["memory_importjob.refusal"].without_words
@@ -254,19 +281,10 @@ class Copies:
             pk for pk in closure.decision.withheld if pk in closure.messages and not closure.messages[pk].withheld
         ]
         self.work.overwrite("chat_message.withheld", dict.fromkeys(withheld, True))
-        touched = among(self.consequences.touched)
-        unfinished = Q(session__persona=self.closure.persona, session__status__in=UNFINISHED)
-        between_sessions = Q(persona=self.closure.persona, session=None)
-        kept = ModelReply.objects.filter(unfinished | between_sessions | Q(session__in=touched))
-        self.work.delete("memory_modelreply", keys_of(kept))
-        waiting = Extraction.objects.filter(unfinished | Q(session__in=touched), applied_at=None)
-        of_deleted = Extraction.objects.filter(session__in=among(self.consequences.sessions))
-        self.work.delete("memory_extraction", [*keys_of(waiting), *keys_of(of_deleted)])
-        applied = Extraction.objects.exclude(applied_at=None).exclude(answer=NOTHING_READ)
-        read = keys_of(applied.filter(session__in=touched, session__persona=self.closure.persona))
-        self.clear("memory_extraction.answer", read)
-        begun = Turn.objects.filter(pk__in=among(self.consequences.replied)).exclude(partial="")
-        self.clear("chat_turn.partial", keys_of(begun))
+        self.work.delete("memory_modelreply", self.keys["model replies"])
+        self.work.delete("memory_extraction", [*self.keys["waiting extractions"], *self.keys["extractions of deleted"]])
+        self.clear("memory_extraction.answer", self.keys["extractions read"])
+        self.clear("chat_turn.partial", [pk for pk, turn in self.consequences.replied.items() if turn.partial])
         uuids = self.forgotten_uuids
         traced = turns_that_name(self.closure.persona, uuids).exclude(pk__in=among(self.consequences.turns))
         self.work.overwrite(
@@ -279,23 +297,28 @@ class Copies:
         staying = {
             pk: session for pk, session in self.consequences.touched.items() if pk not in self.consequences.sessions
         }
-        self.clear("chat_session.summary", {pk for pk, session in staying.items() if session.summary})
-        all_failed = Session.objects.filter(persona=self.closure.persona, status=Session.Status.FAILED).in_bulk()
-        failed = staying | all_failed
-        # The step that failed, without what an answer said.
-        parts = {pk: row.failure.partition(": ") for pk, row in failed.items() if pk not in self.consequences.sessions}
-        failures = {pk: f"{step}: …" for pk, (step, colon, _) in parts.items() if colon}
-        changed = {pk: failure for pk, failure in failures.items() if failure != failed[pk].failure}
-        self.work.overwrite("chat_session.failure", changed)
-        closure = self.closure
-        shortened = {
-            closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages
-        } & staying.keys()
-        left = Message.objects.filter(session__in=among(shortened)).exclude(pk__in=among(closure.decision.messages))
-        last = left.values("session").annotate(last=Max("created_at")).order_by().values_list("session", "last")
-        self.work.overwrite(
-            "chat_session.last_message_at", {pk: at for pk, at in last if at != staying[pk].last_message_at}
+        persona = self.closure.persona
+        elsewhere = Q(persona=persona, status=Session.Status.FAILED) | Q(
+            pk__in=among(self.matched("chat_session.summary"))
         )
+        sessions = (
+            staying | Session.objects.filter(elsewhere).exclude(pk__in=among(self.consequences.touched)).in_bulk()
+        )
+        matched = self.matched("chat_session.summary")
+        summarised = {pk: one for pk, one in sessions.items() if one.summary and (pk in staying or pk in matched)}
+        self.consequences.summarised = summarised
+        self.clear("chat_session.summary", summarised)
+        # The step that failed, without what an answer said.
+        parts = {pk: row.failure.partition(": ") for pk, row in sessions.items()}
+        failures = {pk: f"{step}: …" for pk, (step, colon, _) in parts.items() if colon}
+        changed = {pk: failure for pk, failure in failures.items() if failure != sessions[pk].failure}
+        self.work.overwrite("chat_session.failure", changed)
+        shortened = {
+            self.closure.messages[pk].session_id for pk in self.closure.decision.messages if pk in self.closure.messages
+        }
+        left_at = {pk: at for pk, at in self.consequences.last_left_at.items() if pk in shortened and pk in staying}
+        later = {pk: at for pk, at in left_at.items() if at != staying[pk].last_message_at}
+        self.work.overwrite("chat_session.last_message_at", later)
 
     # --- L6, and what others keep -----------------------------------------------------------------------------------
     def collect_moods(self) -> None:
@@ -304,11 +327,12 @@ class Copies:
         uuids = among(session.uuid for session in self.consequences.touched.values())
         changes = MoodChange.objects.filter(persona=persona)
         matched = among(self.work.deletes.get("persona_moodchange", ()))
-        gone = dict(changes.filter(Q(session_uuid__in=uuids) | Q(pk__in=matched)).values_list("pk", "at"))
+        gone = changes.filter(Q(session_uuid__in=uuids) | Q(pk__in=matched)).in_bulk()
+        self.consequences.moods = gone
         self.work.delete("persona_moodchange", gone)
-        state = Persona.objects.values_list("episodic_state", flat=True).get(pk=persona.pk)
-        if gone and state and state.get("updated_at") in {at.isoformat() for at in gone.values()}:
-            last = MoodChange.objects.filter(persona=persona).exclude(pk__in=among(gone)).first()
+        state = persona.episodic_state
+        if gone and state and state.get("updated_at") in {change.at.isoformat() for change in gone.values()}:
+            last = changes.exclude(pk__in=among(gone)).first()
             mood = (
                 {
                     "mood": last.mood,
@@ -325,15 +349,11 @@ class Copies:
         """Events with the text or the ids of what goes. A page that has to resume from one of them loads afresh."""
         closure, consequences = self.closure, self.consequences
         withheld = [str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages]
-        turns = Turn.objects.filter(pk__in=among(consequences.replied)).values_list("uuid", flat=True)
+        turns = (turn.uuid for turn in consequences.replied.values())
         renamed = Entity.objects.filter(pk__in=among(consequences.renamed)).values_list("uuid", flat=True)
         ids = {*self.forgotten_uuids, *withheld, *map(str, turns), *map(str, renamed)}
-        telling = Q(naming("outbox_outboxevent.data", ids))
-        summarised = Session.objects.filter(pk__in=among(self.work.overwrites["chat_session.summary"]))
-        sessions = {
-            *(session.uuid for session in consequences.touched.values()),
-            *summarised.values_list("uuid", flat=True),
-        }
+        telling = Q(naming("data", ids))
+        sessions = {session.uuid for session in (consequences.touched | consequences.summarised).values()}
         telling |= Q(data__closed_session_id__in=[str(uuid) for uuid in sessions])
         # The partial text of failed replies: of a turn that was completed since, the stream alone has it.
         failed = OutboxEvent.objects.filter(stream=closure.persona.uuid, name="chat.turn.failed")
@@ -351,13 +371,8 @@ class Copies:
     def collect_logs(self) -> None:
         """The sessions and turns that calls of a model were for, while their cost stays; and what the admin noted of
         the deleted rows."""
-        consequences = self.consequences
-        calls = LLMCall.objects.filter(persona_uuid=self.closure.persona.uuid)
-        sessions = among(consequences.touched[pk].uuid for pk in consequences.sessions if pk in consequences.touched)
-        turns = Turn.objects.filter(pk__in=among(consequences.turns)).values_list("uuid", flat=True)
-        of_sessions, of_turns = calls.filter(session_uuid__in=sessions), calls.filter(turn_uuid__in=among(turns))
-        self.work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(keys_of(of_sessions)))
-        self.work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(keys_of(of_turns)))
+        self.work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(self.keys["calls of sessions"]))
+        self.work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(self.keys["calls of turns"]))
         rows = {
             (kind, str(key))
             for table, keys in self.work.deletes.items()
@@ -367,11 +382,10 @@ class Copies:
         }
         entries = LogEntry.objects.filter(content_type__in=among({kind for kind, _key in rows}))
         of_keys = entries.filter(object_id__in=among({key for _kind, key in rows}))
-        named = of_keys.order_by().values_list("pk", "content_type", "object_id")
-        noted = [pk for pk, *row in named if tuple(row) in rows]
-        entries = LogEntry.objects.filter(pk__in=among(noted))
-        for column in ("object_repr", "change_message"):
-            self.clear(f"django_admin_log.{column}", keys_of(entries.exclude(**{column: ""})))
+        named = of_keys.order_by().values_list("pk", "content_type", "object_id", "object_repr", "change_message")
+        noted = [(pk, title, change) for pk, kind, key, title, change in named if (kind, key) in rows]
+        self.clear("django_admin_log.object_repr", [pk for pk, title, _change in noted if title])
+        self.clear("django_admin_log.change_message", [pk for pk, _title, change in noted if change])
 
     @cached_property
     def forgotten_uuids(self) -> set[str]:
@@ -379,11 +393,14 @@ class Copies:
         nodes = (closure.nodes[pk].uuid for pk in closure.decision.memories)
         messages = (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages)
         sessions = (consequences.touched[pk].uuid for pk in consequences.sessions if pk in consequences.touched)
-        turns = Turn.objects.filter(pk__in=among(consequences.turns)).values_list("uuid", flat=True)
         gone = among(consequences.entities)
         proposals = MergeProposal.objects.filter(Q(a__in=gone) | Q(b__in=gone)).values_list("uuid", flat=True)
         entities = (entity.uuid for entity in consequences.entities.values())
-        return {str(uuid) for uuids in (nodes, messages, sessions, turns, proposals, entities) for uuid in uuids}
+        return {
+            str(uuid)
+            for uuids in (nodes, messages, sessions, consequences.turns.values(), proposals, entities)
+            for uuid in uuids
+        }
 
 
 def without(value: Any, gone: Collection[str]) -> Any:

@@ -11,18 +11,19 @@
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.contrib.auth.models import AbstractBaseUser
 from django.db import transaction
 
-from chat.models import Session, Turn
+from chat.models import Session
 from chat.sessions import close
 from echovessel.outbox import events
 from memory.erasure import receipts
 from memory.forgetting import fingerprints, people, registry
 from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, survey
-from memory.forgetting.types import NothingThere, Plan, PlanChanged, are_people, empty_plan, hold, uuid_of
+from memory.forgetting.types import NothingThere, Plan, PlanChanged, are_people, empty_plan, hold
 from memory.models import ImportJob, Receipt, SlowCycle
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_ids, of_row
@@ -55,12 +56,12 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         for session in held:
             close.enqueue_consolidation(session)
         sources = _tombstone_sources(current) if plan.choice.block_reimport else ()
-        receipt = _receipt(current, by, now, tombstones.add_tombstones(persona, sources, now))
+        erased = _erased(current)
+        receipt = _receipt(current, erased, by, now, tombstones.add_tombstones(persona, sources, now))
         indexed = [current.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
         with registry.bulk_deletion(sum(map(len, indexed))):
             registry.do(current.work)
         # Pages drop deleted rows, and mark withheld messages. Ids alone.
-        erased = _erased(current)
         closure = current.closure
         events.publish(
             closure.persona.uuid,
@@ -121,17 +122,19 @@ def _tombstone_sources(current: Survey) -> Iterator[TombstoneSource]:
 
 
 # --- the receipt ----------------------------------------------------------------------------------------------------
-def _receipt(current: Survey, by: AbstractBaseUser | None, now: datetime, stones: list[int]) -> Receipt:
+def _receipt(
+    current: Survey, erased: dict[str, list[str]], by: AbstractBaseUser | None, now: datetime, stones: list[int]
+) -> Receipt:
     closure = current.closure
     withheld = [closure.messages[pk].content for pk in closure.decision.withheld if pk in closure.messages]
     return Receipt.objects.create(
         persona=closure.persona,
         persona_uuid=closure.persona.uuid,
         owner_id=closure.persona.owner_id,
-        targets=[[target.kind, uuid_of(target)] for target in current.plan.targets],
+        targets=[[target.kind, str(current.ids.get(target, ""))] for target in current.plan.targets],
         choice=choice_as_json(current.plan),
         counts=dict(current.plan.counts),
-        erased=_erased(current),
+        erased=erased,
         # A reverted import leaves none, for it may come again.
         prints=fingerprints.of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
         stones=stones,
@@ -158,12 +161,12 @@ def choice_as_json(plan: Plan) -> dict[str, Any]:
 def _erased(current: Survey) -> dict[str, list[str]]:
     """The ids of deleted rows, by kind."""
     closure, consequences = current.closure, current.consequences
-    deleted: Mapping[str, Iterable[Any]] = {
-        "node": (closure.nodes[pk] for pk in closure.decision.memories),
-        "message": (closure.messages[pk] for pk in closure.decision.messages if pk in closure.messages),
-        "session": (consequences.touched[pk] for pk in consequences.sessions),
-        "turn": Turn.objects.filter(pk__in=registry.among(consequences.turns)),
-        "entity": consequences.entities.values(),
+    deleted: Mapping[str, Iterable[UUID]] = {
+        "node": (closure.nodes[pk].uuid for pk in closure.decision.memories),
+        "message": (closure.messages[pk].uuid for pk in closure.decision.messages if pk in closure.messages),
+        "session": (consequences.touched[pk].uuid for pk in consequences.sessions),
+        "turn": consequences.turns.values(),
+        "entity": (entity.uuid for entity in consequences.entities.values()),
     }
-    ids = {kind: [str(row.uuid) for row in rows] for kind, rows in deleted.items()}
+    ids = {kind: [str(uuid) for uuid in uuids] for kind, uuids in deleted.items()}
     return {kind: uuids for kind, uuids in ids.items() if uuids}

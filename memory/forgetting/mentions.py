@@ -8,7 +8,6 @@
 They are listed in the plan, each with a choice of its own. Reads only.
 """
 
-from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
 
@@ -44,22 +43,28 @@ def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Me
     if not closure.choice.block_reimport:
         return {}  # an import is reverted: only its own rows go
     suggested: MentionMode = closure.choice.messages
-    mentions: dict[int, Mention] = {}
-    names = names_that_go(closure, consequences)
-    hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(name) for name in names])
-    contents = _contents({pk for keys in hits for pk in keys})
-    named = list(_others(closure, {pk for pk, content in contents if any(is_named(name, content) for name in names)}))
+    names, texts = names_that_go(closure, consequences), sorted(distinctive_texts(closure))
+    hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in [*names, *texts]])
+    with_name, with_text = ({pk for keys in part for pk in keys} for part in (hits[: len(names)], hits[len(names) :]))
+    settled = {*closure.decision.messages, *closure.decision.withheld} - closure.request.mentions.keys()
+    rare = _with_rare_words(closure, settled)
+    rows = Message.objects.filter(
+        persona=closure.persona, pk__in=among((with_name | with_text | rare.keys()) - settled)
+    )
+    messages = list(rows.only("uuid", "content", "role").order_by("-created_at", "-id"))
+    named = [one for one in messages if one.pk in with_name and any(is_named(name, one.content) for name in names)]
     goes_along = len(named) <= MAX_SUGGESTED and not closure.runs
-    for message in named:
-        mentions[message.pk] = Mention(message, "names_it", suggested if goes_along else "leave")
-    rare = {message.pk: (message, token) for message, token in _with_rare_words(closure)}
-    for pk, (message, token) in rare.items():
-        if pk in closure.possible_restatements and is_telling_alone(token) and not closure.runs:
-            mentions.setdefault(pk, Mention(message, "rare_word", suggested))
-    for message in _others(closure, same_messages(closure)):
-        mentions.setdefault(message.pk, Mention(message, "same_words", "leave"))
-    for pk, (message, _token) in rare.items():
-        mentions.setdefault(pk, Mention(message, "rare_word", "leave"))
+    mentions = {one.pk: Mention(one, "names_it", suggested if goes_along else "leave") for one in named}
+    with_rare = [one for one in messages if one.pk in rare]
+    for message in with_rare:
+        is_restated = message.pk in closure.possible_restatements and is_telling_alone(rare[message.pk])
+        if is_restated and not closure.runs:
+            mentions.setdefault(message.pk, Mention(message, "rare_word", suggested))
+    for message in messages:
+        if message.pk in with_text and contains(message.content, texts):
+            mentions.setdefault(message.pk, Mention(message, "same_words", "leave"))
+    for message in with_rare:
+        mentions.setdefault(message.pk, Mention(message, "rare_word", "leave"))
     return mentions
 
 
@@ -75,13 +80,12 @@ def names_that_go(closure: Closure, consequences: Consequences) -> list[str]:
     return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))
 
 
-def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
+def _with_rare_words(closure: Closure, settled: set[int]) -> dict[int, str]:
     """Messages with one of the words that are rare in this memory, and the word."""
     tokens = sorted(telling_words(closure))
     if not tokens or len(tokens) > MAX_TEXTS * MAX_RARE_WORDS:
-        return
+        return {}
     limit = knobs.rare_word_messages()
-    settled = _settled(closure)
     hits = search.find_by_terms(closure.persona.pk, tokens, limit * 10 + len(settled))
     within = {pk for ids in hits.values() for pk in ids.tolist()} - settled
     sessions = dict(Message.objects.filter(pk__in=among(within)).values_list("pk", "session_id"))
@@ -91,8 +95,7 @@ def _with_rare_words(closure: Closure) -> Iterable[tuple[Message, str]]:
         elsewhere = sum(sessions[pk] not in closure.source_sessions for pk in keys)
         if elsewhere <= limit and len(keys) <= limit * 10:
             rare |= {pk: max(token, rare.get(pk, ""), key=is_telling_alone) for pk in keys}
-    for message in _others(closure, rare):
-        yield message, rare[message.pk]
+    return rare
 
 
 def telling_words(closure: Closure) -> set[str]:
@@ -115,37 +118,15 @@ def telling_words(closure: Closure) -> set[str]:
 _CHOSEN = {"chosen", "in_chosen"}
 
 
-def same_messages(closure: Closure) -> Iterable[int]:
-    """Messages with one of the deleted texts, word for word, where it is more than people say every day."""
+def distinctive_texts(closure: Closure) -> set[str]:
+    """The deleted texts that are more than people say every day: messages with the same, word for word, are listed."""
     names = names_of(closure.persona)
-    uuids = set(closure.persona.import_runs.filter(pk__in=among(closure.runs)).values_list("uuid", flat=True))
-    messages = (
-        closure.messages[pk]
-        for pk in (*closure.decision.messages, *closure.decision.withheld)
-        if pk in closure.messages
-    )
-    statements = [Statement([message.content], names) for message in messages if message.import_uuid not in uuids]
+    keys = (*closure.decision.messages, *closure.decision.withheld)
+    messages = (closure.messages[pk] for pk in keys if pk in closure.messages)
+    imported = closure.runs.values()
+    statements = [Statement([message.content], names) for message in messages if message.import_uuid not in imported]
     statements += closure.statements_of(closure.decision.content_matches, names)
-    wanted = {text for statement in statements if len(statement.telling) > MIN_SHARED for text in statement.literal}
-    hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in wanted])
-    for pk, content in _contents({pk for keys in hits for pk in keys} - _settled(closure)):
-        if contains(content, wanted):
-            yield pk
-
-
-def _settled(closure: Closure) -> set[int]:
-    """Messages that go or are withheld for another reason than a mention."""
-    decision = {**closure.decision.messages, **closure.decision.withheld}
-    return {pk for pk in decision if pk not in closure.request.mentions}
-
-
-def _others(closure: Closure, keys: Collection[int] | Mapping[int, str] | Iterable[int]) -> Iterable[Message]:
-    wanted = set(keys) - _settled(closure)
-    yield from Message.objects.filter(persona=closure.persona, pk__in=among(wanted)).order_by("-created_at", "-id")
-
-
-def _contents(keys: Iterable[int]) -> Iterable[tuple[int, str]]:
-    return Message.objects.filter(pk__in=among(keys)).values_list("pk", "content")
+    return {text for statement in statements if len(statement.telling) > MIN_SHARED for text in statement.literal}
 
 
 # --- how common a word of English is -------------------------------------------------------------------------------

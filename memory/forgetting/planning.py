@@ -1,7 +1,8 @@
 """Planning: what forgetting would do, with the words and the numbers of it. Nothing is written."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from uuid import UUID
 
 from chat.models import Message
 from echovessel.language.requests import asks_to_forget
@@ -26,7 +27,7 @@ from memory.forgetting.types import (
     whose,
 )
 from memory.models import ConceptNode, Entity, ImportJob
-from persona.models import CoreBlock, MoodChange
+from persona.models import CoreBlock
 
 # A mention that goes may be the last that names somebody else, whose mentions are then looked for.
 MAX_ROUNDS = 3
@@ -37,6 +38,7 @@ class Survey:
     """A plan, and the rows that it was made from."""
 
     plan: Plan
+    ids: Mapping[Target, UUID]
     closure: Closure
     consequences: Consequences
     work: Work
@@ -58,7 +60,7 @@ def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
 
 def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     """The plan for what one persona has, with the rows behind it."""
-    persona = whose(targets)
+    persona, ids = whose(targets)
     reading = ClosureReader(persona, targets, choice)
     closure, mentions = reading.closure, dict[int, Mention]()
     consequences = consequences_of(closure)
@@ -95,7 +97,7 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
         counts=work.counts(),
         digest=digest_of(targets, choice, keys),
     )
-    return Survey(plan, closure, consequences, work)
+    return Survey(plan, ids, closure, consequences, work)
 
 
 # --- the sections of a plan -----------------------------------------------------------------------------------------
@@ -127,19 +129,17 @@ def _memory(node: ConceptNode, why: str, *, may_stay: bool = False) -> Affected:
 
 
 def _erased(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
-    source_sessions = closure.persona.sessions.filter(pk__in=among(work.overwrites.get("chat_session.summary", ())))
-    for session in source_sessions:
-        if session.summary:
-            yield Affected("summary", session.pk, session.uuid, session.summary, "written_from")
+    for pk, session in consequences.summarised.items():
+        yield Affected("summary", pk, session.uuid, session.summary, "written_from")
     for pk, entity in consequences.described.items():
         yield Affected("description", pk, entity.uuid, entity.description, "written_from")
     threads = dict.fromkeys(work.deletes.get("memory_thread", ()), "thread_gone")
     threads |= dict.fromkeys(work.overwrites.get("memory_thread.title", ()), "written_from")
     for thread in closure.persona.threads.filter(pk__in=among(threads)):
         yield Affected("thread", thread.pk, thread.uuid, thread.title, threads[thread.pk])
-    for change in MoodChange.objects.filter(pk__in=among(work.deletes.get("persona_moodchange", ()))):
+    for pk, change in consequences.moods.items():
         text = " · ".join(filter(None, (change.mood, change.last_user_signal)))
-        yield Affected("mood", change.pk, change.uuid, text, "felt_in")
+        yield Affected("mood", pk, change.uuid, text, "felt_in")
 
 
 def _mentioned(closure: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:

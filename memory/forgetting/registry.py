@@ -6,8 +6,8 @@ every row that it deletes.
 """
 
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from functools import cache
 from graphlib import TopologicalSorter
@@ -16,6 +16,7 @@ from uuid import UUID
 
 from django.apps import apps
 from django.contrib.contenttypes.models import ContentType
+from django.core.exceptions import EmptyResultSet
 from django.db import connection, models
 from django.db.models import BooleanField, QuerySet
 from django.db.models.expressions import RawSQL
@@ -58,24 +59,23 @@ class Work:
         """Add what hangs on the deleted rows by foreign keys: rows that cascade, and columns that lose the row they
         refer to, unless another one was decided on."""
         fresh = {table: set(keys) for table, keys in self.deletes.items() if keys}
+        nulled: dict[str, set[Key]] = {}
         while fresh:
+            referring = _rows_referring(fresh)
             found: dict[str, set[Key]] = {}
-            for table, keys in fresh.items():
-                for model, column in _referring(of_table(table), models.CASCADE):
-                    dependent = model._meta.db_table
-                    if f"{dependent}.{column.column}" not in _DECIDED_ELSEWHERE:
-                        rows = _rows_referring(model, column, keys)
-                        found.setdefault(dependent, set()).update(rows.difference(self.deletes.get(dependent, ())))
+            for (model, column), keys in referring.items():
+                table = model._meta.db_table
+                if column.remote_field.on_delete is models.SET_NULL:
+                    nulled.setdefault(f"{table}.{column.column}", set()).update(keys)
+                else:
+                    found.setdefault(table, set()).update(keys.difference(self.deletes.get(table, ())))
             fresh = {table: keys for table, keys in found.items() if keys}
             for table, keys in fresh.items():
                 self.delete(table, keys)
-        for table, deleted in [(table, deleted) for table, deleted in self.deletes.items() if deleted]:
-            for model, column in _referring(of_table(table), models.SET_NULL):
-                referring = _rows_referring(model, column, deleted)
-                name = f"{model._meta.db_table}.{column.column}"
-                decided = self.overwrites.get(name, {}).keys()
-                if staying := referring.difference(self.deletes.get(model._meta.db_table, ()), decided):
-                    self.overwrite(name, dict.fromkeys(sorted(staying)))
+        for name, keys in nulled.items():
+            decided = self.overwrites.get(name, {}).keys()
+            if staying := keys.difference(self.deletes.get(name.split(".")[0], ()), decided):
+                self.overwrite(name, dict.fromkeys(sorted(staying)))
 
 
 def do(work: Work) -> None:
@@ -90,14 +90,18 @@ def do(work: Work) -> None:
         stored = next(item for item in of_table(table)._meta.local_fields if item.column == column)
         rows = [(stored.get_db_prep_save(value, connection), key) for key, value in values.items()]
         with connection.cursor() as cursor:
-            cursor.executemany(f"UPDATE {_quoted(table)} SET {_quoted(column)} = %s WHERE {_key_of(table)} = %s", rows)
+            cursor.executemany(
+                f"UPDATE {_quoted(table)} SET {_quoted(column)} = %s WHERE {_quoted(_key_of(table))} = %s", rows
+            )
             if cursor.rowcount != len(values):
                 raise RuntimeError(f"not every {name} was rewritten")
     for model in deletion_order():
         if keys := work.deletes.get(model._meta.db_table):
             delete(model._meta.db_table, keys)
-    for table, keys in work.deletes.items():
-        if keys and of_table(table)._base_manager.filter(pk__in=among(keys)).exists():
+    deleted = {table: keys for table, keys in work.deletes.items() if keys}
+    left_of = select_keys([(table, _key_of(table), keys) for table, keys in deleted.items()])
+    for table, left in zip(deleted, left_of, strict=True):
+        if left:
             raise RuntimeError(f"something of {table} was left")
 
 
@@ -154,15 +158,15 @@ def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> di
     """The keys of the persona's rows of which `matches` accepts a text, by "table.column": of the columns whose rows
     forgetting finds by words, and that are not cleared already."""
     found: dict[str, set[Key]] = {}
-    for model, name, column in text_columns.declarations():
-        if column.found_by == "key":
+    for model in text_columns.all_models():
+        columns = {name: one for name, one in text_columns.declared(model).items() if one.found_by != "key"}
+        if not columns:
             continue
-        rows = rows_of_persona(model, persona).exclude(**{name: column.cleared}).order_by()
-        found[f"{model._meta.db_table}.{name}"] = {
-            key
-            for key, value in rows.values_list("pk", name).iterator(chunk_size=500)
-            if (text := "\n".join(strings(value))) and matches(column, text)
-        }
+        rows = rows_of_persona(model, persona).exclude(**{name: one.cleared for name, one in columns.items()})
+        for key, *values in rows.order_by().values_list("pk", *columns).iterator(chunk_size=500):
+            for (name, column), value in zip(columns.items(), values, strict=True):
+                if (text := "\n".join(strings(value))) and matches(column, text):
+                    found.setdefault(f"{model._meta.db_table}.{name}", set()).add(key)
     return found
 
 
@@ -194,14 +198,37 @@ def _referring(to: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
     )
 
 
-def _rows_referring(model: Model, column: Any, keys: Collection[Key]) -> set[Key]:
-    """The keys of the rows whose foreign key is one of these. In SQL of our own: a plan asks dozens of times, and
-    Django takes ten times as long to compose such a statement as SQLite to answer it."""
-    table = model._meta.db_table
-    where = f"{_quoted(column.column)} IN (SELECT value FROM json_each(%s))"
-    with connection.cursor() as cursor:
-        cursor.execute(f"SELECT {_key_of(table)} FROM {_quoted(table)} WHERE {where}", [_listed(keys)])
-        return {key for (key,) in cursor.fetchall()}
+def _rows_referring(deleted: Mapping[str, Collection[Key]]) -> dict[tuple[Model, Any], set[Key]]:
+    """By model and column, the keys of the rows whose foreign key is one of these rows."""
+    columns = [
+        (model, column, keys)
+        for table, keys in deleted.items()
+        for on_delete in (models.CASCADE, models.SET_NULL)
+        for model, column in _referring(of_table(table), on_delete)
+        if f"{model._meta.db_table}.{column.column}" not in _DECIDED_ELSEWHERE
+    ]
+    found = select_keys([(model._meta.db_table, column.column, keys) for model, column, keys in columns])
+    rows: dict[tuple[Model, Any], set[Key]] = {}
+    for (model, column, _keys), of_column in zip(columns, found, strict=True):
+        rows.setdefault((model, column), set()).update(of_column)
+    return rows
+
+
+def select_keys(wanted: Sequence[tuple[str, str, Collection[Key]]]) -> list[list[Key]]:
+    """For each table, column and values the keys of the rows that have one of these values. One statement of our own:
+    Django takes ten times as long to compose dozens of them as SQLite to answer them."""
+    selects = [
+        f"SELECT {number}, {_quoted(_key_of(table))} FROM {_quoted(table)} "
+        f"WHERE {_quoted(column)} IN (SELECT value FROM json_each(%s))"
+        for number, (table, column, _values) in enumerate(wanted)
+    ]
+    found: list[list[Key]] = [[] for _select in selects]
+    if selects:
+        with connection.cursor() as cursor:
+            cursor.execute(" UNION ALL ".join(selects), [_listed(values) for _table, _column, values in wanted])
+            for number, key in cursor.fetchall():
+                found[number].append(key)
+    return found
 
 
 @cache
@@ -238,6 +265,24 @@ def keys_of(rows: Rows) -> list[Key]:
     return list(rows.order_by().values_list("pk", flat=True))
 
 
+def read_keys(rows: Mapping[str, QuerySet[Any, Any]]) -> dict[str, list[Any]]:
+    """The keys of each of these, by name, in one statement: `read_keys({"turns": Turn.objects.values("pk"), …})`."""
+    selects: list[str] = []
+    parameters: list[Any] = []
+    for name, of_name in rows.items():
+        with suppress(EmptyResultSet):  # nothing can match
+            sql, its_parameters = of_name.order_by().query.sql_with_params()
+            selects.append(f"SELECT %s, * FROM ({sql})")
+            parameters += [name, *its_parameters]
+    keys: dict[str, list[Any]] = {name: [] for name in rows}
+    if selects:
+        with connection.cursor() as cursor:
+            cursor.execute(" UNION ALL ".join(selects), parameters)
+            for name, key in cursor.fetchall():
+                keys[name].append(key)
+    return keys
+
+
 @cache
 def of_table(table: str) -> Model:
     """The model that a table belongs to."""
@@ -251,7 +296,7 @@ def content_types(table: str) -> list[int]:
 
 
 def delete(table: str, keys: Collection[Key]) -> None:
-    key = f"{_key_of(table)} IN (SELECT value FROM json_each(%s))"
+    key = f"{_quoted(_key_of(table))} IN (SELECT value FROM json_each(%s))"
     with connection.cursor() as cursor:
         cursor.execute(f"DELETE FROM {_quoted(table)} WHERE {key}", [_listed(keys)])
 
@@ -259,7 +304,7 @@ def delete(table: str, keys: Collection[Key]) -> None:
 def _key_of(table: str) -> str:
     key = of_table(table)._meta.pk
     assert key is not None and key.column is not None  # noqa: PT018
-    return _quoted(key.column)
+    return key.column
 
 
 def _quoted(name: str) -> str:

@@ -197,21 +197,21 @@ def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
     return Target(kind, keys[0])
 
 
-def whose(targets: Sequence[Target]) -> Persona:
-    """The one persona that has them. Raises NothingThere, and ValueError for targets of several."""
-    rows = (MODELS[target.kind]._default_manager.filter(pk=target.key) for target in targets)
-    personas = {key for row in rows for key in row.values_list("persona_id", flat=True)}
+def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
+    """The one persona that has them, and the ids of those that are there. Raises NothingThere, and ValueError for
+    targets of several."""
+    ids: dict[Target, UUID] = {}
+    personas: set[int] = set()
+    for kind in dict.fromkeys(target.kind for target in targets):
+        rows = MODELS[kind]._default_manager.filter(pk__in=[target.key for target in targets if target.kind == kind])
+        for key, uuid, persona in rows.values_list("pk", "uuid", "persona_id"):
+            ids[Target(kind, key)] = uuid
+            personas.add(persona)
     if not personas:
         raise NothingThere
     if len(personas) > 1:
         raise ValueError("what is forgotten at once belongs to one persona")
-    return Persona.objects.select_related("owner").get(pk=personas.pop())
-
-
-def uuid_of(target: Target) -> str:
-    """The public id of a target; empty where it is not there any longer."""
-    rows = MODELS[target.kind]._default_manager.filter(pk=target.key)
-    return next((str(uuid) for uuid in rows.values_list("uuid", flat=True)), "")
+    return Persona.objects.select_related("owner").get(pk=personas.pop()), ids
 
 
 def are_people(targets: Sequence[Target]) -> bool:
