@@ -1,6 +1,7 @@
 // What was asked for in words, as cards below its turn: what to forget is found, what to correct is shown beside the new
 // words. Nothing happens before a press; all words come from the server.
 
+import { openIn } from './lazy.js';
 import { localiseTimes } from './times.js';
 import { fetchFragment } from './timeline.js';
 import { shape, word } from './words.js';
@@ -142,7 +143,7 @@ export class Asked {
     const form = event.target.closest('[data-find-search], [data-find-chosen], [data-mend]');
     if (!form) return;
     event.preventDefault();
-    if (form.matches('[data-find-chosen]')) this.dialog.open(`${form.action}?${new URLSearchParams(new FormData(form))}`, event.submitter);
+    if (form.matches('[data-find-chosen]')) openIn(this.dialog, `${form.action}?${new URLSearchParams(new FormData(form))}`, event.submitter);
     else this.send(form);
   }
 

@@ -3,9 +3,8 @@
 import { Asked } from './asked.js';
 import { Composer } from './composer.js';
 import { addCopyButtons, copy, textOf } from './copy.js';
-import { ForgetDialog, openLinksIn } from './dialog.js';
-import { Finder } from './find.js';
 import { greet } from './greeting.js';
+import { Lazy, forgetDialog } from './lazy.js';
 import { Learned } from './learned.js';
 import { Lines } from './lines.js';
 import { Remembered } from './remembered.js';
@@ -45,7 +44,7 @@ const timeline = new Timeline(chat);
 const versions = new Versions(lines, () => Boolean(chat.dataset.openSession) && !runningTurn);
 const remembered = new Remembered(chat, lines, { onNew: announce, onRefused: (words) => showNotice(words, null, NOTICE_MS) });
 const learned = new Learned(chat, lines);
-const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: () => announce(word('forgotten')) });
+const dialog = forgetDialog({ onDone: () => announce(word('forgotten')) });
 const asked = new Asked(chat, lines, dialog, {
   onDrawn: () => scrolling.grown(),
   onSaid: (words) => announce(words),
@@ -58,10 +57,13 @@ const composer = new Composer(document.getElementById('composer'), {
   onSend: say,
 });
 
-const finder = new Finder(chat, lines, {
-  onShown: () => speech.show(document.getElementById('past')),
-  onLeft: () => scrolling.grown(),
-  onTrouble: (words) => showNotice(words, null, NOTICE_MS),
+const finder = new Lazy(async () => {
+  const { Finder } = await import('./find.js');
+  return new Finder(chat, lines, {
+    onShown: () => speech.show(document.getElementById('past')),
+    onLeft: () => scrolling.grown(),
+    onTrouble: (words) => showNotice(words, null, NOTICE_MS),
+  });
 });
 const speech = new Speech(chat.dataset.language, composer, {
   onSay: announce,
@@ -101,7 +103,7 @@ function say(content, replaces) {
   const line = unsent.add(content, Boolean(chat.dataset.offRecord), replaces);
   deliver(line);
   speech.stop();
-  finder.leave();
+  finder.loaded?.leave();
   scrolling.toEnd();
 }
 
@@ -328,7 +330,7 @@ function offTheRecord(data) {
 
 function sessionErased(data) {
   lines.erase(data.session_id);
-  finder.leave();
+  finder.loaded?.leave();
   announce(word('erased'));
 }
 
@@ -344,7 +346,7 @@ function sessionBoundary(data) {
 function forgotten(data) {
   if (data.persona_ids) return location.assign('/'); // There is nobody here any more.
   lines.forget(data);
-  finder.leave(); // It may show what was forgotten.
+  finder.loaded?.leave(); // It may show what was forgotten.
   asked.refresh();
   announce(word('forgotten'));
 }
@@ -476,7 +478,7 @@ async function askWhetherSignedIn() {
 // More of the conversation, where the reader has scrolled to its edge or pressed the button.
 function more(button) {
   if (button.disabled) return null;
-  return button.closest('#past') ? finder.more(button) : older(button);
+  return button.closest('#past') ? finder.loaded.more(button) : older(button);
 }
 
 async function older(button) {
@@ -579,10 +581,10 @@ function leaveMenu(button) {
 const acts = {
   older: more,
   newer: more,
-  find: (button) => leaveMenu(button) || finder.open(),
+  find: (button) => leaveMenu(button) || finder.with((one) => one.open()),
   shortcuts: (button) => leaveMenu(button) || shortcuts.show(),
-  goTo: (button) => finder.goTo(button.dataset.to),
-  toDay: (button) => finder.open(button.closest('[data-day]').dataset.day),
+  goTo: (button) => finder.with((one) => one.goTo(button.dataset.to)),
+  toDay: (button) => finder.with((one) => one.open(button.closest('[data-day]').dataset.day)),
   open: (button) => say(button.textContent, null),
   readAloud: (button) => speech.readAloud(button),
   curate,
@@ -639,14 +641,14 @@ function stop() {
 function escape() {
   if (timeline.isOpen() && !timeline.wide.matches) return false; // It closes itself.
   if (composer.editing) composer.stopEditing();
-  else if (finder.isOpen()) finder.close();
+  else if (finder.loaded?.isOpen()) finder.loaded.close();
   else return stop();
   return true;
 }
 
 const shortcuts = new Shortcuts(
   {
-    '/': () => finder.open(),
+    '/': () => finder.with((one) => one.open()),
     a: () => lastReply('anotherAnswer'),
     c: () => lastReply('copy'),
     m: () => timeline.set(!timeline.isOpen(), true),
@@ -712,6 +714,5 @@ timeline.refresh();
 remembered.refresh();
 learned.refresh();
 asked.refresh();
-openLinksIn(dialog);
 greet(chat, { onGreeting: announce });
 socket.connect();

@@ -15,10 +15,6 @@ export class ForgetDialog {
     dialog.addEventListener('close', () => this.closed());
   }
 
-  isOpen() {
-    return this.dialog.open;
-  }
-
   // Opens the preview that `url` leads to; where that cannot be had here, goes there.
   async open(url, opener) {
     this.opener = opener;
@@ -118,14 +114,4 @@ export class ForgetDialog {
     else (document.getElementById('words-in') ?? document.getElementById('content'))?.focus();
     this.handlers.onClosed?.(gone);
   }
-}
-
-// Every link that says so opens its preview in the dialog.
-export function openLinksIn(dialog, root = document) {
-  root.addEventListener('click', (event) => {
-    const link = event.target.closest('a[data-dialog]');
-    if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.button !== 0) return;
-    event.preventDefault();
-    dialog.open(link.href, link);
-  });
 }

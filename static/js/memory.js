@@ -1,7 +1,7 @@
 // The memory pages: what is to be forgotten opens in a dialog; what was forgotten or changed elsewhere is so here, too.
 
-import { ForgetDialog, openLinksIn } from './dialog.js';
 import { keepingFocus } from './focus.js';
+import { forgetDialog } from './lazy.js';
 import { Socket } from './socket.js';
 import { localiseTimes } from './times.js';
 
@@ -37,7 +37,7 @@ function updated({ node_id: id }) {
 }
 
 async function redraw() {
-  if (dialog.isOpen() || page.querySelector('details.part[open], input:focus, textarea:focus, select:focus')) return;
+  if (document.getElementById('dialog').open || page.querySelector('details.part[open], input:focus, textarea:focus, select:focus')) return;
   const search = asked();
   const request = search ? { method: 'POST', body: new FormData(search) } : {};
   const answer = await fetch(location.href, { ...request, credentials: 'same-origin' }).catch(() => null);
@@ -50,7 +50,7 @@ async function redraw() {
 function forgotten(data) {
   if (data.persona_ids) return location.replace('/');
   const gone = new Set([...(data.node_ids ?? []), ...(data.message_ids ?? []), ...(data.entity_ids ?? [])]);
-  if (dialog.isOpen()) return; // It was forgotten here; the page is drawn anew when the receipt was read.
+  if (document.getElementById('dialog').open) return; // It was forgotten here; the page is drawn anew when the receipt was read.
   if (one && gone.has(one.dataset.node ?? one.dataset.entity)) return location.replace(home);
   for (const row of page.querySelectorAll('li[data-node], li[data-line]')) {
     if (gone.has(row.dataset.node ?? row.dataset.line)) row.remove();
@@ -76,8 +76,7 @@ function undone() {
   says.closest('section').replaceChildren(says.closest('.import__head'));
 }
 
-const dialog = new ForgetDialog(document.getElementById('dialog'), { onDone: undone, onClosed: renew });
-openLinksIn(dialog);
+forgetDialog({ onDone: undone, onClosed: renew });
 
 // A pending receipt is done in a minute or a few.
 if (page.querySelector('[data-testid="receipt"][data-status="pending"]')) {
