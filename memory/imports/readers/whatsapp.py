@@ -196,13 +196,16 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
         found = _SPEAKER.match(line.text, begun.end()) if begun else None
         if found is None or (found["name"] not in is_group_of and len(is_group_of) >= _MAX_NAMES):
             continue
-        words = line.text[found.end() :].strip(_INVISIBLE)
+        name, words = found["name"], line.text[found.end() :].strip(_INVISIBLE)
         if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
-            owners.add(found["name"])
-        begins = _is_about_encryption(words) or MADE_GROUP.search(words) is not None
-        goes_on = begins or UNDER_ITS_NAME.search(words) is not None
-        fits = len(words) <= _LONGEST_NOTICE and (goes_on if found["name"] in is_group_of else begins)
-        is_group_of[found["name"]] = fits and is_group_of.get(found["name"], True)
+            owners.add(name)
+        if is_group_of.get(name, True):  # whoever has said anything else is none for good
+            is_notice = len(words) <= _LONGEST_NOTICE and (
+                (name in is_group_of and UNDER_ITS_NAME.search(words))
+                or ENCRYPTED.search(words)
+                or MADE_GROUP.search(words)
+            )
+            is_group_of[name] = bool(is_notice)
     groups = (name for name, is_group in is_group_of.items() if is_group)
     owner = owners.pop() if len(owners) == 1 else ""
     return frozenset(groups) if len(is_group_of) > 2 else frozenset(), owner
