@@ -127,9 +127,19 @@ def _lines() -> Iterator[str]:
 def _first(told: str, is_name: bool) -> str:
     """The first short sense of an entry, without what is said about it; else the first one. Of a name the name alone:
     not that Hangzhou is the capital of Zhejiang."""
-    whole = (_SHORT_FORM.sub("", sense) for sense in told.split("/") if not _NO_SENSE.match(sense))
-    cut = (_ASIDE.sub("", sense).split(";")[0].replace("...", " ") for sense in whole if not _HAN.search(sense))
-    senses = [bare for sense in cut if (bare := _LITTLE.sub("", " ".join(sense.split())).strip(" ,.?!"))]
-    if is_name:
-        senses = [name.group() if (name := _NAME.match(sense)) else sense for sense in senses]
-    return next((sense for sense in senses if len(sense.split()) <= LONGEST_SENSE), senses[0] if senses else "")
+    first = ""
+    for sense in told.split("/"):
+        if _NO_SENSE.match(sense):
+            continue
+        whole = _SHORT_FORM.sub("", sense) if "abbr." in sense else sense
+        if not whole.isascii() and _HAN.search(whole):
+            continue
+        bare = _ASIDE.sub("", whole) if "(" in whole or "[" in whole else whole
+        words = " ".join(bare.partition(";")[0].replace("...", " ").split())
+        short = _LITTLE.sub("", words).strip(" ,.?!")
+        if is_name and (name := _NAME.match(short)):
+            short = name.group()
+        if short and short.count(" ") < LONGEST_SENSE:
+            return short
+        first = first or short
+    return first

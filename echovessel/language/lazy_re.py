@@ -5,6 +5,7 @@ every process, of which each uses few. The first message after a start pays for 
 """
 
 import re
+from functools import cached_property
 from re import *  # noqa: F403
 from typing import Any, cast
 
@@ -15,10 +16,14 @@ class _Pattern:
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = pattern, flags
 
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(*self._source)
+
     def __getattr__(self, name: str) -> Any:
-        compiled = re.compile(*self._source)
-        self.__dict__ |= {each: getattr(compiled, each) for each in dir(compiled) if not each.startswith("_")}
-        return getattr(compiled, name)
+        # Kept as its own, so that the next use does not come here.
+        attribute = self.__dict__[name] = getattr(self._compiled, name)
+        return attribute
 
 
 def compile(pattern: str, flags: int = 0) -> re.Pattern[str]:  # type: ignore[no-redef]  # noqa: A001

@@ -32,7 +32,7 @@ def counts(kinds: Iterable[Iterable[str]]) -> list[tuple[np.ndarray, np.ndarray]
     """Of each kind of piece the buckets and how much each counts, before what is common counts less."""
     counted = []
     for pieces in kinds:
-        buckets = Counter(zlib.crc32(piece.encode(errors="surrogatepass")) % BUCKETS for piece in pieces)
+        buckets = Counter([zlib.crc32(piece.encode("utf-8", "surrogatepass")) % BUCKETS for piece in pieces])
         amounts = 1 + np.log(np.fromiter(buckets.values(), np.float64, len(buckets)))
         counted.append((np.fromiter(buckets, np.int64, len(buckets)), amounts))
     return counted

@@ -238,7 +238,8 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
 
 def _impact(feeling: Feeling, lower: str) -> int:
     """The weight of one feeling in a text; 0 if nothing shows it."""
-    starts = [match.start() for word in feeling.words.split("|") for match in _matches(word, lower)]
+    present = (word for word in feeling.words.split("|") if word in lower)
+    starts = [match.start() for word in present for match in _matches(word, lower)]
     starts += [match.start() for pattern in feeling.patterns for match in re.finditer(pattern, lower)]
     weights = []
     for start in starts:
@@ -253,7 +254,5 @@ def _impact(feeling: Feeling, lower: str) -> int:
 def _matches(word: str, lower: str) -> list[re.Match[str]]:
     if word in NOT_MEANT:
         lower = re.sub(NOT_MEANT[word], lambda match: " " * len(match[0]), lower)
-    if word not in lower:
-        return []
     pattern = re.escape(word) if CJK.search(word) else rf"(?<![a-z]){re.escape(word)}(?![a-z'])"
     return list(re.finditer(pattern, lower))
