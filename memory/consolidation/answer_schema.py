@@ -18,7 +18,9 @@ from pydantic import (
     ModelWrapValidatorHandler,
     PrivateAttr,
     ValidationError,
+    ValidatorFunctionWrapHandler,
     WithJsonSchema,
+    WrapValidator,
     model_validator,
 )
 from pydantic.json_schema import SkipJsonSchema
@@ -114,16 +116,11 @@ def _day_or_none(value: Any) -> Any:
     return span.end if span else value if isinstance(value, date) else None
 
 
-def _or_none(schema: type[BaseModel]) -> BeforeValidator:
-    """Read the value where it can be read, else take None: a date or a mood that is none costs no event."""
-
-    def read(value: Any) -> BaseModel | None:
-        try:
-            return schema.model_validate(value)
-        except ValidationError:
-            return None
-
-    return BeforeValidator(read)
+def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
+    try:
+        return read(value)
+    except ValidationError:
+        return None
 
 
 def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
@@ -142,6 +139,8 @@ def _schema_limits(**limits: int) -> Any:
     return Field(json_schema_extra={**limits})
 
 
+# Reads the value where it can be read, else takes None: a date or a mood that is none costs no event.
+OrNone = WrapValidator(_or_none)
 Filled = Annotated[str, BeforeValidator(_filled)]
 Text = Annotated[str, BeforeValidator(_text)]
 Words = Annotated[list[str], BeforeValidator(_strings)]
@@ -229,7 +228,7 @@ class ExtractedEvent(BaseModel):
     emotion_tags: EmotionTags = []
     relational_tags: RelationalTags = []
     subject: Subject
-    event_time: Annotated[EventTime | None, _or_none(EventTime)] = None
+    event_time: Annotated[EventTime | None, OrNone] = None
     evidence: Evidence = []
     supersedes: Words = []
     confidence: Annotated[float, BeforeValidator(_confidence)] = UNSURE
@@ -415,7 +414,7 @@ class ExtractionAnswer(LenientAnswer):
     # None: not said, as in memory mode; that denies nothing which the rules heard.
     requests: list[ExtractedRequest] | SkipJsonSchema[None] = None
     entity_clarification: Clarification = None
-    session_mood_signal: Annotated[MoodSignal | None, _or_none(MoodSignal)] = None
+    session_mood_signal: Annotated[MoodSignal | None, OrNone] = None
     session_summary: Annotated[str, BeforeValidator(lambda value: _text(value)[:LONGEST_SUMMARY])] = ""
     crisis_messages: Annotated[
         Words, Field(description="ids of messages of the user that speak of suicide, self-harm or danger")

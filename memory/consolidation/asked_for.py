@@ -37,7 +37,13 @@ def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]
     def tells_something(item: ExtractedItem) -> bool:
         if isinstance(item, OpenLoop) or not item.evidence:
             return True
-        return not all(_is_asked(*asking.get(cited.message_id, ("", [])), cited.quote) for cited in item.evidence)
+        for cited in item.evidence:
+            content, requests = asking.get(cited.message_id, ("", []))
+            start = content.find(cited.quote.strip())
+            end = start + len(cited.quote.strip().rstrip(".!?。！？"))
+            if start < 0 or not any(one.start <= start and end <= one.end for one in requests):
+                return True
+        return False
 
     kept = answer.only(tells_something)
     return kept, len(answer.items) - len(kept.items)
@@ -45,10 +51,3 @@ def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]
 
 def _requests(content: str) -> list[Request]:
     return [one for one in read_requests(content) if one.kind in TELL_NOTHING and one.sure]
-
-
-def _is_asked(content: str, requests: Sequence[Request], quote: str) -> bool:
-    """Whether the quote stands in a request and nowhere else in the message."""
-    start = content.find(quote.strip())
-    end = start + len(quote.strip().rstrip(".!?。！？"))
-    return start >= 0 and any(one.start <= start and end <= one.end for one in requests)

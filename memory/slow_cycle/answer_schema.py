@@ -1,30 +1,15 @@
 """The schema of answers to a slow cycle, read as leniently as `memory.consolidation.answer_schema` reads."""
 
-from datetime import date
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import BaseModel, BeforeValidator, TypeAdapter, ValidationError, WithJsonSchema
+from pydantic import BaseModel, BeforeValidator
 
-from memory.consolidation.answer_schema import Day, Filled, LenientAnswer, ReflectedThought, Text, Words
+from memory.consolidation.answer_schema import Day, Filled, LenientAnswer, OrNone, ReflectedThought, Text, Words
 
 # How models spell the end of a matter.
 ENDED = ("ended", "end", "closed", "done", "finished", "over", "resolved", "completed")
-_DAY: TypeAdapter[date] = TypeAdapter(Day)
-
-
-def _day_or_none(value: Any) -> date | None:
-    """A day, where it is one: an expectation may have none, and one that says "soon" is not lost for it."""
-    try:
-        return _DAY.validate_python(value)
-    except ValidationError:
-        return None
-
-
-PerhapsDay = Annotated[
-    date | None,
-    BeforeValidator(_day_or_none),
-    WithJsonSchema({"anyOf": [{"type": "string", "description": "YYYY-MM-DD"}, {"type": "null"}]}),
-]
+# An expectation may have no day, and one that says "soon" is not lost for it.
+PerhapsDay = Annotated[Day | None, OrNone]
 # Models that were asked for one id sometimes give a list of one.
 Id = Annotated[Filled, BeforeValidator(lambda value: value[0] if isinstance(value, list) and value else value)]
 
