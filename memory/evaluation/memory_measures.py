@@ -221,15 +221,16 @@ def _people(story: Story, run: StoryRun) -> Iterable[bool]:
         found = others[person.name]
         alone = all(found.isdisjoint(ids) for name, ids in others.items() if name != person.name)
         known = all(found & by_name.get(alias.casefold(), set()) for alias in person.aliases)
-        related = not person.relation or any(_is_same_relation(person.relation, relations[pk]) for pk in found)
+        # In either word for it: "mother" and "mum", 「弟弟」 and 「弟」.
+        kin = _kin_of(person.relation)
+        related = not person.relation or any(
+            person.relation.casefold() in relations[pk] or kin & _kin_of(relations[pk]) for pk in found
+        )
         yield bool(found) and alone and known and related
 
 
-def _is_same_relation(relation: str, other: str) -> bool:
-    """Whether two words say what somebody is: "mother" and "mum", 「弟弟」 and 「弟」."""
-    kin = relatives_in(f"my {relation}" if relation.isascii() else f"我{relation}")
-    found = relatives_in(f"my {other}" if other.isascii() else f"我{other}")
-    return relation.casefold() in other or bool(kin & found)
+def _kin_of(relation: str) -> frozenset[str]:
+    return relatives_in(f"my {relation}" if relation.isascii() else f"我{relation}")
 
 
 def _names_day(text: str, day: date) -> bool:
