@@ -183,11 +183,12 @@ def share_with_kin(words: Sequence[str], text: str) -> float:
     >>> share_with_kin(["allergi", "nut"], "I'm allergic to nuts."), share_with_kin(["plan"], "A planet.")
     (0.9, 0.0)
     """
-    told = set(tokenizer.tokenize(text))
-    counts = (1.0 if word in told else KIN * any(_are_kin(word, other) for other in told) for word in words)
-    return sum(counts) / max(1, len(words))
-
-
-def _are_kin(one: str, other: str) -> bool:
-    same = max(ROOT, len(one) - KIN_TAIL, len(other) - KIN_TAIL)
-    return one.isascii() and one[:same] == other[:same]
+    others = set(tokenizer.tokenize(text))
+    total = 0.0
+    for word in words:
+        if word in others:
+            total += 1
+        elif word.isascii():
+            shared = ((other, max(ROOT, len(word) - KIN_TAIL, len(other) - KIN_TAIL)) for other in others)
+            total += KIN * any(word[:length] == other[:length] for other, length in shared)
+    return total / max(1, len(words))
