@@ -35,7 +35,12 @@ def follow_words(node: ConceptNode, before: str) -> None:
         known = Alias.objects.filter(persona=node.persona_id, normalized=normalize_name(right))
         if right and not known.exclude(entity__status=Entity.Status.MERGED).exists():
             if not mention.entity.mentions.exclude(pk=mention.pk).exists():
-                _call(mention.entity, right)
+                # Who was only called wrongly gets the right name; the wrong one leads nowhere any longer.
+                learn_aliases(mention.entity, [right])
+                mention.entity.aliases.exclude(normalized=normalize_name(right)).delete()
+                mention.entity.canonical_name = right
+                mention.entity.save(update_fields=["canonical_name"])
+                announce_changed(mention.entity, "renamed")
                 continue
             person = Entity.objects.create(persona=node.persona, canonical_name=right, kind=mention.entity.kind)
             learn_aliases(person, [right])
@@ -59,12 +64,3 @@ def _name_instead(name: str, before: str, after: str) -> str:
         return ""
     instead = after[at : len(after) - len(rest)].strip()
     return instead if is_name(instead) and len(instead) <= MAX_NAME else ""
-
-
-def _call(entity: Entity, name: str) -> None:
-    """Give somebody who was only called wrongly the right name; the wrong one leads nowhere any longer."""
-    learn_aliases(entity, [name])
-    entity.aliases.exclude(normalized=normalize_name(name)).delete()
-    entity.canonical_name = name
-    entity.save(update_fields=["canonical_name"])
-    announce_changed(entity, "renamed")

@@ -1,7 +1,7 @@
 """KakaoTalk on a Mac: a table of Date, User and Message. What the app itself says, and what stands in place of what is
 no text, is known by the same words as in its text files."""
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator
 
 from django.utils.translation import gettext_lazy
 
@@ -9,8 +9,8 @@ from memory.imports.readers.chat_notices import KAKAO_TALK_MEDIA, is_deleted, is
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import message_of, moment, sessions_of
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.table import Shape, records, shape_of
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.table import records, shape_of
+from memory.imports.readers.types import Found, ImportRejected, Line, Options, Skipped, digest
 
 _COLUMNS = ("date", "user", "message")
 _MAX_PEOPLE = 5_000
@@ -36,27 +36,24 @@ class KakaoTable:
             if isinstance(row, dict) and len(people) < _MAX_PEOPLE:
                 people.add(row.get(shape.columns[1], "").strip())
         places = ContentIds()
-        source_id = digest(self.name, source.name)
         places.begin(source.name)
-        yield from sessions_of("", source_id, "", _lines(source, shape, people, places, options.limits), options.limits)
 
+        def lines() -> Iterator[Line | Skipped]:
+            for where, row in records(source, shape):
+                if isinstance(row, Skipped):
+                    yield row
+                    continue
+                date, user, text = (row.get(column, "") for column in shape.columns)
+                if KAKAO_TALK_MEDIA.fullmatch(text.strip()):
+                    yield Skipped(where, "media")
+                elif is_deleted(text.strip()):
+                    yield Skipped(where, "deleted")
+                elif is_notice(text.strip(), people) or not user.strip():
+                    yield Skipped(where, "notice")
+                else:
+                    yield message_of(user.strip(), text, moment(date), where, options.limits, places)
 
-def _lines(
-    source: Source, shape: Shape, people: Collection[str], places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
-    for where, row in records(source, shape):
-        if isinstance(row, Skipped):
-            yield row
-            continue
-        date, user, text = (row.get(column, "") for column in shape.columns)
-        if KAKAO_TALK_MEDIA.fullmatch(text.strip()):
-            yield Skipped(where, "media")
-        elif is_deleted(text.strip()):
-            yield Skipped(where, "deleted")
-        elif is_notice(text.strip(), people) or not user.strip():
-            yield Skipped(where, "notice")
-        else:
-            yield message_of(user.strip(), text, moment(date), where, limits, places)
+        yield from sessions_of("", digest(self.name, source.name), "", lines(), options.limits)
 
 
 FORMATS = (KakaoTable(),)
