@@ -107,10 +107,10 @@ def load_encoder() -> Encode:
     """What makes vectors (n, 384) float32 of unit length. Raises BundledModelUnusable, and ImportError where there is
     no onnxruntime."""
     verify()
-    known = np.load(KNOWN_VECTORS)
+    known_vectors = np.load(KNOWN_VECTORS)
     for is_quantized in (True, False):
         encode = build_encoder(is_quantized)
-        worst = float((encode(KNOWN_LINES.read_text(encoding="utf-8").splitlines()) * known).sum(1).min())
+        worst = float((encode(KNOWN_LINES.read_text(encoding="utf-8").splitlines()) * known_vectors).sum(1).min())
         if worst >= MIN_COSINE:
             return encode
         logger.warning("the embedding model differs from its known vectors here: cosine %.4f", worst)

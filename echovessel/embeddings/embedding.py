@@ -196,17 +196,17 @@ def _grant_some() -> None:
 
 
 def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
-    known = {text: _lately.recall(model, text) for text in texts}
-    if unknown := [text for text, vector in known.items() if vector is None]:
-        made = _encode(unknown, model)
-        if model == _in_use.name and made.shape[1] != (_in_use.dimension or made.shape[1]):
+    vectors = {text: _lately.recall(model, text) for text in texts}
+    if unknown := [text for text, vector in vectors.items() if vector is None]:
+        encoded = _encode(unknown, model)
+        if model == _in_use.name and encoded.shape[1] != (_in_use.dimension or encoded.shape[1]):
             raise EmbeddingUnavailable(
-                f"{model} gives {made.shape[1]} dimensions, and the stored vectors have {_in_use.dimension}: it is "
+                f"{model} gives {encoded.shape[1]} dimensions, and the stored vectors have {_in_use.dimension}: it is "
                 "another model now."
             )
-        _lately.keep(model, unknown, made)
-        known |= zip(unknown, made, strict=True)
-    return cast(dict[str, np.ndarray], known)
+        _lately.keep(model, unknown, encoded)
+        vectors |= zip(unknown, encoded, strict=True)
+    return cast(dict[str, np.ndarray], vectors)
 
 
 class _RecentVectors(RecentValues[np.ndarray]):

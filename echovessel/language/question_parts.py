@@ -50,8 +50,8 @@ def parts_of(text: str) -> tuple[str, ...]:
     clauses = [clause.strip() for clause in _CLAUSE.split(text) if clause.strip()]
     clauses = [text] if len(clauses) == 1 else [clause for clause in clauses if is_question(clause)]
     parts = [part for clause in clauses for part in (_split_zh(clause) or _split(clause) or [clause])]
-    told = [part for part in dict.fromkeys(parts) if any(tokenizer.content_words(part))]
-    return tuple(told[:MAX_PARTS]) if len(told) > 1 else ()
+    telling_parts = [part for part in dict.fromkeys(parts) if any(tokenizer.content_words(part))]
+    return tuple(telling_parts[:MAX_PARTS]) if len(telling_parts) > 1 else ()
 
 
 def _split(clause: str) -> list[str]:

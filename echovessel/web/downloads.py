@@ -23,14 +23,14 @@ def download(request: HttpRequest, pieces: Iterator[bytes], media_type: str, nam
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """The same in larger pieces."""
-    held = bytearray()
+    gathered = bytearray()
     for piece in pieces:
-        held += piece
-        if len(held) >= AT_ONCE_BYTES:
-            yield bytes(held)
-            held.clear()
-    if held:
-        yield bytes(held)
+        gathered += piece
+        if len(gathered) >= AT_ONCE_BYTES:
+            yield bytes(gathered)
+            gathered.clear()
+    if gathered:
+        yield bytes(gathered)
 
 
 async def _one_by_one(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:

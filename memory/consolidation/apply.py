@@ -96,11 +96,11 @@ def apply(lease: Lease[Session]) -> None:
                     open_items.settle_told(draft.came_about, node, now)
             # A fact that was known is mentioned once more, and counted with the items that told nothing.
             is_known = [new.outcome in ("repeated", "reinforced") for new in written]
-            known = sum(
+            repeated_facts = sum(
                 draft.kind == ConceptNode.Kind.FACT and is_old
                 for draft, is_old in zip(one.drafts, is_known, strict=True)
             )
-            Extraction.objects.filter(pk=one.extraction.pk).update(dropped=F("dropped") + known)
+            Extraction.objects.filter(pk=one.extraction.pk).update(dropped=F("dropped") + repeated_facts)
             for (thought, draft), vector in zip(one.thoughts, one.vectors[count:], strict=True):
                 # A thought rests on those of its events that were written; on none of them it is dropped.
                 events = nodes[: len(one.answer.events)]

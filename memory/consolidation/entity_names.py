@@ -51,11 +51,11 @@ def resolve_names(
     """Resolve the names of one answer. Its nodes begin with its events; None stands for one that was refused."""
     resolved: dict[int, Entity] = {}
     for at, entity in enumerate(answer.mentioned_entities):
-        told = [nodes[place] for place in _about(answer, at, len(nodes))]
+        mentioning = [nodes[place] for place in _about(answer, at, len(nodes))]
         named = MentionedName(
             [entity.canonical_name, *entity.aliases],
             entity.kind,
-            [node for node in told if node is not None],
+            [node for node in mentioning if node is not None],
             profiles[at],
             relation=entity.relation,
             twins=[resolved[twin] for twin in _twins(answer, at) if twin in resolved],

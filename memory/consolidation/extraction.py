@@ -86,9 +86,9 @@ def watermark(session: Session, *, again: bool = False) -> int:
 def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
     """Ask about one piece and store the answer; of one that is read again, its facts alone."""
     session, now, material = lease.row, lease.clock(), material_of(lease.row)
-    known = known_memories(session.persona, piece.lines)
+    memories = known_memories(session.persona, piece.lines)
     answer = llm.answer_now(
-        _request(session, piece, material, known, now),
+        _request(session, piece, material, memories, now),
         ImportAnswer if material.is_prose else ExtractionAnswer,
         replies=replies.of_extraction(lease, piece.through),
         doubt=lambda answer: _doubt(session.persona, answer, piece, material),
@@ -108,9 +108,9 @@ def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
     if again:
         answer = answer.only(lambda item: isinstance(item, ExtractedFact)).model_copy(update=NOTHING_BUT_FACTS)
     # Only what the model was shown can be replaced by what it says.
-    given = {node.pk for node in known}
+    shown = {node.pk for node in memories}
     for told in answer.told:
-        told.supersedes = [cited for cited in told.supersedes if prompt.node_id(cited) in given]
+        told.supersedes = [cited for cited in told.supersedes if prompt.node_id(cited) in shown]
     with transaction.atomic():
         lease.checkpoint()
         last = session.extractions.aggregate(last=Max("chunk"))["last"]

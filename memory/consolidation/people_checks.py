@@ -55,10 +55,10 @@ def believed_people(
         }
         mistakes += sum(getattr(entity, name) != value for name, value in changes.items())
         people.append(entity.model_copy(update=changes))
-    known = {normalize_name(name) for entity in people for name in (entity.canonical_name, *entity.aliases)}
+    listed = {normalize_name(name) for entity in people for name in (entity.canonical_name, *entity.aliases)}
     for name, kind in _unlisted_people(answer, own, names):
-        if normalize_name(name) not in known:
-            known.add(normalize_name(name))
+        if normalize_name(name) not in listed:
+            listed.add(normalize_name(name))
             people.append(MentionedEntity.model_validate({"canonical_name": name, "kind": kind}))
     return answer.model_copy(update={"mentioned_entities": people}), mistakes
 
@@ -93,8 +93,8 @@ def _is_title(name: str, texts: Sequence[str]) -> bool:
 def _is_told(entity: MentionedEntity, own: Sequence[str], answer: ExtractionAnswer) -> bool:
     """Whether what somebody is to the owner stands in the owner's words, by whichever word for it (a mum is a mother),
     or in an item about them, which was checked: "I'm the first of four, then Anna" makes Anna a sister."""
-    told = [item.description for item in answer.told if occurs(entity.canonical_name, item.description)]
-    text = " ".join([*own, *told]).casefold()
+    descriptions = [item.description for item in answer.told if occurs(entity.canonical_name, item.description)]
+    text = " ".join([*own, *descriptions]).casefold()
     words = re.findall(r"[^\W\d_]+", entity.relation.casefold())
     if _FORMER.search(entity.relation) or any(word in text for word in words):
         return True

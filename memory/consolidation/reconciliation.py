@@ -175,20 +175,20 @@ def _apply(
     """Write the verdicts, and ask the owner where there are none. Of the `causes`, by key, the model may name the one
     that ended a fact; else it is the one whose words are nearest."""
     persona, now, model = lease.row.persona, lease.clock(), follow()
-    given = {node.pk: (node, change.news) for node, change in candidates}
-    verdicts = {pk: one for one in answer.changes or () if (pk := prompt.node_id(one.id)) in given}
+    asked_about_by_key = {node.pk: (node, change.news) for node, change in candidates}
+    verdicts = {pk: one for one in answer.changes or () if (pk := prompt.node_id(one.id)) in asked_about_by_key}
     rests = {pk: one.still for pk, one in verdicts.items() if one.verdict == "partly"}
     vectors = dict(zip(rests, embedding.embed(list(rests.values())), strict=True)) if rests else {}
     with transaction.atomic():
         lease.renew()  # no checkpoint: done once more at each try, it would give reflection all its tries anew
         # Somebody may have hidden, corrected or pinned them while the model thought, or have forgotten the news.
         live = persona.nodes.active().filter(_STANDING, resolved_by=None).in_bulk(list(verdicts))
-        told = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in written])
+        standing_news = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in written])
         unsure: list[tuple[ConceptNode, ConceptNode]] = []
         for pk, verdict in verdicts.items():
-            (asked_about, guessed), node = given[pk], live.get(pk)
+            (asked_about, guessed), node = asked_about_by_key[pk], live.get(pk)
             named = prompt.node_id(verdict.because)
-            news = told.get(named if named in causes else guessed.pk)
+            news = standing_news.get(named if named in causes else guessed.pk)
             if node is None or news is None or node.description != asked_about.description:
                 continue
             if not _may_end(node, news, verdict):
@@ -201,8 +201,8 @@ def _apply(
         for node, news in unsure[:MAX_ASKED]:
             asked += rivals.ask_about(persona, node, news, now)
         # A model that was asked and named no rival says that both stand.
-        settled = {pk for pk in given if answer.changes is not None}
-        left = [told[node.pk] for node in written if node.pk in told]
+        settled = {pk for pk in asked_about_by_key if answer.changes is not None}
+        left = [standing_news[node.pk] for node in written if node.pk in standing_news]
         rivals.ask(persona, left, now, settled=settled, limit=MAX_ASKED - asked)
 
 

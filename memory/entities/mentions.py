@@ -32,8 +32,8 @@ def follow_words(node: ConceptNode, before: str) -> None:
         if any(occurs(alias.text, node.description) for alias in aliases):
             continue
         right = next(filter(None, (_name_instead(alias.text, before, node.description) for alias in aliases)), "")
-        known = Alias.objects.filter(persona=node.persona_id, normalized=normalize_name(right))
-        if right and not known.exclude(entity__status=Entity.Status.MERGED).exists():
+        bearers = Alias.objects.filter(persona=node.persona_id, normalized=normalize_name(right))
+        if right and not bearers.exclude(entity__status=Entity.Status.MERGED).exists():
             if not mention.entity.mentions.exclude(pk=mention.pk).exists():
                 # Who was only called wrongly gets the right name; the wrong one leads nowhere any longer.
                 learn_aliases(mention.entity, [right])

@@ -63,8 +63,8 @@ class Memory:
     def is_invented(self, story: Story) -> bool:
         """Whether it tells a decoy, or a name or number that nobody has said."""
         description = self.node.description
-        told = [decoy for decoy in story.decoys if self.tells(decoy.terms, decoy.lines)]
-        for decoy in told:
+        decoys = [decoy for decoy in story.decoys if self.tells(decoy.terms, decoy.lines)]
+        for decoy in decoys:
             # It may say that it is not so: "does not hate his job".
             places = [description.casefold().find(spelling.casefold()) for term in decoy.terms for spelling in term]
             ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
@@ -111,8 +111,8 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
     earlier: dict[int, frozenset[str]] = {}
     for node in every:  # a memory is older than the one that replaces it
         if node.superseded_by_id:
-            told = lines[node.pk] | earlier.get(node.pk, frozenset())
-            earlier[node.superseded_by_id] = earlier.get(node.superseded_by_id, frozenset()) | told
+            replaced_lines = lines[node.pk] | earlier.get(node.pk, frozenset())
+            earlier[node.superseded_by_id] = earlier.get(node.superseded_by_id, frozenset()) | replaced_lines
     active = set(run.persona.nodes.active().values_list("pk", flat=True))
     memories = [Memory(node, lines[node.pk], earlier.get(node.pk, frozenset())) for node in every if node.pk in active]
     events = [memory for memory in memories if memory.node.kind == Kind.EVENT]
@@ -220,13 +220,13 @@ def _people(story: Story, run: StoryRun) -> Iterable[bool]:
     for person in story.people:
         found = others[person.name]
         alone = all(found.isdisjoint(ids) for name, ids in others.items() if name != person.name)
-        known = all(found & by_name.get(alias.casefold(), set()) for alias in person.aliases)
+        has_all_names = all(found & by_name.get(alias.casefold(), set()) for alias in person.aliases)
         # In either word for it: "mother" and "mum", 「弟弟」 and 「弟」.
         kin = _kin_of(person.relation)
         related = not person.relation or any(
             person.relation.casefold() in relations[pk] or kin & _kin_of(relations[pk]) for pk in found
         )
-        yield bool(found) and alone and known and related
+        yield bool(found) and alone and has_all_names and related
 
 
 def _kin_of(relation: str) -> frozenset[str]:

@@ -146,11 +146,11 @@ class Story(Part):
     @model_validator(mode="after")
     def _is_consistent(self) -> Self:
         ZoneInfo(self.timezone)
-        known = {name for name, _speaker, _text in self.lines()}
+        line_names = {name for name, _speaker, _text in self.lines()}
         parts: tuple[Sequence[Fact | Peak | Plan | Decoy | Question], ...]
         parts = (self.facts, self.peaks, self.plans, self.decoys, self.questions)
         cited = {line for part in parts for item in part for line in item.lines}
-        if missing := (cited | set(self.noted)) - known:
+        if missing := (cited | set(self.noted)) - line_names:
             raise ValueError(f"{self.id}: no such line: {', '.join(sorted(missing))}")
         owners = {name for name, speaker, _text in self.lines() if speaker == "owner"}
         if missing := ({wish.line for wish in self.wishes} | {wish.line for wish in self.forgotten}) - owners:

@@ -177,8 +177,8 @@ def _probe_model(model: str) -> int:
     staged = StagedVector.objects.filter(model=model).select_related("node").order_by("pk").first()
     [vector] = embedding.embed([staged.node.description if staged else "How many numbers?"], model)
     if staged:
-        known = np.frombuffer(bytes(staged.embedding), dtype="<f4")
-        if known.shape != vector.shape or float(known @ vector) < MIN_COSINE_TO_STAGED:
+        staged_vector = np.frombuffer(bytes(staged.embedding), dtype="<f4")
+        if staged_vector.shape != vector.shape or float(staged_vector @ vector) < MIN_COSINE_TO_STAGED:
             # They cannot be told apart from those that are to come.
             logger.warning("vectors that were made earlier for %s are of another model and are deleted", model)
             StagedVector.objects.filter(model=model).delete()

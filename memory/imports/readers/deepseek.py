@@ -45,12 +45,11 @@ class DeepSeek:
                     continue
                 nodes = {key: table(node) for key, node in conversation["mapping"].items()}
                 title = word(conversation.get("title"))
-                known = word(conversation.get("id"))
-                places.begin(known or title)
-                source_id = known or digest("deepseek", number, title)
-                yield from sessions_of(
-                    title, source_id, where, _lines(nodes, known, places, where, options.limits), options.limits
-                )
+                chat_id = word(conversation.get("id"))
+                places.begin(chat_id or title)
+                source_id = chat_id or digest("deepseek", number, title)
+                found = _lines(nodes, chat_id, places, where, options.limits)
+                yield from sessions_of(title, source_id, where, found, options.limits)
 
 
 def _lines(

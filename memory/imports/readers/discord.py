@@ -105,7 +105,7 @@ class _Messages(SessionReader):
             yield Skipped(where, "notice")
             return
         author, forwarded = table(message.get("author")), table(message.get("forwardedMessage"))
-        at, known = moment(message.get("timestamp")), word(message.get("id"))
+        at, message_id = moment(message.get("timestamp")), word(message.get("id"))
         for part in filter(None, (forwarded, message)):
             text = word(part.get("content"))
             # What is embedded beside words is mostly a link's preview.
@@ -115,10 +115,10 @@ class _Messages(SessionReader):
             if part is forwarded and text.strip():
                 # The export does not name who said it.
                 speaker = f"{self.channel.name_of(author)} (forwarded)"
-                yield self.line(speaker, text, at, where, f"{known}/forwarded" if known else "", "other")
+                yield self.line(speaker, text, at, where, f"{message_id}/forwarded" if message_id else "", "other")
             elif part is message and (text.strip() or not (with_media or message.get("forwardedMessage"))):
                 role = self.channel.role_of(author)
-                yield self.line(self.channel.name_of(author), text, at, where, known, role)
+                yield self.line(self.channel.name_of(author), text, at, where, message_id, role)
 
 
 FORMATS = (Discord(),)

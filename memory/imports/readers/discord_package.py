@@ -59,13 +59,13 @@ class DiscordPackage:
         for number, file in enumerate(files or [""], start=1):
             with within(file):
                 channel = load_small_object(source, f"{file.rpartition('/')[0]}/channel.json", _MAX_INDEX)
-                known = word(channel.get("id")) or (file.rpartition("/")[0].rpartition("/")[2].lstrip("cC"))
+                channel_id = word(channel.get("id")) or (file.rpartition("/")[0].rpartition("/")[2].lstrip("cC"))
                 # The server and the channel; of a chat of two whoever it is with.
                 guild = word(table(channel.get("guild")).get("name"))
-                with_whom = _WITH.match(names.get(known, ""))
-                partner = _NUMBER.sub("", with_whom["name"] if with_whom else names.get(known, ""))
+                with_whom = _WITH.match(names.get(channel_id, ""))
+                partner = _NUMBER.sub("", with_whom["name"] if with_whom else names.get(channel_id, ""))
                 title = " / ".join(filter(None, (guild, word(channel.get("name"))))) or partner
-                source_id = f"discord:{known}" if known else digest("discord_package", title, number)
+                source_id = f"discord:{channel_id}" if channel_id else digest("discord_package", title, number)
                 where = title or _("channel %d") % number
                 reader.places.begin(source_id)
                 ordered = oldest_first(_messages(source, file), _at, weight, options.limits, newest_first=True)

@@ -65,9 +65,9 @@ class Wrapping:
         return bool(self.before or self.behind) and around
 
     def taken_off(self, title: str) -> str:
-        known = next((prefix for prefix in PROMPTED if title.startswith(prefix)), "")
-        if known:
-            return title.removeprefix(known)
+        prefix_of_prompt = next((prefix for prefix in PROMPTED if title.startswith(prefix)), "")
+        if prefix_of_prompt:
+            return title.removeprefix(prefix_of_prompt)
         if self.is_around(title):
             return title.removeprefix(self.before).removesuffix(self.behind)
         return _BEFORE_COLON.sub("", title)
@@ -123,9 +123,9 @@ def _is_of_gemini(activity: Mapping[str, Any]) -> bool:
 
 def wrapping_of(titles: Iterable[str]) -> Wrapping:
     """The words that stand before and behind nearly all titles, and are the program's."""
-    known = [title for title in titles if title and not title.startswith(PROMPTED)]
-    before = _common(known)
-    behind = _common([title[::-1] for title in known])[::-1]
+    unprompted = [title for title in titles if title and not title.startswith(PROMPTED)]
+    before = _common(unprompted)
+    behind = _common([title[::-1] for title in unprompted])[::-1]
     if (
         before
         and behind
@@ -134,7 +134,7 @@ def wrapping_of(titles: Iterable[str]) -> Wrapping:
         return Wrapping(before, behind)
     return Wrapping(
         before
-        if bool(before) and (_is_known(before) or (len(known) >= _MANY_PROMPTS and before.rstrip()[-1] in ":："))
+        if bool(before) and (_is_known(before) or (len(unprompted) >= _MANY_PROMPTS and before.rstrip()[-1] in ":："))
         else "",
         behind if _is_known(behind) else "",
     )

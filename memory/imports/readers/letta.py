@@ -101,7 +101,7 @@ class _AgentMessages(SessionReader):
 
     def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         role = word(message.get("role")) or word(message.get("message_type")).removesuffix("_message")
-        known, at = word(message.get("id")), moment(message.get("created_at") or message.get("date"))
+        message_id, at = word(message.get("id")), moment(message.get("created_at") or message.get("date"))
         if role in _SILENT:
             yield Skipped(where, _SILENT[role])
         elif role == _USER:
@@ -114,7 +114,7 @@ class _AgentMessages(SessionReader):
             elif kind and ("time" in event or "reason" in event):
                 yield Skipped(where, "notice")
                 return
-            yield self.line(_USER, text, at, where, known, "user")
+            yield self.line(_USER, text, at, where, message_id, "user")
         elif role == _AGENT:
             # What the agent says to the owner are calls of one tool; beside them its text is a thought.
             calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
@@ -124,7 +124,7 @@ class _AgentMessages(SessionReader):
                 yield Skipped(where, "thinking")
             yield from (Skipped(where, "tool") for call in calls if call.get("name") != _SPEAKS)
             for text in texts:
-                yield self.line(self.name, text, at, where, known if len(texts) == 1 else "", "persona")
+                yield self.line(self.name, text, at, where, message_id if len(texts) == 1 else "", "persona")
         else:
             yield Skipped(where, "unknown")
 

@@ -123,8 +123,8 @@ def moment_in(text: str) -> Moment | None:
     # Around dates stand weekdays, prepositions and the letters of a zone.
     others = (*rest, ahead if inside is behind else behind)
     words = [word for part in others for word in _MARKS.split(part) if word]
-    known = (_ZONE_LETTERS.fullmatch(word) or word.casefold() in _PREPOSITIONS or is_weekday(word) for word in words)
-    if not all(known):
+    expected = (_ZONE_LETTERS.fullmatch(word) or word.casefold() in _PREPOSITIONS or is_weekday(word) for word in words)
+    if not all(expected):
         return None
     clock = _clock(clocked, zone_at)
     numbers = _numbers(dated)

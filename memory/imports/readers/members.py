@@ -55,8 +55,8 @@ def read_members(source: Source, chosen: Format, judge: Judge, options: Options)
     known_sessions: set[str] = set()
     begun = False
     for name in source.members:
-        known = _format_of(source.sample.inside(name), chosen, judge) if _may_be_read(name) else None
-        if known is None:
+        member_format = _format_of(source.sample.inside(name), chosen, judge) if _may_be_read(name) else None
+        if member_format is None:
             yield Skipped(name, "media" if kind_of_name(name) in _NO_DATA else "unknown")
             continue
         begun = True
@@ -64,7 +64,7 @@ def read_members(source: Source, chosen: Format, judge: Judge, options: Options)
         own: set[str] = set()
         with within(name):
             try:
-                for item in known.read(Member(source, name), options):
+                for item in member_format.read(Member(source, name), options):
                     if isinstance(item, Talk):
                         own.add(item.source_id)
                         is_known = item.source_id in known_sessions

@@ -77,7 +77,7 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
         return Skipped(where, "too_long")
     if any(word(rest.get(key)) for key in _GONE) or rest.get("deleted") is True:
         return Skipped(where, "outdated")
-    known = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
+    memory_id = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
     # When it was so, else when it was noted.
     times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
     # What a system says of that itself; how well it fitted a search is not that.
@@ -88,7 +88,7 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
         kind,
         next((at.date() for at in times if at), None),
         float(value) if usual and value is not None else None,
-        known or digest("memory", text),
+        memory_id or digest("memory", text),
         where,
     )
 
@@ -175,8 +175,8 @@ def _piece(kind: str, value: Any, number: int, reader: "_Sessions") -> Iterator[
 def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
     session = table(value)
     where = _("conversation %d") % number
-    known = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
-    reader.places.begin(known or f"zep {number}")
+    session_id = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
+    reader.places.begin(session_id or f"zep {number}")
     for fact in (*array(session.get("facts")), *array(session.get("relevant_facts"))):
         yield from _piece("facts", fact, number, reader)
     messages = session.get("messages")
@@ -184,7 +184,7 @@ def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
         yield Skipped(where, "empty")
         return
     listed = messages if not isinstance(messages, dict | str) else []
-    yield from reader.read_session(word(session.get("name")), known or digest("zep", number), where, listed)
+    yield from reader.read_session(word(session.get("name")), session_id or digest("zep", number), where, listed)
 
 
 class _Sessions(SessionReader):
@@ -196,9 +196,9 @@ class _Sessions(SessionReader):
             return
         name = word(message.get("name")) or word(message.get("role")) or side
         role = _ROLES.get(side) or role_named(name)
-        known = word(message.get("uuid") or message.get("uuid_"))
+        message_id = word(message.get("uuid") or message.get("uuid_"))
         at = moment(message.get("created_at"))
-        yield self.line(name, word(message.get("content")), at, where, known, role)
+        yield self.line(name, word(message.get("content")), at, where, message_id, role)
 
 
 FORMATS = (Mem0(), Zep())

@@ -127,9 +127,9 @@ def _diary(entries: Iterator[Any], limits: Limits) -> Iterator[Remembered | Skip
             yield Skipped(where, "too_long")
         else:
             when = _when(entry)
-            known = storable(word(_first(entry, _IDS))) if isinstance(entry, dict) else ""
+            entry_id = storable(word(_first(entry, _IDS))) if isinstance(entry, dict) else ""
             day = when.day if when else None
-            yield Remembered(text, "diary", day, None, known or digest("diary", day, text), where)
+            yield Remembered(text, "diary", day, None, entry_id or digest("diary", day, text), where)
 
 
 def _when(record: Any) -> When | None:

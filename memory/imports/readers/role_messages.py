@@ -48,8 +48,8 @@ class RoleMessages:
             return 0.0
         pairs = tuple(zip(_SPEAKER, _TEXT, strict=True))
         at_home = any({shape + role, shape + text} <= sample.paths for shape in _SHAPES for role, text in pairs)
-        known = (f'"{role}"' in sample.text for role in (*_ROLES, "system"))
-        return 0.8 if at_home and any(known) else 0.0
+        mentions_role = (f'"{role}"' in sample.text for role in (*_ROLES, "system"))
+        return 0.8 if at_home and any(mentions_role) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         """Messages that stand by themselves, in an array or one a line, are one conversation."""
@@ -66,11 +66,14 @@ class RoleMessages:
                     yield Skipped(where, "broken")
                     continue
                 title = word(_first(table(one), _TITLES))
-                known = word(table(one).get("id"))
+                chat_id = word(table(one).get("id"))
                 begun = reader.places.begin_with(
-                    known, title or source.name, messages, lambda message: _words(_first(table(message), _TEXT))[0]
+                    chat_id,
+                    title or source.name,
+                    messages,
+                    lambda message: _words(_first(table(message), _TEXT))[0],
                 )
-                source_id = known or digest("role_messages", number, title)
+                source_id = chat_id or digest("role_messages", number, title)
                 yield from reader.read_session(title, source_id, where, begun)
 
 

@@ -81,13 +81,13 @@ class Slack:
         if not sample.members:
             return 0.9 if _is_day(sample) else 0.0
         days = [name for name in sample.members if _DAY.search(name)]
-        known = {name.rpartition("/")[2] for name in sample.members} & {"users.json", "channels.json", "dms.json"}
-        if not days or not (known or any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT])):
+        lists = {name.rpartition("/")[2] for name in sample.members} & {"users.json", "channels.json", "dms.json"}
+        if not days or not (lists or any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT])):
             return 0.0
         if any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT]):
             return 0.95
         # The lists of people and channels beside days tell as much, also where the days looked at are damaged or empty.
-        return 0.8 if len(known) > 1 else 0.3
+        return 0.8 if len(lists) > 1 else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         channels: dict[str, list[str]] = defaultdict(list)
@@ -110,9 +110,9 @@ class Slack:
                     if isinstance(entry, dict) and len(workspace.people) < _MAX_PEOPLE:
                         workspace.take(kind, entry)
         for folder, files in (channels or {"": [""]}).items():
-            known = folder.rpartition("/")[2]
-            title = workspace.title_of(known)
-            source_id = workspace.folders.get(known, (known, []))[0] or digest("slack", known or source.name)
+            channel = folder.rpartition("/")[2]
+            title = workspace.title_of(channel)
+            source_id = workspace.folders.get(channel, (channel, []))[0] or digest("slack", channel or source.name)
             reader.begin(source_id)
             messages = reader.messages_in(source, sorted(files))
             yield from reader.read_session(title, source_id, title or _("channel"), messages)
@@ -165,8 +165,8 @@ class _Channels(SessionReader):
             )
             speaker = self.workspace.name_of(person or word(message.get("bot_id")), named or (bot if is_bot else ""))
             role: Role = "other" if is_bot else ""
-            known, author = word(message.get("ts")), word(message.get("user") or message.get("bot_id"))
-            source_id = f"{self.source_id}/{known}/{author}" if known else ""
+            sent_at, author = word(message.get("ts")), word(message.get("user") or message.get("bot_id"))
+            source_id = f"{self.source_id}/{sent_at}/{author}" if sent_at else ""
             yield self.line(speaker, text, _at(message), where, source_id, role)
 
 

@@ -50,10 +50,10 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            known = stories.read_stories(options["stories"])
-            if unknown := set(options["only"]) - {story.id for story in known}:
+            every_story = stories.read_stories(options["stories"])
+            if unknown := set(options["only"]) - {story.id for story in every_story}:
                 raise ValueError(f"no such story: {', '.join(sorted(unknown))}")
-            chosen = [story for story in known if story.id in (options["only"] or [story.id])]
+            chosen = [story for story in every_story if story.id in (options["only"] or [story.id])]
             earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
             run = self._run(chosen, options)
             if options["save"]:

@@ -162,14 +162,14 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
 def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
     """What one box finds besides memories with these words: memories near in meaning, and messages."""
     said = search.search_messages(persona, text, limit=MOST_SAID)
-    known = {node.pk for node in by_words}
-    alike = search.search_by_domain(persona, text, filters, MOST_ALIKE + len(known))
+    found_by_words = {node.pk for node in by_words}
+    alike = search.search_by_domain(persona, text, filters, MOST_ALIKE + len(found_by_words))
     trouble = {}
     try:
-        alike += search.search_by_meaning(persona, text, filters, MOST_ALIKE + len(known))
+        alike += search.search_by_meaning(persona, text, filters, MOST_ALIKE + len(found_by_words))
     except EmbeddingUnavailable:
         trouble = {"trouble": NOT_BY_MEANING}
-    alike = [node for node in dict.fromkeys(alike) if node.pk not in known][:MOST_ALIKE]
+    alike = [node for node in dict.fromkeys(alike) if node.pk not in found_by_words][:MOST_ALIKE]
     return {"alike": with_names(persona, alike), "said": said.rows, "more_said": said.has_more} | trouble
 
 
