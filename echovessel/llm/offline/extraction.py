@@ -46,6 +46,7 @@ from echovessel.llm.offline.names import (
     names_in,
     relation_of,
 )
+from echovessel.llm.offline.phrases import says_no_more_than_stock
 
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}
@@ -72,7 +73,7 @@ LIES_AHEAD = re.compile(
     r"\b(?:will|'ll|going to|gonna|due|next|coming|(?:i'm|we're|'s|is|are) (?:\w+ly )?\w+ing|planned|booked|plan|"
     r"off to|leaving|starting|flying|(?:start|leave|end|begin|open|expire)s|runs out|can't wait|dreading|"
     r"(?:exam|interview|appointment|wedding|flight|surgery|operation|deadline|trip|concert|test)s? (?:is|are))\b|"
-    r"要|打算|准备|定在|约了|下次|下周|下个月|预产期|将",
+    r"\b(?:have|has|need) to\b|\bmust\b|\bby (?:the )?\d|要|打算|准备|定在|约了|下次|下周|下个月|预产期|将",
     re.I,
 )
 LIES_BEHIND = re.compile(
@@ -127,6 +128,7 @@ STANDS_ALONE = re.compile(
     re.I,
 )
 WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)
+WHERE_OR_WHEN = re.compile(r"^(?:in|on|at|to|with|from|for|by|because|since|until|near|under)\b|^[在从跟因给]", re.I)
 FILLER = re.compile(
     r"\b(?:anyways?|whatever|finally|honestly|seriously|obviously|lmao|lol|tbh|idk|omg|ugh|damn|true|btw|guess what|"
     r"never ?mind|phew|yeah|yes|nope?|me too|same|here|idea|maybe|perhaps|exactly|not|nothing|please|again)\b|"
@@ -368,8 +370,12 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_meant(text, statement.day)))
     is_ahead = is_ahead and words > MIN_WORDS
     is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
-    tells_fact = is_own and is_told_in(text, ASPECTS)
-    told = (is_own, tells_fact or TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
+    # "Diesel mechanic for the city" leaves out "I'm a".
+    start = next((text[first:last] for first, last in sentences(text)), "")
+    elided = "" if is_own or CJK.search(text) or not goes_on(start) else re.sub(rf"^{LEAD_IN}", "", text, flags=re.I)
+    tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_own or elided)
+    tells_fact = tells_fact or any(TELLS_OF_SELF.search(f"{lead} {elided or text}") for lead in ("I", "I'm") if elided)
+    told = (is_own or elided, tells_fact or TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
     signs = (*told, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
 
@@ -422,6 +428,7 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
     told_at: datetime | None = None
     for message in material["lines"]:
         if message["role"] != "user":
+            told_at = told_at if says_no_more_than_stock(message["content"]) else None
             continue
         content, at = message["content"], datetime.fromisoformat(message["at"])
         follows = told_at is not None and at - told_at < SOON
@@ -458,10 +465,15 @@ def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> s
     for one in requests:
         own = range(one.subject_start, one.subject_start + len(one.subject)) if one.subject_start >= 0 else range(0)
         is_meant = (one.start < end and start < one.end) or (bool(own) and own[0] < end and start <= own[-1])
+        before = content[start : one.start].rstrip(" ,，;；:：-–")
+        is_told_before = len(content_words(before)) > MIN_TOLD
         if one.kind in NEVER_KEPT and one.sure and is_meant:
-            return ""
+            if one.kind not in ("wish", "name") or not is_told_before:
+                return ""
+            quote = before
         if one.kind == "remember" and one.sure and one.start < end and start < one.end:
-            quote = content[max(start, own[0]) : min(end, own[-1] + 1)] if own else ""
+            first = start if is_told_before else max(start, own[0]) if own else end
+            quote = content[first : min(end, own[-1] + 1)] if own else before
     if is_small_talk(quote) or not any(sign.isalnum() for sign in ASKING_TO_KEEP.sub("", quote)):
         return ""
     if len(quote) <= MAX_QUOTE:
@@ -499,7 +511,7 @@ def goes_on(sentence: str) -> bool:
     if CONTINUES.search(sentence) or WHOM.search(sentence):
         return True
     words = len(CJK.findall(sentence)) or len(sentence.split())
-    is_short = 0 < words <= MAX_FRAGMENT[bool(CJK.search(sentence))]
+    is_short = 0 < words <= MAX_FRAGMENT[bool(CJK.search(sentence))] * (2 if WHERE_OR_WHEN.search(sentence) else 1)
     tells = not says_nothing(sentence) and WORD.search(FILLER.sub(" ", sentence)) is not None
     stands_alone = STANDS_ALONE.search(ASIDE.sub(" ", sentence)) or TELLS_BY_NAME.search(sentence)
     return is_short and tells and not stands_alone

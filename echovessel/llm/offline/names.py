@@ -22,7 +22,8 @@ class Named:
 
 # Who is named after these as well, though no question about "my nurse" is one about a near person.
 BY_DEED = listed(
-    "doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|counselor|counsellor|fiancee|"
+    "mother-in-law|father-in-law|sister-in-law|brother-in-law|daughter-in-law|son-in-law|godmother|godfather|godson|"
+    "goddaughter|doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|counselor|counsellor|fiancee|"
     "医生|大夫|护士|护工|学生|对象|邻居|阿姨|老师|教练|徒弟|导师|表姐|小姨|三弟|大姐|二姐|大哥|二哥"
 )
 KINDS: Mapping[str, Collection[str]] = {
@@ -41,7 +42,11 @@ BEARERS_ZH = "|".join(sorted((word for word in (*BEARERS, *BY_DEED) if CJK.searc
 TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.?\s+"
 CAPITALS = rf"(?:{TITLE})?(?:[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?|[A-Z]\b)"
 HAN_NAME = r"[\u3400-\u9fff]{1,4}"
-CALLED = re.compile(rf"\b(?:called|named|name is|name's|names is|names are)\s+[\"“']?({CAPITALS}|{HAN_NAME})")
+CALLED = re.compile(
+    rf"\b(?:called|named|name is|name's|names is|names are|(?:his|her|its|their) names|calls? (?:him|her|it|them)|"
+    rf"(?:married|engaged|marrying|wedding)(?: to)?(?: (?:this|that|an?) \w+)?)\s+[\"“']?({CAPITALS}|{HAN_NAME})"
+)
+WED = re.compile(r"\b(?:married|engaged|marrying)(?: to)?(?: \w+ \w+)? $", re.I)
 CALLING = re.compile(r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|always)\s+$", re.I)  # on the phone
 TITLED = re.compile(rf"\b({TITLE}[A-Z][\w-]*\w)")
 # The second of a pair: "called Tom and Jerry", "Leo, Mia and Sam".
@@ -50,9 +55,10 @@ AND_ANOTHER = re.compile(
 )
 MY_SOMEONE = re.compile(
     rf"(?:\b(?:[Mm]y|[Oo]ur)\s+(?:[a-z-]+\s+){{0,2}}?|^)(?:{BEARERS_EN}|(?i:{BEARERS_EN}))(?:'s "
-    rf"name)?(?:\s+is)?,?\s+((?:{TITLE})?[A-Z][\w-]*\w)(?!')|"
+    rf"name)?(?:\s+is)?,?\s+((?:{TITLE})?[A-Z][\w-]*\w(?: [A-Z][a-z]+)?)|"
     rf"\b(?:[Tt]he|[Hh]er|[Hh]is)\s+(?:{BEARERS_EN})\s+is\s+([A-Z][\w-]*\w)|"
     rf"\b(?:an?|one|two)\s+(?:[a-z-]+\s+)?(?:{BEARERS_EN}),\s+([A-Z][\w-]*\w)(?=[,.;!?]|$|\s+(?:in|and|who))|"
+    rf"\b(?:this|that|[A-Z]\w+'s)\s+(?:[a-z-]+\s+)?(?:{BEARERS_EN}),?\s+([A-Z][\w-]*\w)|"
     rf"\b([A-Z][\w-]*\w)\s+(?:is|was)\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})\b|"
     rf"\b([A-Z][\w-]*\w),\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})(?=[,.;!?]|$)"
 )
@@ -73,11 +79,15 @@ AFTER_NAME = (
     "在是去来昨今明后上下前也都就又还要会能不没有把被给让跟和与同对从到想说讲问答做当住考学喜爱怕生病养开教请打带回过了最特现"
     "每已刚总真很太非更突自因的得着吗呢吧啊搬嫁娶卖买叫送写画唱跳跑飞坐站睡醒哭笑骂打赢输见站走"
 )
+NOT_IN_NAME = AFTER_NAME.replace("明", "")
 NAMED_ZH = re.compile(
     rf"(?:{BEARERS_ZH})[，,]?(?P<name>(?P<twice>[\u3400-\u9fff])(?P=twice)|[{SURNAMES}大小][姐哥叔姨总]|"
     rf"[小阿大老][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}}|"
-    rf"[{SURNAMES}][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}})(?=[{AFTER_NAME}一]|[，。,.!！?？；;、\s]|$|组织|喊|叫|约|找|"
-    rf"结婚|离)"
+    rf"[{SURNAMES}][^\W\da-zA-Z_{NOT_IN_NAME}]{{1,2}})(?=[{AFTER_NAME}\d一二两三四五六七八九十]|[，。,.!！?？；;、\s]|$|组织|"
+    rf"喊|叫|约|找|结婚|离)"
+)
+IS_ZH = re.compile(
+    rf"我的?(?:{BEARERS_ZH})是(?P<name>[{SURNAMES}][^\W\da-zA-Z_{NOT_IN_NAME}]{{1,2}})(?=[，。,.!！；;、\s]|$)"
 )
 IS_MINE_ZH = re.compile(
     rf"(?:^|[，,。！？\s])(?P<name>[\u3400-\u9fff]{{2,3}}?|"
@@ -87,6 +97,8 @@ IS_MINE_ZH = re.compile(
 SHORT_KIN_ZH = re.compile(
     rf"我(?P<kin>[弟妹哥姐])(?P<name>[{SURNAMES}][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}})(?=[{AFTER_NAME}一，。]|$)"
 )
+# 「我同事小林升职了」: after 我 and who it is, two such characters are a name whatever follows.
+NICKNAME_ZH = re.compile(rf"我们?的?(?:{BEARERS_ZH})(?P<name>[小阿老][\u3400-\u9fff])(?![时学区心气板师家公婆])")
 # 「养了只柯基叫年糕」: what is counted and called is an animal.
 KEPT_ZH = re.compile(
     r"养(?:了|着)?[一两二三四俩]?[只条匹][\u3400-\u9fff]{1,4}?(?:，|,)?(?:叫|名叫)(?P<name>[\u3400-\u9fff]{2})"
@@ -96,6 +108,7 @@ NO_SHAPE = re.compile(
     "说说|试试|等等|(?:哈|嘻|呵|嘿)+|"
     "(.)\\1(?<=[妈爸哥弟姐妹爷奶叔舅姑婶])|小(?:时|学|区|心|气|声|伙|便|孩|朋)|大(?:学|概|声|家|夫|约|人|姐|哥|部|"
     "半)|老(?:家|板|师|实|是|人|公|婆|伴|爱|想|喊)|"
+    "武汉|江苏|江西|江门|黄[山石冈]|高雄|马来|温州|常州|金华|沈阳|龙岩|汪清|方言|"
     "阿姨|周(?:[一二三四五六日天末])|许多|何(?:时|必|况)|夏天|余下|严(?:重|格)|毛病|高(?:兴|中|考|血|烧|三|二|一)|"
     "方(?:便|面)|马(?:上|路)|任何|程序|"
     "这|那|他|她|它|我|你|什么|身体"
@@ -125,10 +138,13 @@ NAME_ENDS = re.compile(
 _BETWEEN_EN = r"(?:'s (?:called|name is|named)|,? (?:is )?(?:called|named)|'s name's| is|,)?"
 BEFORE_RELATION = (
     rf"(?i:(?:\b(?:my|our|have an?)\s+(?:[a-z-]+\s+){{0,3}}?|^|[.!?] )(?P<kin>{BEARERS_EN})){_BETWEEN_EN} (?:also )?"
-    r"(?:called )?{NAME}\b(?!'s)"
+    r"(?:called )?{NAME}\b"
 )
 AFTER_RELATION = rf"\b{{NAME}}(?:,| is| was|'s)? (?:my|our) (?:[a-z-]+ ){{0,2}}?(?P<kin>{BEARERS_EN})\b"
-BEFORE_RELATION_ZH = rf"(?P<kin>{BEARERS_ZH}|(?<=我)[弟妹哥姐])[，,]?(?:就?叫|名叫|是)?{{NAME}}"
+BEFORE_RELATION_ZH = rf"(?P<kin>{BEARERS_ZH}|(?<=我)[爸妈弟妹哥姐])[，,]?(?:就?叫|名叫|是)?{{NAME}}"
+THEY_ARE_CALLED_ZH = (
+    rf"(?P<kin>{BEARERS_ZH})(?:(?!{BEARERS_ZH})[^。！？]){{0,10}}[，,](?:她|他|它)(?:的名字)?叫{{NAME}}"
+)
 AFTER_RELATION_ZH = rf"{{NAME}}[，,]?(?:就)?是我(?:们)?(?:家)?的?(?P<kin>{BEARERS_ZH})"
 OWN_NAME = re.compile(r"(?:\bmy|\bI'm|\bI am|\bMy)\s*$|我(?:的)?$")
 MAX_NAME_ZH, MAX_SECOND_ZH = 4, 3
@@ -162,7 +178,8 @@ def _english(text: str) -> list[tuple[int, str]]:
     rows = [*SOME_TWO.finditer(text)]
     alone = [*MY_SOMEONE.finditer(text), *COMPANION.finditer(text)]
     for match in CALLED.finditer(text):
-        if not OWN_NAME.search(text[: match.start()]) and not CALLING.search(text[: match.start()]):
+        before = text[: match.start()]
+        if WED.search(text[: match.start(1)]) or not (OWN_NAME.search(before) or CALLING.search(before)):
             rows.append(match)
     found = [(match.start(at), match[at]) for match in alone for at in range(1, len(match.groups()) + 1) if match[at]]
     found += [(match.start(1), match[1]) for match in TITLED.finditer(text)]
@@ -185,7 +202,11 @@ def _name_en(name: str) -> str:
 
 def _chinese(text: str) -> list[tuple[int, str]]:
     found = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
-    by_shape = [match for pattern in (NAMED_ZH, IS_MINE_ZH, SHORT_KIN_ZH, KEPT_ZH) for match in pattern.finditer(text)]
+    by_shape = [
+        match
+        for pattern in (NAMED_ZH, IS_ZH, NICKNAME_ZH, IS_MINE_ZH, SHORT_KIN_ZH, KEPT_ZH)
+        for match in pattern.finditer(text)
+    ]
     found += [(match.start("name"), match["name"]) for match in by_shape if not NO_SHAPE.search(match["name"])]
     for match in CALLED_ZH.finditer(text):
         before = text[: match.start()]
@@ -221,7 +242,7 @@ def _kind(before: str, text: str, name: str) -> str:
     """What bears the name: by the last telling word before it, else by a pronoun there, else by any in the text."""
     if any(match["name"] == name for match in KEPT_ZH.finditer(text)):
         return "pet"
-    if TITLED.match(name) or any(match["name"] == name for match in SHORT_KIN_ZH.finditer(text)):
+    if TITLED.match(name) or WED.search(before) or any(match["name"] == name for match in SHORT_KIN_ZH.finditer(text)):
         return "person"
     last = {kind: max(_places(before, wanted), default=-1) for kind, wanted in KINDS.items()}
     kind = max(last, key=lambda kind: (last[kind], kind))
@@ -239,14 +260,14 @@ def relation_of(name: str, text: str) -> str:
     ('sister', '弟弟')
     """
     called = re.escape(name)
-    for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH):
+    for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH, THEY_ARE_CALLED_ZH):
         match = re.search(pattern.replace("{NAME}", called), text)
         # 「我妹要结婚了，对象叫阿杰」: whose he is, was said before.
         if match and (
             match["kin"] != "对象" or not re.search(rf"我[妈爸弟妹哥姐]|{BEARERS_ZH}", text[: match.start()])
         ):
-            kin = match["kin"].casefold()
-            return kin + kin if kin in "弟妹哥姐" else kin
+            kin = match["kin"].casefold().removeprefix("我").replace("老妈", "妈妈").replace("老爸", "爸爸")
+            return kin + kin if kin in "爸妈弟妹哥姐" else kin
     return ""
 
 

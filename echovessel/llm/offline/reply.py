@@ -4,11 +4,9 @@ It is no persona's voice, and says nothing that it does not know or do: it quote
 and asks at most one question in three messages.
 """
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property
-from pathlib import Path
+from functools import cached_property
 from typing import Any
 
 from echovessel.language import lazy_re as re
@@ -44,6 +42,7 @@ from echovessel.language.style_wishes import Style, styles_in
 from echovessel.llm.offline.extraction import told_in_question
 from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import names_in
+from echovessel.llm.offline.phrases import phrases_of
 
 # Questions about what the user told: whatever asks for something of "my", or who or where someone is.
 RECALL = re.compile(
@@ -174,14 +173,6 @@ CHANGES = re.compile(
 OVER = re.compile(r"\b(?:used to|worked|lived|was|were|back then)\b|以前|曾经|过去|那时", re.I)
 NOW = "9999"  # what was said in this conversation is later than any day
 
-Phrases = Mapping[str, Sequence[str]]
-
-
-@cache
-def _phrases(language: str) -> Phrases:
-    """What memory mode says, by occasion; variants mean the same."""
-    return tomllib.loads((Path(__file__).parent / f"phrases.{language}.toml").read_text(encoding="utf-8"))
-
 
 @dataclass(frozen=True)
 class Memory:
@@ -211,7 +202,7 @@ class Reply:
         self.material = material
         self.burst = "\n".join(line.strip() for line in material["lines"])
         self.is_chinese = is_chinese(self.burst, default=material["language"] == "zh")
-        self.phrases = _phrases("zh" if self.is_chinese else "en")
+        self.phrases = phrases_of("zh" if self.is_chinese else "en")
         self.replies = [line["content"] for line in material.get("recent", ()) if line["role"] == "persona"]
         said = [self.burst[start:end] for start, end in sentences(self.burst)]
         asking = [one for one in said if is_question(one)]

@@ -167,6 +167,46 @@ def test_what_is_no_fragment_of_it_stands_alone_or_is_left_out() -> None:
     assert kept(lines=[earlier, later | {"at": "2026-03-05T19:00:00+00:00"}]) == ["“I got a dog”"], "hours later"
 
 
+@each_row(
+    ("line", "name", "relation"),
+    [
+        ("My sister Rosa is a doctor.", "Rosa", "sister"), ("My cousin is Big Sam, he's a baker.", "Big Sam", "cousin"),
+        ("My brother Patrick's had a baby girl.", "Patrick", "brother"), ("my friend's called Zoe", "Zoe", "friend"),
+        ("I'm seeing someone, her names Samantha", "Samantha", ""), ("I'm engaged to Priscilla", "Priscilla", ""),
+        ("My mother-in-law Ruth moved in", "Ruth", "mother-in-law"), ("I met Tom's mum, Sunita", "Sunita", ""),
+        ("我同事小林升职了", "小林", "同事"), ("我妈叫王秀英，六十二了", "王秀英", "妈妈"),
+        ("我老公陈明在杭州出差", "陈明", "老公"), ("我跟一个学姐合租，她叫方蕾", "方蕾", "学姐"),
+        ("我儿子乐乐五岁了", "乐乐", "儿子"), ("我的导师是张伟", "张伟", "导师"),
+        ("我奶奶李桂芳九十了", "李桂芳", "奶奶"), ("我妹要结婚了，对象叫阿杰", "阿杰", ""),
+    ],
+)  # fmt: skip
+def test_who_somebody_is_to_the_owner_is_kept_with_the_name(line: str, name: str, relation: str) -> None:
+    [found] = extract(session(line))["mentioned_entities"]
+    assert (found["canonical_name"], found["kind"], found["relation"]) == (name, "person", relation)
+
+
+@each_row(
+    "line",
+    [
+        "护士，武汉，儿科，第五年了。",
+        "我妈今天高兴坏了",
+        "我妹在北京上学",
+        "My brother never calls me",
+        "我老师马上要走了",
+    ],
+)
+def test_a_place_or_a_word_beside_somebody_is_no_name(line: str) -> None:
+    assert named(line) == []
+
+
+def test_what_is_asked_for_beside_a_fact_takes_nothing_from_it() -> None:
+    for line, memory in (
+        ("我血糖高，每顿饭前吃二甲双胍，你记着，别劝我吃甜的", "“我血糖高，每顿饭前吃二甲双胍，你记着，别劝我吃甜的”"),
+        ("yeah diesel mechanic for the city, nights mostly", "“yeah diesel mechanic for the city, nights mostly”"),
+    ):
+        assert kept(line) == [memory]
+
+
 # --- days -------------------------------------------------------------------------------------------------------------
 @each_row(
     ("line", "start", "end"),

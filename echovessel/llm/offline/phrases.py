@@ -1,0 +1,33 @@
+"""What memory mode says, by occasion: `phrases.en.toml` and `phrases.zh.toml`. Variants mean the same."""
+
+import tomllib
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from echovessel.language import lazy_re as re
+from echovessel.language.sentences import sentences
+
+Phrases = Mapping[str, Sequence[str]]
+_BLANK = re.compile(r"\\\{\w+\\\}")
+
+
+@cache
+def phrases_of(language: str) -> Phrases:
+    return tomllib.loads((Path(__file__).parent / f"phrases.{language}.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _stock() -> re.Pattern[str]:
+    every = {phrase for language in ("en", "zh") for row in phrases_of(language).values() for phrase in row}
+    parts = {phrase[start:end] for phrase in every if "{told}" not in phrase for start, end in sentences(phrase)}
+    return re.compile("|".join(_BLANK.sub(".{0,60}", re.escape(part)) for part in parts), re.IGNORECASE)
+
+
+def says_no_more_than_stock(text: str) -> bool:
+    """Whether all that a message says are phrases of memory mode: nothing that is said next answers it.
+
+    >>> says_no_more_than_stock("I see. Would you like to say more?"), says_no_more_than_stock("What's his name?")
+    (True, False)
+    """
+    return all(_stock().fullmatch(text[start:end]) for start, end in sentences(text))
