@@ -86,7 +86,8 @@ AUXILIARY = (
     r"isn't|aren't|wasn't|weren't|don't|doesn't|didn't|can't|couldn't|won't|wouldn't|shouldn't|haven't|hasn't)"
 )
 LEAD_IN = (
-    r"(?:(?:so|and|but|well|hey|hi|hello|ok|okay|oh|please|also|anyhow|anyway|anyways|btw|by the way|um+|uh+|listen|"
+    r"(?:(?:so|and|but|well|hey|hi|hello|ok|okay|oh|please|also|anyhow|anyway|anyways|btw|by the way|um+|uh+|hmm*|"
+    r"listen|quick(?:ly)?(?: q| question)?|(?:one|just a) (?:quick )?(?:q|question)|"
     r"look|then|now|wait|sorry|remind me)[\s,]+)*"
 )
 ASKS_EN = re.compile(
@@ -123,7 +124,7 @@ UNKNOWN_ZH = re.compile(
 )
 HOW_MANY_ZH = "几(?:岁|号|点|月|口|年级|时)|(?:星期|周|礼拜|第)几"
 ASKS_ZH = re.compile(
-    f"什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|几时|啥|咋|何时|{HOW_MANY_ZH}|"
+    f"等于几|什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|几时|啥|咋|何时|{HOW_MANY_ZH}|"
     "有没有|记不记得|知不知道|可不可以|([是要会能好对想该在行去])[不没]\\1"
 )
 # Somebody else asked it, or asks it in a story.
@@ -138,7 +139,7 @@ PARTICLE_ZH = re.compile(
 AND_YOU_ZH = re.compile("^(?:那|你|您|我的)[^，,]{0,5}呢[。.!！~～\\s]*$")
 ORDERS_ZH = re.compile(
     "^(?:请|请你|麻烦你?|你)?(?:告诉我|(?:跟|和|给)我(?:说说|讲讲|讲|说)|提醒我|帮我|教我(?!的)|说说我|讲讲|"
-    "推荐|翻译|总结|解释|列出)"
+    "(?:给我|再)?(?:讲|说|来|唱|写)(?:个|一个|段|一段|首|一首)(?:笑话|故事|歌|诗|段子|冷笑话)|推荐|翻译|总结|解释|列出)"
 )
 
 
@@ -205,8 +206,16 @@ GOODBYE = re.compile(
     r"bye|goodbye|see (?:you|ya)|talk (?:to you )?(?:later|soon)|(?:i )?(?:have to|gotta|got to) go)(?![a-z])",
     re.I,
 )
+# Who goes in a hurry goes to no rest.
+HURRY = re.compile(
+    r"(?:回头(?:见|聊|说)|回见|晚[点些]聊|待会儿?(?:见|聊|说)|先忙|不(?:说|聊)了[，,]?(?:我?[要去得]?(?:开会|上课|上班|忙|"
+    r"有事|吃饭|赶车|来人)[了啦]?))[\s。.!！~～]*$|^(?:gtg|g2g|brb|afk|bbl|ttyl|gotta (?:run|go|dash)|"
+    r"(?:i'm )?(?:running late|late for) \w+|can't talk(?: right)? now|(?:i'm |i am )?in a meeting|"
+    r"(?:talk|speak) (?:later|soon))\b",
+    re.I,
+)
 LAST_WORDS = re.compile(
-    r"(?:明[天儿]见|回头见|回见|晚安|拜拜|再见|走了走了|撤了|(?<!没)睡了|就睡)[\s。.!！~～]*$|"
+    r"(?:明[天儿]见|晚安|拜拜|再见|走了走了|撤了|(?<!没)睡了|就睡)[\s。.!！~～]*$|"
     r"(?:^|[,.!;–—-])\s*(?:ok |so |right )?(?:(?:good ?)?night(?: night)?|nite|bye(?: bye)?|cheerio|see (?:you|"
     r"ya)(?: \w+)?|later|laters|"
     r"ttyl|(?:i'm )?(?:off|going) to (?:bed|sleep)|(?:got to|gotta) go)[\s.!~x]*$",
@@ -218,10 +227,14 @@ HOW_ARE_YOU = re.compile(
     re.I,
 )
 LAUGHTER = re.compile(
-    r"^(?:哈{2,}|嘿{2,}|嘻{2,}|呵{2,}|笑死|(?:a?ha){2,}h?|lol|lmao|rofl)|(?:哈{3,}|lol|😂|🤣)\W*$", re.I
+    r"^(?:(?:jk|just kidding|(?:ha(?:ha)? )?got you)\b|逗你玩|开玩笑|骗你的|笑不活|笑疯|[2２]33+|hh+(?![a-z])|哈{2,}|"
+    r"嘿{2,}|嘻{2,}|呵{2,}|笑死|(?:a?ha){2,}h?|lol|lmao|rofl)|(?:哈{3,}|lol|😂|🤣)\W*$",
+    re.I,
 )
 APOLOGY = re.compile(
-    LEAD + r"(?:(?:i'm |i am )?(?:so |really )?sorry|my bad|对不起|抱歉|不好意思)(?:[,.!，。！]|\s*$)", re.I
+    LEAD + r"(?:(?:i'm |i am )?(?:so |really )?sorry|my bad|对不起|抱歉|不好意思)"
+    r"(?:[,.!，。！]|\s*$|(?: for| about) (?:the |my |all the )?(?:\w+ing\b|delay|late|earlier|that|mess))",
+    re.I,
 )
 GOES_ON = re.compile(
     r"^\W*(?:and(?: then| so)?|then(?: what)?|so(?: what)?|go on|what else|anything else|(?:那)?(?:然后|后来|接着|"

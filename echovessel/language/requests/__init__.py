@@ -65,17 +65,13 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
             and _is_meant(plain, one)
         ):
             kept.append(_in_own_words(one, text, plain))
-    kept = [
-        replace(one, is_boundary=False) if one.is_boundary and not _leaves_alone(text, one) else one for one in kept
-    ]
+    for at, one in enumerate(kept):
+        # "No emoji" and "no advice" are about a manner, and leave no matter alone.
+        words = text[one.start : one.end]
+        is_about = matter_of(words) or relatives_in(words) or one.condition.kind == "person"
+        if one.is_boundary and (not is_about or styles_in([words])):
+            kept[at] = replace(one, is_boundary=False)
     return tuple(sorted(kept, key=lambda one: one.start)[:MAX_REQUESTS])
-
-
-def _leaves_alone(text: str, wish: Request) -> bool:
-    """Whether a wish is about a matter: "no emoji" and "no advice" are about a manner."""
-    words = text[wish.start : wish.end]
-    is_about = matter_of(words) or relatives_in(words) or wish.condition.kind == "person"
-    return bool(is_about) and not styles_in([words])
 
 
 def asks_to_forget(text: str) -> bool:

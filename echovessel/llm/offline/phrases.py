@@ -18,7 +18,8 @@ def phrases_of(language: str) -> Phrases:
 
 
 @cache
-def _stock() -> re.Pattern[str]:
+def stock_phrases() -> re.Pattern[str]:
+    """Any sentence of the phrases that quotes no memory."""
     every = {phrase for language in ("en", "zh") for row in phrases_of(language).values() for phrase in row}
     parts = {phrase[start:end] for phrase in every if "{told}" not in phrase for start, end in sentences(phrase)}
     return re.compile("|".join(_BLANK.sub(".{0,60}", re.escape(part)) for part in parts), re.IGNORECASE)
@@ -30,4 +31,4 @@ def says_no_more_than_stock(text: str) -> bool:
     >>> says_no_more_than_stock("I see. Would you like to say more?"), says_no_more_than_stock("What's his name?")
     (True, False)
     """
-    return all(_stock().fullmatch(text[start:end]) for start, end in sentences(text))
+    return all(stock_phrases().fullmatch(text[start:end]) for start, end in sentences(text))

@@ -22,10 +22,12 @@ from echovessel.language.sentences import (
     GOODBYE,
     GREETING,
     HOW_ARE_YOU,
+    HURRY,
     LAST_WORDS,
     LAUGHTER,
     SHORT,
     THANKS,
+    URL,
     bearers,
     is_chinese,
     is_question,
@@ -49,7 +51,7 @@ RECALL = re.compile(
     r"记得|记不记得|忘了|我的?[^，。,.]{1,5}呢\W*$|你知道我|(?:跟|和)你(?:说|讲|提|聊)过|我们(?:之前|上次|都)?(?:聊|"
     r"说|谈)过|"
     r"你(?:都)?(?:了解|知道)[^，。]{0,3}我|"
-    r"我[^，。,.]*(?:什么|谁|哪|几|多少|多大|吗|来着|怎么样了)|(?:说说|讲讲|告诉我)[^，。]*我|"
+    r"我[^，。,.]*(?:什么|啥|谁|哪|几|多少|多大|吗|来着|怎么样了)|(?:说说|讲讲|告诉我)[^，。]*我|"
     r"^(?!.*你)(?!.*(?:今天|天气|现在)).*(?:是谁|叫什么|怎么样了|在哪|多大了|几岁|什么时候)|"
     r"\bremember\b|\brecall\b|\b(?:did|have) i (?:ever |already )?(?:tell|told|mention|say|said)|"
     r"\bdo you know (?:my|what i|who|where|if i|whether i|about|when|anything about)|"
@@ -88,6 +90,7 @@ ABOUT_KEEPING = re.compile(
 )
 # What only says that something will be told: it asks to be heard.
 ANNOUNCES = re.compile(
+    r"\W*(?:(?:you'll never |you won't )?guess what(?: happened)?|你?猜猜?(?:看|怎么[了着]|发生了什么)?)\W*|"
     r"\W*(?:(?:let me|i (?:want|need) to|i'd like to) tell you (?:something|(?:a (?:little|bit)|more)? ?about "
     r"(?:myself|me|(?:my|the|this) (?:day|week|weekend)(?: today)?))|"
     r"(?:there(?:'s| is) |i have )?something(?: has been|'s| is)? on my mind(?: today| lately)?)\W*|"
@@ -120,7 +123,32 @@ OF_ITSELF = re.compile(
     r"你懂(?:什么|啥|个)|程序让你|不嫌烦|你(?:就|也)?(?:只是|不过是|就是)[^，。]{0,6}(?:程序|机器|代码)",
     re.I,
 )
+# What is said of the two, which is no question about the owner.
+OF_THE_TWO = re.compile(
+    r"\bi (?:really )?(?:love|like|hate) (?:you|u)\b|\bdo (?:you|u) (?:\w+ )?(?:like|love|hate|miss) me\b|"
+    r"\bare you (?:mad|angry|upset|cross|annoyed|sick of|tired of)\b|\bhow was your (?:day|night|morning|week\w*)\b|"
+    r"你(?:还)?(?:喜欢|爱|讨厌|想|嫌弃)我|(?:我|好)(?:好|很|真的?)?(?:爱|喜欢|讨厌|想)你|你(?:是不是)?在?(?:生气|不高兴)|"
+    r"你吃(?:饭|过)?了?[吗没]|你今天(?:过得|怎么样)",
+    re.I,
+)
+JOKE = re.compile(
+    r"\bknock[ ,]+knock\b|\bwhat do you call an?\b|\bwhy did the \w+|\bi told my (?:suitcase|computer|plants?|wife)\b|"
+    r"\bwalks? into a bar\b|\b(?:here's|heard) a (?:good )?(?:one|joke)\b|为什么[^？?]{2,40}[？?]\s*因为|冷笑话",
+    re.I,
+)
+QUIET = re.compile(
+    r"^\W*(?:shut up|be quiet|stop talking|leave me alone|go away|not now|闭嘴|别说话|别说了|安静|走开)\W*$", re.I
+)
+LEAVE_IT = re.compile(
+    r"\b(?:don't|do not|rather not|can't) (?:\w+ ){0,2}(?:talk|speak|discuss) (?:about )?(?:it|this|that)\b|"
+    r"不想(?:再)?(?:说|聊|谈|提)(?:了|这个|它)?\W*$",
+    re.I,
+)
+LINK = re.compile(URL)
 COMPLAINT = re.compile(
+    r"\byou (?:never|don't|won't|aren't|didn't) (?:even )?(?:listen(?:ing)?|hear me|get (?:me|it)|"
+    r"understand(?: me)?|answer|reply)\b|\b(?:ignoring|not listening to) me\b|你[^，。]{0,6}(?:不懂我|不理我|不说话|"
+    r"没在听|不听我)|"
     r"\byou(?:'re| are| were)?\s+(?:\w+\s+){0,2}?(?:useless|stupid|dumb|boring|rubbish|pointless|no (?:help|use)|an "
     r"idiot|"
     r"a parrot)\b|\bparrot|\byou (?:just|only|always|keep) (?:repeat|copy|say(?:ing)? the same)|\blike talking to a\b|"
@@ -144,8 +172,11 @@ SMALL_TALK = {
 }  # fmt: skip
 WHATEVER_LENGTH = ("how_are_you", "greeting", "laughter", "thanks")
 SAD = frozenset({"sad", "anxious", "angry", "stressed", "lonely", "ashamed", "unwell", "hurt"})
-HEAVY, GLAD = -6, 4
+HEAVY, SERIOUS, GLAD = -6, -4, 4
+MOURNING = -7
+MESSAGES_OF_GRIEF = 6
 FEW_WORDS = 2
+WORDS_TO_ASK_ABOUT = 4
 LONG = 180  # characters of a statement that is more than a line
 MAX_TOLD = 220  # characters
 MAX_QUESTIONS = 2
@@ -201,7 +232,7 @@ class Reply:
     def __init__(self, material: Mapping[str, Any]) -> None:
         self.material = material
         self.burst = "\n".join(line.strip() for line in material["lines"])
-        self.is_chinese = is_chinese(self.burst, default=material["language"] == "zh")
+        self.is_chinese = is_chinese(LINK.sub("", self.burst), default=material["language"] == "zh")
         self.phrases = phrases_of("zh" if self.is_chinese else "en")
         self.replies = [line["content"] for line in material.get("recent", ()) if line["role"] == "persona"]
         said = [self.burst[start:end] for start, end in sentences(self.burst)]
@@ -257,7 +288,8 @@ class Reply:
         crisis = self.material.get("crisis", "")
         if crisis == "plain":
             return self.say("cared") if self._has_said("crisis") else self.say("crisis")
-        answered = "" if request else self._answers(only_sure=crisis == "doubtful")
+        asks_to_be_heard = ANNOUNCES.fullmatch(burst) is not None
+        answered = "" if request or asks_to_be_heard else self._answers(only_sure=crisis == "doubtful")
         if crisis == "doubtful" and not (request or answered):
             return self.say("doubtful_again" if self._has_said("crisis", "doubtful", "cared") else "doubtful")
         if crisis and self.replies and self._has_said("crisis", within=1) and not (request or answered):
@@ -266,27 +298,35 @@ class Reply:
             return request
         weight = impact_of(self.heaviest)
         hurt = self.say("heavy") if weight <= HEAVY else self.say("sad") if weight < 0 and self.questions else ""
-        if weight <= HEAVY and answered in self._all("no_answer"):
-            return hurt
+        said_of_jokes = self.say("joke") if JOKE.search(burst) else ""
+        if answered in self._all("no_answer") and impact_of(burst) <= SERIOUS:
+            return hurt or self.say("sad")
+        if weight > HEAVY and said_of_jokes:
+            return said_of_jokes
         if answered or weight <= HEAVY:
             return self.join(hurt, answered)
         if IDENTITY.search(burst):
             return self.say("who")
-        if COMPLAINT.search(burst):
-            return self.say("complaint")
-        if OF_ITSELF.search(burst):
+        for sign, key in ((QUIET, "wish"), (LEAVE_IT, "leave_it"), (COMPLAINT, "complaint")):
+            if sign.search(burst):
+                return self.say(key)
+        if OF_ITSELF.search(burst) or OF_THE_TWO.search(burst):
             return self.say("itself")
-        if LAST_WORDS.search(burst):
-            return self.say("goodbye")
+        if LINK.search(burst) and not LINK.sub("", burst).strip():
+            return self.say("link")
+        for sign, key in ((HURRY, "hurry"), (LAST_WORDS, "goodbye")):
+            if sign.search(burst):
+                return self.say(key)
         for key, sign in SMALL_TALK.items():
             if sign.search(burst) and (len(burst) <= SHORT or key in WHATEVER_LENGTH):
                 return self.say(key)
         if Style.NO_QUESTIONS in styles_in([burst]) and len(burst) <= SHORT:
             return self.say("wish")
-        if ANNOUNCES.fullmatch(burst):
+        if asks_to_be_heard:
             return self.say("invites")
         letters = len(CJK.findall(burst)) + len(re.findall(r"[a-z']+", burst, re.I))
-        return self._acknowledge() if letters > FEW_WORDS else self.say("listening")
+        is_felt = abs(weight) > 1 or bool(feelings_in(burst) & SAD)
+        return self._acknowledge() if letters > FEW_WORDS or is_felt else self.say("listening")
 
     def _has_said(self, *keys: str, within: int = MESSAGES_OF_CARE) -> bool:
         """Whether one of the last replies is a phrase of these occasions."""
@@ -336,7 +376,7 @@ class Reply:
             return led
         looks_up, is_why = bool(RECALL.search(question) or WHO_IS.search(question)), WHY.search(question)
         asks_advice = bool(ADVICE.search(question)) and not is_why
-        if IDENTITY.search(question) or (OF_ITSELF.search(question) and not looks_up):
+        if IDENTITY.search(question) or OF_THE_TWO.search(question) or (OF_ITSELF.search(question) and not looks_up):
             return ""
         if any(sign.search(question) for sign in SMALL_TALK.values()) or COMPLAINT.search(question):
             return ""
@@ -430,12 +470,20 @@ class Reply:
         impact, feels = impact_of(self.heaviest), feelings_in(self.burst)
         hurts = impact < 0 or (impact == 0 and bool(feels & SAD))
         key = "sad" if hurts else "glad" if impact >= GLAD or (not impact and "happy" in feels) else "plain"
+        of_owner = [line["content"] for line in self.material.get("recent", ()) if line["role"] == "user"]
+        if key == "plain" and any(impact_of(one) <= MOURNING for one in of_owner[-MESSAGES_OF_GRIEF:]):
+            return self.say("mourning")
         if key == "plain" and EXCLAIMED.search(self.burst):
             key = "struck"
         elif key != "glad" and len(self.burst) > LONG // (2 if self.is_chinese else 1):
             key = "long"
         lately = self.replies[-MESSAGES_WITHOUT_QUESTION:]
-        is_quiet = self.styles & {Style.NO_QUESTIONS, Style.SHORT} or Style.NO_QUESTIONS in styles_in([self.burst])
+        is_slight = len(re.findall(r"[a-z']+|[\u3400-\u9fff]{2}", self.burst, re.I)) < WORDS_TO_ASK_ABOUT
+        is_quiet = (
+            is_slight
+            or self.styles & {Style.NO_QUESTIONS, Style.SHORT}
+            or Style.NO_QUESTIONS in styles_in([self.burst])
+        )
         if (
             is_quiet
             or hurts

@@ -6,6 +6,7 @@ from django.conf import settings
 
 from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import read_requests
+from echovessel.llm.offline.phrases import phrases_of
 from echovessel.llm.offline.reply import first_word
 from tests.echovessel.llm.offline import answer, talk
 from tests.everyday import everyday_messages
@@ -481,3 +482,52 @@ def test_short_answers_are_the_shorter_ones_and_help_is_said_whatever_is_wished(
     assert len(answer(asked["question"], memories=asked["memories"], lessons=["short answers please"])) <= len(long)
     cry = answer("I want to kill myself", crisis="plain", lessons=["never ask me questions", "be brief"])
     assert cry == answer("I want to kill myself", crisis="plain")
+
+
+# --- stock words that fit what was said -------------------------------------------------------------------------------
+ASIDE = {"language": "en", "recent": [{"role": "user", "content": "."}, {"role": "persona", "content": "."}] * 3}
+
+
+@each_row(
+    ("occasion", "lines"),
+    [
+        ("heavy", ["we buried dad today", "it should have been me", "The house is so quiet without her",
+                   "今天给爸爸下葬了", "我还是会给她留一双筷子"]),
+        ("sad", ["work was crap", "nobody came to my party", "I can't sleep", "tired", "腰又疼了",
+                 "没人来我的生日会", "好想他"]),
+        ("glad", ["I'm pregnant!", "We made up", "he's going to be ok!!", "I'm going to be an aunt!", "和好了",
+                  "它没事了！", "他回我消息了！！"]),
+        ("hurry", ["gtg ttyl", "brb", "running late for the train!!", "can't talk now, meeting", "先不说了，开会",
+                   "赶车，回头聊"]),
+        ("link", ["https://example.org/a?b=c", "www.example.org"]),
+        ("joke", ["knock knock", "what do you call a fish with no eyes?", "为什么程序员怕冷？因为没有被子"]),
+        ("laughter", ["just kidding", "haha got you", "逗你玩的", "笑不活了", "2333"]),
+        ("complaint", ["you never listen to me", "Why are you ignoring me??", "你根本不懂我", "你怎么不说话"]),
+        ("leave_it", ["I don't want to talk about it", "不想说了"]),
+        ("itself", ["I love you", "are you mad at me?", "do you like me?", "how was your day?",
+                    "你喜欢我吗", "你生气了吗"]),
+        ("invites", ["guess what", "猜猜怎么了"]),
+        ("wish", ["shut up", "闭嘴"]),
+        ("sorry", ["sorry for rambling"]),
+        ("no_answer", ["三加五等于几", "讲个笑话", "tell me something nice"]),
+        ("remembers_nothing", ["上周末我干了啥", "what did I do last weekend?"]),
+    ],
+)  # fmt: skip
+def test_a_stock_word_fits_what_was_said(occasion: str, lines: list[str]) -> None:
+    for line in lines:
+        language = "zh" if re.search("[\u3400-\u9fff]", line) else "en"
+        said = answer(line, **ASIDE | {"language": language})
+        fitting = [re.sub(r"\{\w+\}", "", one) for one in phrases_of(language)[occasion]]
+        assert any(one.strip() in said.replace("Ana, ", "").replace("小雨，", "") for one in fitting), (line, said)
+        assert not re.search("[?？]", said) or occasion in ("glad", "link"), (line, said)
+
+
+def test_who_mourns_is_not_asked_for_more_and_gets_no_plain_word() -> None:
+    grief = [{"role": "user", "content": "my wife died on Sunday"}, {"role": "persona", "content": "I'm so sorry."}]
+    recent = grief + [{"role": "user", "content": "."}, {"role": "persona", "content": "."}] * 3
+    for line in ("her coat is still in the hall", "I made two cups of tea this morning without thinking"):
+        assert answer(line, recent=recent) in phrases_of("en")["mourning"]
+
+
+def test_a_link_is_answered_in_the_language_of_the_conversation() -> None:
+    assert answer("https://b23.tv/abc", language="zh") in phrases_of("zh")["link"]
