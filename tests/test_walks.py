@@ -9,7 +9,7 @@ from tests.walks import format_table, walks
 CEILING = {
     "a message with memory off": (39, 231),
     "a message that a later session recalls": (142, 800),
-    "a memory that is forgotten": (36, 196),
+    "a memory that is forgotten": (27, 188),
 }
 
 

@@ -3,6 +3,7 @@
     plain_form       for patterns: case, width, unseen characters, marks, look-alike letters and the script of Chinese
                      do not matter; signs, words and lines are where they were
     comparable_form  for comparing: signs do not matter either, nor do spaces beside scripts that are written without
+    normalize_text   for digests that are stored: the others see through more
     storable         for storing: as it was written, without what no database takes
 
 Tombstones compare by the second, and the crisis detector looks for phrases in the first: no disguise that one of them
@@ -141,3 +142,17 @@ def without_nul(value: Any) -> Any:
     if isinstance(value, dict):
         return {without_nul(name): without_nul(item) for name, item in value.items()}
     return value
+
+
+def normalize_text(text: str) -> str:
+    """The text in lower case and normal width, without punctuation; a text of nothing but signs keeps them."""
+    plain = fold_text(text)
+    return " ".join(_PUNCTUATION.sub(" ", plain).split()) or " ".join(plain.split())
+
+
+def fold_text(text: str) -> str:
+    """The text without case and width, its signs and spaces as they are."""
+    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+
+
+_PUNCTUATION = re.compile(r"[^\w\s]|_")

@@ -11,6 +11,7 @@ from typing import Literal, NamedTuple
 from echovessel.language import lazy_re as re
 from echovessel.language.coarse_dates import span_of
 from echovessel.language.person_names import occurs
+from echovessel.language.plain_text import normalize_text
 from memory.consolidation.answer_schema import (
     MAX_FACT,
     MAX_FACTS,
@@ -24,7 +25,6 @@ from memory.consolidation.answer_schema import (
 )
 from memory.consolidation.evidence import find
 from memory.consolidation.prompt import message_id
-from memory.store.deduplication import normalize_text
 
 MIN_FACTS = 6
 TOKENS_A_FACT = 50

@@ -3,17 +3,25 @@
 A receipt is pending until the whole file was written anew and its log emptied. That is done together where the file is
 small, else by a job; whatever did not come to it (somebody was reading, the disk was full, the process died) is done by
 the job of every minute, and one writing serves all receipts that were there when it began.
+
+A receipt keeps fingerprints of forgotten text, by which it is known again though nobody knows what it was: keyed
+digests of eight words that followed each other. Without the installation's key no text can be tried against them, and a
+text of less than eight words leaves none.
 """
 
+import hashlib
 import logging
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
+from itertools import islice
 
+from django.conf import settings
 from django.db import OperationalError, connection
 from django.db.models import F
 from django_q.tasks import async_task
 
 from echovessel.db.sqlite import erasure
+from echovessel.language import tokenizer
 from echovessel.process import word_caches
 from echovessel.process.redaction import format_exception
 from memory import knobs
@@ -22,7 +30,25 @@ from persona.models import Persona
 
 logger = logging.getLogger(__name__)
 
+WINDOW = 8
+MAX_FINGERPRINTS = 200
+_BYTES = 8
 _PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
+
+
+def fingerprints_of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
+    """At most 200 fingerprints, taken evenly from these texts, without those of a text of `but`."""
+    kept = {key for text in but for key in fingerprints_in(tokenizer.tokenize(text))}
+    found = dict.fromkeys(key for text in texts for key in fingerprints_in(tokenizer.tokenize(text)) if key not in kept)
+    step = -(-len(found) // MAX_FINGERPRINTS) or 1
+    return list(found)[::step]
+
+
+def fingerprints_in(tokens: list[str]) -> Iterator[str]:
+    """The fingerprint of each window of eight words of a tokenized text."""
+    key = hashlib.sha256(f"memory.forgetting.prints {settings.TOMBSTONE_KEY}".encode()).digest()
+    for window in zip(*(islice(tokens, first, None) for first in range(WINDOW)), strict=False):
+        yield hashlib.blake2b(" ".join(window).encode(), key=key, digest_size=_BYTES).hexdigest()
 
 
 def finish(receipt: Receipt, now: datetime) -> bool:

@@ -141,8 +141,10 @@ class ClosureReader:
 
     def _settle(self) -> None:
         """Decide on the rows read so far, and read what depends on that, until nothing is new."""
-        size: tuple[int, ...] = ()
-        while size != (size := self._size()):
+        size: tuple[int, ...] = (0,)
+        size_before: tuple[int, ...] = ()
+        while size != size_before:
+            size_before = size
             self.closure.request = ForgetRequest(
                 self.memories, self.chosen_messages, self.wanted, self.mentions, self.left
             )
@@ -159,6 +161,9 @@ class ClosureReader:
                 self._find_same_content(content_matches)
             if chosen := self._unseen("chosen messages", self.chosen_messages):
                 self._find_restatements_of_chosen(chosen)
+            followed = sum(map(len, self.followed.values()))
+            size = (followed, len(self.closure.nodes), len(self.closure.messages))
+            size += (len(self.chosen_messages), len(self.wanted), len(self.memories))
 
     def _read_ring(self, going: Sequence[int], messages: Sequence[int], deleted: Sequence[int]) -> None:
         """Read the memories and messages that depend on memories that go, on messages that go or are withheld, and on
@@ -186,11 +191,6 @@ class ClosureReader:
         for name, earlier_wordings in (("earlier of chosen", self.chosen_messages), ("earlier of wanted", self.wanted)):
             for pk in ring[name]:
                 earlier_wordings.setdefault(pk, "earlier")
-
-    def _size(self) -> tuple[int, ...]:
-        followed = sum(map(len, self.followed.values()))
-        read = len(self.closure.nodes), len(self.closure.messages)
-        return *read, len(self.chosen_messages), len(self.wanted), len(self.memories), followed
 
     def _unseen(self, what: str, keys: Iterable[int]) -> list[int]:
         fresh = [key for key in keys if key not in self.followed[what]]
@@ -521,3 +521,15 @@ def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequence
         survivor = survivors[pk]
         if normalize_name(entity.canonical_name) in deleted[survivor]:
             consequences.renamed[pk] = consequences.renamed.get(survivor, staying[survivor].canonical_name)
+
+
+def names_that_go(closure: Closure, consequences: Consequences) -> list[str]:
+    """The names of deleted entities, and the deleted names of entities that stay; never those of the owner and the
+    persona."""
+    if not closure.choice.block_reimport:
+        return []
+    names = {alias.text for alias in consequences.aliases.values()} | {
+        one.canonical_name for one in consequences.entities.values()
+    }
+    theirs = names_of(closure.persona)
+    return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))

@@ -8,6 +8,7 @@ The models themselves declare what follows from foreign keys, and which columns 
 column that is not simply cleared.
 """
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -25,9 +26,8 @@ from memory.curation.reinstatement import values_to_reinstate
 from memory.curation.restatements import Statement, contains, is_named, names_of, telling_words
 from memory.curation.threads import MIN_MEMBERS, retitle
 from memory.forgetting import registry
-from memory.forgetting.collect import Closure, Consequences, turns_that_name
-from memory.forgetting.mentions import names_that_go
-from memory.forgetting.registry import Key, Work, among, keys_of, naming, read_keys
+from memory.forgetting.collect import Closure, Consequences, names_that_go, turns_that_name
+from memory.forgetting.registry import Work, among, naming, read_keys
 from memory.models import (
     ConceptNode,
     Entity,
@@ -134,7 +134,7 @@ class Copies:
         session_uuids = among(consequences.touched[pk].uuid for pk in consequences.sessions)
         return read_keys({
             "drafts": drafts.filter(Q(quotes__said_in__in=said_in) | Q(import_uuid__in=runs)).distinct().values("pk"),
-            "drafts that quote": drafts.filter(quotes__in=among(self.matched("persona_draftquote.quote"))).values("pk"),
+            "drafts that quote": drafts.filter(quotes__in=among(self.matches["persona_draftquote.quote"])).values("pk"),
             "jobs": jobs.filter(uuid__in=runs).values("pk"),
             "chunks": chunks.filter(imported).values("pk"),
             "cut chunks": cut.values("pk"),
@@ -165,19 +165,16 @@ class Copies:
         return self.closure.statements_of(self.closure.decision.content_matches, names_of(self.closure.persona))
 
     @cached_property
-    def matches(self) -> dict[str, set[Key]]:
+    def matches(self) -> defaultdict[str, set[Any]]:
         """The rows that hold the text although nothing refers to them, by "table.column"."""
         if not self.words and not self.restated:
-            return {}
+            return defaultdict(set)
         return registry.matching(self.closure.persona, self.holds_text)
 
     def holds_text(self, column: TextColumn, text: str) -> bool:
         if self.words.stand_in(text):
             return True
         return column.found_by == "restatement" and any(statement.is_repeated_by(text) for statement in self.restated)
-
-    def matched(self, place: str) -> set[Any]:
-        return self.matches.get(place, set())
 
     def clear(self, place: str, keys: Iterable[Any]) -> None:
         """Give a column its declared cleared value, in rows that stay."""
@@ -208,7 +205,7 @@ class Copies:
         nothing of what is deleted. One with fewer than two left is deleted, and so is a dissolved one."""
         gone = self.closure.decision.memories
         touched = ThreadMember.objects.filter(node__in=among(gone)).values("thread")
-        matched = self.matched("memory_thread.title")
+        matched = self.matches["memory_thread.title"]
         threads = Thread.objects.filter(Q(pk__in=touched) | Q(pk__in=among(matched)))
         members = ThreadMember.objects.select_related("node").order_by(*BY_DAY)
         for thread in threads.prefetch_related(Prefetch("members", members)):
@@ -234,9 +231,9 @@ class Copies:
         matched = Entity.objects.exclude(described_by=Entity.DescribedBy.PERSON).exclude(
             pk__in=among(consequences.entities)
         )
-        consequences.described |= matched.filter(pk__in=among(self.matched("memory_entity.description"))).in_bulk()
+        consequences.described |= matched.filter(pk__in=among(self.matches["memory_entity.description"])).in_bulk()
         self.clear("memory_entity.description", consequences.described)
-        self.clear("memory_entity.relation", {*consequences.related, *self.matched("memory_entity.relation")})
+        self.clear("memory_entity.relation", {*consequences.related, *self.matches["memory_entity.relation"]})
         attributed = [pk for pk, entity in consequences.described.items() if entity.described_by]
         self.work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
         self.work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
@@ -260,7 +257,7 @@ class Copies:
         work.delete("memory_importchunk", self.keys["chunks"])
         work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk in self.keys["cut chunks"]})
         work.overwrite("chat_session.external_id", dict.fromkeys(self.keys["cut sessions"]))
-        named = {*self.matched("memory_importjob.file_name"), *self.matched("memory_importjob.refusal")}.difference(
+        named = {*self.matches["memory_importjob.file_name"], *self.matches["memory_importjob.refusal"]}.difference(
             jobs
         )
         self.clear("memory_importjob.file_name", named)
@@ -299,12 +296,12 @@ class Copies:
         }
         persona = self.closure.persona
         elsewhere = Q(persona=persona, status=Session.Status.FAILED) | Q(
-            pk__in=among(self.matched("chat_session.summary"))
+            pk__in=among(self.matches["chat_session.summary"])
         )
         sessions = (
             staying | Session.objects.filter(elsewhere).exclude(pk__in=among(self.consequences.touched)).in_bulk()
         )
-        matched = self.matched("chat_session.summary")
+        matched = self.matches["chat_session.summary"]
         summarised = {pk: one for pk, one in sessions.items() if one.summary and (pk in staying or pk in matched)}
         self.consequences.summarised = summarised
         self.clear("chat_session.summary", summarised)
@@ -364,9 +361,8 @@ class Copies:
         telling |= Q(name="memory.entity.description_updated", data__entity_id__in=described)
         if self.work.deletes.get("persona_moodchange"):
             telling |= Q(name="chat.mood.update")
-        self.work.delete(
-            "outbox_outboxevent", keys_of(OutboxEvent.objects.filter(telling, stream=closure.persona.uuid))
-        )
+        rows = OutboxEvent.objects.filter(telling, stream=closure.persona.uuid).order_by()
+        self.work.delete("outbox_outboxevent", rows.values_list("pk", flat=True))
 
     def collect_logs(self) -> None:
         """The sessions and turns that calls of a model were for, while their cost stays; and what the admin noted of

@@ -20,7 +20,7 @@ from chat.models import Session
 from chat.sessions import close
 from echovessel.outbox import events
 from memory.erasure import receipts
-from memory.forgetting import fingerprints, people, registry
+from memory.forgetting import people, registry
 from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, survey
 from memory.forgetting.types import NothingThere, Plan, PlanChanged, are_people, empty_plan, hold
@@ -136,7 +136,7 @@ def _receipt(
         counts=dict(current.plan.counts),
         erased=erased,
         # A reverted import leaves none, for it may come again.
-        prints=fingerprints.of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
+        prints=receipts.fingerprints_of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
         stones=stones,
         by_id=by.pk if by is not None else None,
         at=now,

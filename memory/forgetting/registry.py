@@ -6,6 +6,7 @@ every row that it deletes.
 """
 
 import json
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -154,10 +155,10 @@ def rows_that_lose(root: Model, keys: Collection[int]) -> dict[str, Rows]:
     }
 
 
-def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> dict[str, set[Key]]:
+def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> defaultdict[str, set[Any]]:
     """The keys of the persona's rows of which `matches` accepts a text, by "table.column": of the columns whose rows
     forgetting finds by words, and that are not cleared already."""
-    found: dict[str, set[Key]] = {}
+    found: defaultdict[str, set[Any]] = defaultdict(set)
     for model in text_columns.all_models():
         columns = {name: one for name, one in text_columns.declared(model).items() if one.found_by != "key"}
         if not columns:
@@ -166,7 +167,7 @@ def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> di
         for key, *values in rows.order_by().values_list("pk", *columns).iterator(chunk_size=500):
             for (name, column), value in zip(columns.items(), values, strict=True):
                 if (text := "\n".join(strings(value))) and matches(column, text):
-                    found.setdefault(f"{model._meta.db_table}.{name}", set()).add(key)
+                    found[f"{model._meta.db_table}.{name}"].add(key)
     return found
 
 
@@ -259,10 +260,6 @@ def naming(column: str, ids: Collection[str]) -> RawSQL:
     anywhere = f"SELECT 1 FROM json_tree({column}) AS said WHERE said.atom IN (SELECT value FROM json_each(%s))"
     written = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
     return RawSQL(f"EXISTS ({written if len(ids) <= FEW else anywhere})", [_listed(ids)], output_field=BooleanField())
-
-
-def keys_of(rows: Rows) -> list[Key]:
-    return list(rows.order_by().values_list("pk", flat=True))
 
 
 def read_keys(rows: Mapping[str, QuerySet[Any, Any]]) -> dict[str, list[Any]]:

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from chat.models import Message, Session, Turn
+from memory.forgetting.registry import among
 from memory.models import ConceptNode, Entity, ImportRun
 from persona.models import Persona
 
@@ -203,7 +204,8 @@ def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
     ids: dict[Target, UUID] = {}
     personas: set[int] = set()
     for kind in dict.fromkeys(target.kind for target in targets):
-        rows = MODELS[kind]._default_manager.filter(pk__in=[target.key for target in targets if target.kind == kind])
+        keys = among(target.key for target in targets if target.kind == kind)
+        rows = MODELS[kind]._default_manager.filter(pk__in=keys)
         for key, uuid, persona in rows.values_list("pk", "uuid", "persona_id"):
             ids[Target(kind, key)] = uuid
             personas.add(persona)

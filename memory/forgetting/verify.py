@@ -6,7 +6,7 @@ words    rows of a text index, or triples of a substring index, whose message or
 vector   the vector of the words with a memory that does not say them
 bytes    the words or their vector in a file, where no living row accounts for it
 id       the id of what was forgotten
-print    eight words in a row of what was forgotten (`memory.forgetting.fingerprints`)
+print    eight words in a row of what was forgotten (`memory.erasure.receipts`)
 sealed   a value that cannot be unwrapped, so that nothing can be said of it
 
 By a receipt, the same text in a message or memory that was not chosen is no trace: it is counted as kept, with what was
@@ -37,10 +37,12 @@ from echovessel.db.sqlite.text_index import JOINT, TextIndex
 from echovessel.db.text_columns import NO_WORDS, TextColumn, of_form, strings, tables_that_may_name_forgotten
 from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
-from memory.forgetting import fingerprints
-from memory.forgetting.fingerprints import Kept, is_written_by_people
+from echovessel.language.plain_text import normalize_text
+from memory.erasure.receipts import fingerprints_in
+from memory.forgetting.kept_rows import Kept, is_written_by_people
 from memory.models import NodeVector, Receipt
-from memory.store import deduplication, vectors
+from memory.store import vectors
+from memory.store.deduplication import content_hash
 
 Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sealed"]
 
@@ -150,7 +152,7 @@ class Hit:
 
 def of_texts(texts: Iterable[str]) -> list[Hit]:
     """The places of these texts in the database, its indexes and vectors, and the files of the installation."""
-    wanted = [text for text in dict.fromkeys(texts) if deduplication.normalize_text(text)]
+    wanted = [text for text in dict.fromkeys(texts) if normalize_text(text)]
     if not wanted:
         return []
     embedded = embedding.embed(wanted if NodeVector.objects.exists() else [])  # none where no memory has one
@@ -191,7 +193,7 @@ def prove(receipts: Iterable[Receipt]) -> Proof:
     lost = printed - kept.prints
     for path, texts in (erasure.leftovers(erasure.files(connection)) if lost else {}).items():
         unescaped = (_ESCAPED.sub(lambda code: chr(int(code[1], 16)), text) for text in texts if "\\u" in text)
-        if any(key in lost for text in chain(texts, unescaped) for key in fingerprints.in_text(text)):
+        if any(key in lost for text in chain(texts, unescaped) for key in fingerprints_in(tokenizer.tokenize(text))):
             hits.append(Hit(path.name, None, "bytes"))
     return Proof(hits, kept.messages)
 
@@ -209,9 +211,9 @@ class _Search:
     """Texts that are looked for in one value after another, and the bytes of theirs that were found in files."""
 
     def __init__(self, texts: Sequence[str], in_files: dict[bytes, list[Path]]) -> None:
-        self.plain = [deduplication.normalize_text(text) for text in texts]
+        self.plain = [normalize_text(text) for text in texts]
         self.cut = [f" {' '.join(tokenizer.tokenize(text))} " for text in texts if tokenizer.tokenize(text)]
-        self.hashes = {deduplication.content_hash(text) for text in texts}
+        self.hashes = {content_hash(text) for text in texts}
         self.in_files = in_files
         self.accounted = set[bytes]()
 
@@ -227,7 +229,7 @@ class _Search:
             yield Hit(value.name, value.key, "digest")
         if value.sealed:
             yield Hit(value.name, value.key, "sealed")
-        contents = [deduplication.normalize_text(text) for text in value.texts()]
+        contents = [normalize_text(text) for text in value.texts()]
         if any(plain in text for plain in self.plain for text in contents):
             yield Hit(value.name, value.key, "text")
 
@@ -300,7 +302,7 @@ def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
     """Memories with the vector of a text that they do not contain."""
     if not len(embedded):
         return []
-    plain = [deduplication.normalize_text(text) for text in texts]
+    plain = [normalize_text(text) for text in texts]
     hits: list[Hit] = []
     for model, name, _column in of_form("vector"):
         rows = model._default_manager.values_list("node_id", "node__description", name)
@@ -308,7 +310,7 @@ def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
             if len(stored) != embedded.shape[1] * 4:
                 continue
             near = np.flatnonzero(embedded @ np.frombuffer(stored, dtype="<f4") >= SAME_VECTOR)
-            content = deduplication.normalize_text(description or "")
+            content = normalize_text(description or "")
             if any(plain[place] not in content for place in near):
                 hits.append(Hit(f"{model._meta.db_table}.{name}", key, "vector"))
     return hits
@@ -326,6 +328,6 @@ def _hits_in(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Ite
         # Most values are one word (a key, a digest, a code), and need not be cut.
         several = (text for text in texts if not (text.isascii() and text.isalnum()))
         tokens = (text.split() if is_cut else tokenizer.tokenize(text) for text in several)
-        found = {one for cut in tokens for one in fingerprints.in_tokens(cut) if one in printed}
+        found = {one for cut in tokens for one in fingerprints_in(cut) if one in printed}
         if found and not found <= kept.accounting_for(value, texts):
             yield Hit(value.name, value.key, "print")

@@ -8,10 +8,10 @@ Rome" and "from Rome to Paris" have the same words.
 
 import hashlib
 import re
-import unicodedata
 from datetime import date
 
 from echovessel.language import tokenizer
+from echovessel.language.plain_text import normalize_text
 
 DateRange = tuple[date, date]
 
@@ -22,7 +22,6 @@ _CARRIERS = frozenset(tokenizer.tokenize("""
 """)) | frozenset("一个只位名叫字说讲提告诉示过着很也又再还并且非常这那它他她")  # fmt: skip
 _NEGATION_WORDS = re.compile(r"\b(?:not|no|never|nobody|nothing|none|without|cannot)\b|n't\b")
 _NEGATION_SIGNS = re.compile("[不没别无未]")
-_PUNCTUATION = re.compile(r"[^\w\s]|_")
 
 
 def content_hash(text: str) -> str:
@@ -32,17 +31,6 @@ def content_hash(text: str) -> str:
     True
     """
     return hashlib.sha256(normalize_text(text).encode()).hexdigest()
-
-
-def normalize_text(text: str) -> str:
-    """The text in lower case and normal width, without punctuation; a text of nothing but signs keeps them."""
-    plain = fold_text(text)
-    return " ".join(_PUNCTUATION.sub(" ", plain).split()) or " ".join(plain.split())
-
-
-def fold_text(text: str) -> str:
-    """The text without case and width, its signs and spaces as they are."""
-    return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 
 def adds_nothing(telling: str, known: str) -> bool:

@@ -29,9 +29,8 @@ from django.utils.crypto import salted_hmac
 
 from echovessel.db import text_columns
 from echovessel.language import person_names, tokenizer
-from echovessel.language.plain_text import comparable_form, plain_form
+from echovessel.language.plain_text import comparable_form, normalize_text, plain_form
 from memory.models import Tombstone
-from memory.store.deduplication import normalize_text
 from persona.models import Persona
 from persona.onboarding import drafts
 

@@ -22,6 +22,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 from chat.messages import add_message, receive_message
 from chat.models import Session
 from echovessel.embeddings import embedding
+from echovessel.language.plain_text import normalize_text
 from memory import forgetting
 from memory.archive import import_archive
 from memory.archive import write as archive_write
@@ -33,7 +34,6 @@ from memory.entities.resolve import MentionedName, link_inherited, resolve
 from memory.forgetting import Choice, Target, verify
 from memory.models import MergeProposal, Receipt
 from memory.store import checks, writing
-from memory.store.deduplication import normalize_text
 from persona import mood
 from persona.onboarding.creation import create_persona
 

@@ -8,8 +8,8 @@ import pytest
 from chat.models import Message, Session
 from echovessel.outbox import events
 from memory import forgetting
+from memory.curation.restatements import is_common, is_telling_alone
 from memory.forgetting import Choice, Target, plan
-from memory.forgetting.mentions import is_common, is_telling_alone
 from memory.models import ConceptNode, Entity, Question, Receipt
 from memory.store import checks
 from persona import mood

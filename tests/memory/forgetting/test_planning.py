@@ -106,3 +106,11 @@ def test_several_targets_are_one_plan(life: Life) -> None:
     one, other = about(life), plan([Target("node", sold.pk)])
     assert both.counts["chat_message"] == one.counts["chat_message"] + other.counts["chat_message"]
     assert {affected.key for affected in both.going} == {affected.key for p in (one, other) for affected in p.going}
+
+
+def test_a_plan_takes_few_statements_however_much_it_reaches(life: Life) -> None:
+    everything = [Target("node", pk) for pk in life.persona.nodes.values_list("pk", flat=True)]
+    for targets in ([Target("node", life.milo.pk)], everything):
+        with CaptureQueriesContext(connection) as statements:
+            assert plan(targets).going
+        assert len(statements) <= 70

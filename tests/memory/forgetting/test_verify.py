@@ -28,7 +28,7 @@ from echovessel.language import tokenizer
 from echovessel.outbox import events
 from echovessel.outbox.models import OutboxEvent
 from memory.erasure import receipts
-from memory.forgetting import fingerprints, verify
+from memory.forgetting import verify
 from memory.models import ConceptNode, Evidence, Extraction, NodeText, NodeVector, Receipt, StagedVector
 from memory.store import active_model
 from memory.store.deduplication import content_hash
@@ -175,7 +175,7 @@ LONG = "On the ninth of May Ana told her sister about the zebra quilt that their
 @pytest.fixture
 def receipt(mira: Persona, mine: ConceptNode) -> Receipt:
     made = receipts.note_erasure(mira, "node", {}, NOW)
-    made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, fingerprints.of([LONG]), "done"
+    made.erased, made.prints, made.status = {"node": [str(mine.uuid)]}, receipts.fingerprints_of([LONG]), "done"
     made.save()
     return made
 
@@ -285,7 +285,7 @@ def test_by_a_receipt_bytes_that_no_row_uses_are_found(mira: Persona, remember: 
     """Where the same words were kept the file holds them on purpose, and other bytes of them are no trace."""
     remember(mira, LONG)
     receipt = receipts.note_erasure(mira, "node", {}, NOW)
-    Receipt.objects.update(prints=fingerprints.of([LONG]))
+    Receipt.objects.update(prints=receipts.fingerprints_of([LONG]))
     receipt.refresh_from_db()
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA secure_delete = OFF")

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from chat.models import Message
 from echovessel.language import person_names
-from echovessel.language.plain_text import comparable_form
+from echovessel.language.plain_text import comparable_form, normalize_text
 from memory.consolidation import runner
 from memory.models import ConceptNode, Mention, Tombstone
-from memory.store.deduplication import normalize_text
 from memory.store.tombstones import (
     TombstoneSource,
     add_tombstone,

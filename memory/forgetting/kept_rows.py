@@ -1,61 +1,28 @@
-"""Fingerprints of forgotten text, by which it is known again though nobody knows what it was; and the messages and
-memories that were kept and have the same.
-
-A fingerprint is a keyed digest of eight words that followed each other. Without the installation's key no text can be
-tried against it, and a text of less than eight words leaves none.
+"""The messages and memories that were kept and have the same fingerprints as forgotten text.
 
 Kept text is no trace of forgotten text, wherever its rows lead: into their own index, quotes and events, the summary of
 their session, the memories that rest on them. A copy that leads to none of them is a trace. What people wrote into core
 blocks and descriptions is theirs, and no trace either.
 """
 
-import hashlib
 import re
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
-from django.conf import settings
 from django.db.models import Exists, OuterRef, Q
 
 from chat.models import Message, MessageText
 from echovessel.db.text_columns import OnForget
-from echovessel.language import tokenizer
+from memory.erasure import receipts
 from memory.forgetting.registry import among
 from memory.models import ConceptNode, Entity, Evidence, Filling, Mention, NodeText
 
 if TYPE_CHECKING:
     from memory.forgetting.verify import Value
 
-WINDOW = 8
-MAX_FINGERPRINTS = 200
-_BYTES = 8
-
-
-def of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
-    """At most 200 fingerprints, taken evenly from these texts, without those of a text of `but`."""
-    kept = {fingerprint for text in but for fingerprint in in_text(text)}
-    prints = [key for key in dict.fromkeys(key for text in texts for key in in_text(text)) if key not in kept]
-    step = -(-len(prints) // MAX_FINGERPRINTS) or 1
-    return prints[::step]
-
-
-def in_text(text: str) -> Iterator[str]:
-    """The fingerprint of each window of eight words."""
-    return in_tokens(tokenizer.tokenize(text))
-
-
-def in_tokens(tokens: list[str]) -> Iterator[str]:
-    """The same for a text that is tokenized already."""
-    key = hashlib.sha256(f"memory.forgetting.prints {settings.TOMBSTONE_KEY}".encode()).digest()
-    for window in zip(*(islice(tokens, first, None) for first in range(WINDOW)), strict=False):
-        yield hashlib.blake2b(" ".join(window).encode(), key=key, digest_size=_BYTES).hexdigest()
-
-
-# --- kept rows --------------------------------------------------------------------------------------------------------
 _UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 # The columns by which a row refers to a message, memory, session or turn; of their own tables, the key.
 _LEADS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
@@ -137,5 +104,5 @@ def is_written_by_people(value: "Value") -> bool:
 
 def _with_prints(bodies: Iterable[tuple[int, str]], printed: Collection[str]) -> dict[int, set[str]]:
     """The fingerprints in each tokenized body that has any."""
-    hits = ((key, set(in_tokens(body.split())).intersection(printed)) for key, body in bodies)
+    hits = ((key, set(receipts.fingerprints_in(body.split())).intersection(printed)) for key, body in bodies)
     return {key: prints for key, prints in hits if prints}
