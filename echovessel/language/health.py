@@ -4,7 +4,7 @@ Allergies, illnesses that stay, medicine, pregnancy, what somebody cannot eat or
 from: what a companion must know whatever is talked about. A cold of last week is not meant, nor a film about cancer.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
@@ -71,13 +71,32 @@ def bears_on_health(text: str) -> bool:
     >>> bears_on_health("Ana is allergic to nuts."), bears_on_health("我不能吃花生"), bears_on_health("Ana had a cold.")
     (True, True, False)
     """
-    plain = (text if text.isascii() else straighten(text)).lower()
-    is_told = (
-        (_SIGNS.search(plain) and _WORDS.search(plain))
-        or (_has_any(plain, _DENIALS) and _has_any(plain, _CONSUMING) and _FOOD.search(plain))
-        or (not plain.isascii() and _CHINESE.search(plain))
-    )
-    return bool(is_told) and not _TOLD_OF.search(plain)
+    plain = _plain(text)
+    return any(pattern.search(plain) for pattern in _patterns_for(plain)) and not _TOLD_OF.search(plain)
+
+
+def health_terms(text: str) -> set[str]:
+    """The words in `text` for which it bears on health.
+
+    >>> sorted(health_terms("Ana is diabetic and takes insulin."))
+    ['diabetic', 'insulin']
+    """
+    plain = _plain(text)
+    return {match[0] for pattern in _patterns_for(plain) for match in pattern.finditer(plain)}
+
+
+def _plain(text: str) -> str:
+    return (text if text.isascii() else straighten(text)).lower()
+
+
+def _patterns_for(plain: str) -> Iterator[re.Pattern]:
+    """The patterns that could match; the quick tests spare most texts the slow ones."""
+    if _SIGNS.search(plain):
+        yield _WORDS
+    if _has_any(plain, _DENIALS) and _has_any(plain, _CONSUMING):
+        yield _FOOD
+    if not plain.isascii():
+        yield _CHINESE
 
 
 def _has_any(text: str, pieces: Iterable[str]) -> bool:

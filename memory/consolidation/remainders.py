@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 
 from echovessel.language import tokenizer
-from echovessel.language.health import bears_on_health
+from echovessel.language.health import bears_on_health, health_terms
 from memory.store.deduplication import telling_words
 
 # What says no, in a word of its own or in the meaning of one.
@@ -28,7 +28,7 @@ _BETWEEN_PARTS = re.compile(
 
 def is_remainder(still: str, whole: str, *, keeps_health: bool) -> bool:
     """Whether `still` is `whole` without a part: its own words in their order, which deny what they denied; with
-    `keeps_health` nothing is left out that bears on health, or that may.
+    `keeps_health` nothing is left out that bears on health, or that may; a reason that repeats it may go.
 
     >>> is_remainder("Ana is allergic to prawns.", "Ana is allergic to prawns but eats crab.", keeps_health=True)
     True
@@ -39,7 +39,7 @@ def is_remainder(still: str, whole: str, *, keeps_health: bool) -> bool:
     left = telling_words(still)
     if not left or left >= telling_words(whole) or not all(word in rest for word in _words(still)):
         return False
-    denials, keeps, has_ended = 0, bears_on_health(still), False
+    denials, keeps, has_ended, kept_terms = 0, bears_on_health(still), False, health_terms(still)
     for part in _BETWEEN_PARTS.split(whole):
         words, denial = telling_words(part), _DENIAL.search(part)
         if has_ended and words & left:
@@ -47,7 +47,7 @@ def is_remainder(still: str, whole: str, *, keeps_health: bool) -> bool:
         # What is denied follows the denial; in 「对虾过敏」 it stands before.
         denied = (telling_words(part[denial.end() :]) or words) if denial else set()
         is_kept = (denied if denial else words) <= left
-        if not is_kept and ((denied & left) or (keeps_health and (denial or bears_on_health(part)))):
+        if not is_kept and ((denied & left) or (keeps_health and (denial or health_terms(part) - kept_terms))):
             return False
         denials += len(_DENIAL.findall(part)) if is_kept else 0
         keeps |= is_kept and denial is not None

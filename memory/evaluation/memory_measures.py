@@ -25,7 +25,8 @@ ASKED_AFTER = timedelta(days=120)
 _NUMBER = re.compile(r"\d+")
 _CALENDAR = {*calendar.day_name, *calendar.month_name}
 _NUMBER_ZH = re.compile("[一二两三四五六七八九十]{1,3}")
-_SHORT_YEAR = re.compile(r"['’](\d\d)\b")
+_SHORT_YEAR = re.compile(r"(?:['’]|\b(?:in|since|from) )(\d\d)\b")
+_YEARS_LONG = re.compile(r"\b(\d{1,2}) ?(?:yrs?|years?)\b|(\d{1,2}) ?年")
 _NOT = re.compile(r"\b(?:not|never|no longer|didn't|doesn't|isn't|wasn't|without)\b|没|不|并非", re.I)
 NEAR_LETTERS = 20
 MAX_DAY = len("2024-05-03")
@@ -81,8 +82,10 @@ class Memory:
         )
 
     def parts_of_days(self, story: Story) -> set[int]:
-        """The years, months and days that the cited lines name, in words or digits, and that of the session itself."""
+        """The years, months and days that the cited lines name, in words or digits, and that of the session itself. "4
+        years sober" names the year in which they began."""
         days: set[date] = {self.node.created_at.date()}
+        first_years: set[int] = set()
         zone = ZoneInfo(story.timezone)
         said_on = {session.id: session.at.astimezone(zone).date() for session in story.sessions}
         for name, _speaker, text in story.lines():
@@ -91,6 +94,7 @@ class Memory:
                 spans = [today, *(day for mention in named_days(text, today) for day in mention)]
                 coarse = days_in(text, today)
                 days |= {*spans, *((coarse.start, coarse.end) if coarse else ())}
+                first_years |= {today.year - int(years[1] or years[2]) for years in _YEARS_LONG.finditer(text)}
         # A month or a season without a year is that of this year, the last or the next.
         coded = [self.node.event_time_start, self.node.event_time_end]
         coded += [
@@ -100,7 +104,7 @@ class Memory:
             for part in vars(span).values()
         ]
         near = {day for day in coded if day and min(abs(day.year - other.year) for other in days) <= 1}
-        return {part for day in days | near for part in (day.year, day.month, day.day)}
+        return first_years | {part for day in days | near for part in (day.year, day.month, day.day)}
 
 
 def judge(story: Story, run: StoryRun) -> dict[str, Share]:

@@ -160,6 +160,8 @@ def test_what_is_left_of_a_fact_denies_what_it_denied(still: str, whole: str, is
         ("Ana rows.", "Ana is allergic to nuts but rows on the lake.", False),
         ("Ana reads at night.", "Ana wears a mask at night and reads at night.", False),
         ("安娜划船。", "安娜对花生过敏，周末常去划船。", False),
+        ("安娜恐高。", "安娜恐高，就是因为恐高才去攀岩。", True),
+        ("Ana is diabetic.", "Ana is diabetic; she takes insulin at night.", False),
     ],
 )
 def test_nothing_of_health_is_left_out(still: str, whole: str, is_believed: bool) -> None:

@@ -1,9 +1,8 @@
 """Two told stories of nothing but changes: in part, from A to B to C, back to A, no longer, of somebody else, on a day.
 
-The hand that wrote the rule wrote the stories, their truth and the replies in `changes/replies`, too. The replies name
-what each item replaces and nothing that only rests on it; the verdicts on that were given to the prompts of an earlier
-version of the rule, and are found again by the older fact's opening words. So the figures show that the mechanism
-works, and measure no model.
+The author of the rule wrote the stories, their truth and the replies to the first question in `changes/replies`, which
+name what each item replaces and nothing that only rests on it. The verdicts of the second question are those of a
+model's stand-in that saw the prompts alone.
 """
 
 from pathlib import Path
