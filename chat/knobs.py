@@ -74,7 +74,7 @@ reply_tokens = whole(
     low=50,
     high=32_000,
     unit=_("tokens"),
-    why=_("A reply longer than this is no longer talk."),
+    why=_("A reply longer than this is no longer conversation."),
 )
 reply_characters = whole(
     "chat.reply_characters",
@@ -250,7 +250,7 @@ idle_minutes = whole(
     low=1,
     high=1_440,
     unit=_("minutes"),
-    why=_("A talk that rested this long is over and is remembered."),
+    why=_("A conversation that rested this long is over and is remembered."),
     source="seed 001 §4",
 )
 idle_scan_seconds = whole(
@@ -268,7 +268,7 @@ longest_session_messages = whole(
     low=10,
     high=5_000,
     unit=_("messages"),
-    why=_("A talk without end is remembered in parts."),
+    why=_("A conversation without end is remembered in parts."),
     source="design/consolidation.md",
 )
 longest_session_tokens = whole(
@@ -277,7 +277,7 @@ longest_session_tokens = whole(
     low=1_000,
     high=500_000,
     unit=_("tokens"),
-    why=_("A talk without end is remembered in parts."),
+    why=_("A conversation without end is remembered in parts."),
     source="design/consolidation.md",
 )
 care_hold_hours = whole(
@@ -286,7 +286,7 @@ care_hold_hours = whole(
     low=0,
     high=720,
     unit=_("hours"),
-    why=_("After a line that speaks of a crisis she does not speak first for so long, and answers with it in mind."),
+    why=_("After a message of crisis the companion does not write first for this long, and answers with it in mind."),
 )
 care_lines = whole(
     "care.lines",
@@ -294,7 +294,7 @@ care_lines = whole(
     low=1,
     high=50,
     unit=_("lines of the user"),
-    why=_("A crisis that was spoken of in the last few lines of the talk is still what it is about."),
+    why=_("A crisis that the last few messages speak of is still what the conversation is about."),
 )
 ai_notice_hours = whole(
     "care.ai_notice_hours",
@@ -302,6 +302,6 @@ ai_notice_hours = whole(
     low=1,
     high=24,
     unit=_("hours"),
-    why=_("The page says so often in a talk that she is an AI."),
+    why=_("After each of these hours of a conversation the page says again that the companion is an AI."),
     source="New York GBL article 47; California SB 243",
 )

@@ -76,7 +76,7 @@ class EchoVesselAdminSite(AdminSite):
 
     site_header = _("EchoVessel · Admin")
     site_title = _("EchoVessel")
-    index_title = _("Memories, where they came from, and the jobs behind them")
+    index_title = _("Overview")
 
     def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         models: Iterable[type[Model]] = (

@@ -11,7 +11,9 @@ trivial_message_count = whole(
     low=0,
     high=100,
     unit=_("messages"),
-    why=_("A talk with fewer lines than this, and few tokens, and no strong word, leaves nothing to remember."),
+    why=_(
+        "A conversation with fewer messages than this, and few tokens, and no strong word, leaves nothing to remember."
+    ),
     source="seed 001 §10",
 )
 trivial_token_count = whole(
@@ -47,7 +49,9 @@ similar_events = whole(
     low=0,
     high=50,
     unit=_("memories"),
-    why=_("Known memories nearest to the talk that the model sees, so that it repeats none and can correct one."),
+    why=_(
+        "Known memories nearest to the conversation that the model sees, so that it repeats none and can correct one."
+    ),
     source="design/consolidation.md",
 )
 known_tokens = whole(
@@ -157,7 +161,7 @@ early_reading = whole(
     low=0,
     high=1,
     unit=_("0 or 1"),
-    why=_("A line of crisis, or one that asks to be remembered, is not left until the talk rests; 0 leaves it."),
+    why=_("A message of crisis, or one to be remembered, does not wait until the conversation rests; with 0 it does."),
     source="seed 003, design/turn.md",
 )
 early_reading_minutes = whole(
@@ -166,7 +170,7 @@ early_reading_minutes = whole(
     low=0,
     high=1_440,
     unit=_("minutes"),
-    why=_("A talk full of strong words is not read anew with each of them: every reading costs a call."),
+    why=_("A conversation full of strong words is not read anew with each of them: every reading costs a call."),
 )
 worker_poll_seconds = whole(
     "consolidate.worker_poll_seconds",
@@ -301,7 +305,9 @@ answering_relevance_of_talk = knob(
     low=0,
     high=3,
     unit=_("cosine + 0.8 of the words held by a memory + 0.8 of those held by a memory or a line"),
-    why=_("The same for several lines: some memory is akin to any talk, and words tell more than meaning does."),
+    why=_(
+        "The same for several messages: some memory is akin to any conversation, and words tell more than meaning does."
+    ),
     source="measured on madial-en-1, madial-zh-1 and 120 talks about nothing known, 2026-11",
 )
 answering_coverage = knob(
@@ -477,7 +483,7 @@ session_weight = knob(
     low=0,
     high=2,
     unit=_("of the session's score"),
-    why=_("Lines of a talk about the matter are likelier to be about it."),
+    why=_("Messages of a conversation about the matter are likelier to be about it."),
     source="measured on LoCoMo, 2026-11: 0.918 -> 0.920; design/recall.md says 0.4",
 )
 passage_scale = knob(
@@ -533,7 +539,7 @@ thoughts_about_them = whole(
     low=0,
     high=100,
     unit=_("thoughts"),
-    why=_("What she thinks of the user is with her in every turn, whatever is asked."),
+    why=_("What the companion thinks of the user is part of every turn, whatever is asked."),
     source="design/recall.md",
 )
 thoughts_about_yourself = whole(
@@ -542,7 +548,7 @@ thoughts_about_yourself = whole(
     low=0,
     high=100,
     unit=_("thoughts"),
-    why=_("What she has lately thought of herself."),
+    why=_("What the companion has lately thought of itself."),
     source="design/recall.md",
 )
 open_ones_shown = whole(
@@ -551,7 +557,7 @@ open_ones_shown = whole(
     low=0,
     high=100,
     unit=_("promises, expectations"),
-    why=_("The next due first; more would crowd out the talk."),
+    why=_("The next due first; more would crowd out the conversation."),
 )
 lesson_tokens = whole(
     "memory.lesson_tokens",
@@ -688,7 +694,7 @@ slow_cycle_runs_per_day = whole(
     low=0,
     high=1_440,
     unit=_("runs of a persona in a day of UTC"),
-    why=_("0 lets her think nothing between talks."),
+    why=_("With 0 the companion thinks nothing between conversations."),
     source="design/consolidation.md",
 )
 slow_cycle_boundaries = whole(
@@ -749,7 +755,7 @@ slow_cycle_thoughts = whole(
     low=0,
     high=50,
     unit=_("thoughts"),
-    why=_("The newest ones, so that she does not think the same again."),
+    why=_("The newest ones, so that the companion does not think the same again."),
     source="design/consolidation.md",
 )
 slow_cycle_awaited = whole(
@@ -758,7 +764,7 @@ slow_cycle_awaited = whole(
     low=0,
     high=200,
     unit=_("promises and expectations"),
-    why=_("The next due first: what she may find settled by what is new."),
+    why=_("The next due first: what may turn out to be settled by what is new."),
 )
 slow_cycle_questions = whole(
     "slow_cycle.questions",
@@ -884,7 +890,7 @@ import_sample_tokens = whole(
     low=500,
     high=100_000,
     unit=_("tokens"),
-    why=_("Drafts are drawn from a sample of the lines: one request, however many years of talk there are."),
+    why=_("Drafts are drawn from a sample of the messages: one request, however many years of conversation there are."),
 )
 import_sample_talks = whole(
     "import.sample_talks",
@@ -919,7 +925,7 @@ import_gap_hours = whole(
     low=1,
     high=8_760,
     unit=_("hours"),
-    why=_("Who says nothing for so long has ended the talk; what follows is remembered as another one."),
+    why=_("Whoever says nothing for this long has ended the conversation; what follows is remembered as another one."),
 )
 import_entry_tokens = whole(
     "import.entry_tokens",
@@ -935,7 +941,7 @@ import_slice_seconds = whole(
     low=1,
     high=300,
     unit=_("seconds"),
-    why=_("An import lets others have the job worker so often: a talk that has just ended waits no longer than this."),
+    why=_("An import lets others have the job worker this often: a conversation that has just ended waits no longer."),
 )
 import_answer_days = whole(
     "import.answer_days",

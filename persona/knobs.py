@@ -10,6 +10,6 @@ mood_decay_hours = whole(
     low=1,
     high=240,
     unit=_("hours"),
-    why=_("A long silence must not open the next talk under a stale mood."),
+    why=_("A long silence must not open the next conversation under a stale mood."),
     source="seed 001 §7",
 )

@@ -10,7 +10,7 @@ quiet_hours_start = whole(
     low=0,
     high=23,
     unit=_("o'clock in the owner's zone"),
-    why=_("Nobody is spoken to in her sleep."),
+    why=_("Nobody is written to in their sleep."),
     source="seed 001 §10",
 )
 quiet_hours_end = whole(
@@ -19,7 +19,7 @@ quiet_hours_end = whole(
     low=0,
     high=23,
     unit=_("o'clock in the owner's zone"),
-    why=_("Nobody is spoken to in her sleep."),
+    why=_("Nobody is written to in their sleep."),
     source="seed 001 §10",
 )
 max_per_24h = whole(
@@ -37,7 +37,7 @@ answer_hours = whole(
     low=1,
     high=168,
     unit=_("hours"),
-    why=_("A first word with no line of the user within this time was not answered; after two of them she waits."),
+    why=_("With no message of the user within this time it was not answered; after two such the companion waits."),
     source="design: cold user",
 )
 spacing_hours = whole(
@@ -55,7 +55,7 @@ rest_minutes = whole(
     low=1,
     high=1_440,
     unit=_("minutes"),
-    why=_("Who has just talked is not spoken to anew: time to close the talk (30 minutes) and to remember it."),
+    why=_("Whoever has just talked is left alone: time to close the conversation (30 minutes) and to remember it."),
 )
 shock_impact = whole(
     "proactive.shock_impact",
@@ -80,7 +80,7 @@ due_hour = whole(
     low=0,
     high=23,
     unit=_("o'clock in the owner's zone"),
-    why=_("On the day itself what is due is not spoken of before: at the stroke of seven she would be an alarm clock."),
+    why=_("On the day itself what is due is not spoken of before: at seven the companion would be an alarm clock."),
 )
 due_days_late = whole(
     "proactive.due_days_late",
@@ -105,7 +105,7 @@ keep_considerations_days = whole(
     low=1,
     high=3_650,
     unit=_("days"),
-    why=_("Three months of the calendar say whether she is a nuisance."),
+    why=_("Three months of the calendar say whether the companion is a nuisance."),
 )
 
 # --- outreach and push ---------------------------------------------------------------------------------------------

@@ -32,7 +32,7 @@ def _tokens_a_day(purpose: str, default: int, why: "StrOrPromise", source: str =
 TOKENS_PER_DAY = {
     "chat": _tokens_a_day("chat", 4_000_000, _("400 turns with a prompt of 8,000 tokens, and room for long replies.")),
     "extraction": _tokens_a_day(
-        "extraction", 1_500_000, _("100 pieces of a talk (10,000 tokens each), and half of them asked twice.")
+        "extraction", 1_500_000, _("100 pieces of a conversation (10,000 tokens each), and half of them asked twice.")
     ),
     "reflection": _tokens_a_day("reflection", 150_000, _("Three a day is the gate's limit; each takes 5,000 or so.")),
     "slow_cycle": _tokens_a_day(
@@ -40,7 +40,9 @@ TOKENS_PER_DAY = {
     ),
     "entity": _tokens_a_day("entity", 200_000, _("50 descriptions of somebody, of 4,000 tokens each.")),
     "proactive": _tokens_a_day("proactive", 200_000, _("A few first words a day, each with a prompt like a turn's.")),
-    "import": _tokens_a_day("import", 5_000_000, _("Years of talk come at once; what is left goes on the next day.")),
+    "import": _tokens_a_day(
+        "import", 5_000_000, _("Years of conversation come together; what is left goes on the next day.")
+    ),
     "onboarding": _tokens_a_day("onboarding", 200_000, _("A handful of tries at describing a persona.")),
 }
 reasoning_tokens = whole(
