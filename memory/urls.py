@@ -99,6 +99,7 @@ urlpatterns = [
     path("welcome/persona/material/<uuid:job>/cancel/", onboarding.cancel_material, name="cancel_material"),
     path("account/", account.account, name="account"),
     path("account/receipts/<uuid:receipt>/", forgetting.receipt, name="receipt"),
+    path("account/receipts/<uuid:receipt>/replies/", forgetting.withhold_replies, name="receipt_replies"),
     path("account/tokens/", account.make_token, name="make_token"),
     path("account/data/", account.my_data, name="my_data"),
     path("account/delete/", account.delete_account, name="delete_account"),

@@ -29,8 +29,19 @@ def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
     if message.turn:
         told |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
     fresh = list(told.filter(withheld=False).order_by("id"))
-    Message.objects.filter(pk__in=[one.pk for one in fresh]).update(withheld=True)
-    return [one.uuid for one in fresh], _hide(_resting_on(fresh))
+    return [one.uuid for one in fresh], withhold_messages(fresh)
+
+
+def withhold_messages(messages: Sequence[Message]) -> dict[str, Any]:
+    """Withhold the messages, and hide what rests on them alone (`_hide`). Call in a transaction."""
+    Message.objects.filter(pk__in=[one.pk for one in messages]).update(withheld=True)
+    return _hide(_resting_on(messages))
+
+
+def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any]) -> None:
+    """Take back that messages were withheld, and what an event says was hidden with them. Call in a transaction."""
+    Message.objects.filter(persona=persona, uuid__in=ids).update(withheld=False)
+    _show(persona, data)
 
 
 def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> None:
@@ -109,8 +120,7 @@ def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
         if asked is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
             return False
         ids = asked.data.get("withheld_ids", [])
-        Message.objects.filter(persona=persona, uuid__in=ids).update(withheld=False)
-        _show(persona, asked.data)
+        show_messages(persona, ids, asked.data)
         # What superseded these holds no longer: they did not come back only because their words were withheld.
         kept_back = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
         for node in kept_back.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():

@@ -8,11 +8,12 @@ from django.db.models import OuterRef, Subquery
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.utils import timezone
-from django.views.decorators.http import require_http_methods
+from django.views.decorators.http import require_http_methods, require_POST
 
 from memory import forgetting
 from memory.forgetting import REVERT_IMPORT, InvalidChoice, Kind, Plan, verify
 from memory.models import ImportJob, ImportRun, Receipt
+from memory.requests.retold import note_retold, replies_telling, retold_of, show_retold, withhold_retold
 from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
 from memory.web.presenters.forgetting import plan_context, receipt_context
 from memory.web.views.base import is_fragment, page, persona_page
@@ -44,11 +45,14 @@ def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     plan = forgetting.plan(targets, choice)
     if "confirm" not in request.POST:
         return _preview(request, persona, plan, references)
+    texts = {str(row.uuid): row.text for row in plan.going if row.uuid} if choice is REVERT_IMPORT else {}
+    replies = replies_telling(persona, texts) if texts else []
     outcome = confirm_plan(request, plan)
     if isinstance(outcome, NotDone):
         return _preview(request, persona, outcome.plan, references, outcome.trouble, status=409)
+    note_retold(outcome, replies)
     if is_fragment(request):
-        return render(request, "memory/_receipt.html", receipt_context(outcome))
+        return render(request, "memory/_receipt.html", receipt_context(outcome) | {"retold": retold_of(outcome)})
     return redirect("receipt", outcome.uuid)
 
 
@@ -82,12 +86,22 @@ def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
     return page(request, persona, "memory/receipts.html", context)
 
 
+@require_POST
+def withhold_replies(request: HttpRequest, receipt: UUID) -> HttpResponse:
+    """Withhold the replies that told what an undone import had brought, or show them again."""
+    own_receipt = get_object_or_404(
+        Receipt.objects.select_related("persona"), owner_id=cast(int, request.user.pk), uuid=receipt
+    )
+    (show_retold if "show" in request.POST else withhold_retold)(own_receipt)
+    return redirect("receipt", own_receipt.uuid)
+
+
 @require_http_methods(["GET", "HEAD", "POST"])
 def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
     """One receipt of the owner's; on request, with its verification."""
     owner = cast(int, request.user.pk)
     own_receipt = get_object_or_404(Receipt.objects.select_related("persona"), owner_id=owner, uuid=receipt)
-    context = receipt_context(own_receipt)
+    context = receipt_context(own_receipt) | {"retold": retold_of(own_receipt)}
     if request.method == "POST":
         # In how many places something of it stands, and in how many messages that were kept. Where others live here
         # too, the words alone may be theirs, and nobody is to learn by this whether they said the same: only its ids

@@ -14,12 +14,14 @@ from django.test import Client
 from django.utils import timezone, translation
 from django_q.models import OrmQ
 
+from chat.messages import add_message, open_session
+from chat.models import Message
 from echovessel.api import tokens
 from echovessel.api.tokens.models import ApiToken
 from memory import knobs
 from memory.imports import runner
 from memory.imports.readers import png
-from memory.models import ImportJob, ImportPiece
+from memory.models import ConceptNode, Evidence, ImportJob, ImportPiece
 from memory.web.presenters.forgetting import describe_counts
 from memory.web.presenters.imports import ImportStory
 from memory.web.views import onboarding
@@ -30,6 +32,7 @@ from persona.onboarding import drafts
 from persona.onboarding.drafts import Words
 from tests.memory.imports.importing_files import lines_of, looked_through, taken_in, whatsapp
 from tests.memory.imports.readers.given import zip_of
+from tests.memory.sessions import NOW, turn
 from tests.persona import images
 from tests.table import each_row
 
@@ -254,6 +257,40 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
     assert lines_of(mira) == []
     assert taken_in(mira, CHAT, "chat.txt").counts["lines"] == 4
     assert "undone" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
+
+
+def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_press_and_shown_with_another(
+    owner: Client, mira: Persona, ben: User
+) -> None:
+    job = taken_in(mira, CHAT, "chat.txt")
+    brought = mira.messages.filter(import_uuid__isnull=False, role="user").order_by("id")[0]
+    node = ConceptNode.objects.create(
+        persona=mira, kind="event", source="extraction", description=brought.content, session=brought.session,
+        content_hash="brought", embedding_model="none", import_uuid=brought.import_uuid,
+    )  # fmt: skip
+    Evidence.objects.create(node=node, message=brought, quote=brought.content, start=0, end=len(brought.content))
+    session = open_session(mira, "web", NOW)
+    seen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
+    replies = [
+        add_message(session, "persona", text, NOW, turn=turn(session, "done", xray=seen))
+        for text in (f"You told me: {brought.content}", "How are you today?")
+    ]
+    address, meant = f"/memory/{mira.uuid}/forget/", {"import": job.uuid, "take_back": "1"}
+    digest = owner.get(address, meant).context["preview"]["digest"]
+    receipt = owner.post(address, meant | {"digest": digest, "confirm": "1"}).headers["location"]
+    assert "One reply of your conversation tells something of it." in owner.get(receipt).content.decode()
+    stranger = Client()
+    stranger.force_login(ben)
+    assert stranger.post(f"{receipt}replies/").status_code == 404
+    for data, withheld, says in (
+        ({}, True, "never brought up"),
+        ({}, True, "Undo"),
+        ({"show": "1"}, False, "Never bring"),
+    ):
+        assert says in owner.post(f"{receipt}replies/", data, follow=True).content.decode()
+        assert list(Message.objects.filter(withheld=True)) == ([replies[0]] if withheld else [])
+    replies[0].delete()
+    assert "retold" not in owner.get(receipt).content.decode(), "a reply that is gone is offered no longer"
 
 
 def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
