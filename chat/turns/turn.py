@@ -64,7 +64,10 @@ _finish = Update(
 _session: Query[Session] = Query(lambda session: Session.objects.filter(pk=session).select_related("persona"))
 
 WORDS = {
-    "provider_unavailable": _("The model cannot be reached right now. Your messages are safe; try again in a moment."),
+    "provider_unavailable": _(
+        "The model does not answer right now. Your messages are safe; try again in a moment. If it goes on, test it "
+        "under “Account”."
+    ),
     "rate_limited": _("The model is busy right now. Your messages are safe; try again in a moment."),
     "timeout": _("The model took too long to answer. Your messages are safe; you can try again."),
     "content_refused": _("The model declined to answer this. Your messages are safe."),
