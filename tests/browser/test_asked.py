@@ -123,9 +123,9 @@ def test_open_cards_survive_a_reload_and_are_settled_in_every_tab(page: Page, ho
     other.get_by_test_id("may-be-asked-yes").click()
     expect(other.get_by_test_id("may-be-asked-done")).to_be_visible(timeout=SOON)
     expect(chip).to_have_count(0, timeout=SOON)
-    page.reload()
+    with page.expect_response(lambda answer: answer.url.endswith("/offers/")):  # what a page draws that loads
+        page.reload()
     expect(page.get_by_test_id("message-user").first).to_be_visible(timeout=SOON)
-    page.wait_for_timeout(1500)
     for card in ("correction-ask", "may-be-asked-ask"):
         expect(page.get_by_test_id(card)).to_have_count(0)
     assert complaints == []

@@ -7,6 +7,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.browser.conversation import SECONDS, begin, say, sign_in
+from tests.browser.test_small_screens import DRAWN
 from tests.installation import Installation
 from tests.wire.openai_server import OpenAIServer
 from tests.wire.scripted_server import Says
@@ -64,7 +65,7 @@ def test_nothing_jumps_while_a_long_reply_comes_in_on_a_phone(
         say(page, "What shall we do this week?")
         reply = page.get_by_test_id("message-persona").last
         expect(reply.locator("table, pre")).to_have_count(2)
-        page.wait_for_timeout(500)
+        page.evaluate(DRAWN)
         shifts[place] = page.evaluate("shifts.reduce((sum, one) => sum + one.value, 0)")
     figures = ", ".join(f"{value:.4f} ({place})" for place, value in shifts.items())
     record_property("layout shift while a reply comes in", f"{figures}; limit {MAX_SHIFT}")

@@ -36,6 +36,9 @@ FAULTS = """() => {
   return faults;
 }"""
 
+# Two frames: what was changed has been laid out and drawn.
+DRAWN = "new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))"
+
 
 def test_in_twice_as_large_text_nothing_of_the_head_is_cut_off_or_overlaps(
     page: Page, lived_in: Installation, keys: dict[str, str]
@@ -48,7 +51,7 @@ def test_in_twice_as_large_text_nothing_of_the_head_is_cut_off_or_overlaps(
             page.goto(f"{lived_in.url}/{place}")
             # As the setting of the browser: every size on the page is told in that of its text.
             page.evaluate("document.documentElement.style.fontSize = '200%'")
-            page.wait_for_timeout(100)
+            page.evaluate(DRAWN)
             if found := page.evaluate(FAULTS):
                 faults[place] = found
     assert faults == {}
