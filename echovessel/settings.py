@@ -256,7 +256,7 @@ TEXT_COLUMNS = "echovessel.db.text_columns.other_packages.TEXT_COLUMNS"
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
 # What is done with a turn's messages before its prompt is assembled: called with its key and the time. Only what must
 # hold from the next word on has a place here, for the reply waits for it.
-CHAT_BEFOREHAND = ["memory.beforehand.before_prompt"]
+CHAT_BEFOREHAND = ["memory.turn_hooks.before_prompt"]
 # What may answer a turn in place of a model: called with it and the time; each gives a text, or "" to pass, and what to
 # note on the turn.
 CHAT_ANSWERS = ["memory.forgetting.by_word.answer", "memory.requests.by_word.answer"]
@@ -264,7 +264,7 @@ CHAT_ANSWERS = ["memory.forgetting.by_word.answer", "memory.requests.by_word.ans
 # lists, in the transaction that does it.
 CHAT_VERSIONS = ["memory.requests.withhold.follow_version"]
 # What is done, off the hot path, once a turn has ended: called with its key and the time.
-CHAT_AFTERWARDS = ["memory.afterwards.after_turn"]
+CHAT_AFTERWARDS = ["memory.turn_hooks.after_turn"]
 
 # --- notices to browsers (web push) -----------------------------------------------------------------------------
 # The push services that may be called: hosts (".example.org" with all below it) over https, or whole origins. A browser

@@ -26,11 +26,10 @@ from memory.consolidation.answer_schema import (
     OpenLoop,
 )
 from memory.consolidation.asked_for import without_requests
-from memory.consolidation.chunks import Piece, next_piece
 from memory.consolidation.imported import ImportedMaterial, is_imported, material_of, purpose_of
 from memory.consolidation.known import known_memories
 from memory.consolidation.language import is_in_another_language
-from memory.consolidation.messages import PromptMessage, messages_of
+from memory.consolidation.messages import Piece, PromptMessage, messages_of, next_piece
 from memory.consolidation.people_checks import believed_people
 from memory.consolidation.told_days import with_named_days
 from memory.entities import clarify

@@ -1,10 +1,13 @@
-"""The lines of a session, as extraction reads them."""
+"""The messages of a session, as extraction reads them, and the pieces in which a small model reads them. Pure but for
+`messages_of`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
 from chat.models import Message, Session
+
+PER_LINE = 16  # tokens of the id, time and name before each line
 
 
 @dataclass(frozen=True)
@@ -38,3 +41,54 @@ def messages_of(session: Session) -> list[PromptMessage]:
         PromptMessage(line.pk, line.role, line.content, line.created_at, line.token_count, line.speaker)
         for line in session.messages.read_by_models().order_by("id")
     ]
+
+
+# --- pieces that a small model can read whole, one after the other ----------------------------------------------------
+@dataclass(frozen=True)
+class Piece:
+    """What one reading is given: `new` lines, and before them some that were read already, as context."""
+
+    context: Sequence[PromptMessage]
+    new: Sequence[PromptMessage]
+
+    @property
+    def lines(self) -> list[PromptMessage]:
+        return [*self.context, *self.new]
+
+    @property
+    def through(self) -> int:
+        """The key of the last line: how far the session has been read after this piece."""
+        return self.new[-1].id
+
+
+def next_piece(lines: Sequence[PromptMessage], after: int, limit: int, overlap: int) -> Piece | None:
+    """The first lines whose key lies past `after`, as many as fit into `limit` tokens together with at most `overlap`
+    lines of context; None when everything was read.
+
+    No line is cut: one that is longer than the limit makes a piece of its own. Where lines are so long that the
+    context would take more than half of a piece, less of it is given.
+    """
+    unread = [line for line in lines if line.id > after]
+    if not unread:
+        return None
+    read = [line for line in lines if line.id <= after]
+    # The last lines that fit into `room` tokens.
+    room = min(limit // 2, limit - _cost(unread[:1]))
+    context: list[PromptMessage] = []
+    for line in reversed(read[-overlap:] if overlap else []):
+        room -= _cost([line])
+        if room < 0:
+            break
+        context.insert(0, line)
+    new = unread[:1]
+    room = limit - _cost([*context, *new])
+    for line in unread[1:]:
+        room -= _cost([line])
+        if room < 0:
+            break
+        new.append(line)
+    return Piece(context, new)
+
+
+def _cost(lines: Sequence[PromptMessage]) -> int:
+    return sum(line.tokens + PER_LINE for line in lines)

@@ -11,11 +11,10 @@ from chat.messages import receive_message
 from chat.models import Message, Session
 from chat.sessions.close import close
 from chat.turns import turn as turns
-from memory.afterwards import after_turn
-from memory.beforehand import before_prompt
 from memory.consolidation import runner
 from memory.evaluation.stories import Story, has_terms
 from memory.forgetting import by_word
+from memory.turn_hooks import after_turn, before_prompt
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 

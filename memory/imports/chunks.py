@@ -16,7 +16,7 @@ from zoneinfo import ZoneInfo
 
 from chat.models.message import MAX_CHARACTERS
 from echovessel.llm.prompts import tokens
-from memory.consolidation.chunks import PER_LINE
+from memory.consolidation.messages import PER_LINE
 from memory.imports.choices import Choices
 from memory.imports.readers.types import Card, Entry, Found, Line, Lore, Remembered, Talk, digest
 

@@ -23,11 +23,10 @@ from echovessel.llm.prompts import neutralize, shorten
 from memory import knobs
 from memory.consolidation import prompt
 from memory.consolidation.answer_schema import Evidence, Filled, LenientAnswer
-from memory.consolidation.chunks import PER_LINE
 from memory.consolidation.drafts import find_quotes
 from memory.consolidation.imported import material_of
 from memory.consolidation.language import in_another_script
-from memory.consolidation.messages import PromptMessage
+from memory.consolidation.messages import PER_LINE, PromptMessage
 from memory.consolidation.prompt import message_id
 from memory.models import ConceptNode, ImportJob, ModelReply
 from memory.models import Evidence as EvidenceRow

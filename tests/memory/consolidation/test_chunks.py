@@ -3,8 +3,7 @@
 from collections.abc import Iterable
 from itertools import pairwise
 
-from memory.consolidation.chunks import PER_LINE, Piece, next_piece
-from memory.consolidation.messages import PromptMessage
+from memory.consolidation.messages import PER_LINE, Piece, PromptMessage, next_piece
 from tests.memory.sessions import NOW
 
 

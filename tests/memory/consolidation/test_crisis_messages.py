@@ -14,11 +14,10 @@ from chat.models import CrisisFlag, Message, Session, Turn
 from chat.prompt import assemble
 from chat.turns import turn
 from echovessel.outbox.models import OutboxEvent
-from memory import afterwards
+from memory import turn_hooks
 from memory.consolidation import runner
-from memory.consolidation.gate import is_trivial
+from memory.consolidation.gate import has_strong_emotion, is_trivial
 from memory.consolidation.messages import PromptMessage
-from memory.curation.strong_emotion import has_strong_emotion
 from memory.forgetting import Target, forget, plan
 from persona.models import Persona
 from tests.chat.care import cries
@@ -51,7 +50,7 @@ def test_a_disguised_cry_is_read_early_and_is_no_trivial_talk(
     said = receive_message(mira, words, None, "web", NOW).message
     assert said.turn is not None
     Turn.objects.update(status="done")
-    afterwards.after_turn(said.turn.pk, NOW)
+    turn_hooks.after_turn(said.turn.pk, NOW)
     assert Session.objects.get().early_consolidation_requested_at == NOW
     session = talk(mira, words)
     assert runner.run(session.pk, clock) == "closed"

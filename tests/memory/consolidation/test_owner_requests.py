@@ -7,7 +7,7 @@ import pytest
 from chat.models import Message, Session
 from echovessel.language.requests import Request, RequestKind
 from echovessel.outbox.models import OutboxEvent
-from memory import afterwards
+from memory import turn_hooks
 from memory.consolidation import runner
 from memory.models import ConceptNode, Extraction
 from memory.requests import offer
@@ -90,7 +90,7 @@ def session_with_requests(persona: Persona, *lines: str) -> Session:
     for message in session.messages.filter(role=Message.Role.USER):
         made = turn(session, "done", finished_at=NOW)
         Message.objects.filter(pk=message.pk).update(turn=made)
-        afterwards.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
     return session
 
 

@@ -13,8 +13,7 @@ from chat.messages import receive_message
 from chat.models import Turn
 from chat.turns import turn as turns
 from echovessel.outbox.models import OutboxEvent
-from memory import afterwards, forgetting
-from memory.beforehand import before_prompt
+from memory import forgetting, turn_hooks
 from memory.curation import actions
 from memory.curation.correct import Correction, correct, restore
 from memory.curation.lessons import Wish, add_lesson
@@ -22,6 +21,7 @@ from memory.erasure import receipts
 from memory.forgetting import verify
 from memory.models import ConceptNode, Evidence, Lesson, NodeText, NodeVector, NodeVersion
 from memory.requests import offer, withhold
+from memory.turn_hooks import before_prompt
 from persona.models import Persona
 from tests.memory.deaths import dies_at, undone
 
@@ -40,7 +40,7 @@ def create_turn(persona: Persona, *messages: str) -> Turn:
 def finish_turn(persona: Persona, *messages: str) -> Turn:
     turn = create_turn(persona, *messages)
     turns.finish(turns.claim(persona.pk, NOW) or turn, "Yes.", stopped=False, first_token_at=NOW, xray={}, now=NOW)
-    afterwards.after_turn(turn.pk, NOW)
+    turn_hooks.after_turn(turn.pk, NOW)
     return turn
 
 
@@ -85,7 +85,7 @@ def pause_wish(persona: Persona) -> Callable[[], Any]:
 
 def ask_about_wish(persona: Persona) -> Callable[[], Any]:
     turn = create_turn(persona, "Steer clear of the topic of kids.")
-    return lambda: afterwards.after_turn(turn.pk, NOW)
+    return lambda: turn_hooks.after_turn(turn.pk, NOW)
 
 
 def accept_wish(persona: Persona) -> Callable[[], Any]:
@@ -95,7 +95,7 @@ def accept_wish(persona: Persona) -> Callable[[], Any]:
 
 def withhold_message(persona: Persona) -> Callable[[], Any]:
     turn = create_turn(persona, "I kissed Tom.", "Forget that.")
-    return lambda: afterwards.after_turn(turn.pk, NOW)
+    return lambda: turn_hooks.after_turn(turn.pk, NOW)
 
 
 def restore_message(persona: Persona) -> Callable[[], Any]:

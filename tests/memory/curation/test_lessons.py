@@ -14,13 +14,13 @@ from chat.models import Message, Session
 from chat.prompt import assemble
 from chat.turns import turn as turns
 from memory import forgetting
-from memory.beforehand import before_prompt, wishes_in
 from memory.curation import actions
 from memory.curation.correct import Correction, InvalidMemory, correct, restore
 from memory.curation.lessons import Wish, add_lesson, is_plausible_name, is_refused, learn
 from memory.forgetting import verify
 from memory.models import ConceptNode, Lesson
 from memory.recall import recall
+from memory.turn_hooks import before_prompt, wishes_in
 from persona.models import Persona
 from tests.memory.archive.archives import HEADER, PERSONA, imported
 from tests.memory.archive.archives import node as archive_node

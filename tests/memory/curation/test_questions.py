@@ -10,9 +10,9 @@ from django.utils import timezone
 from chat.models import Message, Session, Turn
 from echovessel.llm.prompts import ContextRequest
 from memory import context
-from memory.afterwards import after_turn
 from memory.curation import questions
 from memory.models import ConceptNode, Entity, MergeProposal, Question, SlowCycleRun
+from memory.turn_hooks import after_turn
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk, turn
 

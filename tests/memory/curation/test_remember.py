@@ -10,7 +10,7 @@ from django.test import Client
 from chat.models import Message, Session, Turn
 from echovessel.embeddings.embedding import EmbeddingUnavailable
 from echovessel.outbox.models import OutboxEvent
-from memory import afterwards
+from memory import turn_hooks
 from memory.consolidation import runner
 from memory.curation import remember as curation_remember
 from memory.curation.remember import NotRemembered, Place, remember, remember_requested
@@ -299,16 +299,16 @@ def ended(persona: Persona, *lines: str, off_the_record: bool = False, status: s
 @pytest.mark.parametrize("status", ["done", "failed", "stopped"])
 def test_after_a_turn_what_was_asked_for_is_remembered_and_the_talk_is_read_early(mira: Persona, status: str) -> None:
     made = ended(mira, f"Don't forget that {NUTS}", status=status)
-    afterwards.after_turn(made.pk, NOW)
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     assert ConceptNode.objects.count() == 1
     assert Session.objects.get().early_consolidation_requested_at == NOW
     assert Session.objects.get().status == "open"
 
 
 def test_a_crisis_is_read_early_and_a_greeting_is_not(mira: Persona, otto: Persona) -> None:
-    afterwards.after_turn(ended(mira, "我撑不住了").pk, NOW)
-    afterwards.after_turn(ended(otto, "Hello there!").pk, NOW)
+    turn_hooks.after_turn(ended(mira, "我撑不住了").pk, NOW)
+    turn_hooks.after_turn(ended(otto, "Hello there!").pk, NOW)
     assert list(Session.objects.exclude(early_consolidation_requested_at=None).values_list("persona", flat=True)) == [
         mira.pk
     ]
@@ -316,7 +316,7 @@ def test_a_crisis_is_read_early_and_a_greeting_is_not(mira: Persona, otto: Perso
 
 
 def test_nothing_of_a_talk_off_the_record_is_kept_or_read(mira: Persona) -> None:
-    afterwards.after_turn(ended(mira, f"Remember this: {NUTS}", "I want to die.", off_the_record=True).pk, NOW)
+    turn_hooks.after_turn(ended(mira, f"Remember this: {NUTS}", "I want to die.", off_the_record=True).pk, NOW)
     assert not ConceptNode.objects.exists()
     assert Session.objects.get().early_consolidation_requested_at is None
 
@@ -324,13 +324,13 @@ def test_nothing_of_a_talk_off_the_record_is_kept_or_read(mira: Persona) -> None
 def test_early_reading_can_be_switched_off_and_comes_not_too_often(mira: Persona, otto: Persona, settings: Any) -> None:
     made = ended(mira, "我撑不住了")
     settings.KNOBS = {"consolidate.early_reading": 0}
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     settings.KNOBS = {}
     made.session.extractions.create(answer={}, through=1)
     made.session.extractions.update(created_at=NOW - timedelta(minutes=9))
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     assert Session.objects.get().early_consolidation_requested_at is None
-    afterwards.after_turn(made.pk, NOW + timedelta(minutes=2))
+    turn_hooks.after_turn(made.pk, NOW + timedelta(minutes=2))
     assert Session.objects.get().early_consolidation_requested_at == NOW + timedelta(minutes=2)
 
 
@@ -341,12 +341,12 @@ def test_a_fault_in_remembering_does_not_keep_the_talk_from_being_read(mira: Per
     made = ended(mira, f"Remember this: {NUTS}")
     monkeypatch.setattr(curation_remember.embedding, "embed", broken)
     with pytest.raises(EmbeddingUnavailable):
-        afterwards.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
     assert Session.objects.get().early_consolidation_requested_at == NOW
 
 
 def test_a_turn_that_is_gone_leaves_nothing_to_do(mira: Persona) -> None:
-    afterwards.after_turn(12345, NOW)
+    turn_hooks.after_turn(12345, NOW)
     assert not ConceptNode.objects.exists()
 
 

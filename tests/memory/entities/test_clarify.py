@@ -13,10 +13,10 @@ from chat.models import Turn
 from echovessel.llm.offline.names import find_clarifications
 from echovessel.llm.prompts import ContextRequest, tokens
 from memory import context
-from memory.afterwards import after_turn
 from memory.entities import clarify, merge
 from memory.entities.clarify import settle
 from memory.models import ConceptNode, Entity, MergeProposal
+from memory.turn_hooks import after_turn
 from persona.models import Persona
 from tests.memory.sessions import NOW, talk, turn
 from tests.table import each_row

@@ -6,7 +6,7 @@ import pytest
 
 from chat.messages import add_message
 from chat.models import Message, Session, Turn
-from memory import afterwards
+from memory import turn_hooks
 from memory.forgetting.by_word import answer
 from memory.models import ConceptNode
 from persona.models import Persona
@@ -24,7 +24,7 @@ def said(persona: Persona, text: str, channel: str = "api", **values: Any) -> Tu
     reply, made.xray = answer(made, NOW)
     made.save(update_fields=["xray"])
     add_message(session, Message.Role.PERSONA, reply or "I see.", NOW, turn=made)
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     return made
 
 

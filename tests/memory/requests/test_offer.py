@@ -11,7 +11,7 @@ from chat.messages import add_message
 from chat.models import Message, Session, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests, restatement
 from echovessel.outbox.models import OutboxEvent
-from memory import afterwards
+from memory import turn_hooks
 from memory.curation.correct import Correction, correct, restore
 from memory.curation.lessons import is_refused, wish_of
 from memory.forgetting.planning import plan
@@ -63,8 +63,8 @@ def test_what_shall_not_be_remembered_is_withheld_once_with_its_reply_and_put_ba
     kissed = remember(mira, "Ana kissed Tom.")
     said = messages[meant[0]]
     Evidence.objects.create(node=kissed, message=said, quote=said.content, start=0, end=len(said.content))
-    afterwards.after_turn(made.pk, NOW)
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     assert asked() == [
         {"turn_id": str(made.uuid), "message_ids": ids[:1], "node_ids": [], "withheld_ids": ids}
         | {"hidden_ids": [str(kissed.uuid)], "sure": True}
@@ -81,7 +81,7 @@ def test_what_shall_not_be_remembered_is_withheld_once_with_its_reply_and_put_ba
 @pytest.mark.django_db
 def test_nobody_puts_back_what_somebody_else_withheld(mira: Persona, otto: Persona, client: Client) -> None:
     made = ended(mira, "I kissed Tom.", "> Oh!", "Forget that.")
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     client.force_login(otto.owner)
     for persona in (mira, otto):
         assert client.post(reverse("put_back", args=[persona.uuid, made.uuid])).status_code == 404
@@ -94,15 +94,15 @@ def test_after_a_question_what_the_reply_recalled_is_offered(mira: Persona, reme
     chosen = [{"id": str(cat.uuid), "layer": "L3"}, {"id": str(hidden.uuid), "layer": "L3"}]
     lines = ("Do you remember my cat?", "> I do: you have a cat.", "Please forget that.")
     made = ended(mira, *lines, xray={"recollections": {"chosen": [*chosen, {"id": "x", "layer": "L2"}]}})
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     [told] = asked()
     assert (told["message_ids"], told["node_ids"], told["withheld_ids"]) == ([], [str(cat.uuid)], [])
 
 
 @pytest.mark.django_db
 def test_where_nothing_is_meant_or_the_talk_is_off_the_record_nothing_is_offered(mira: Persona, otto: Persona) -> None:
-    afterwards.after_turn(ended(mira, "Forget that.").pk, NOW)
-    afterwards.after_turn(ended(otto, "I kissed Tom.", "Forget that.", off_the_record=True).pk, NOW)
+    turn_hooks.after_turn(ended(mira, "Forget that.").pk, NOW)
+    turn_hooks.after_turn(ended(otto, "I kissed Tom.", "Forget that.", off_the_record=True).pk, NOW)
     assert not asked()
     assert not ConceptNode.objects.exists()
 
@@ -121,7 +121,7 @@ def test_what_shall_be_forgotten_is_found_and_chosen_from_and_nothing_is_gone(
 ) -> None:
     node, cat = remember(mira, memory), remember(mira, other)
     made = ended(mira, said, "> Oh!", request_)
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     message = made.session.messages.get(content=request_)
     assert [one["asked_id"] for one in asked()] == [str(message.uuid)]
     client.force_login(mira.owner)
@@ -286,7 +286,7 @@ def test_the_memory_that_says_the_old_thing_is_offered_beside_the_new_words_and_
     for other in others:
         remember(mira, other)
     made = ended(mira, *lines)
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     [told] = asked("memory.correction.asked")
     assert told["node_ids"][0] == str(node.uuid)
     client.force_login(mira.owner)
@@ -303,7 +303,7 @@ def test_the_memory_that_says_the_old_thing_is_offered_beside_the_new_words_and_
 )
 def test_what_contradicts_no_memory_asks_nothing(mira: Persona, remember: Any, lines: tuple[str, ...]) -> None:
     remember(mira, "Ruth lives in Leeds.")
-    afterwards.after_turn(ended(mira, *lines).pk, NOW)
+    turn_hooks.after_turn(ended(mira, *lines).pk, NOW)
     assert not asked("memory.correction.asked")
 
 
@@ -318,7 +318,7 @@ def test_a_question_or_a_greeting_after_a_quoted_memory_corrects_nothing(
     told = "我妹妹小雨在昆明当护士"
     remember(mira, f"Ana：“{told}”")
     made = ended(mira, "我该怎么称呼自己？你叫我什么？", f"> 你说过：“{told}”", said)
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     assert not [one for one in asked("memory.correction.asked") if one["turn_id"] == str(made.uuid)]
 
 
@@ -337,12 +337,12 @@ def test_what_was_declined_is_not_offered_again_and_what_was_corrected_is(
 
     def offers() -> int:
         made = ended(mira, said)
-        afterwards.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
         offer.settle(mira, made.uuid, offer.CORRECTED)
         return len(asked(offer.CORRECTED))
 
     assert (offers(), offers()) == (1, 1)
-    afterwards.after_turn(ended(mira, other).pk, NOW)
+    turn_hooks.after_turn(ended(mira, other).pk, NOW)
     assert len(asked(offer.CORRECTED)) == 2
     correct(node, Correction(description=said), None, timezone.now())
     restore(node, node.versions.get(), None, timezone.now())
@@ -385,8 +385,8 @@ def test_what_may_be_meant_is_asked_about_and_done_after_a_yes_alone(
     fetched = {"headers": {"X-Requested-With": "fetch"}}
     for is_wanted in (False, True):
         made = ended(mira, message)
-        afterwards.after_turn(made.pk, NOW)
-        afterwards.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
         listed = client.get(reverse("offers", args=[mira.uuid])).json()["offers"]
         assert [one["event"] for one in listed] == ["memory.request.asked"]
         assert message not in str(listed)
@@ -399,7 +399,7 @@ def test_what_may_be_meant_is_asked_about_and_done_after_a_yes_alone(
             client.post(reverse("settle_offer", args=[mira.uuid, made.uuid]), {"offer": "memory.request.asked"})
         assert client.get(chip).status_code == 404
         assert client.get(reverse("offers", args=[mira.uuid])).json() == {"offers": []}
-        afterwards.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
         assert client.get(reverse("offers", args=[mira.uuid])).json() == {"offers": []}
     node = ConceptNode.objects.get()
     assert node.kind == kind
@@ -415,7 +415,7 @@ def test_the_page_of_wishes_lists_the_questions_that_are_open(mira: Persona, cli
     page = reverse("wishes", args=[mira.uuid])
     for answer in ("settle_offer", "may_be_asked"):
         made = ended(mira, "Just Sammy is fine.")
-        afterwards.after_turn(made.pk, NOW)
+        turn_hooks.after_turn(made.pk, NOW)
         assert "Should I call you Sammy?" in client.get(page).content.decode()
         answered = client.post(reverse(answer, args=[mira.uuid, made.uuid]), {"offer": "memory.request.asked"})
         assert answered["Location"] == page
@@ -426,7 +426,7 @@ def test_the_page_of_wishes_lists_the_questions_that_are_open(mira: Persona, cli
 @pytest.mark.django_db
 def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alone(mira: Persona) -> None:
     made = ended(mira, "When I'm sad, steer clear of my father.")
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     assert offer.accept(mira, made.uuid, NOW)
     lesson = ConceptNode.objects.get()
     assert (lesson.scope, lesson.condition) == ("feeling", "When I'm sad")
@@ -435,7 +435,7 @@ def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alo
 @pytest.mark.django_db
 def test_whoever_answers_no_question_is_not_asked_a_fourth(mira: Persona) -> None:
     for topic in ("kids", "money", "weight", "work", "church"):
-        afterwards.after_turn(ended(mira, f"Steer clear of the topic of {topic}.").pk, NOW)
+        turn_hooks.after_turn(ended(mira, f"Steer clear of the topic of {topic}.").pk, NOW)
     assert len(offer.open_offers(mira)) == 3
 
 
@@ -445,7 +445,7 @@ def test_what_may_be_a_request_to_forget_is_a_question_before_anything_is_looked
 ) -> None:
     node = remember(mira, "Ana has a knee injury.")
     made = ended(mira, "Lose the stuff about my knee injury, it bores me.")
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     [told] = asked()
     client.force_login(mira.owner)
     address = reverse("forget_find", args=[mira.uuid, told["asked_id"]])
@@ -461,7 +461,7 @@ def test_an_offer_is_open_while_what_it_is_about_is_there_and_for_nobody_else(
 ) -> None:
     node = remember(mira, "Ruth lives in Leeds.")
     made = ended(mira, "Actually Ruth lives in York.")
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     assert [one["event"] for one in offer.open_offers(mira)] == ["memory.correction.asked"]
     client.force_login(otto.owner)
     for address in (reverse("offers", args=[mira.uuid]), reverse("may_be_asked", args=[mira.uuid, made.uuid])):
@@ -470,7 +470,7 @@ def test_an_offer_is_open_while_what_it_is_about_is_there_and_for_nobody_else(
     node.delete()
     assert not offer.open_offers(mira)
     kissed = ended(mira, "I kissed Tom.", "> Oh!", "Forget that.")
-    afterwards.after_turn(kissed.pk, NOW)
+    turn_hooks.after_turn(kissed.pk, NOW)
     assert [one["event"] for one in offer.open_offers(mira)] == ["memory.forget.asked"]
     client.force_login(mira.owner)
     client.post(reverse("put_back", args=[mira.uuid, kissed.uuid]))
@@ -495,7 +495,7 @@ def test_a_first_message_that_says_otherwise_than_a_memory_is_offered_with_the_w
     OutboxEvent.objects.all().delete()
     remember(mira, "Ana has a garden.")
     node = remember(mira, memory)
-    afterwards.after_turn(ended(mira, message).pk, NOW)
+    turn_hooks.after_turn(ended(mira, message).pk, NOW)
     [told] = asked("memory.correction.asked")
     assert told["node_ids"] == [str(node.uuid)]
     client.force_login(mira.owner)
@@ -511,7 +511,7 @@ def test_what_only_says_more_asks_nothing(mira: Persona, remember: Any, message:
     OutboxEvent.objects.all().delete()
     for memory in ("Ana has three brothers.", "Ruth works as a nurse.", "Ana：“我妹妹小雨在昆明当护士”"):
         remember(mira, memory)
-    afterwards.after_turn(ended(mira, message).pk, NOW)
+    turn_hooks.after_turn(ended(mira, message).pk, NOW)
     assert not asked("memory.correction.asked")
 
 
@@ -582,7 +582,7 @@ def test_who_only_says_that_something_is_wrong_chooses_among_what_the_reply_told
             Mention.objects.create(node=nodes[0], entity=entity)
     seen = {"chosen": [{"id": str(nodes[at].uuid), "layer": "L3"} for at in recalled]}
     made = ended(mira, "Where do I live?", f"> {reply}", said, xray={"recollections": seen})
-    afterwards.after_turn(made.pk, NOW)
+    turn_hooks.after_turn(made.pk, NOW)
     offers = [one for one in asked("memory.correction.asked") if one["turn_id"] == str(made.uuid)]
     assert [one["node_ids"] for one in offers] == ([[str(nodes[at].uuid) for at in chosen]] if chosen else [])
     if not chosen:

@@ -13,7 +13,7 @@ from chat.models import Message, Turn
 from chat.prompt import assemble
 from chat.turns import turn as turns
 from echovessel.outbox.models import OutboxEvent
-from memory import afterwards
+from memory import turn_hooks
 from memory.consolidation import runner
 from memory.curation.correct import Correction, correct
 from memory.models import ConceptNode, Mention, MergeProposal
@@ -47,7 +47,7 @@ def lived(persona: Persona, lines: tuple[str, ...]) -> Turn:
     first = session.messages.filter(role=Message.Role.USER).order_by("id").last()
     assert first is not None
     Message.objects.filter(pk=first.pk).update(turn=last)
-    afterwards.after_turn(last.pk, NOW)
+    turn_hooks.after_turn(last.pk, NOW)
     runner.run(session.pk, Clock())
     return last
 
