@@ -23,6 +23,15 @@ MAX_REQUESTS = 8  # of one message
 _IT = frozenset(("它", "它们", "这个", "那个", "这些", "那些", "这", "那"))
 # Where none of these stands nothing is asked: many messages are looked at for one reply.
 _MAY_FORGET = re.compile(r"forg[eo]t|eras|delet|remov|wip|purg|scrub|remember|[忘删抹清擦记存留]", re.IGNORECASE)
+# What the classifier takes for a wish, and says itself when it holds, or how to speak, is one.
+_STANDS = re.compile(
+    r"\b(?:don'?t|do not|never|stop) \w+(?: \w+){0,3}? (?:me|us)\b.{0,40}\b(?:when(?:ever)? i|if i|from now on|"
+    r"any ?more|ever again)\b|\b(?:can|could|would|will) (?:you|u) (?:just |please |always )*(?:be|talk|speak|answer|"
+    r"stay) (?:\w+ ){1,3}(?:with|to) me (?:when(?:ever)?|if) i\b|"
+    r"以后(?!.*是我)(?:都|请|就|你)*(?:别|不要|少|多)(?:跟我|对我|给我|老)*[说讲发用回写]|[跟和]你(?:说话|聊天|讲话)[^，。]{0,4}(?:能不能|可不可以|"
+    r"能否)[^，。]{0,6}(?:短|简|慢|直|温柔|轻松)",
+    re.IGNORECASE,
+)
 _MIN_TOLD = 2  # letters before "forget that" that tell something
 _IDLE = re.compile(
     r"\b(?:i take (?:that|it) back|that (?:was|is|'s) private|(?:keep|that stays|this stays) ?(?:this|that|"
@@ -64,10 +73,12 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
             and not any(other.start < one.end and one.start < other.end for other in kept)
             and _is_meant(plain, one)
         ):
-            kept.append(_in_own_words(one, text, plain))
+            stands = one.kind is RequestKind.WISH and _STANDS.search(plain, one.start, one.end)
+            kept.append(_in_own_words(replace(one, sure=bool(stands)), text, plain))
     for at, one in enumerate(kept):
         # "No emoji" and "no advice" are about a manner, and leave no matter alone.
-        words = text[one.start : one.end]
+        words, moment = text[one.start : one.end], one.condition
+        words = words.replace(moment.text, " ") if moment.kind in ("feeling", "topic") else words
         is_about = matter_of(words) or relatives_in(words) or one.condition.kind == "person"
         if one.is_boundary and (not is_about or styles_in([words])):
             kept[at] = replace(one, is_boundary=False)

@@ -164,7 +164,7 @@ TELLS_BY_NAME = re.compile(
     r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|wants?|will|left|met)\b"
 )
 # Who speaks Chinese of themselves often says no 我.
-OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|他|她|它|这|那|谁|大家|人家|别人|有的?人)")
+OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|它|这|那|谁|大家|人家|别人|有的?人)")
 AHEAD = re.compile(
     r"\b(?:(?:on|by|until|before|this|next|coming|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|"
     r"wednes|thurs|fri|satur|sun)days?|"
@@ -368,7 +368,7 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     capitals = set(MID_CAPITAL.findall(text)) - {statement.speaker}
     is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in known)
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_meant(text, statement.day)))
-    is_ahead = is_ahead and words > MIN_WORDS
+    is_ahead = is_ahead and (words > MIN_WORDS or (words > MIN_TOLD and FIRST_PERSON.search(text) is not None))
     is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
     # "Diesel mechanic for the city" leaves out "I'm a".
     start = next((text[first:last] for first, last in sentences(text)), "")
@@ -567,10 +567,13 @@ def _days_of(statement: Statement) -> Days | None:
     """The one day that the statement names, before or after it by its tense, else the span that it names. "This year"
     is no day of anything, nor is what returns: a birthday in May, or choir on Thursdays."""
     text = statement.redated or statement.text
-    is_ahead = bool(LIES_AHEAD.search(text))
-    has_tense = is_ahead or bool(LIES_BEHIND.search(text))
     mentions = named_days(text, statement.day)
     day = only_day(mentions)
+    # 「只剩毕业设计了，六月三十号答辩」: the tense is that of the clause that names the day.
+    dated = [text[start:end] for start, end in clauses(text) if named_days(text[start:end], statement.day)]
+    tensed = " ".join(dated) if dated and CJK.search(text) else text
+    is_ahead = bool(LIES_AHEAD.search(tensed))
+    has_tense = is_ahead or bool(LIES_BEHIND.search(tensed))
     if day is None and has_tense:
         day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
     elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:

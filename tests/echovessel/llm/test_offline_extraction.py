@@ -225,6 +225,8 @@ def test_what_is_asked_for_beside_a_fact_takes_nothing_from_it() -> None:
         ("去年国庆我去了西安。", "2025-10-01", "2025-10-07"),
         ("国庆我要去云南。", "2026-10-01", "2026-10-07"),
         ("上上周三我去面试了。", "2026-02-18", "2026-02-18"),
+        ("我只剩毕业设计了，六月三十号答辩", "2026-06-30", "2026-06-30"),
+        ("We open june 6", "2026-06-06", "2026-06-06"),
         ("My birthday is in May.", None, None),
         ("I always get sad in winter.", None, None),
         ("I have choir every Thursday.", None, None),

@@ -301,6 +301,15 @@ def test_a_wish_that_something_be_left_alone_is_a_boundary(message: str) -> None
     assert not only("Speak shorter.").is_boundary
 
 
+def test_a_wish_that_says_when_it_holds_or_how_to_speak_is_sure() -> None:
+    for message in ("Please don't fuss over me when I mention my health", "以后别说那么多比喻",
+                    "跟你说话时能不能短一点",
+                    "can u just be straight with me when i ask stuff"):  # fmt: skip
+        [wish] = read_requests(message)
+        assert (wish.kind, wish.sure) == (RequestKind.WISH, True), message
+    assert not any(one.sure for one in read_requests("以后少说话多做事是我爸的口头禅"))
+
+
 def test_a_wish_about_a_manner_leaves_no_matter_alone() -> None:
     for message in ("No exclamation marks please", "never ask me questions", "Don't use emojis with me.", "别问我问题",
                     "别用感叹号", "Don't give me advice when I'm sad."):  # fmt: skip
