@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.formats import date_format
+
 from chat import search
 from chat.models import Message
 from echovessel.language import tokenizer
@@ -227,7 +229,8 @@ def _going(closure: Closure, consequences: Consequences) -> Iterable[Affected]:
     for pk, why in consequences.sessions.items():
         session = consequences.touched[pk]
         began = session.started_at.astimezone(closure.persona.zone)
-        yield Affected("session", pk, session.uuid, f"{began:%Y-%m-%d %H:%M} {session.summary}".strip(), why)
+        words = f"{date_format(began, 'DATETIME_FORMAT')} {session.summary}".strip()
+        yield Affected("session", pk, session.uuid, words, why)
     for pk, entity in consequences.entities.items():
         why = "chosen" if pk in consequences.chosen_entities else "unmentioned"
         yield Affected("entity", pk, entity.uuid, entity.canonical_name, why)
