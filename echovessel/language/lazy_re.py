@@ -5,7 +5,9 @@ every process, of which each uses few. The first message after a start pays for 
 """
 
 import re
+import tomllib
 from functools import cached_property
+from pathlib import Path
 from re import *  # noqa: F403
 from typing import Any, cast
 
@@ -28,3 +30,9 @@ class _Pattern:
 
 def compile(pattern: str, flags: int = 0) -> re.Pattern[str]:  # type: ignore[no-redef]  # noqa: A001
     return cast("re.Pattern[str]", _Pattern(pattern, flags))
+
+
+def patterns_in(path: Path) -> dict[str, re.Pattern[str]]:
+    """The patterns of a TOML file by their names; letter case does not matter. The alternatives of each are in rows."""
+    rows = tomllib.loads(path.read_text(encoding="utf-8"))
+    return {name: compile("|".join(alternatives), re.IGNORECASE) for name, alternatives in rows.items()}

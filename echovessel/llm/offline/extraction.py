@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -48,6 +49,7 @@ from echovessel.llm.offline.names import (
 )
 from echovessel.llm.offline.phrases import says_no_more_than_stock
 
+SIGNS = re.patterns_in(Path(__file__).with_name("signs_of_statements.toml"))
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}
 MAX_QUOTE = 600  # characters; of a longer one the beginning
@@ -58,57 +60,16 @@ WORTH_KEEPING = 2
 MIN_WORDS = 3
 MIN_TOLD = 2  # words that say something; "like a baby" says nothing
 MAX_DRAFTS, MAX_DRAFT = 12, 300
-# What stays so: who the owner is, where they live, what they do, whom they have.
-SAYS_WHO = re.compile(
-    r"\bi(?:'?m| am) (?:an? (?!bit|little|lot|few)\w+|from [A-Z]|\d\d\b|married|single|divorced|retired|vegan|"
-    r"vegetarian)|"
-    r"\bi (?:live in|work (?:as|at|in|for)|teach|was born|grew up|come from|have (?:an?|one|two|three|four) (?:\w+ )?"
-    r"(?:sons?|daughters?|kids?|children|brothers?|sisters?|cats?|dogs?))\b|"
-    r"我(?:现在|平时)?(?:住在|来自|出生在|在[^，。]{1,12}(?:工作|上班|教书|当)|是(?:一?[个名位])?[^，"
-    r"。说不想]{0,8}(?:师|员|医生|护士|学生|人|工)|"
-    r"有[一两二三四]个?(?:孩子|儿子|女儿|哥哥|弟弟|姐姐|妹妹))",
-    re.I,
-)
-LIES_AHEAD = re.compile(
-    r"\b(?:will|'ll|going to|gonna|due|next|coming|(?:i'm|we're|'s|is|are) (?:\w+ly )?\w+ing|planned|booked|plan|"
-    r"off to|leaving|starting|flying|(?:start|leave|end|begin|open|expire)s|runs out|can't wait|dreading|"
-    r"(?:exam|interview|appointment|wedding|flight|surgery|operation|deadline|trip|concert|test)s? (?:is|are))\b|"
-    r"\b(?:have|has|need) to\b|\bmust\b|\bby (?:the )?\d|要|打算|准备|定在|约了|下次|下周|下个月|预产期|将",
-    re.I,
-)
-LIES_BEHIND = re.compile(
-    r"\b(?:was|were|did|had|went|came|got|\w+ed|quit|left|met|fell|saw|lost|bought|sold|told|made|took|gave|found|ran|"
-    r"said|felt|flew|drove|ate|spent|won|began|became|wrote|heard|brought|sent|paid|broke|split|since|past)\b|了|过",
-    re.I,
-)
-# What says of which year or week a time is, and what comes again and again.
-SAYS_WHICH = re.compile(
-    r"\b(?:\d{4}|ago|last|this|next|before last|past)\b|\d{2,4}年|[上下这本]个?[周月星礼]|[去今明前后]年|[前后](?!面)",
-    re.I,
-)
-RETURNS = re.compile(
-    r"\b(?:every|each|usually|always|often|never|most|whenever|born|birthdays?|hate|like|love)\b|[每总]|平时|一到|生日|"
-    r"出生|喜欢|讨厌",
-    re.I,
-)
+SAYS_WHO = SIGNS["says_who"]
+LIES_AHEAD = SIGNS["lies_ahead"]
+LIES_BEHIND = SIGNS["lies_behind"]
+SAYS_WHICH = SIGNS["says_which"]
+RETURNS = SIGNS["returns"]
 MAX_SPAN = 100  # days
 BEFORE_OR_TO_COME = 2
-# What is only imagined, dreamt, or put into somebody's mouth.
-NOT_SO = re.compile(
-    r"^\W*(?:if (?:only )?i\b|if we (?:won|win|had)|imagine\b)[^.]*\b(?:would|could|'d|i'll|we'll)\b|"
-    r"\bi (?:dreamt|dreamed|had a dream|had this dream)\b|\b(?:to|on) (?:the moon|mars)\b|"
-    r"\b(?:you'd|you would|you'll|you probably|i bet you|did you|do you) (?:guess|think|thought)\b|"
-    r"(?:要是|如果|假如|万一|哪天)[^。]{0,24}(?:我)?(?:就|也)[^。]*|我要有钱|做梦|梦见|梦到|中了?五百万|"
-    r"你(?:是不是)?(?:觉得|以为|想说)我",
-    re.I,
-)
+NOT_SO = SIGNS["not_so"]
 CLAUSE_BEFORE = re.compile(r".*[,，.。;；!！]", re.DOTALL)
-# What was read or seen: "I read about a guy", 看新闻说.
-OF_A_SHOW = re.compile(
-    r"\bi (?:just )?(?:read|saw|watched|heard) (?:about |of )?(?:a|an|this|some) (?:\w+ )?(?:guy|man|woman|film|movie|"
-    r"show|series|story|video)\b|看(?:了个|了部|了一部)?(?:电影|电视|新闻|剧|视频|综艺)",
-    re.I,
-)
+OF_A_SHOW = SIGNS["of_a_show"]
 # So many statements before a correction are looked at for what it corrects.
 LATELY = 4
 NEVER_KEPT = ("forget", "forget_this", "wish", "name")
@@ -129,34 +90,10 @@ STANDS_ALONE = re.compile(
 )
 WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)
 WHERE_OR_WHEN = re.compile(r"^(?:in|on|at|to|with|from|for|by|because|since|until|near|under)\b|^[在从跟因给]", re.I)
-FILLER = re.compile(
-    r"\b(?:anyways?|whatever|finally|honestly|seriously|obviously|lmao|lol|tbh|idk|omg|ugh|damn|true|btw|guess what|"
-    r"never ?mind|phew|yeah|yes|nope?|me too|same|here|idea|maybe|perhaps|exactly|not|nothing|please|again)\b|"
-    r"不?知道|可能|也许|大概|随便|没什么|不(?:清楚|用|是|行)|可以|当然|其实|抱歉|再说|[是对行没事哎唉诶]",
-    re.I,
-)
+FILLER = SIGNS["filler"]
 MAX_FRAGMENT = {False: 9, True: 14}  # English words, Chinese characters
 SOON = timedelta(minutes=30)
-# What lasts, or lies ahead, or is promised.
-TELLS_OF_SELF = re.compile(
-    r"\b(?:i(?:'?m| am)(?: also| still| now)? (?:an? |from |on (?:the|a)\b|allergic|vegetarian|vegan|married|single|"
-    r"divorced|(?:left|right)[ -]handed|\d)|(?:i|we) used to|"
-    r"i (?:also |still |now |really |only |never |always |don't |can't |do not |cannot )?(?:have|own|play|speak|stand|"
-    r"collect|study|studied|teach|work|worked|live|lived|grew|like|love|hate|prefer|enjoy|eat|drink|take|wear|drive|"
-    r"run|sing|swim|swam|taught|retired|served|won|passed|failed|graduated|learned|learnt|wrote|built|ride|see|saw|"
-    r"paint|cook|need|use|plan|want|hope|decided|promised|started|stopped|quit|joined|bought|sold|moved|met|applied)\b|"
-    r"i do (?:nights?|shifts?|days|weekends)|(?:i|we)(?:'ll| will|'(?:m|re) going| am going|'(?:m|re) (?:planning|"
-    r"learning|training|moving|starting|saving|trying)|'ve been)\b|i'm thinking\b|"
-    r"(?:my|our) (?:[\w'-]+ ){1,4}(?:is|are|was|were|has|have|had|lives?|works?|starts?|comes?|goes|died|left|will)\b|"
-    r"(?:my|our) \w+'s (?:on|in|at|an?|the|called)\b)|"
-    r"我(?:们)?(?:现在|平时|还|也|只|从小|从来|一直|不|不能|每天|每周|最)*(?:是(?!说|不是|想|觉得|在|真)|叫|姓|住|"
-    r"在[^，。]{1,12}(?:工作|上班|上学|读书|长大|做|当|教|打工|实习)|来自|出生|喜欢|爱|讨厌|怕|养|有(?!点|些)|会|学|练|弹|教|开|吃|喝|"
-    r"对[^，。]{1,8}过敏|"
-    r"[上倒值][^，。]{0,2}班|打[^，。]{1,4}工|要(?!是)|打算|准备|计划|决定|答应|保证|想(?:去|学|买|换|辞|考|要)|报了|买了|搬|辞|戒)|"
-    r"(?:^|[，。])(?:答应|保证|约好|说好|在[^，。]{0,8}(?:学|攒|备考|考|戒|找|做|教|准备)|刚?(?:搬|调|升)[到去了职])|"
-    r"家里?(?:有|住|在|养)|不(?:当|做|干)[^，。]{1,8}了|[^，。]{1,6}考了|(?:吃|喝)[^，。]{1,6}不|我(?:的)?[^，。\s]{1,6}(?:是|叫|在|住|有|喜欢|会|要)",
-    re.I,
-)
+TELLS_OF_SELF = SIGNS["tells_of_self"]
 # "Ruth lives in York."
 TELLS_BY_NAME = re.compile(
     r"^(?!(?:It|This|That|There|He|She|They|We|You|What|Who|Here|Everything|Nothing|Nobody|Everyone|Life|Work|School|"
@@ -165,47 +102,15 @@ TELLS_BY_NAME = re.compile(
 )
 # Who speaks Chinese of themselves often says no 我.
 OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|它|这|那|谁|大家|人家|别人|有的?人)")
-AHEAD = re.compile(
-    r"\b(?:(?:on|by|until|before|this|next|coming|every) (?:mon|tues|wednes|thurs|fri|satur|sun)days?|(?:mon|tues|"
-    r"wednes|thurs|fri|satur|sun)days?|"
-    r"(?:next|this coming) (?:week|month|year|spring|summer|autumn|fall|winter)|\d{1,2}(?:st|nd|rd|th)\b|"
-    r"(?:at|by) (?:\d{1,2}|half|noon)\b|\d{1,2} ?(?:am|pm)\b|o'clock|in (?:january|february|march|april|may|june|"
-    r"july|august|"
-    r"september|october|november|december))\b|"
-    r"(?:周|星期|礼拜)[一二三四五六日天末]|下个?(?:周|月|星期)|[\d一二三四五六七八九十]+[月号](?![\d线楼])|国庆|春节|"
-    r"暑假|寒假|年底|月底|月初",
-    re.I,
-)
-# What somebody has or keeps, and where: "I keep the spare key under the blue pot", 藏洗衣机里了.
-LASTS = re.compile(
-    r"\b(?:i|we) (?:\w+ )?(?:keep|kept|put|hid|left|store|drove|been|got|make|made|told|gave|owe|lent|borrowed|"
-    r"saved?|retired)\b|"
-    r"\b(?:left|gave|lent|sold) me (?:the|his|her|their|an?|my)\b|"
-    r"\b(?:dad|mom|mum|father|mother|parents?|family|folks)(?:'?s)? (?:is |are |comes? )?from \w+|"
-    r"^(?:got|been|drove|had) (?:an? |my |to )?\w+|\b(?:never|always|every (?:day|week|month|morning|night|sunday|"
-    r"second))\b|"
-    r"(?:藏|放|搁|存|收)(?:在|了|到|着|[\u3400-\u9fff]{1,4}(?:里|上|下|底))|每(?:个|天|周|月|年|礼拜)|一直|从不|从来|"
-    r"退休|[离结]婚|离了|一[天日][一两三\d]+[片次粒顿颗]|早晚各|"
-    r"[\d一二两三四五六七八九十百千万]+(?:年|岁|块|万|千)",
-    re.I,
-)
+AHEAD = SIGNS["ahead"]
+LASTS = SIGNS["lasts"]
 MID_CAPITAL = re.compile(
     r"(?<=[a-z,;] )(?!(?:I|I'm|I've|I'd|I'll|OK|TV|God|English|Mum|Mom|Dad|Monday|Tuesday|Wednesday|Thursday|Friday|"
     r"Saturday|Sunday)\b)[A-Z][a-z]{2,}"
 )
 NEAR = ("person", "pet")
-# "I visit her on Sundays": whom, says only the message before.
-VISITS = re.compile(
-    r"^(?:I|we)\b[^,.]{0,16}\b(?:see|visit|call|ring|meet|help|miss) (?:him|her)\b|^我[^，。]{0,12}(?:看|陪|接|见|找|"
-    r"照顾|探望)[望着]?[他她]",
-    re.I,
-)
-# All that "please remember this for me" and 「请帮我记住这个」 are made of: alone they tell nothing.
-ASKING_TO_KEEP = re.compile(
-    r"\b(?:please|and|oh|can|could|will|would|you|just|always|remember|don't|forget|this|that|it|for|me|ok|okay|"
-    r"thanks)\b|请|帮|替|给|你|我|能|要|都|把|一定|记住|记得|别忘了?|这个|这件事|这句话|这些|了|哦|啊|吧|好吗|谢谢",
-    re.I,
-)
+VISITS = SIGNS["visits"]
+ASKING_TO_KEEP = SIGNS["asking_to_keep"]
 RELATIONAL = {
     "correction": r"其实不是|实际上不是|不是这样|你记错|说错了|"
     r"actually,? (?:that's|it's|no)|i meant|you got (?:it|that) wrong",
@@ -220,19 +125,8 @@ RELATIONAL = {
 # Tags for what is between the two who talk with each other here.
 OF_THE_TWO = ("turning-point", "correction", "commitment")
 
-# A question that looks something up tells nothing, however heavy its words.
-LOOKS_UP = re.compile(
-    r"记得|知道|什么时候|哪天|哪里|哪儿|谁|叫什么|\b(?:remember|recall)\b|"
-    r"^(?:so |and |hey )?(?:when|where|who|what|which|whose|how (?:old|many|long|much))\b|^(?:tell|remind|show) me\b",
-    re.I,
-)
-# "Did I tell you I got engaged?": what stands after such a beginning, or before such an end, is told.
-TELLING = re.compile(
-    r"^(?:did|have) i (?:ever |already )?(?:tell|told|mention|mentioned)(?: to)?(?: you)?,?\s+(?:that |"
-    r"about how )?(?=\w)|^(?:do you |can you )?(?:know|believe|imagine) (?:that |what )?(?=i\b|my\b)|"
-    r"^(?:我(?:之前|上次)?(?:有没有|是不是)?(?:跟|和|对)你(?:说|讲|提)过(?:没有)?|你知道吗?)[，,]?(?=\S)",
-    re.I,
-)
+LOOKS_UP = SIGNS["looks_up"]
+TELLING = SIGNS["telling"]
 WHAT_NOW = re.compile(
     r"(?:我)?(?:现在)?(?:该|应该|要|到底)?(?:怎么办|咋办|怎么做|如何是好)(?:才好)?(?:呢|啊|呀)?[？?。.!！]*$|"
     r"[吗么？?]+$"
@@ -240,11 +134,7 @@ WHAT_NOW = re.compile(
 OPENS_A_CONDITION = re.compile(
     r"^(?:if|when|while|after|before|since|until|unless|because|as)\b|^(?:如果|要是|假如|万一|等)", re.I
 )
-CORRECTS = re.compile(
-    r"^\W*(?:不对|不是|错了|说错|我说错|等等|其实|actually|no\b|sorry|wait|oops|correction|i meant|i mean)|"
-    r"说错了|记错了|打错了|i was wrong|i misspoke|i meant",
-    re.I,
-)
+CORRECTS = SIGNS["corrects"]
 # Another name, and nothing else: "Oops, I meant Max.", 「不对，是来福。」
 ANOTHER_NAME = re.compile(
     r"^\W*(?:[Oo]ops|[Nn]o|[Ss]orry|[Ww]ait)?\W*(?:I meant?|it's)\s+([A-Z]\w+)\W*$|^不对\W*是(\w{2,3})\W*$"

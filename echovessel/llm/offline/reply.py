@@ -7,6 +7,7 @@ and asks at most one question in three messages.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from echovessel.language import lazy_re as re
@@ -46,125 +47,28 @@ from echovessel.llm.offline.feeling import impact_of
 from echovessel.llm.offline.names import names_in
 from echovessel.llm.offline.phrases import phrases_of
 
-# Questions about what the user told: whatever asks for something of "my", or who or where someone is.
-RECALL = re.compile(
-    r"记得|记不记得|忘了|我的?[^，。,.]{1,5}呢\W*$|你知道我|(?:跟|和)你(?:说|讲|提|聊)过|我们(?:之前|上次|都)?(?:聊|"
-    r"说|谈)过|"
-    r"你(?:都)?(?:了解|知道)[^，。]{0,3}我|"
-    r"我[^，。,.]*(?:什么|啥|谁|哪|几|多少|多大|吗|来着|怎么样了)|(?:说说|讲讲|告诉我)[^，。]*我|"
-    r"^(?!.*你)(?!.*(?:今天|天气|现在)).*(?:是谁|叫什么|怎么样了|在哪|多大了|几岁|什么时候)|"
-    r"\bremember\b|\brecall\b|\b(?:did|have) i (?:ever |already )?(?:tell|told|mention|say|said)|"
-    r"\bdo you know (?:my|what i|who|where|if i|whether i|about|when|anything about)|"
-    r"\bwhat (?:do|did|have) you (?:already |now )?(?:know|remember|learn(?:ed|t)?) (?:about|of) (?:me|my)|"
-    r"\bwhat (?:did|have) we (?:talk|speak|say|discuss)|"
-    r"\b(?:what|who|where|when|which|whose|how (?:old|many|much|tall|long))\b.*\b(?:my|our|mine)\b|"
-    r"\bhow(?:'s|\s+(?:is|are|was|were))\s+(?:my|our)\b|"
-    r"\b(?:what|who|where|when|which|how (?:old|many|much|tall|long))\b.*\b(?:do|did|am|was|have|had) (?:i|we)\b|"
-    r"^(?:do|did|am|was|have|had) i (?!look|seem|sound|do the right)|\bwhen(?:'s|\s+(?:is|was)) the\b|"
-    r"\bwhat (?:can't|cannot|shouldn't|mustn't|can not|should i not) (?:i|we)\b|"
-    r"\bwhat (?:happened|has happened) (?:to|with)\b|\b(?:tell|remind) me (?:again )?(?:about|of|what|who|where|"
-    r"when)\b(?! (?:you|yourself))",
-    re.I,
-)
+SIGNS = re.patterns_in(Path(__file__).with_name("signs_of_messages.toml"))
+
+RECALL = SIGNS["recall"]
 WHO_IS = re.compile(
     r"\b(?:[Ww]ho|[Ww]here|[Hh]ow(?: old)?)(?:'s|\s+(?:is|was))\s+[A-Z\u3400-\u9fff]\w*\W*$|\bdo you know [A-Z]\w+"
 )
-# Questions that want advice or an opinion look nothing up.
-ADVICE = re.compile(
-    r"怎么办|该怎么|应该|该不该|要不要|可不可以|能不能|可以.*吗|你觉得|你认为|为什么|怎么才能|"
-    r"\bshould (?:i|we)\b|\bcan (?:i|we|you)\b(?!.*\bremember\b)|\bcould (?:i|we)\b|\bwhy\b|\bhow (?:do|can|"
-    r"could|would) (?:i|we)\b|"
-    r"\bwhat (?:do|can|would) (?:i|we) do(?: now| about| with| when| if)?\W*$|\bdo you think\b|\bwhat do you think\b",
-    re.I,
-)
-# Questions about what is kept at all, and for how long; "do you remember my cat?" is none.
-ABOUT_KEEPING = re.compile(
-    r"\b(?:what|which|how (?:much|long))\b[^.?!]*\b(?:(?:will|would|can|could) you (?:remember|keep|store)|"
-    r"do you (?:keep|store))\b(?! (?:about|of|my)\b(?! what i\b))|"
-    r"\b(?:will|can|do|would) you (?:really |actually |always )?(?:remember|keep|store|forget) "
-    r"(?:everything|things|(?:all )?(?:of )?what i(?: will|'ll)? (?:say|tell|write))|"
-    r"[你您](?:真的?|都|以后|到底)?(?:会|能|可以)(?:都|全|一直|真的)?(?:记住|记得|记下|记|忘)"
-    r"(?:哪些|什么|多少|多久|我(?:跟你|对你|告诉你)?[说讲聊][^，。]{0,4}|吗|[?？])|"
-    r"[你您](?:是)?(?:怎么|如何)记(?:住|东西|事)",
-    re.IGNORECASE,
-)
-# What only says that something will be told: it asks to be heard.
-ANNOUNCES = re.compile(
-    r"\W*(?:(?:you'll never |you won't )?guess what(?: happened)?|你?猜猜?(?:看|怎么[了着]|发生了什么)?)\W*|"
-    r"\W*(?:(?:let me|i (?:want|need) to|i'd like to) tell you (?:something|(?:a (?:little|bit)|more)? ?about "
-    r"(?:myself|me|(?:my|the|this) (?:day|week|weekend)(?: today)?))|"
-    r"(?:there(?:'s| is) |i have )?something(?: has been|'s| is)? on my mind(?: today| lately)?)\W*|"
-    r"\W*(?:让我|我想|我要|我|先)*(?:[跟和给对]你)?(?:说说|讲讲|聊聊|介绍一下)"
-    r"(?:我?自己|我?(?:今天|这周|这一天|最近)的(?:事情?|一天))吧?\W*|"
-    r"\W*(?:我|今天|最近)*有(?:件|个|些|点)事情?(?:一直)?(?:[在压]在?我?心[里上]|想[跟和对]你[说讲聊]+)\W*",
-    re.IGNORECASE,
-)
-OWN_NAME = re.compile(
-    r"我(?:叫什么|是谁|的名字)|\bmy name\b(?!.*\b(?:cat|dog)\b)|\bwho am i\b|\bwhat am i called\b", re.I
-)
-IDENTITY = re.compile(
-    r"你是谁|你叫什么|你是(?:真)?人|你是不是|你是\s*ai|机器人|\bwho are you\b|\byour name\b|"
-    r"\bare you (?:an? )?(?:ai|bot|robot|human|real|person|machine)\b",
-    re.I,
-)
-# What is said of the persona's own nature and feelings, asked or not.
-OF_ITSELF = re.compile(
-    r"\b(?:do|did|are|can|could|would|will|don't|aren't|can't)\s+you\s+(?:\w+\s+){0,2}?(?:care|feel|love|like|mind|"
-    r"enjoy|miss|"
-    r"dream|sleep|understand|mean (?:it|that)|get (?:bored|tired|lonely)|bored|tired|lonely|happy|sad|alive|"
-    r"conscious|human|"
-    r"a (?:real )?(?:person|machine|program|robot|bot))\b(?! (?:my|me|i)\b)|\b(?:any|some)(?:one|body) in there\b|"
-    r"\byou (?:don't|can't|cannot|never) (?:really |even |actually )?(?:feel|care|understand|love|sleep|get old|grow "
-    r"old)\b|"
-    r"你(?![^，。？！]{0,6}(?:记得|知道))[^，。？！我]{0,6}(?:替我|为我|对我|陪我)?[^，。？！我]{0,4}(?:在乎|感觉|"
-    r"感情|高兴|开心|难过|孤单|"
-    r"寂寞|嫌烦|会累|会烦|无聊|爱|喜欢|有意识|活着)[^，。？！]{0,4}(?:吗|么|呢|吧|啊|[?？]|还是|$)|"
-    r"你(?:又)?不会(?:老|死|累|疼|饿|难过)|"
-    r"你懂(?:什么|啥|个)|程序让你|不嫌烦|你(?:就|也)?(?:只是|不过是|就是)[^，。]{0,6}(?:程序|机器|代码)",
-    re.I,
-)
-# What is said of the two, which is no question about the owner.
-OF_THE_TWO = re.compile(
-    r"\bi (?:really )?(?:love|like|hate) (?:you|u)\b|\bdo (?:you|u) (?:\w+ )?(?:like|love|hate|miss) me\b|"
-    r"\bare you (?:mad|angry|upset|cross|annoyed|sick of|tired of)\b|\bhow was your (?:day|night|morning|week\w*)\b|"
-    r"你(?:还)?(?:喜欢|爱|讨厌|想|嫌弃)我|(?:我|好)(?:好|很|真的?)?(?:爱|喜欢|讨厌|想)你|你(?:是不是)?在?(?:生气|不高兴)|"
-    r"你吃(?:饭|过)?了?[吗没]|你今天(?:过得|怎么样)",
-    re.I,
-)
-JOKE = re.compile(
-    r"\bknock[ ,]+knock\b|\bwhat do you call an?\b|\bwhy did the \w+|\bi told my (?:suitcase|computer|plants?|wife)\b|"
-    r"\bwalks? into a bar\b|\b(?:here's|heard) a (?:good )?(?:one|joke)\b|为什么[^？?]{2,40}[？?]\s*因为|冷笑话",
-    re.I,
-)
-QUIET = re.compile(
-    r"^\W*(?:shut up|be quiet|stop talking|leave me alone|go away|not now|闭嘴|别说话|别说了|安静|走开)\W*$", re.I
-)
-LEAVE_IT = re.compile(
-    r"\b(?:don't|do not|rather not|can't) (?:\w+ ){0,2}(?:talk|speak|discuss) (?:about )?(?:it|this|that)\b|"
-    r"不想(?:再)?(?:说|聊|谈|提)(?:了|这个|它)?\W*$",
-    re.I,
-)
+ADVICE = SIGNS["advice"]
+ABOUT_KEEPING = SIGNS["about_keeping"]
+ANNOUNCES = SIGNS["announces"]
+OWN_NAME = SIGNS["own_name"]
+IDENTITY = SIGNS["identity"]
+OF_ITSELF = SIGNS["of_itself"]
+OF_THE_TWO = SIGNS["of_the_two"]
+JOKE = SIGNS["joke"]
+QUIET = SIGNS["quiet"]
+LEAVE_IT = SIGNS["leave_it"]
 LINK = re.compile(URL)
-COMPLAINT = re.compile(
-    r"\byou (?:never|don't|won't|aren't|didn't) (?:even )?(?:listen(?:ing)?|hear me|get (?:me|it)|"
-    r"understand(?: me)?|answer|reply)\b|\b(?:ignoring|not listening to) me\b|你[^，。]{0,6}(?:不懂我|不理我|不说话|"
-    r"没在听|不听我)|"
-    r"\byou(?:'re| are| were)?\s+(?:\w+\s+){0,2}?(?:useless|stupid|dumb|boring|rubbish|pointless|no (?:help|use)|an "
-    r"idiot|"
-    r"a parrot)\b|\bparrot|\byou (?:just|only|always|keep) (?:repeat|copy|say(?:ing)? the same)|\blike talking to a\b|"
-    r"你[^，。]{0,6}(?:没用|真笨|好笨|太笨|真傻|好傻|敷衍|没意思|学我说话|学舌)|鹦鹉|复读机|对牛弹琴|白说了?$",
-    re.I,
-)
+COMPLAINT = SIGNS["complaint"]
 TO_PERSONA = re.compile(r"\b(?:your|you|yourself)\b|[你您]", re.I)
-WHY = re.compile(r"\bwhy (?:did|was|were|is|are|am|has|have|had|do|does)\b(?!.*\byou\b)|^[^你]*为什么", re.I)
-JUST = re.compile(r"\bjust (?:say|said|tell|told|mention|now)\b|刚才|刚刚", re.I)
-RELATIVE_DAY = re.compile(
-    r"\b(?:yesterday|today|tonight|tomorrow|this|next|last|ago|now|just|(?:mon|tues|wednes|thurs|fri|satur|"
-    r"sun)days?)\b|"
-    r"[昨今明前后]天|[今昨]晚|[下上这]个?(?:周|月|星期|礼拜)|刚|最近|现在|(?:周|星期|礼拜)[一二三四五六日天]|"
-    r"[去今明]年",
-    re.I,
-)
+WHY = SIGNS["why"]
+JUST = SIGNS["just"]
+RELATIVE_DAY = SIGNS["relative_day"]
 EXCLAIMED = re.compile(r"[!！]{2,}|\b[A-Z]{4,}\b[^.?]*\b[A-Z]{4,}\b")
 SMALL_TALK = {
     "thanks": THANKS, "goodbye": GOODBYE, "how_are_you": HOW_ARE_YOU, "greeting": GREETING, "sorry": APOLOGY,
@@ -193,15 +97,8 @@ BREAKS = {
     Style.NO_NAME: re.compile(r"\{name\}"),
 }
 FULL_STOPS = str.maketrans("!！", ".。")
-# What may end or change how something was.
-CHANGES = re.compile(
-    r"\b(?:quit|left (?:him|her|them|my|our|the)|broke up|split up|died|passed away|put to sleep|sold|gave up|stopped|"
-    r"moved (?:out|to|away|back)|no longer|any ?more|cancell?ed|called off|retired|fired|laid off|divorced|changed|"
-    r"switched|rehomed|gave \w+ (?:away|up))\b|送人|分手|离婚|辞|卖了|搬[到去走出]|去世|走了|没了|死了|不再|取消|"
-    r"换[成了]|停了|戒了|退休|不干了",
-    re.I,
-)
-OVER = re.compile(r"\b(?:used to|worked|lived|was|were|back then)\b|以前|曾经|过去|那时", re.I)
+CHANGES = SIGNS["changes"]
+OVER = SIGNS["over"]
 NOW = "9999"  # what was said in this conversation is later than any day
 
 
