@@ -8,16 +8,20 @@ PORT ?= 8000
 WORKERS ?= -n auto --maxprocesses 4 --dist worksteal
 LIMIT := --timeout 600
 
-.PHONY: run small test check types rules fast campaign messages screenshots clean
+.PHONY: run small test check types rules backend fast campaign messages screenshots clean
 
 run: $(VENV)/ready
 	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
-# Browser tests run by themselves: Playwright keeps an event loop in its process, where Django's ORM then refuses to work.
-test: check
+# Types take a core for twenty seconds, which the tests need not wait for. Browser tests run by themselves: Playwright
+# keeps an event loop in its process, where Django's ORM then refuses to work.
+test: $(VENV)/ready rules
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest $(WORKERS) $(LIMIT) -p no:playwright --ignore tests/browser -m "not campaign"
+	$(MAKE) --no-print-directory -j2 types backend
 	$(BIN)/pytest $(WORKERS) $(LIMIT) -m "not campaign" tests/browser
+
+backend:
+	$(BIN)/pytest $(WORKERS) $(LIMIT) -p no:playwright --ignore tests/browser -m "not campaign"
 
 # Types take as long as all the rest: both at once. `makemigrations` begins with the system checks.
 check: $(VENV)/ready
@@ -26,7 +30,7 @@ check: $(VENV)/ready
 types:
 	$(BIN)/mypy
 
-rules:
+rules: $(VENV)/ready
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports
