@@ -1,11 +1,11 @@
-"""The models we talk to: streamed text, structured answers, and a ledger of every call.
+"""Language models: streamed text, structured answers, and a ledger of every call.
 
     from echovessel import llm
     async for piece in llm.stream(request): ...
     answer = await llm.answer(request, Schema)      # from async code
     answer = llm.answer_now(request, Schema)        # from jobs and commands
 
-Nothing here loads Django's models on import, so the package may be imported before the apps are ready.
+Importing this package loads no Django models, so it may be imported before the apps are ready.
 """
 
 from echovessel.llm.errors import AnswerUnreadable, LLMError

@@ -1,6 +1,8 @@
-"""Which addresses of model servers may be saved and called: this machine, the home network, and the world over https.
+"""Which addresses of model servers may be saved and called: this machine, private networks, and any public host over
+https.
 
-Never the services by which clouds hand out credentials, and no names that lead to them. Staff alone save addresses.
+Refused are the metadata services by which clouds hand out credentials, and names that resolve to them. Only staff save
+addresses.
 """
 
 import ipaddress
@@ -12,7 +14,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import gettext_lazy as _
 
 MAX_ADDRESS = 300
-# Clouds hand out credentials here; link-local addresses are refused as a whole.
+# Metadata services of clouds, which hand out credentials. Link-local addresses are refused as a whole.
 METADATA = frozenset(
     map(ipaddress.ip_address, ("100.100.100.200", "168.63.129.16", "192.0.0.192", "fd00:ec2::254", "fd20:ce::254"))
 )
@@ -20,16 +22,16 @@ Address = ipaddress.IPv4Address | ipaddress.IPv6Address
 
 
 class Place(NamedTuple):
-    """A checked address, without a slash at its end."""
+    """A checked address without a trailing slash."""
 
     url: str
     is_near: bool  # this machine, or a private network
 
 
 def check_address(text: str) -> Place:
-    """The address, if it may be called. Raises ValidationError with words for its reader.
+    """Return the address if it may be called. Raises ValidationError with a message for its reader.
 
-    The name is looked up: what it leads to is judged, all of it.
+    The name is resolved, and every address it resolves to is judged.
     """
     url = text.strip().rstrip("/")
     try:
@@ -66,7 +68,7 @@ def _look_up(host: str, port: int) -> list[Address]:
 
 
 def _is_forbidden(address: Address) -> bool:
-    """Also where an address of the older kind is wrapped into one of the newer."""
+    """Also judges an IPv4 address embedded in an IPv6 one."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
         if address in ipaddress.ip_network("64:ff9b::/96"):

@@ -1,4 +1,4 @@
-"""The ledger in the admin: to look at, not to change; above it what today used of the caps."""
+"""The ledger in the admin, read-only, with today's usage and caps above it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ from echovessel.llm.models import LLMCall, Purpose
 
 @dataclass(frozen=True)
 class Today:
-    """One line of the table: whose, what for, how much, of how much."""
+    """One row of today's usage: owner, purpose, usage and cap."""
 
     owner: str
     purpose: str
@@ -31,7 +31,7 @@ class Today:
 
 
 def today(now: datetime) -> list[Today]:
-    """The lines of all owners, in the order of their names."""
+    """Today's rows of all owners, sorted by owner name."""
     used = ledger.usage_today(now)
     owners = get_user_model().objects.in_bulk({one.owner_id for one in used if one.owner_id is not None})
     lines = [
@@ -48,7 +48,7 @@ def today(now: datetime) -> list[Today]:
 
 @admin.register(LLMCall)
 class LLMCallAdmin(ReadOnlyAdmin):
-    """Read only: an account that can be edited is none."""
+    """Read-only, so that the ledger cannot be falsified."""
 
     persona_path = None
     list_display = ["at", "owner", "purpose", "used_model", "tokens", "dollars", "seconds", "outcome"]

@@ -1,4 +1,4 @@
-"""Anthropic's messages, and servers that speak its protocol."""
+"""Anthropic's messages API, and servers that speak its protocol."""
 
 import json
 from collections.abc import AsyncGenerator
@@ -26,7 +26,7 @@ REASONS: dict[str, Any] = {
 
 
 class AnthropicProvider(Provider):
-    """Anthropic's own address, or the one that is set."""
+    """Calls Anthropic's own address, or the one in the connection."""
 
     name = "anthropic"
     defaults = ANTHROPIC
@@ -41,9 +41,9 @@ class AnthropicProvider(Provider):
             raise LLMError("No API key is set for Anthropic.", code="provider_unavailable", permanent=True)
         model = self.model(request.tier)
         endpoint: Endpoint = (self.name, url, model)
-        # A client for one call: it belongs to the running event loop, and is closed with the stream.
+        # One client per call: it belongs to the running event loop, and is closed with the stream.
         client = AsyncAnthropic(
-            api_key=key or "none",  # local servers want the header, not its content
+            api_key=key or "none",  # local servers require the header, but not its content
             base_url=url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
@@ -66,7 +66,7 @@ class AnthropicProvider(Provider):
 
 
 def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: str) -> dict[str, Any]:
-    """The request as the wire wants it. There is no temperature: the SDK has none any more."""
+    """The body of the HTTP request. It has no temperature, which the SDK no longer supports."""
     system, config = request.system, {}
     if shape and terms.mode == "schema":
         schema = anthropic.transform_schema(dict(shape.schema))
@@ -84,8 +84,8 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
 
 
 async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[str | Thought | Finished, None]:
-    """The text and the model's thoughts, and `Finished` if the server said why it ended."""
-    if is_complete_answer(events.response):  # some servers do not stream what they were asked to stream
+    """Yield the text and the model's thoughts, then `Finished` if the server sent a stop reason."""
+    if is_complete_answer(events.response):  # some servers do not stream although asked to
         message = Message.model_validate_json(await whole_answer(events.response))
         for block in message.content:
             if block.type == "text":
@@ -113,12 +113,12 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
 
 
 def _counts(usage: Any) -> dict[str, int]:
-    """The numbers in `usage`; a later event's stand for those of an earlier one."""
+    """The integer counts in `usage`; those of a later event replace those of an earlier one."""
     return {name: value for name, value in (usage.model_dump() if usage else {}).items() if type(value) is int}
 
 
 def _usage(counted: dict[str, int]) -> Usage:
-    """Anthropic counts tokens read from and written to its cache apart from the rest of the prompt."""
+    """Anthropic counts tokens read from and written to its cache separately from the rest of the prompt."""
     cached = counted.get("cache_read_input_tokens", 0)
     fresh = counted.get("input_tokens", 0) + counted.get("cache_creation_input_tokens", 0)
     return Usage(fresh + cached, cached, counted.get("output_tokens", 0))

@@ -1,4 +1,4 @@
-"""API of cost: what the models were asked for the caller, by day and purpose. No words, and nobody else's."""
+"""API of cost: the caller's own model calls, by day and purpose. It contains no text of prompts or replies."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from decimal import Decimal
@@ -22,8 +22,8 @@ Day = Annotated[date, Field(ge=date(2000, 1, 1), le=date(2199, 12, 31))]
 
 
 class CostOut(Schema):
-    """What was asked on one day (UTC) for one purpose. `cost` is in US dollars, and null where no call of it has a
-    known price; `unpriced` counts those without one."""
+    """The calls of one day (UTC) for one purpose. `cost` is in US dollars, and null if none of the calls has a known
+    price; `unpriced` counts the calls without one."""
 
     day: date
     purpose: Purpose
@@ -39,8 +39,8 @@ class CostOut(Schema):
 def list_costs(
     request: HttpRequest, since: Day | None = None, until: Day | None = None, persona: UUID | None = None
 ) -> list[dict[str, Any]]:
-    """The last thirty days, or from one day to another (both included, at most 366), newest first; of one persona
-    where one is given."""
+    """The last thirty days, or from `since` to `until` (both included, at most 366 days), newest first; with `persona`,
+    only the calls of that persona."""
     last = until or timezone.now().astimezone(UTC).date()
     first = since or last - timedelta(days=DAYS - 1)
     if not 0 <= (last - first).days < MAX_DAYS:

@@ -1,4 +1,4 @@
-"""The app of the ledger."""
+"""App config of the model ledger and the model connection."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _

@@ -1,5 +1,5 @@
-"""Whom we trust on the wire, read once: the SDKs read the certificates of all authorities again for every client,
-which holds up the event loop for 20 ms (2 cores, 2026-11)."""
+"""The TLS context for model servers, built once: the SDKs read all CA certificates again for every client, which blocks
+the event loop for 20 ms (2 cores, 2026-11)."""
 
 import ssl
 from functools import cache
@@ -9,5 +9,6 @@ import httpx2
 
 @cache
 def ssl_context() -> ssl.SSLContext:
-    """httpx2's own choice, and what SSL_CERT_FILE and SSL_CERT_DIR say; good for any thread and event loop."""
+    """httpx2's default context, with SSL_CERT_FILE and SSL_CERT_DIR applied. It may be used in any thread and event
+    loop."""
     return httpx2.create_ssl_context()

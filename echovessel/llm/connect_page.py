@@ -1,4 +1,4 @@
-"""The page on which staff connect a model: find one, test it, save it. Everybody else sees which one answers."""
+"""The page on which staff connect a model: find a server, test it, save it. All others see which model answers."""
 
 from collections.abc import Mapping
 from decimal import Decimal
@@ -39,10 +39,10 @@ KINDS = (
     ("anthropic", "Anthropic"),
 )
 MAX_KEY = 500
-# A key that was typed stays in this process for so long, between a test and saving: it is not sent back to the browser.
+# Between a test and saving, a typed key stays in this process for this long: it is never sent back to the browser.
 PENDING_SECONDS = 900
 TIERS: tuple[Tier, ...] = ("large", "medium", "small")
-# What each model does, and what its calls are entered for in the ledger.
+# The work of each tier, and the purposes under which the ledger counts its calls.
 WORK: Mapping[Tier, tuple[Any, tuple[Purpose, ...]]] = {
     "large": (gettext_lazy("Replies"), (Purpose.CHAT,)),
     "medium": (
@@ -62,7 +62,8 @@ UNUSABLE = gettext_lazy("There is no usable answer. Check the address, the key a
 
 
 class ConnectionForm(forms.Form):
-    """Where the model is, its key, and which one serves what. An empty key means the one that is known already."""
+    """Where the model is, its key, and which model serves which tier. An empty key means the key that is known
+    already."""
 
     kind = forms.ChoiceField(choices=KINDS, widget=forms.RadioSelect)
     address = forms.CharField(max_length=MAX_ADDRESS, required=False)
@@ -87,7 +88,7 @@ class ConnectionForm(forms.Form):
         return values
 
     def needs_model(self, action: str) -> bool:
-        """A server of one's own has no model that goes without saying."""
+        """Whether the model's name is missing: a server of one's own has no default model."""
         return action != "list" and self.cleaned_data["kind"] == SERVER and not self.cleaned_data["large"]
 
 
@@ -95,7 +96,7 @@ class ConnectionForm(forms.Form):
 @sensitive_post_parameters("key")
 @require_http_methods(["GET", "HEAD", "POST"])
 def connect(request: HttpRequest) -> HttpResponse:
-    """Show which model answers; staff may choose another one, unless the environment does."""
+    """Show which model answers. Staff may choose another one, unless the environment sets it."""
     is_staff = bool(getattr(request.user, "is_staff", False))
     if request.method != "POST":
         return _render(request, is_staff, None)
@@ -143,7 +144,8 @@ def _act(request: HttpRequest, form: ConnectionForm) -> HttpResponse:
 
 
 def _connection_of(request: HttpRequest, form: ConnectionForm) -> Connection:
-    """What the form says. A key that was typed before, for the same place, need not be typed again."""
+    """The connection that the form describes. A key that was typed before for the same address need not be typed
+    again."""
     values = form.cleaned_data
     provider = "openai" if values["kind"] == SERVER else values["kind"]
     address = values["address"] if values["kind"] == SERVER else ""
@@ -167,7 +169,7 @@ def _run_test(chosen: Connection) -> servers.TestResult:
 
 
 def _announce() -> None:
-    """Tell open pages that another model answers from now on."""
+    """Notify open pages that another model answers from now on."""
     is_offline = connections.current().provider == OFFLINE
     personas: list[UUID] = list(apps.get_model("persona", "Persona").objects.values_list("uuid", flat=True))
     for uuid in personas:
@@ -218,7 +220,7 @@ def _render(
 
 
 def _describe_work(chosen: Connection, user: User) -> list[dict[str, Any]]:
-    """Each kind of work with its model, the price and what was used today: by everybody for staff, else by oneself."""
+    """Each kind of work with its model, the price and today's usage: of all users for staff, else of this user only."""
     used = ledger.usage_today(timezone.now(), owner_id=None if user.is_staff else user.pk)
     provider = provider_of(chosen)
     rows = []

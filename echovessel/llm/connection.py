@@ -1,6 +1,6 @@
-"""Where the model is that answers: the environment's word, else what staff saved on the page, else nowhere.
+"""The connection to the model that answers: the environment's, else the one that staff saved on the page, else none.
 
-A saved key is encrypted with the installation's own key. It is decrypted for a call, and shown nowhere.
+A saved key is encrypted with a key derived from SECRET_KEY. It is decrypted for a call, and never displayed.
 """
 
 import base64
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 Source = Literal["environment", "saved", "none"]
-# The variables by which somebody chooses a model; while one is set, the page only shows what it says.
+# The variables that choose a model. While one is set, the page only shows their values.
 CHOOSING = ("LLM_BASE_URL", "LLM_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 OFFLINE = "offline"
 _ONLY = 1  # the primary key of the one row
@@ -30,7 +30,8 @@ _ONLY = 1  # the primary key of the one row
 
 @dataclass(frozen=True)
 class Connection:
-    """A provider by its name (or dotted path), its address or "" for its own, the key, and models by tier."""
+    """A provider by its name (or dotted path), its address ("" for the provider's own), the key, and the models by
+    tier."""
 
     provider: str
     base_url: str = ""
@@ -39,19 +40,19 @@ class Connection:
     source: Source = "none"
 
     def model(self, tier: Tier) -> str:
-        """The model chosen for `tier`; else another one that was chosen, since a local server often has only one; ""
-        where none was."""
+        """The model chosen for `tier`; else one chosen for another tier, since a local server often has only one; "" if
+        none was chosen."""
         return self.models.get(tier) or next(filter(None, self.models.values()), "")
 
 
 def choosing_variables() -> list[str]:
-    """The environment variables that choose the model now."""
+    """The environment variables that are set and choose the model."""
     named = [name for name in CHOOSING if getattr(settings, name)]
     return ["LLM_PROVIDER", *named] if settings.LLM_PROVIDER != "auto" else named
 
 
 def of_environment() -> Connection | None:
-    """The connection that the environment asks for, or None."""
+    """The connection that the environment sets, or None."""
     if not choosing_variables():
         return None
     provider = settings.LLM_PROVIDER
@@ -77,7 +78,8 @@ def models_of_environment() -> dict[Tier, str]:
 
 
 def saved() -> Connection | None:
-    """The connection that was saved on the page, or None. Models named in the environment stand before saved ones."""
+    """The connection that was saved on the page, or None. Models named in the environment take precedence over saved
+    ones."""
     row = apps.get_model("llm", "ModelConnection").objects.filter(pk=_ONLY).first()
     if row is None:
         return None
@@ -87,12 +89,12 @@ def saved() -> Connection | None:
 
 
 def current() -> Connection:
-    """The connection of this moment. Reads the database where the environment chooses none."""
+    """The connection in force now. Reads the database unless the environment sets one."""
     return of_environment() or saved() or Connection(OFFLINE)
 
 
 def save(connection: Connection, user: "User") -> None:
-    """Replace what was saved. Holds from the next call on, in every process."""
+    """Replace the saved connection. It is in force from the next call on, in every process."""
     apps.get_model("llm", "ModelConnection").objects.update_or_create(
         pk=_ONLY,
         defaults={
@@ -109,13 +111,13 @@ def save(connection: Connection, user: "User") -> None:
 
 
 def remove() -> None:
-    """Forget the saved connection with its key."""
+    """Delete the saved connection with its key."""
     apps.get_model("llm", "ModelConnection").objects.filter(pk=_ONLY).delete()
 
 
 def automatic(*, base_url: str, key: str, anthropic_key: str, openai_key: str) -> str:
-    """The provider that fits what is set. An address wins over keys: it was written for this program,
-    while a provider's own key may lie in the environment for another.
+    """The provider that fits what is set. An address wins over keys: it was set for this program, while a provider's
+    own key may be in the environment for another one.
 
     >>> automatic(base_url="http://localhost:11434/v1", key="", anthropic_key="sk-ant-1", openai_key="")
     'openai'
@@ -130,12 +132,12 @@ def automatic(*, base_url: str, key: str, anthropic_key: str, openai_key: str) -
 
 
 def encrypt(key: str) -> str:
-    """The key as it is stored; "" for none."""
+    """The key encrypted for the database; "" for an empty key."""
     return _cipher().encrypt(key.encode()).decode() if key else ""
 
 
 def decrypt(stored: str) -> str:
-    """The key; "" for none, and where the installation's own key is another one by now."""
+    """The key in plain text; "" if there is none, or if SECRET_KEY has changed since."""
     try:
         return _cipher().decrypt(stored.encode()).decode() if stored else ""
     except InvalidToken:

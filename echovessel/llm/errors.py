@@ -1,4 +1,4 @@
-"""What can go wrong with a model, in the few words that callers decide by."""
+"""Errors of model calls, reduced to the few codes that callers decide by."""
 
 from typing import Literal
 
@@ -14,8 +14,8 @@ Code = Literal[
 
 
 class LLMError(Exception):
-    """A call that gave no answer. `permanent`: asking again with the same words and settings cannot help.
-    `retry_after`: seconds after which asking again is worth it, or None where nobody said."""
+    """A call without an answer. `permanent`: repeating it with the same text and settings cannot help. `retry_after`:
+    seconds after which a retry is worthwhile, or None if unknown."""
 
     def __init__(self, message: str, *, code: Code, permanent: bool, retry_after: float | None = None) -> None:
         super().__init__(message)
@@ -25,7 +25,7 @@ class LLMError(Exception):
 
 
 class AnswerUnreadable(LLMError):
-    """The model answered twice and neither answer fits the schema; `raw` is the last one, word for word."""
+    """The model answered twice and neither answer fits the schema; `raw` is the last one, verbatim."""
 
     def __init__(self, message: str, *, raw: str) -> None:
         super().__init__(message, code="internal", permanent=True)

@@ -1,9 +1,7 @@
-"""Every way in which a server or an SDK fails, as one of a few errors (design/platform.md 1.1 has the
-table).
+"""Maps every failure of a server or an SDK to one of a few errors (table: design/platform.md 1.1).
 
-The SDKs are not of one mind: a broken stream is an APIConnectionError in one and a bare httpx2.ReadError in
-the other, an HTML page is an AttributeError in both, an error event inside a stream comes with status 200.
-All of it ends here.
+The SDKs differ: a broken stream is an APIConnectionError in one and a bare httpx2.ReadError in the other, an HTML page
+is an AttributeError in both, an error event inside a stream comes with status 200. This module hides the differences.
 """
 
 import email.utils
@@ -25,23 +23,23 @@ from echovessel.llm.errors import LLMError
 
 log = logging.getLogger(__name__)
 
-# The wire broke.
+# The connection broke.
 TRANSPORT = (httpx2.HTTPError, httpx2.InvalidURL, ssl.SSLError, anyio.EndOfStream, OSError)
-# Something answered, but not in the protocol: HTML with status 200, JSON of another shape, bad events.
+# The answer does not follow the protocol: HTML with status 200, JSON of another shape, bad events.
 BABBLE = (
     json.JSONDecodeError, UnicodeDecodeError, ValidationError,
     AttributeError, TypeError, KeyError, IndexError, RuntimeError,
 )  # fmt: skip
-# Asking again later is worth it: timeout, conflict, too early, too many, and everything of the server's own.
+# Statuses worth a retry, besides all 5xx: timeout, conflict, too early, too many requests.
 PASSING = frozenset({408, 409, 425, 429})
 
-# A server may ask for any pause (an hour has been seen); whoever waits for us does not wait that long.
+# A server may ask for any pause (an hour has been seen); the owner waiting for a reply does not wait that long.
 MAX_PAUSE_S = 60.0
 
 RATE_KINDS = frozenset({"rate_limit_error", "rate_limit_exceeded"})
 SPENT_KINDS = frozenset({"insufficient_quota", "billing_error"})
 REFUSAL_KINDS = frozenset({"content_filter", "content_policy_violation"})
-# Kinds of error events that cannot pass; the other kinds are the server's own trouble.
+# Kinds of error events for which a retry cannot help; the other kinds are faults of the server.
 FATAL_KINDS = frozenset(
     {
         "invalid_request_error",
@@ -55,7 +53,7 @@ FATAL_KINDS = frozenset(
 
 @contextmanager
 def as_llm_errors(sdk: ModuleType) -> Iterator[None]:
-    """Turns whatever `sdk` (openai or anthropic) or the wire raises inside the block into an `LLMError`."""
+    """Turn every error that `sdk` (openai or anthropic) or the connection raises in the block into an `LLMError`."""
     base: type[Exception] = getattr(sdk, "OpenAIError", None) or sdk.AnthropicError
     try:
         yield
@@ -64,12 +62,12 @@ def as_llm_errors(sdk: ModuleType) -> Iterator[None]:
 
 
 def is_complete_answer(response: httpx2.Response) -> bool:
-    """Whether a server asked for a stream has answered with one JSON document instead."""
+    """Whether a server that was asked for a stream answered with one JSON document instead."""
     return str(response.headers.get("content-type", "")).startswith("application/json")
 
 
 async def whole_answer(response: httpx2.Response) -> bytes:
-    """That document. Raises `LLMError` where it reports an error (some gateways send those with status 200)."""
+    """The JSON document. Raises `LLMError` if it reports an error (some gateways send errors with status 200)."""
     content = await response.aread()
     body = json.loads(content)
     if isinstance(body, dict) and isinstance(body.get("error"), dict):
@@ -78,7 +76,7 @@ async def whole_answer(response: httpx2.Response) -> bytes:
 
 
 def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
-    """The `LLMError` that `error` means."""
+    """The `LLMError` that corresponds to `error`."""
     if isinstance(error, sdk.APIStatusError):
         return error_of_status(error.response.status_code, kinds_of(error.body), error.message, error.response.headers)
     if isinstance(error, sdk.APITimeoutError | httpx2.TimeoutException | TimeoutError):
@@ -94,7 +92,7 @@ def fault_of(error: Exception, sdk: ModuleType) -> LLMError:
 
 
 def error_of_status(status: int, kinds: frozenset[str], words: str, headers: Mapping[str, str]) -> LLMError:
-    """The error of a status and its kinds. `status` is 200 for an error inside an answer.
+    """The error for a status and the server's kinds. `status` is 200 for an error inside an answer.
 
     >>> error_of_status(529, frozenset({"overloaded_error"}), "Overloaded", {}).permanent
     False
@@ -114,7 +112,7 @@ def error_of_status(status: int, kinds: frozenset[str], words: str, headers: Map
 
 
 def kinds_of(body: object) -> frozenset[str]:
-    """The server's own names for an error (`type` and `code`), from either protocol's body."""
+    """The server's own names for an error (`type` and `code`), from the body of either protocol."""
     inner: Any = body.get("error", body) if isinstance(body, Mapping) else None
     if not isinstance(inner, Mapping):
         return frozenset()
@@ -122,7 +120,7 @@ def kinds_of(body: object) -> frozenset[str]:
 
 
 def retry_after(header: str | None) -> float | None:
-    """Seconds to wait (0 … 60) by a Retry-After header: a number or a date; None for anything else."""
+    """Seconds to wait (0 … 60) from a Retry-After header, which is a number or a date; None for anything else."""
     if not header:
         return None
     try:
@@ -137,15 +135,15 @@ def retry_after(header: str | None) -> float | None:
 
 
 def unavailable_error(words: str, *, permanent: bool = False) -> LLMError:
-    """No answer to be had there."""
+    """The error of a server that gives no answer."""
     return LLMError(words, code="provider_unavailable", permanent=permanent)
 
 
 def timeout_error() -> LLMError:
-    """It took too long."""
+    """The error of a call that took too long."""
     return LLMError("The model server took too long.", code="timeout", permanent=False)
 
 
 def refusal_error() -> LLMError:
-    """The model would not."""
+    """The error of a model that declined."""
     return LLMError("The model declined to answer.", code="content_refused", permanent=True)

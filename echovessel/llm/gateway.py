@@ -1,7 +1,7 @@
-"""The three ways to ask a model. Every call runs under one deadline and leaves one row in the ledger.
+"""The three ways to call a model. Every call runs under one deadline and adds one row to the ledger.
 
-A structured answer is a conversation of at most two calls. `conversation` says what to ask and what to make
-of the reply, without asking; `answer` and `answer_now` carry it out from async and from sync code.
+A structured answer takes at most two calls. `conversation` decides what to ask and how to read the reply, without
+calling; `answer` and `answer_now` make its calls from async and from sync code.
 """
 
 import asyncio
@@ -33,19 +33,20 @@ from echovessel.process.threads import in_thread
 Schema = TypeVar("Schema", bound=BaseModel)
 
 
-# A true answer is shorter than this (the knobs' defaults are 4,000); no more of a false one is paid for again.
+# A real answer is shorter than this (the knobs' defaults are 4,000); sending more of an unusable one again only costs.
 ANSWER_TOKENS_SHOWN = 8_000
 
-# What is doubtful about a value that fits its schema, in words a model can act on; "" where nothing is.
+# Describes what is doubtful about a value that fits its schema, in words a model can act on; "" if nothing is.
 Doubt = Callable[[Schema], str]
 
 
 async def stream(request: Request) -> AsyncGenerator[Visible, None]:
-    """The reply in pieces, as they come, without the model's reasoning; `Thinking` while there is only that,
-    `Withdrawn` where all pieces so far turn out to be reasoning, and at last `CutOff` where a limit ended the reply.
-    Raises `LLMError`; pieces that came before it stay said.
+    """Yield the reply in pieces as they come, without the model's reasoning: `Thinking` while there is only reasoning,
+    `Withdrawn` if all pieces so far turn out to be reasoning, and `CutOff` at the end if a limit ended the reply.
+    Raises `LLMError`; pieces yielded before it remain valid.
 
-    Leave it early only through `contextlib.aclosing`, so that connection and ledger are settled at once.
+    Leave the loop early only through `contextlib.aclosing`, so that the connection is closed and the ledger row written
+    immediately.
     """
     meter = Meter(request, await achosen_provider())
     endpoint = providers.endpoint_of(meter.provider, request.tier)
@@ -94,7 +95,7 @@ def answer_now(
 ) -> Answer[Schema]:
     """`answer` for jobs and commands: blocks, and writes the ledger in the calling thread and connection.
 
-    Replies that are in `replies` are not asked for again. Not for a thread in which an event loop runs.
+    Replies found in `replies` are not requested again. Not for threads with a running event loop.
     """
     exchange = conversation(request, schema, doubt)
     provider, shape, question = chosen_provider(), schema_of(schema), next(exchange)
@@ -107,7 +108,7 @@ def answer_now(
             meter = Meter(question, provider)
             try:
                 with meter.running():
-                    if number == 0:  # the second question is not held up by a cap: the first was paid for it
+                    if number == 0:  # a cap never stops the second call, for the first was paid for it
                         ledger.demand(question, provider, timezone.now())
                     reply = asyncio.run(_reply(meter, shape))
             except BaseException:
@@ -127,10 +128,10 @@ def answer_now(
 def conversation(
     request: Request, schema: type[Schema], doubt: Doubt[Schema] | None = None
 ) -> Generator[Request, Reply, Answer[Schema]]:
-    """Asks, and where the answer does not fit or is doubtful, once more with the model's own words and what is wrong
-    with them. A doubt is no more than that: where the second answer does not fit, the first one stands.
+    """Yield the request; if the answer does not fit or is doubtful, yield a second one with the model's own answer and
+    the problem. If only a doubt led to the second request and its answer does not fit, the first answer is used.
 
-    An answer that hit the token limit is never completed by guessing: what was cut off may be the best of it.
+    An answer that hit the token limit is never completed by guessing: the missing part may be the most important.
     """
     first = yield request
     doubtful = None
@@ -142,7 +143,7 @@ def conversation(
         doubtful = value
     except Unreadable as error:
         problem = str(error)
-    # Of an answer that babbles, its beginning shows what it was like.
+    # Of an overlong answer, the beginning is enough to show what was wrong.
     shown = neutralize(shorten(first.text, ANSWER_TOKENS_SHOWN))
     again = render_wording("answer_again", question=request.user, answer=shown, problem=neutralize(problem))
     second = yield replace(request, user=again)
@@ -170,16 +171,16 @@ async def _reply(meter: Meter, shape: ResponseSchema) -> Reply:
         providers.learn_habits(endpoint, thought=True, was_unopened=providers.opens_in_prompt(endpoint))
     whole = meter.finished is not None and meter.finished.reason != "length"
     if whole and not thought:
-        # Of a model that only thought the answer is asked for once more, as of one that cannot be read.
+        # If the model only thought, its reply is handled like an unreadable one: the answer is requested once more.
         _demand_words(text, reasoned=False)
     return Reply(text, whole, meter.usage)
 
 
 async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[str | Thought, None]:
-    """The pieces of one call under one total deadline, until the model says that it has ended, and why."""
+    """Yield the pieces of one call under one total deadline, until the model reports its end and the reason."""
     request = meter.request
     if providers.thinks(providers.endpoint_of(meter.provider, request.tier)):
-        # Servers count reasoning among the tokens of the reply: without room of its own, a model that thinks is cut off
+        # Servers count reasoning among the tokens of the reply: without extra room, a model that thinks is cut off
         # before it has answered.
         request = replace(request, max_tokens=request.max_tokens + knobs.reasoning_tokens())
     deadline = asyncio.get_running_loop().time() + settings.LLM_TIMEOUT_S
@@ -203,9 +204,10 @@ async def _items(meter: Meter, shape: ResponseSchema | None) -> AsyncGenerator[s
 
 
 def storable(text: str) -> tuple[str, str]:
-    """What of `text` can be stored as UTF-8, and the half of a character at its end that the next piece completes.
+    """Split `text` into the part that can be stored as UTF-8, and a surrogate half at its end that the next piece
+    completes.
 
-    Some servers split an emoji over two pieces of JSON. Halves that stay alone become U+FFFD.
+    Some servers split an emoji over two pieces of JSON. Surrogates that stay single become U+FFFD.
     """
     half = text[-1:] if "\ud800" <= text[-1:] <= "\udbff" else ""
     return storable_text(text[: len(text) - len(half)]), half

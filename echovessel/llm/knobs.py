@@ -1,7 +1,7 @@
-"""Knobs of the language models: what an owner's calls may use in one day, which is a day of UTC. 0 is no cap.
+"""Knobs of the language models: how much an owner's calls may use in one UTC day. 0 is no cap.
 
-The caps guard against faults (a loop, a flood, a prompt gone wild), not against use: each is several times what a long
-day of one person takes. Tokens are those of prompt and reply together, as the provider counted them.
+The caps guard against faults (a loop, a flood, a prompt gone wild), not against use: each is several times what one
+person uses on a long day. Tokens are those of prompt and reply together, as the provider counted them.
 """
 
 from typing import TYPE_CHECKING

@@ -1,9 +1,9 @@
-"""The ledger: what a call used and cost, measured while it runs and written when it ends, and the daily caps, by what
-the ledger says was used.
+"""The ledger: usage and cost of each call, measured while it runs and written when it ends; and the daily caps, which
+compare the ledger's sums with the knobs.
 
-A day is a day of UTC, wherever people live and whatever their clocks do. The rules of the offline provider are free:
-they are neither counted nor capped. Calls that run at the same time do not see each other, so a cap is overshot by the
-calls that are under way when it is reached.
+A day is a UTC day, whatever the owner's time zone. The offline provider is free: its calls are neither counted nor
+capped. Calls that run at the same time do not see each other, so a cap may be exceeded by the calls that are running
+when it is reached.
 """
 
 import logging
@@ -37,7 +37,7 @@ FREE = "offline"
 
 @dataclass
 class Meter:
-    """Runs beside one call and knows at every moment what a row about it would say."""
+    """Measures one running call; at every moment it can give the ledger row of the call so far."""
 
     request: Request
     provider: Provider
@@ -50,7 +50,7 @@ class Meter:
 
     @contextmanager
     def running(self) -> Iterator[None]:
-        """Notes how the block ends. Who leaves by cancelling the task or closing the stream stopped it."""
+        """Record how the block ends. A cancelled task or a closed stream counts as stopped."""
         try:
             yield
         except LLMError as error:
@@ -65,7 +65,7 @@ class Meter:
             self.latency_ms = round((time.monotonic() - self.started) * 1000)
 
     def see(self, item: str | Thought | Finished) -> None:
-        """Takes note of what the provider yields."""
+        """Count one item that the provider yielded."""
         if isinstance(item, Finished):
             self.finished = item
         elif isinstance(item, Thought):
@@ -75,12 +75,12 @@ class Meter:
 
     @property
     def text(self) -> str:
-        """All words so far, with what of them is reasoning."""
+        """The whole text so far, including reasoning that the server did not separate."""
         return "".join(self.pieces)
 
     @property
     def usage(self) -> Usage:
-        """As the provider counted, else estimated from the words; nothing for a call that was turned away."""
+        """The provider's count, else an estimate from the text; zero for a call that was refused before it began."""
         if self.finished and self.finished.usage:
             return self.finished.usage
         if not self.pieces and not self.reasoning_bytes and not self.finished:
@@ -89,15 +89,15 @@ class Meter:
         return Usage(tokens_in, 0, tokens(self.text) + self.reasoning_bytes // 4, estimated=True)
 
     def record(self) -> None:
-        """Writes the row. An account that cannot be written is a loud log line, not a lost reply."""
+        """Write the row. If that fails, log an error instead of losing the reply."""
         try:
             self._enter()
         except DatabaseError as error:
             log.error("A call to %s is not in the ledger: %s", self.provider.name, redaction.format_exception(error))
 
     def record_with(self, keep: Callable[[], None]) -> None:
-        """Writes the row and does `keep` in one transaction. Where they cannot both be done, the row stands alone: what
-        was used was used. A fault of the database is then a log line as above; any other of `keep` is raised."""
+        """Write the row and call `keep` in one transaction. If that fails, write the row alone, for the tokens were
+        used. A database error is then logged as in `record`; any other error of `keep` is raised."""
         try:
             with transaction.atomic():
                 self._enter()
@@ -112,7 +112,7 @@ class Meter:
         insert(apps.get_model("llm", "LLMCall")(**self.row()))
 
     def row(self) -> dict[str, object]:
-        """What the ledger keeps of the call."""
+        """The field values of the ledger row."""
         model, usage = self.provider.model(self.request.tier), self.usage
         return {
             "owner_id": self.request.owner_id,
@@ -134,7 +134,7 @@ class Meter:
 
 
 def cost(usage: Usage, price: Mapping[str, float] | None) -> Decimal | None:
-    """US dollars, or None where the price is not known.
+    """The cost in US dollars, or None if the price is unknown.
 
     >>> cost(Usage(1_000_000, 500_000, 0), {"in": 3, "cached": 0.3, "out": 15})
     Decimal('1.65000000')
@@ -150,7 +150,7 @@ def cost(usage: Usage, price: Mapping[str, float] | None) -> Decimal | None:
 # --- daily caps ---
 @dataclass(frozen=True)
 class OwnerUsage:
-    """What one owner's calls for one purpose used. `cost` is None where no price is known."""
+    """The usage of one owner's calls for one purpose. `cost` is None if no price is known."""
 
     owner_id: int | None
     purpose: str
@@ -165,20 +165,20 @@ class OwnerUsage:
 
 
 def demand(request: Request, provider: Provider, now: datetime) -> None:
-    """Raises `LLMError` with the code "budget_exhausted" where the owner has used up the day for this purpose.
+    """Raise `LLMError` with the code "budget_exhausted" if the owner has used up today's cap for this purpose.
 
-    One query by index; none where nothing is capped.
+    One query by index; none if nothing is capped.
     """
     if is_spent(request.purpose, request.owner_id, provider, now):
         raise budget_error(request.purpose, now)
 
 
 def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: datetime) -> bool:
-    """Whether the owner has used up the day for this purpose. One query by index; none where nothing is capped."""
+    """Whether the owner has used up today's cap for this purpose. One query by index; none if nothing is capped."""
     if not is_capped(purpose, owner_id, provider):
         return False
     max_tokens, max_dollars = caps(purpose)
-    # All purposes but chat share one cap.
+    # The cap in US dollars is shared by all purposes but chat.
     purposes = [purpose] if purpose == CHAT else [other for other in knobs.TOKENS_PER_DAY if other != CHAT]
     usages = usage_today(now, owner_id=owner_id, purposes=purposes)
     tokens_used = sum(usage.tokens for usage in usages if usage.purpose == purpose)
@@ -187,19 +187,19 @@ def is_spent(purpose: str, owner_id: int | None, provider: Provider, now: dateti
 
 
 def is_capped(purpose: str, owner_id: int | None, provider: Provider) -> bool:
-    """Whether there is a cap to look at: not for calls that are free, that nobody owns or that nothing caps."""
+    """Whether a cap applies: not to calls that are free, have no owner, or whose purpose has no cap."""
     return owner_id is not None and provider.name != FREE and any(caps(purpose))
 
 
 def caps(purpose: str) -> tuple[int, Decimal]:
-    """The most tokens, and the most US dollars of everything that is paid together with it; 0 is no cap."""
+    """The caps in tokens (of this purpose) and in US dollars (of all purposes that share one); 0 is no cap."""
     tokens = knobs.TOKENS_PER_DAY.get(purpose)
     dollars = knobs.chat_dollars_per_day() if purpose == CHAT else knobs.background_dollars_per_day()
     return tokens() if tokens else 0, Decimal(str(dollars))
 
 
 def usage_today(now: datetime, *, owner_id: int | None = None, purposes: Sequence[str] = ()) -> list[OwnerUsage]:
-    """What the calls of today used, by owner and purpose; of one owner and of some purposes where they are given."""
+    """Today's usage by owner and purpose, optionally of one owner and some purposes only."""
     calls = apps.get_model("llm", "LLMCall").objects.exclude(provider=FREE)
     today = calls.filter(at__gte=day_of(now), at__lt=next_day(now))
     if owner_id is not None:
@@ -213,7 +213,7 @@ def usage_today(now: datetime, *, owner_id: int | None = None, purposes: Sequenc
 
 
 def budget_error(purpose: str, now: datetime) -> LLMError:
-    """The error of a spent cap: it passes with the day."""
+    """The error of a used-up cap. It may be retried after midnight UTC."""
     return LLMError(
         f"Today's budget for {purpose} is spent.",
         code="budget_exhausted",
@@ -223,10 +223,10 @@ def budget_error(purpose: str, now: datetime) -> LLMError:
 
 
 def day_of(now: datetime) -> datetime:
-    """The last midnight of UTC."""
+    """The last midnight UTC."""
     return now.astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
 
 
 def next_day(now: datetime) -> datetime:
-    """The next midnight of UTC."""
+    """The next midnight UTC."""
     return day_of(now) + timedelta(days=1)

@@ -1,4 +1,4 @@
-"""The ledger, one row for every call to a model with what it cost and how it ended; and the connected model."""
+"""The ledger, with one row for every model call, its cost and its outcome; and the connected model."""
 
 import uuid
 
@@ -26,7 +26,7 @@ class Purpose(models.TextChoices):
 
 
 class Outcome(models.TextChoices):
-    """How a call ended: well, by our own hand, or with the code of an `LLMError`."""
+    """How a call ended: answered, stopped by us, or with the code of an `LLMError`."""
 
     OK = "ok", _("answered")
     STOPPED = "stopped", _("stopped")
@@ -40,7 +40,7 @@ class Outcome(models.TextChoices):
 
 
 class LLMCall(models.Model):
-    """One call. `cost` is in US dollars, and null where the price of the model is not known."""
+    """One call to a language model. `cost` is in US dollars, and null if the price of the model is not known."""
 
     uuid = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(

@@ -1,6 +1,6 @@
 """Chat completions: OpenAI, and every server that speaks its protocol (Ollama, llama.cpp, vLLM, LM Studio).
 
-Chat completions and not responses, because only the former is spoken everywhere.
+Not the responses API, because only chat completions are supported everywhere.
 """
 
 import json
@@ -24,8 +24,8 @@ from echovessel.llm.request import Finished, Request, ResponseSchema, Thought, U
 
 OWN_URL = "https://api.openai.com/v1"
 MODES: tuple[Mode, ...] = ("schema", "json", "text")
-# Fields that a server may not know. `store` is sent always, OpenAI keeps answers unless it is told not to; only servers
-# of others may do without it.
+# Fields that a server may not know. `store` is always sent, because OpenAI stores answers by default; only servers of
+# others may reject it.
 OPTIONAL = ("stream_options", "reasoning_effort", "max_completion_tokens", "max_tokens")
 # DeepSeek, vLLM, llama.cpp, LM Studio and others; Ollama, OpenRouter, Groq; Ollama's own; OpenRouter's list.
 REASONING_FIELDS = ("reasoning_content", "reasoning", "thinking", "reasoning_details")
@@ -33,7 +33,7 @@ REASONS: dict[str, Any] = {"length": "length", "content_filter": "refusal"}
 
 
 class OpenAIProvider(Provider):
-    """Any base URL; OpenAI's own if none is set."""
+    """Calls the address in the connection, or OpenAI's own if there is none."""
 
     name = "openai"
     defaults = OPENAI
@@ -48,9 +48,9 @@ class OpenAIProvider(Provider):
             raise LLMError("No API key is set for OpenAI.", code="provider_unavailable", permanent=True)
         model, own = self.model(request.tier), is_own(url)
         endpoint: Endpoint = (self.name, url, model)
-        # A client for one call: it belongs to the running event loop, and is closed with the stream.
+        # One client per call: it belongs to the running event loop, and is closed with the stream.
         client = AsyncOpenAI(
-            api_key=key or "none",  # local servers want the header, not its content
+            api_key=key or "none",  # local servers require the header, but not its content
             base_url=url,
             max_retries=0,
             timeout=settings.LLM_TIMEOUT_S,
@@ -74,13 +74,13 @@ class OpenAIProvider(Provider):
 
 
 def is_own(url: str) -> bool:
-    """Whether OpenAI itself answers there."""
+    """Whether the address is OpenAI's own."""
     return (urlsplit(url).hostname or "").endswith("openai.com")
 
 
 def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: str, *, own: bool) -> dict[str, Any]:
-    """The request as the wire wants it; `own` is OpenAI's own server, whose newer models renamed a field
-    and think at length unless told not to."""
+    """The body of the HTTP request. `own`: the server is OpenAI's own, whose newer models renamed a field and reason at
+    length unless told otherwise."""
     optional: dict[str, Any] = {"store": False, "stream_options": {"include_usage": True}}
     if own:
         optional["reasoning_effort"] = "low"
@@ -105,9 +105,9 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
 
 
 async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str | Thought | Finished, None]:
-    """The text of the first choice, and `Finished` if the server said why it ended. The count of tokens
-    comes in a chunk of its own after that, so the end is only known at the end."""
-    if is_complete_answer(chunks.response):  # some do not stream with a schema
+    """Yield the text of the first choice, then `Finished` if the server sent a finish reason. Token counts come in a
+    separate chunk after that reason, so `Finished` is only yielded once the stream has ended."""
+    if is_complete_answer(chunks.response):  # some servers do not stream if a schema is given
         completion = ChatCompletion.model_validate_json(await whole_answer(chunks.response))
         choice = completion.choices[0]
         for item in _parts(choice.message):
@@ -132,8 +132,8 @@ async def _read(chunks: AsyncStream[ChatCompletionChunk]) -> AsyncGenerator[str 
 
 
 def _parts(message: ChoiceDelta | ChatCompletionMessage) -> Iterator[str | Thought]:
-    """The reasoning and the text of a message or of a piece of one. Servers of others have names of their own for the
-    former, and Mistral gives both as a list of parts."""
+    """Yield the reasoning and the text of a message or of one delta. Other servers name the reasoning field
+    differently, and Mistral sends both as a list of parts."""
     for name in REASONING_FIELDS:
         if thought := getattr(message, name, None):
             yield Thought(thought if isinstance(thought, str) else "")
@@ -147,7 +147,7 @@ def _parts(message: ChoiceDelta | ChatCompletionMessage) -> Iterator[str | Thoug
 
 
 def _usage(counted: CompletionUsage) -> Usage:
-    """OpenAI counts cached tokens among those of the prompt. A server that counts oddly is cut to sense."""
+    """OpenAI includes cached tokens in those of the prompt. An inconsistent cached count is capped at the prompt's."""
     details = counted.prompt_tokens_details
     cached = (details and details.cached_tokens) or 0
     tokens_in = counted.prompt_tokens or 0

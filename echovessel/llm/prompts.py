@@ -1,22 +1,22 @@
-"""Prompts: the sections they are made of, and text of people and of models as it may stand in one.
+"""Prompts: their sections, and the escaping of text by people and models that stands in them.
 
-Each section is asked with plain things and answers with text, cost and x-ray. Sections are listed by dotted path in
-`settings.CHAT_CONTEXT`, as Django lists context processors, so that chat can be told what memory knows without
-importing it.
+Each section function receives a `ContextRequest` and returns a `Section` with text, token count and x-ray. The
+functions are listed by dotted path in `settings.CHAT_CONTEXT`, like Django's context processors, so that chat gets
+memory's sections without importing memory.
 
-Three things would let a text pass for something else than what somebody said:
-- the marks of our own blocks (`</memory>`), which would end a block before its end;
-- the control tokens of chat templates (`<|im_start|>`, `[INST]`, `<start_of_turn>` …): a server whose tokenizer knows
-  them ends the turn there, whatever block they stand in;
+Three things in a text could make it pass for something other than a person's words:
+- our own block marks (`</memory>`), which would end a block early;
+- control tokens of chat templates (`<|im_start|>`, `[INST]`, `<start_of_turn>` …): a server whose tokenizer knows them
+  ends the turn there, in whatever block they are;
 - line breaks and headings, which would begin a line of another speaker or a section of the prompt.
 
-`neutralize` replaces the brackets of such marks by others (`</memory>` becomes `‹/memory›`), so that a person and a
-model can still read what was written; what is stored is never altered. Marks are found the way a reader would: whatever
-their case, with spaces or invisible characters in between, in full-width, mathematical, Cyrillic or Greek letters, with
-accents. Everything else stays as it is: "I <3 you", HTML, code.
+`neutralize` replaces the brackets of such marks (`</memory>` becomes `‹/memory›`), so that people and models can still
+read the text; stored text is never changed. Marks are found in disguise too: in any case, with spaces or invisible
+characters in between, in full-width, mathematical, Cyrillic or Greek letters, with accents. Everything else is left
+alone: "I <3 you", HTML, code.
 
-`render_prompt` is the one door to the templates: each value is made neutral and brought into one line there, unless it
-is `Neutral` already. A placeholder that somebody forgets to think of is safe.
+All templates are rendered by `render_prompt`, which neutralizes each value and joins it into one line, unless it is
+`Neutral` already. So a placeholder is safe even if nobody thought of it.
 """
 
 import re
@@ -37,10 +37,11 @@ Found = TypeVar("Found")
 
 @dataclass(frozen=True)
 class ContextRequest:
-    """What a section may know: who speaks, the user's recent lines (oldest first, the last one current),
-    the time, the tokens it may spend, the lines the prompt shows anyway, and what other sections have found out.
+    """The input of a section: the persona, the owner's recent messages (`turns`, oldest first, the current one last),
+    the time, the token budget, the messages that the prompt shows anyway, and results shared between sections.
 
-    Where nobody has said anything and she speaks first there is no burst, but an `occasion`."""
+    When the persona speaks first, `burst` is empty and `occasion` is set.
+    """
 
     persona: Any
     turns: Sequence[str]
@@ -52,7 +53,7 @@ class ContextRequest:
     known: dict[str, Any] = field(default_factory=dict)
 
     def once(self, name: str, find: Callable[[], Found]) -> Found:
-        """What `find` returns, found once for a prompt, however many sections ask."""
+        """Return the result of `find`, called once per prompt however many sections ask."""
         if name not in self.known:
             self.known[name] = find()
         return cast(Found, self.known[name])
@@ -60,7 +61,7 @@ class ContextRequest:
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a prompt. Its account may be a function, called once no reply waits for it."""
+    """One part of a prompt. `xray` may be a function, which is called once no reply waits for it."""
 
     name: str
     place: Literal["system", "user"]
@@ -78,12 +79,12 @@ class Section:
 
 
 def tokens(text: str) -> int:
-    """The estimated cost of `text`: a quarter of its UTF-8 bytes, rounded up (design/recall.md)."""
+    """The estimated number of tokens of `text`: a quarter of its UTF-8 bytes, rounded up (design/recall.md)."""
     return -(-len(text.encode()) // 4)
 
 
 def shorten(text: str, budget: int) -> str:
-    """`text`, cut at its end to at most `budget` tokens and marked with an ellipsis where it was cut."""
+    """`text` cut to at most `budget` tokens, with an ellipsis where it was cut."""
     if tokens(text) <= budget:
         return text
     kept = text.encode()[: max(0, budget * 4 - 3)].decode(errors="ignore")
@@ -94,13 +95,13 @@ INDENT = "    "
 
 
 class Neutral(str):
-    """Text that was composed by us, and of neutral parts alone."""
+    """Text that our own code composed of neutral parts only."""
 
     __slots__ = ()
 
 
 # --- characters ---------------------------------------------------------------------------------------------------
-# Characters that look like those of marks. The neutral ones are among them: what was made neutral once stays as it is.
+# Characters that look like those of marks. The neutral ones are included, so that neutral text stays as it is.
 _LESS = "<＜﹤≮˂‹〈〈⟨❬❮❰⧼ᐸ≺《⟪"
 _GREATER = ">＞﹥≯˃›〉〉⟩❭❯❱⧽ᐳ≻》⟫"
 _ALIKE = str.maketrans(
@@ -118,14 +119,14 @@ _ALIKE = str.maketrans(
 )
 _NEUTRAL_BRACKETS = {"<": "‹", ">": "›", "|": "¦", "[": "(", "]": ")", "◁": "‹", "▷": "›"}
 _NEUTRAL_SIGNS = {"#": "♯", ":": "∶"}
-# For whoever looks for a copy of neutral text in the original.
+# Maps neutral characters back, to search the original for a copy of neutral text.
 AS_WRITTEN = str.maketrans({"‹": "<", "›": ">", "¦": "|", "[": "(", "]": ")", "◁": "<", "▷": ">", "♯": "#", "∶": ":"})
 _FILLERS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0")
-_TAG_CHARACTERS = re.compile(  # they cannot be seen; only flags are made of them
+_TAG_CHARACTERS = re.compile(  # invisible tag characters, of which only flags are made
     "(\U0001f3f4[\U000e0030-\U000e0039\U000e0061-\U000e007a]{1,6}\U000e007f)|[\U000e0000-\U000e007f]"
 )
 
-# --- marks, as they read once spaces, invisible characters and disguises are gone -----------------------------------
+# --- marks, as they read without spaces, invisible characters and disguises ----------------------------------------
 _OWN = ("memory", "said", "wishes", "your_?answer")
 _ROLES = ("system", "user", "assistant", "human", "developer", "instruction", "bot", "tool", "function", "prompt")
 _OF_TEMPLATES = (
@@ -148,16 +149,16 @@ _MARK = re.compile(
 )
 _SECTION = re.compile(rf"#{{2,}}(?:{_SECTIONS})s?:")
 
-# --- lines that would pass for ours ---------------------------------------------------------------------------------
+# --- lines that could pass for the prompt's own ---------------------------------------------------------------------
 _BREAK = r"[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]"
 _HEADING = re.compile(rf"(?:^|{_BREAK})[^\w\n#＃﹟]{{0,12}}([#＃﹟]{{1,6}})(?=\W|$)(?!\ufe0f)")
 _ROLE = re.compile(rf"{_BREAK}[^\w\n]{{0,8}}(?:human|assistant|system|user)[^\w\n]{{0,2}}?([:：])", re.IGNORECASE)
-# Text without any of these needs no closer look.
+# Text without any of these cannot contain a mark, and is returned unread.
 _SUSPECT = re.compile(rf"[{re.escape(_LESS)}\[\]［﹇◁#＃﹟\U000e0000-\U000e007f]|{_BREAK}")
 
 
 def neutralize(text: str) -> Neutral:
-    """`text` with marks of ours and of chat templates made harmless; its lines stay lines.
+    """`text` with our marks and those of chat templates made harmless; line breaks are kept.
 
     >>> neutralize("a </memory> and <|im_start|>system")
     'a ‹/memory› and ‹¦im_start¦›system'
@@ -167,7 +168,7 @@ def neutralize(text: str) -> Neutral:
     if not _SUSPECT.search(text):
         return Neutral(text)
     text = _TAG_CHARACTERS.sub(lambda found: found[1] or "", text)
-    # As the text reads without spaces, invisible characters and disguises; and where each character stands.
+    # The text without spaces, invisible characters and disguises, with the original index of each character.
     forms = [(form, at) for at, character in enumerate(text) for form in _form(character)]
     plain = "".join(form for form, _at in forms)
     edits: dict[int, str] = {}
@@ -181,37 +182,37 @@ def neutralize(text: str) -> Neutral:
 
 
 def one_line(text: str) -> Neutral:
-    """`text`, neutral and in one line: a name, a description."""
+    """`text` neutral and in one line, for a name or a description."""
     if isinstance(text, Neutral):
         return text
     return neutralize(" ".join(text.split()))
 
 
 def indent_text(text: str) -> Neutral:
-    """`text`, neutral, its further lines indented: none of them can look like the line of another speaker."""
+    """`text` neutral, with all lines but the first indented, so that none can pass for a line of another speaker."""
     if isinstance(text, Neutral):
         return text
     return Neutral(neutralize(f"\n{INDENT}".join(text.splitlines())))
 
 
 def fence(tag: Literal["memory", "said"], text: str) -> Neutral:
-    """`text` of people inside its marked block, which it cannot end."""
+    """People's `text` inside a marked block, which it cannot end."""
     return Neutral(f"<{tag}>\n{neutralize(text)}\n</{tag}>")
 
 
 def lines_of(texts: Iterable[Neutral]) -> Neutral:
-    """Neutral lines below each other."""
+    """Neutral texts joined by line breaks."""
     return Neutral("\n".join(texts))
 
 
 def render_prompt(prompt: str, language: str, /, **values: Any) -> Neutral:
-    """The prompt `templates/prompts/<prompt>.<language>.txt`, every value in it neutral."""
+    """Render the prompt `templates/prompts/<prompt>.<language>.txt` with every value neutral."""
     safe = {key: _safe(value) for key, value in values.items()}
     return Neutral(render_to_string(f"prompts/{prompt}.{language}.txt", safe).strip())
 
 
 def _safe(value: Any) -> Any:
-    """The value with every text in it neutral and in one line. What is no plain value has no place in a prompt."""
+    """The value with every text in it neutral and in one line. TypeError for anything but plain values."""
     match value:
         case Neutral() | bool() | int() | float() | None:
             return value
@@ -227,7 +228,7 @@ def _safe(value: Any) -> Any:
 
 @cache
 def _form(character: str) -> str:
-    """What is left of one character: "" of those that cannot be seen.
+    """The base form of one character; "" for an invisible one.
 
     >>> [_form(character) for character in "Ｍ\u200bém 𝐎"]
     ['m', '', 'e', 'm', '', 'o']
@@ -238,7 +239,7 @@ def _form(character: str) -> str:
     return "".join(form for form in decomposed if unicodedata.category(form)[0] not in "MCZ")
 
 
-# --- prompts as they lie under templates/prompts/ ---
+# --- templates under templates/prompts/ ---
 def with_heading(language: str, key: str, body: str, **names: str) -> str:
     """`body` under its heading: "# About them\\n…"."""
     return f"# {_headings(language)[key].format(**names)}\n{body.strip()}"
@@ -251,6 +252,6 @@ def _headings(language: str) -> dict[str, str]:
 
 
 def render_wording(name: str, **words: str) -> str:
-    """The prompt `templates/prompts/<name>.txt` with every `$placeholder` filled; KeyError if one is not."""
+    """The template `templates/prompts/<name>.txt` with every `$placeholder` filled; KeyError if one is missing."""
     path = settings.BASE_DIR / "templates" / "prompts" / f"{name}.txt"
     return Template(path.read_text(encoding="utf-8")).substitute(words)

@@ -1,9 +1,9 @@
 """Which provider answers, which of its models serves which tier, and what this process has learned of each endpoint.
 
-A provider has the shape of django.core.mail's backends: a dotted path, a base class with one method, small twins.
+Providers are built like django.core.mail's backends: a dotted path, a base class with one method, small subclasses.
 
-Servers that speak one protocol differ in what they take: JSON schemas, a JSON mode, fields of newer versions. We ask
-for the best, and step down when the server says no. Steps that led to an open stream are remembered per endpoint and
+Servers of one protocol differ in what they accept: JSON schemas, a JSON mode, fields of newer versions. We ask for the
+best, and step down when the server refuses. The terms of the last stream that opened are remembered per endpoint and
 model.
 
 How a model thinks is guessed from its name, then learned from its replies. It decides two things that cannot be seen
@@ -41,8 +41,7 @@ OFFLINE = Models(large="offline", medium="offline", small="offline")
 
 
 class Provider:
-    """One way to reach a model, at the place that its connection names. Subclasses give `name`, `defaults` and
-    `stream`."""
+    """Access to the models at one connection. Subclasses define `name`, `defaults` and `stream`."""
 
     name: str
     defaults: Models
@@ -51,20 +50,20 @@ class Provider:
         self.connection = chosen or connection.of_environment() or Connection(self.name)
 
     def model(self, tier: Tier) -> str:
-        """The model that serves `tier`: the one that was chosen, or the provider's own."""
+        """The model that serves `tier`: the chosen one, else the provider's default."""
         return self.connection.model(tier) or str(getattr(self.defaults, tier))
 
     def price(self, model: str) -> Mapping[str, float] | None:
-        """US dollars per million tokens as {"in", "cached", "out"}, or None where nobody told us."""
+        """The price in US dollars per million tokens as {"in", "cached", "out"}, or None if LLM_PRICES has none."""
         return settings.LLM_PRICES.get(model)
 
     def stream(
         self, request: Request, shape: ResponseSchema | None = None
     ) -> AsyncGenerator[str | Thought | Finished, None]:
-        """The reply in pieces and then one `Finished`; with a `shape` the pieces join to JSON of that shape. Reasoning
-        that the server tells apart from the reply comes as `Thought`.
+        """Yield the reply in pieces and then one `Finished`; with a `shape` the pieces join to JSON of that shape.
+        Reasoning that the server separates from the reply is yielded as `Thought`.
 
-        Raises `LLMError` and nothing else for whatever the other side does. The caller sets the deadline.
+        Raises only `LLMError`, whatever the server does. The caller sets the deadline.
         """
         raise NotImplementedError
 
@@ -87,13 +86,13 @@ def provider_of(chosen: Connection) -> Provider:
 
 
 def chosen_provider() -> Provider:
-    """The provider of this moment, made anew: it holds nothing but its connection."""
+    """The provider in force now, created for each call: its connection is its only state."""
     return provider_of(connection.current())
 
 
 async def achosen_provider() -> Provider:
-    """`chosen_provider` for a thread in which an event loop runs. The database is only asked where the environment
-    chooses no model."""
+    """`chosen_provider` for a thread with a running event loop. The database is read only if the environment sets no
+    model."""
     chosen = connection.of_environment()
     return provider_of(chosen) if chosen else await in_thread(chosen_provider)
 
@@ -103,7 +102,7 @@ Mode = Literal["schema", "json", "text"]
 Endpoint = tuple[str, str, str]  # provider, base URL, model
 Opened = TypeVar("Opened")
 
-# How servers say "I do not know that": 400 and 422 validation, 404 and 415 unknown, 501 not built.
+# Statuses by which servers reject an unknown field or mode: 400 and 422 validation, 404 and 415 unknown, 501 not built.
 REFUSALS = frozenset({400, 404, 415, 422, 501})
 
 _agreed: dict[Endpoint, "Terms"] = {}
@@ -118,16 +117,16 @@ class TermsRefused(Protocol):
 
 @dataclass(frozen=True)
 class Terms:
-    """How to ask: the mode of structured answers, and the request fields to leave out."""
+    """How a request is sent: the mode of structured answers, and the fields to leave out."""
 
     mode: Mode
     without: frozenset[str] = frozenset()
 
     def after(self, error: TermsRefused, fields: Sequence[str], modes: Sequence[Mode]) -> "Terms | None":
-        """The next poorer terms after a refusal, or None when it was not about terms.
+        """The next lower terms after a refusal, or None if the refusal was not about terms.
 
-        A field that the server names is left out; else the mode goes down one step. `modes` is empty for
-        calls that want plain text.
+        A field that the server names is left out; otherwise the mode goes down one step. `modes` is empty for calls
+        that want plain text.
         """
         if error.status_code not in REFUSALS:
             return None
@@ -139,7 +138,7 @@ class Terms:
 
 
 def terms(endpoint: Endpoint) -> Terms:
-    """What the endpoint is known to take; the best, if nothing is known."""
+    """The terms that the endpoint last accepted; the best terms if it is unknown."""
     return _agreed.get(endpoint, Terms("schema"))
 
 
@@ -151,7 +150,7 @@ async def open_stream(
     fields: Sequence[str],
     modes: Sequence[Mode],
 ) -> Opened:
-    """The first stream that opens, from the remembered terms downwards; the last refusal, if none does."""
+    """Return the first stream that opens, starting from the remembered terms; raise the last refusal if none does."""
     current = terms(endpoint)
     while True:
         try:
@@ -167,7 +166,7 @@ async def open_stream(
 
 
 # --- how a model thinks ---
-# Families that think before they answer, as servers and files name them.
+# Families of models that think before they answer, as servers and files name them.
 _THINKERS = re.compile(
     r"(?:^|[^a-z])(?:r1|qwq|qwen-?3|magistral|gpt-oss|glm-?(?:4\.[5-9]|[5-9]|z1)|minimax-?m|nemotron|seed-oss|smollm3"
     r"|deepseek-(?:r|v3\.[1-9]|v[4-9])|phi-?4.*reasoning|exaone|cogito|hunyuan|step-?3|kimi-k2|gemma-?4)"
@@ -181,22 +180,22 @@ _opens_in_prompt: dict[Endpoint, bool] = {}
 
 
 def endpoint_of(provider: Provider, tier: Tier) -> Endpoint:
-    """Who answers for this tier."""
+    """The endpoint that serves this tier."""
     return provider.name, provider.connection.base_url, provider.model(tier)
 
 
 def thinks(endpoint: Endpoint) -> bool:
-    """Whether its replies need room for reasoning. Who has thought once may do so again."""
+    """Whether its replies need room for reasoning. A model that thought once may do so again."""
     return _thinks.get(endpoint) or _sounds_thoughtful(endpoint)
 
 
 def opens_in_prompt(endpoint: Endpoint) -> bool:
-    """Whether its reasoning may begin without a mark: not after a reply that showed the opposite."""
+    """Whether its reasoning may begin without an opening mark. The last reply decides, else the model's name."""
     return _opens_in_prompt.get(endpoint, _sounds_thoughtful(endpoint))
 
 
 def learn_habits(endpoint: Endpoint, *, thought: bool, was_unopened: bool) -> None:
-    """Take note of one whole reply."""
+    """Learn from one whole reply."""
     if thought:
         _thinks[endpoint] = True
     _opens_in_prompt[endpoint] = was_unopened

@@ -1,20 +1,19 @@
-"""Takes a model's reasoning out of its reply, while the reply streams. Pure.
+"""Removes a model's reasoning from its reply while the reply streams. Pure.
 
-Servers that know a model put its reasoning into a field of its own; the others send it in the text, in the marks of
-that model's chat template. The marks known here: tags (`<think>`, `<seed:think>`, `<thought>` …), `[THINK]`
-(Magistral), `◁think▷` (Kimi), `<|START_THINKING|>` (Cohere), `<|channel|>analysis<|message|>` (gpt-oss),
-`<|channel>thought` (Gemma), `<|begin_of_thought|>`, `<|inner_prefix|>`, and the plain words of Granite and Apriel.
+Servers that know a model put its reasoning into a separate field; others send it in the text, in the marks of that
+model's chat template. The marks known here: tags (`<think>`, `<seed:think>`, `<thought>` …), `[THINK]` (Magistral),
+`◁think▷` (Kimi), `<|START_THINKING|>` (Cohere), `<|channel|>analysis<|message|>` (gpt-oss), `<|channel>thought`
+(Gemma), `<|begin_of_thought|>`, `<|inner_prefix|>`, and the plain words of Granite and Apriel.
 
-What counts as reasoning, and why not more:
-- A block that leads the reply, several of them, nested ones. Without an end it takes the rest: a model that was cut off
-  while it thought has said nothing.
+What counts as reasoning:
+- A block at the start of the reply, also several blocks or nested ones. A block without an end takes the rest: a model
+  that was cut off while it thought has not answered.
 - A later block that begins a line, or follows the end of a sentence. In the middle of a sentence, in quotation marks or
-  in code a tag is talked about.
-- A closing tag without an opening one: some templates open the tag in the prompt. All before it is then reasoning,
-  unless it stands in the middle of a sentence, in code, in JSON, or answers an opening tag that was talked about.
+  in code, a tag is only mentioned.
+- The text before a closing tag without an opening one, because some templates open the tag in the prompt; unless the
+  tag is in the middle of a sentence, in code or in JSON, or closes an opening tag that was only mentioned.
 
-The text that comes out does not depend on where the pieces were cut (tests/echovessel/llm/test_reasoning.py tries every
-cut).
+The result does not depend on where the pieces were cut (tests/echovessel/llm/test_reasoning.py tries every cut).
 """
 
 import string
@@ -49,7 +48,7 @@ NAMES = (
     "思考",
     "思考过程",
 )
-# Pairs of opening and closing marks besides tags. None of them is a word of any language.
+# Pairs of opening and closing marks besides tags. None of them is a word in any language.
 PAIRS = (
     ("[think]", "[/think]"),
     ("[thinking]", "[/thinking]"),
@@ -68,8 +67,8 @@ PAIRS = (
     ("<|channel>thought", "<channel|>"),
     ("<unused94>thought", "<unused95>"),
 )
-# Where plain words part reasoning from the answer (Granite; gpt-oss behind a server that drops its marks), it is only
-# reasoning once the second words have come.
+# Plain words that separate reasoning from the answer (Granite; gpt-oss behind a server that drops its marks). The text
+# counts as reasoning only once the closing words have come.
 _GRANITE = re.compile(r"here(?: is|'s) my response:\s*", re.IGNORECASE)
 _BARE_HARMONY = re.compile(r"assistantfinal\s*")
 _APRIEL = re.compile(r"\[BEGIN FINAL RESPONSE\]\s*")
@@ -80,7 +79,7 @@ WORDS = {
     **{f"analysis{word}": _BARE_HARMONY for word in ("We ", "The ", "User ", "Need ", "I ", "It ", "They ")},
 }
 LONGEST_WORDS = 40
-# What some models wrap the answer in, once they have thought.
+# Marks in which some models wrap the answer after reasoning.
 WRAPPERS = {
     "<answer>": "</answer>",
     "<response>": "</response>",
@@ -89,7 +88,7 @@ WRAPPERS = {
     "<|begin_of_solution|>": "<|end_of_solution|>",
     "<|start_response|>": "<|end_response|>",
 }
-# Marks of the end of a message that a server should have kept; dropped where nothing follows them.
+# End-of-message marks that the server should have removed; dropped if nothing follows them.
 ENDS = (
     "<|im_end|>",
     "<|eot_id|>",
@@ -139,7 +138,7 @@ _MARK = re.compile(
     ),
     re.IGNORECASE,
 )
-# What nests in a block and what ends it, by what began it.
+# The marks that nest in a block and those that end it, by its opening mark.
 _IN_TAGS = re.compile(f"{_OPEN}|{_CLOSE}", re.IGNORECASE)
 _IN_DETAILS = re.compile(r"(?P<open><details(?: [^<>\n]{0,100})?>)|(?P<close></details>)", re.IGNORECASE)
 _IN_CHANNEL = re.compile(
@@ -150,7 +149,7 @@ _IN_PAIR = {
     for opening, closing in PAIRS
 }
 
-# What may yet become a mark: the beginning of a literal, or a tag or channel that is not closed so far.
+# Text that may still become a mark: the beginning of a literal, or a tag or channel that is not closed yet.
 _LITERALS = tuple(
     literal.casefold()
     for literal in (
@@ -182,24 +181,24 @@ _QUOTES_BEFORE = frozenset("`\"'“‘„«「『(（[【<")
 _QUOTES_AFTER = frozenset("`\"'”’“»」』)）]】>")
 _PUNCTUATION = frozenset(".,;:!?)]}、，。；：！？）】」』")
 FIRST_PICTOGRAPH = "\U0001f000"
-# White space, and what cannot be seen either: some servers send a BOM or a zero-width space before the first mark.
+# White space and invisible characters: some servers send a BOM or a zero-width space before the first mark.
 BLANK = string.whitespace + "\x85\xa0\u2028\u2029\u3000\u200b\u2060\ufeff"
 
 
 @dataclass(frozen=True)
 class Withdrawn:
-    """All text so far was reasoning: take it back."""
+    """All text so far was reasoning: remove it from view."""
 
 
 @dataclass
 class _VisibleText:
-    """What must be known of the text that was let through, to judge the next mark."""
+    """State of the visible text, needed to judge the next mark."""
 
     is_blank: bool = True
     is_json: bool = False
     in_fence: bool = False
     opening_mentions: int = 0
-    # Of the last line: its beginning, its last character and the last one that is no space, its backticks.
+    # Of the last line: its beginning, its last character, its last non-space character, its number of backticks.
     beginning: str = ""
     previous: str = "\n"
     last: str = ""
@@ -225,10 +224,11 @@ class _VisibleText:
 
 @dataclass
 class _Block:
-    """Reasoning that has begun: the marks that nest in it and end it, how deep it is, and its last character.
+    """A reasoning block that has begun: the marks that nest in it and end it, its depth, and its last character.
 
-    `after_end`: the text since an inner end, None before one. Where the outer end never comes, the model had only
-    talked about an opening tag, and this is the answer."""
+    `after_end`: the text since an inner end, or None before one. If the outer end never comes, an opening tag in the
+    block was only mentioned, and this text is the answer.
+    """
 
     marks: re.Pattern[str]
     depth: int = 1
@@ -243,39 +243,39 @@ class _Block:
 
 @dataclass
 class ReasoningFilter:
-    """Feed it the pieces of a reply; what comes out is to be shown.
+    """Takes the pieces of a reply and returns the visible text.
 
-    `holds_back`: nothing is let through before it is known whether a closing tag without an opening one comes. For
-    models whose template opens the tag in the prompt: their reasoning must not be shown first and taken back then.
+    `holds_back`: return nothing until it is known whether a closing tag without an opening one comes. For models whose
+    template opens the tag in the prompt: otherwise their reasoning would be shown and then withdrawn.
     """
 
     holds_back: bool = False
-    found: bool = False  # there was reasoning
-    was_unopened: bool = False  # it had no opening mark
+    found: bool = False  # the reply contained reasoning
+    was_unopened: bool = False  # the reasoning had no opening mark
     _rest: str = ""
-    _at: int = 0  # what of `_rest` was read
+    _at: int = 0  # how much of `_rest` was read
     _visible: _VisibleText = field(default_factory=_VisibleText)
     _block: _Block | None = None
     _wrapper: str = ""
     _spaces: str = ""  # white space before the first word
-    _ends: str = ""  # marks of the end that nothing has followed so far
-    _until: re.Pattern[str] | None = None  # the words that end reasoning which plain words began
-    _undecided: str = ""  # the text since those words
+    _ends: str = ""  # end marks that nothing has followed so far
+    _until: re.Pattern[str] | None = None  # the words that end reasoning which began with plain words
+    _undecided: str = ""  # the text since those opening words
     _kept: list[str | Withdrawn] = field(default_factory=list)
 
     @property
     def is_thinking(self) -> bool:
-        """Whether text comes in that is not let through, or may not be."""
+        """Whether incoming text is reasoning or may be reasoning, and is not shown."""
         return self._block is not None or self._until is not None or self._is_held_back
 
     def feed(self, piece: str) -> list[str | Withdrawn]:
-        """What the piece adds to the visible text."""
+        """The visible items that this piece adds."""
         self._rest, self._at = self._rest[self._at :] + piece, 0
         self._read(is_end=False)
         return [] if self._is_held_back else self._taken()
 
     def close(self) -> list[str | Withdrawn]:
-        """What the end adds to it."""
+        """The visible items that the end of the reply adds."""
         self._read(is_end=True)
         if self._block and self._block.after_end:
             text, self._block = "".join(self._block.after_end).lstrip(), None
@@ -287,11 +287,11 @@ class ReasoningFilter:
 
     @property
     def is_waiting(self) -> bool:
-        """Whether all text so far is held back, for it may be reasoning that began in the prompt."""
+        """Whether all text so far is held back, since it may be reasoning that began in the prompt."""
         return self._is_held_back and not self._visible.is_blank
 
     def release(self) -> None:
-        """The server tells reasoning and text apart by itself: nothing has to be held back."""
+        """Stop holding text back: the server separates reasoning from text."""
         self.holds_back = False
 
     @property
@@ -304,7 +304,7 @@ class ReasoningFilter:
 
     # --- reading --------------------------------------------------------------------------------------------------
     def _read(self, *, is_end: bool) -> None:
-        """Read up to what may yet become a mark, or to the end."""
+        """Read up to text that may still become a mark, or to the end."""
         until = len(self._rest) if is_end else self._unfinished()
         while self._at < until:
             marks = self._block.marks if self._block else _MARK
@@ -314,10 +314,10 @@ class ReasoningFilter:
                 return
             self._pass(mark.start())
             if not is_end and not _WORD_OR_BREAK.match(self._rest, mark.end()):
-                return  # what follows it decides what it is
+                return  # the character after the mark decides what it is
             self._at = mark.end()
             if self._block:
-                # A mark inside of reasoning: it goes one deeper, one up, or is only talked about.
+                # A mark inside reasoning opens a nested block, closes a block, or is only mentioned.
                 block = self._block
                 following = self._rest[self._at : self._at + 1]
                 is_quoted = block.last in _QUOTES_BEFORE and following in _QUOTES_AFTER
@@ -334,7 +334,7 @@ class ReasoningFilter:
                 self._judge(mark)
 
     def _pass(self, until: int) -> None:
-        """Let the text up to there through, or drop it."""
+        """Show the text up to `until`, or drop it inside a block."""
         text, self._at = self._rest[self._at : until], until
         if self._block:
             self._block.drop(text)
@@ -342,7 +342,7 @@ class ReasoningFilter:
             self._show(text)
 
     def _unfinished(self) -> int:
-        """Where the last characters begin that may yet become a mark."""
+        """The index at which text begins that may still become a mark."""
         rest = self._rest
         if self._visible.is_blank and not self._block:
             beginning = rest[self._at :].lstrip()
@@ -358,7 +358,7 @@ class ReasoningFilter:
     # --- judging --------------------------------------------------------------------------------------------------
 
     def _judge(self, mark: re.Match[str]) -> None:
-        """A mark outside of reasoning: it begins some, ends some, or belongs to the text."""
+        """Handle a mark outside a block: it begins reasoning, ends reasoning, or is part of the text."""
         kind, text, visible = mark.lastgroup, mark.group(), self._visible
         following = self._rest[self._at : self._at + 1]
         leads = visible.is_blank
@@ -366,7 +366,7 @@ class ReasoningFilter:
         if not leads and kind != "end" and (visible.in_code or visible.is_json or is_quoted):
             self._show(text)
         elif kind in ("harmony", "channel"):
-            # gpt-oss says in which channel it speaks; only the final one is for people.
+            # gpt-oss names the channel of its text; only the final channel is for people.
             channel = mark["channel"].strip().casefold()
             if not channel.startswith("final"):
                 self._begin(_IN_CHANNEL)
@@ -374,8 +374,8 @@ class ReasoningFilter:
                 self.found = True
             else:
                 self._withdraw()
-        # An opening mark begins a block where a line or a sentence begins, and the text of the block follows the mark:
-        # "<think> opens it" has a space there.
+        # An opening mark begins a block at the start of a line or sentence if text follows it directly: in "<think>
+        # opens it" a space follows.
         elif kind in ("open", "open_pair") and (
             leads
             or (
@@ -400,8 +400,8 @@ class ReasoningFilter:
         self._block, self.found = _Block(marks), True
 
     def _ends_reasoning(self, following: str) -> bool:
-        """Whether a closing mark after visible text ends reasoning that had no opening one. In the middle of a sentence
-        it does not: "the </think> tag"."""
+        """Whether a closing mark after visible text ends reasoning that had no opening mark. In the middle of a
+        sentence it does not: "the </think> tag"."""
         visible = self._visible
         word = self._rest[self._at : self._at + LONGEST_MARK].lstrip(" \t")[:1]
         if visible.previous == "\n":
@@ -417,7 +417,7 @@ class ReasoningFilter:
         return word.isupper() or word.isdigit() or word >= FIRST_PICTOGRAPH
 
     def _withdraw(self) -> None:
-        """All text so far was reasoning."""
+        """Discard all text so far as reasoning."""
         was_shown = not self._visible.is_blank and not self._is_held_back
         self._kept = [Withdrawn()] if was_shown else []
         self._visible, self._ends, self._spaces, self._until, self._undecided = _VisibleText(), "", "", None, ""
@@ -425,7 +425,7 @@ class ReasoningFilter:
 
     # --- letting through ------------------------------------------------------------------------------------------
     def _show(self, text: str) -> None:
-        """Let text through, unless plain words have begun reasoning: then it is decided once their end comes."""
+        """Let text through. After plain words that may begin reasoning, hold it back until their closing words come."""
         if self._until is None and self._visible.is_blank:
             beginning = (self._spaces + text).lstrip()
             self._until = next((end for words, end in WORDS.items() if beginning.startswith(words)), None)
@@ -439,8 +439,8 @@ class ReasoningFilter:
             self._let_through(text)
 
     def _let_through(self, text: str) -> None:
-        """White space before the first word goes where it follows reasoning. Marks of the end that something follows
-        were none."""
+        """Add text to the visible items. White space before the first word is dropped after reasoning. End marks are
+        kept as text if something follows them."""
         if not text.strip(BLANK) and (self._visible.is_blank or self._ends):
             if self._visible.is_blank:
                 self._spaces += text
@@ -455,7 +455,7 @@ class ReasoningFilter:
 
 
 def without_reasoning(text: str) -> str:
-    """What of a whole reply is for people.
+    """The part of a whole reply that is for people.
 
     >>> without_reasoning("<think>They greet me.</think>\\n\\nHello, Ana.")
     'Hello, Ana.'

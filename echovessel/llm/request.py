@@ -1,4 +1,4 @@
-"""What goes to a model and what comes back, as plain data."""
+"""Requests to models and their replies, as plain data."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,8 +13,9 @@ Value = TypeVar("Value")
 class Request:
     """One prompt, who pays for it and what it is about.
 
-    `max_characters` ends a streamed reply that has more of them; 0 for none. `material` is the content of the prompt as
-    data, for the provider that has no model to read prose (`echovessel.llm.offline` lists the shapes by purpose).
+    `max_characters` limits the length of a streamed reply; 0 is the general limit. `material` is the content of the
+    prompt as data for the offline provider, which cannot read prose (`echovessel.llm.offline` lists the shapes by
+    purpose).
     """
 
     system: str
@@ -32,7 +33,7 @@ class Request:
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens of one call. `tokens_in` counts the whole prompt, `tokens_cached` its part read from a cache."""
+    """Tokens of one call. `tokens_in` counts the whole prompt, `tokens_cached` its part that was read from a cache."""
 
     tokens_in: int = 0
     tokens_cached: int = 0
@@ -50,9 +51,9 @@ class Usage:
 
 @dataclass(frozen=True)
 class Reply:
-    """What came back of one call, unread. `whole`: the model ended by itself, not by the token limit.
+    """The reply of one call, not yet parsed. `whole`: the model ended by itself, not by the token limit.
 
-    Plain data: `Reply(text, whole, Usage(**stored))` is what `dataclasses.asdict(reply.usage)` stored.
+    Plain data: `Reply(text, whole, Usage(**stored))` restores what `dataclasses.asdict(reply.usage)` stored.
     """
 
     text: str
@@ -62,7 +63,7 @@ class Reply:
 
 @dataclass(frozen=True)
 class Answer(Generic[Value]):
-    """A structured answer: the validated value, the model's own words, and the tokens of all its attempts."""
+    """A structured answer: the validated value, the model's raw text, and the tokens of all attempts."""
 
     value: Value
     raw: str
@@ -71,7 +72,7 @@ class Answer(Generic[Value]):
 
 @dataclass(frozen=True)
 class ResponseSchema:
-    """The form a structured answer must take: a name for the wire and a JSON schema (see `schema_of`)."""
+    """The schema of a structured answer: a name for the provider and a JSON schema (see `schema_of`)."""
 
     name: str
     schema: Mapping[str, Any]
@@ -79,26 +80,26 @@ class ResponseSchema:
 
 @dataclass(frozen=True)
 class Thought:
-    """Reasoning that the server told apart from the reply; empty where it only says that there is some."""
+    """Reasoning that the server separated from the reply; empty if the server only reports that there is some."""
 
     text: str = ""
 
 
 @dataclass(frozen=True)
 class Thinking:
-    """The model thinks: nothing can be shown yet."""
+    """The model is thinking: nothing can be shown yet."""
 
 
 @dataclass(frozen=True)
 class CutOff:
-    """The reply ends here because of a limit; the last thing of a stream."""
+    """A limit ended the reply; the last item of a stream."""
 
 
 @dataclass(frozen=True)
 class Finished:
-    """The model said why it ended: the last thing a provider yields. A stream without it was cut.
+    """The model's reason for ending: the last item a provider yields. A stream without it was cut off.
 
-    `usage` is None where the server does not count.
+    `usage` is None if the server does not count tokens.
     """
 
     reason: Literal["stop", "length", "refusal"]
@@ -106,12 +107,12 @@ class Finished:
 
 
 class ReplyStore(Protocol):
-    """The replies to one structured question, stored where a repeat of it looks: it never pays for them again."""
+    """Stored replies to one structured question, so that a retry does not pay for them again."""
 
     def load(self) -> Sequence[Reply]:
-        """The replies so far, in order: they are used as they are, without asking."""
+        """The replies so far, in order; they are used in place of calls."""
         ...
 
     def save(self, number: int, reply: Reply) -> None:
-        """Store the `number`-th reply (from 0). Called inside the transaction that enters the call in the ledger."""
+        """Store reply `number` (from 0). Called in the transaction that adds the call to the ledger."""
         ...

@@ -1,4 +1,4 @@
-"""Model servers that can be connected: those found on this machine, the models of one, and a test of what works."""
+"""Model servers to connect: finding those on this machine, listing a server's models, and testing what works."""
 
 import asyncio
 import json
@@ -17,13 +17,13 @@ from echovessel.llm.errors import LLMError
 from echovessel.llm.providers import provider_of
 from echovessel.llm.request import Finished, Request, ResponseSchema
 
-# Where these servers listen unless they are told otherwise.
+# The default ports of these servers.
 USUAL = (("Ollama", 11434), ("LM Studio", 1234), ("llama.cpp", 8080), ("vLLM", 8000), ("vLLM", 8001))
 FIND_SECONDS, LIST_SECONDS, TEST_SECONDS = 1.5, 10.0, 60.0
 UNREACHED = "unreached"
 MAX_MODELS = 1_000
 MAX_NAME = 200
-TEST_TOKENS = 600  # models that think need some before they speak
+TEST_TOKENS = 600  # models that think use some before they answer
 SHAPE = ResponseSchema(
     "colour",
     {
@@ -46,7 +46,7 @@ class FoundServer:
 
 @dataclass(frozen=True)
 class Step:
-    """One part of a test: "reply", "stream" or "structured"; a code as `trouble_of` tells it where it failed."""
+    """One part of a test. `code`: where it failed, as `trouble_of` returns it."""
 
     name: Literal["reply", "stream", "structured"]
     works: bool
@@ -55,7 +55,7 @@ class Step:
 
 @dataclass(frozen=True)
 class TestResult:
-    """What works; seconds to the first word, and tokens a second after it, as far as that could be told."""
+    """What works; seconds to the first word, and tokens per second after it, if they could be measured."""
 
     steps: tuple[Step, ...]
     first_word_seconds: float | None = None
@@ -67,7 +67,7 @@ class TestResult:
 
 
 async def find_servers() -> list[FoundServer]:
-    """The known servers that run on this machine, each with its models; silent ones are not waited for."""
+    """The known servers that run on this machine, each with its models. A server has FIND_SECONDS to answer."""
     answers = await asyncio.gather(*(_models_or_none(f"http://127.0.0.1:{port}/v1") for _name, port in USUAL))
     return [
         FoundServer(name, f"http://127.0.0.1:{port}/v1", tuple(models))
@@ -84,9 +84,9 @@ async def _models_or_none(url: str) -> list[str] | None:
 
 
 async def list_models(connection: Connection, seconds: float = LIST_SECONDS) -> list[str]:
-    """The names of the models that a server offers, in their order. Raises LLMError."""
+    """The names of the models that a server offers, sorted. Raises LLMError."""
     is_anthropic = connection.provider == "anthropic"
-    # Only here: the two libraries take two seconds of CPU to load, which would be those of every start.
+    # Imported here: the two libraries take two seconds of CPU to load, which every start would pay.
     sdk: Any = import_module("anthropic" if is_anthropic else "openai")
     make = sdk.AsyncAnthropic if is_anthropic else sdk.AsyncOpenAI
     transport = sdk.DefaultAsyncHttpxClient(verify=ssl_context(), follow_redirects=False)
@@ -102,7 +102,8 @@ async def list_models(connection: Connection, seconds: float = LIST_SECONDS) -> 
 
 
 def trouble_of(error: LLMError) -> str:
-    """The code of the error, or UNREACHED where nobody listens at the address: the cause says so, the code does not."""
+    """The error's code, or UNREACHED if nothing listens at the address: the error's cause shows that, its code does
+    not."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, httpx2.ConnectError):
@@ -127,7 +128,7 @@ async def _within(seconds: float, answer: Awaitable[Any], sdk: Any) -> Any:
 
 
 async def test(connection: Connection) -> TestResult:
-    """Ask the model for a short reply and for a structured answer. Takes no longer than `TEST_SECONDS` for each."""
+    """Ask the model for a short reply and for a structured answer. Takes at most `TEST_SECONDS` for each."""
     steps: list[Step] = []
     pieces, began = 0, time.monotonic()
     first: float | None = None
@@ -177,7 +178,7 @@ async def _ask(connection: Connection, system: str, user: str, shape: ResponseSc
 
 
 def usable_names(names: Sequence[str]) -> list[str]:
-    """Those that are likely to be for conversation: no embedding, speech or picture models.
+    """The names of models that are probably for conversation: no embedding, speech or image models.
 
     >>> usable_names(["nomic-embed-text:latest", "qwen3:8b", "whisper-1"])
     ['qwen3:8b']

@@ -1,9 +1,9 @@
-"""Structured answers: a pydantic type as the JSON schema that strict servers accept, and a model's words as a validated
-value of that type. Lenient about form, never about content.
+"""Structured answers: a pydantic type as the JSON schema that strict servers accept, and a model's text parsed into a
+validated value of that type. Lenient about form, never about content.
 
-Accepted: code fences, prose around the object, reasoning in its marks, trailing commas, `+4`, doubled keys, missing
-brackets at the very end, and what json_repair mends. An answer that breaks off in the middle is none: what is missing
-may be the best of it. Whatever was mended still has to pass the schema.
+Accepted: code fences, prose around the object, reasoning in its marks, trailing commas, `+4`, duplicate keys, missing
+brackets at the very end, and what json_repair mends. An answer that breaks off in the middle is refused: the missing
+part may be the most important. A mended answer still has to pass the schema.
 """
 
 import json
@@ -21,15 +21,15 @@ from echovessel.llm.request import ResponseSchema
 
 @cache
 def schema_of(schema: type[BaseModel]) -> ResponseSchema:
-    """The wire form of `schema`."""
+    """The `ResponseSchema` of a pydantic type."""
     return ResponseSchema(schema.__name__, strict_schema(schema.model_json_schema()))
 
 
 def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """`schema` with closed objects, every property required and no defaults.
 
-    Both providers' strict modes ask for this; a model that must write every field forgets none. What the type
-    does not demand stays optional for the validator, so a laxer server loses nothing.
+    The strict modes of both providers demand this; a model that must write every field omits none. Fields with a
+    default stay optional for the validator, so that answers of laxer servers still fit.
     """
     if "$ref" in schema:
         return {"$ref": schema["$ref"]}
@@ -48,15 +48,15 @@ def strict_schema(schema: dict[str, Any]) -> dict[str, Any]:
 
 Schema = TypeVar("Schema", bound=BaseModel)
 
-# Longer than what any knob lets a model say (32,000 tokens). Up to here all work grows with the length alone.
+# Longer than any knob lets a model write (32,000 tokens). Up to this length the work grows linearly.
 MAX_CHARACTERS = 400_000
-# json_repair's work can grow with the square: 8,000 characters of nothing but quotes took it 3.5 s, 20,000 take 20 s,
-# 100,000 five minutes (2 cores, 2026-11). A true answer of 4,000 tokens is shorter than this.
+# json_repair's work can grow quadratically: 8,000 characters of nothing but quotes took it 3.5 s, 20,000 take 20 s,
+# 100,000 five minutes (2 cores, 2026-11). A real answer of 4,000 tokens is shorter than this.
 MAX_MENDED = 20_000
 MAX_DIGITS = 300
 MAX_PROBLEMS = 20
 
-# A string, or a run of what lies between strings. Each character is looked at once.
+# A string, or a run of text between strings. Each character is read once.
 STRING = r'"(?:[^"\\]|\\.)*+"'
 TOKEN = re.compile(rf'{STRING}?|[^"]++', re.DOTALL)
 TRAILING_COMMA = re.compile(r",(?=\s*+[}\]])")
@@ -65,12 +65,12 @@ PLUS = re.compile(r"\+(?=\d)")
 
 
 class Unreadable(ValueError):
-    """No reading of the text fits the schema; the message says why, in words a model can act on."""
+    """No reading of the text fits the schema; the message tells the model why."""
 
 
 def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schema:
-    """The value of `schema` that `text` spells. With `mend=False`, for an answer that hit the token limit, only whole
-    and valid JSON will do. Raises Unreadable and nothing else.
+    """Parse `text` into a value of `schema`. With `mend=False`, for an answer that hit the token limit, only complete
+    and valid JSON is accepted. Raises only Unreadable.
 
     >>> parse_answer('```json\\n{"impact": +4,}\\n```', Event).impact
     4
@@ -89,11 +89,11 @@ def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schem
 
 
 def as_answer(text: str) -> str:
-    """`text` without reasoning. A whole JSON object stays as it is: the marks in it are words."""
+    """`text` without reasoning. A whole JSON object stays as it is: marks in it are text."""
     try:
         is_object = _loaded(text.strip()) is not None
     except RecursionError:
-        return text  # `parse_answer` says what is wrong with it
+        return text  # `parse_answer` reports the problem
     return text if is_object else without_reasoning(text)
 
 
@@ -118,15 +118,15 @@ def _read(text: str, mend: bool) -> Any:
 
 
 def _loaded(text: str) -> dict[str, Any] | None:
-    """The object that `text` is in JSON, strictly read; None where it is none."""
+    """The JSON object that `text` is; None if it is none."""
     try:
         found = json.loads(
             text,
             strict=False,
             object_pairs_hook=_last_with_content,
-            # A number of absurd length (Python refuses those) stays text and fits no field.
+            # An overlong number (Python refuses to parse those) stays text and fits no field.
             parse_int=lambda digits: int(digits) if len(digits) <= MAX_DIGITS else digits,
-            parse_constant=lambda name: None,  # NaN and the infinities say nothing
+            parse_constant=lambda name: None,  # NaN and the infinities become null
         )
     except json.JSONDecodeError:
         return None
@@ -134,13 +134,13 @@ def _loaded(text: str) -> dict[str, Any] | None:
 
 
 def _candidates(text: str) -> Iterator[str]:
-    """Where the object may lie, the most literal reading first."""
+    """Yield the texts that may be the object, the most literal reading first."""
     yield text
     blocks = [block.partition("\n")[2] for block in text.split("```")[1::2]]
     yield from (block for block in blocks if "{" in block)
     span = text[_begin(text) : _end(text)]
     yield span
-    # Without the two commonest slips, trailing commas and plus signs, outside of strings.
+    # The text between the braces without trailing commas and plus signs outside strings, the two most frequent slips.
     tokens = (
         token if token[0] == '"' else PLUS.sub("", TRAILING_COMMA.sub("", token)) for token in TOKEN.findall(span)
     )
@@ -148,31 +148,31 @@ def _candidates(text: str) -> Iterator[str]:
 
 
 def _breaks_off(text: str) -> bool:
-    """Whether the end is missing. Only the very last bracket may be: what else stood in the object was closed."""
+    """Whether the end is missing. Only the very last bracket may be: then everything inside the object was closed."""
     if _end(text) <= _begin(text) or text[_end(text) :].lstrip()[:1] in (",", ":"):
         return True
     tokens = TOKEN.findall(text[_begin(text) : _end(text)])
     between = "".join(token for token in tokens if not token.startswith('"'))
     still_open = sum(map(between.count, "{[")) - sum(map(between.count, "}]"))
-    # Where quotes do not pair, what lies between them cannot be told from what they hold.
+    # If quotes do not pair, text between strings cannot be told from text inside strings.
     is_open_string = tokens[-1].startswith('"') and not re.fullmatch(STRING, tokens[-1], re.DOTALL)
     return still_open > 1 and not is_open_string
 
 
 def _begin(text: str) -> int:
-    """At the first brace that looks like that of an object, else at the first of all: prose may hold braces too."""
+    """The index of the first brace that looks like an object's, else of the first brace: prose may contain braces
+    too."""
     found = OPENING.search(text)
     return found.start() if found else text.index("{")
 
 
 def _end(text: str) -> int:
-    """Behind the last bracket that closes; 0 without any."""
+    """The index after the last closing bracket; 0 without any."""
     return max(text.rfind("}"), text.rfind("]")) + 1
 
 
 def _last_with_content(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object whose doubled keys keep the last value that says something: `"events": [...], "events":
-    []`."""
+    """Build an object in which a duplicate key keeps its last non-empty value: `"events": [...], "events": []`."""
     merged: dict[str, Any] = {}
     for key, value in pairs:
         if key not in merged or value not in ("", None, [], {}):

@@ -1,4 +1,4 @@
-"""From what a model sends to what people see of it: without its reasoning, and no longer than a limit. Pure."""
+"""The visible part of a model's reply: without reasoning, and no longer than a limit. Pure."""
 
 import re
 import unicodedata
@@ -9,8 +9,8 @@ from echovessel.llm.request import CutOff, Thinking, Thought
 
 Visible = str | Withdrawn | Thinking | CutOff
 
-# The last characters before the limit wait until it is known whether the reply ends in time: where it does not, it ends
-# with a sentence or a word, and nothing that was shown is taken back.
+# The last characters before the limit are held back until it is known whether the reply ends in time: if it does not,
+# it is cut after a sentence or a word, and nothing already shown has to be withdrawn.
 MARGIN = 200
 # A model that thinks longer than this does not come to an end (100,000 tokens and more).
 MAX_REASONING_CHARACTERS = 400_000
@@ -21,7 +21,7 @@ _JOINER = "\u200d"
 
 @dataclass
 class Limit:
-    """Lets `characters` through; what is beyond them is cut off behind a sentence, else behind a word."""
+    """Lets up to `characters` through, and cuts a longer text after a sentence, else after a word."""
 
     characters: int
     is_reached: bool = False
@@ -29,7 +29,7 @@ class Limit:
     _held: str = ""
 
     def take(self, text: str) -> str:
-        """What of the text so far can be shown by now."""
+        """The part of the text so far that can be shown now."""
         held = self._held + text
         free = max(0, self.characters - MARGIN - self._passed)
         shown, self._held = held[:free], held[free:]
@@ -41,19 +41,19 @@ class Limit:
         return shown
 
     def close(self) -> str:
-        """The rest of a reply that ended in time."""
+        """The rest of a reply that ended within the limit."""
         shown, self._held = self._held, ""
         return shown
 
     def begin_again(self) -> None:
-        """Nothing that was let through counts."""
+        """Reset the count: the text let through so far was withdrawn."""
         self._passed, self._held = 0, ""
 
 
 def shorten_reply(text: str, length: int) -> str:
-    """At most so many characters of the longer `text`: up to a sentence, a word, or at least a whole character.
+    """At most `length` characters of the longer `text`, cut after a sentence, a word, or at least a whole character.
 
-    >>> cut_off("It rains. I stay in bed today.", 22)
+    >>> shorten_reply("It rains. I stay in bed today.", 22)
     'It rains.'
     """
     ends = [end.end() for end in _SENTENCE_END.finditer(text, 0, length + 1) if end.end() <= length]
@@ -69,17 +69,17 @@ def shorten_reply(text: str, length: int) -> str:
 
 
 def _continues(character: str) -> bool:
-    """Whether it belongs to the character before it: an accent, a variation, a colour of skin."""
+    """Whether the character modifies the one before it: an accent, a variation selector, a skin tone."""
     is_modifier = "\U0001f3fb" <= character <= "\U0001f3ff"
     return character == _JOINER or is_modifier or unicodedata.category(character).startswith("M")
 
 
 @dataclass
 class VisibleReply:
-    """Takes the pieces of one streamed reply and gives what is to be shown.
+    """Takes the pieces of one streamed reply and returns the visible items.
 
-    `is_over`: the limit is reached, and no more has to be asked for. Of the whole reply: `text` is what is shown,
-    `reasoned` tells whether there was reasoning, `began_in_prompt` whether without an opening mark.
+    `is_over`: a limit is reached, and no more pieces are needed. For the whole reply: `text` is the visible text,
+    `reasoned` is whether there was reasoning, `began_in_prompt` whether it had no opening mark.
     """
 
     reasoning: ReasoningFilter
@@ -96,7 +96,7 @@ class VisibleReply:
         return self.limit.is_reached or self._received > MAX_REASONING_CHARACTERS
 
     def take(self, piece: str | Thought) -> list[Visible]:
-        """What this piece adds."""
+        """The visible items that this piece adds."""
         if isinstance(piece, Thought):
             self._received += len(piece.text)
             self.reasoned = True
@@ -110,8 +110,8 @@ class VisibleReply:
         return self._taken()
 
     def close(self, *, is_cut: bool) -> list[Visible]:
-        """What the end adds. `is_cut`: the model did not end by itself. Where it was waited for the end of reasoning
-        that began in the prompt, all of it was reasoning then."""
+        """The visible items that the end adds. `is_cut`: the model did not end by itself. If the text is still held
+        back then, all of it was reasoning that began in the prompt."""
         is_cut = is_cut or self.is_over
         if is_cut and self.reasoning.is_waiting:
             self.reasoned = self.began_in_prompt = True
