@@ -112,6 +112,35 @@ class Survey:
         found = schema.read(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
         return [one for one in found if one.record.id in wanted]
 
+    def check_line(self, line: RawLine) -> None:
+        """Note a good line. Raises BrokenLine for one that cannot be taken, whatever the others say."""
+        record, unknown = schema.check_record(line, self.types)
+        if record is None:
+            self.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
+            return
+        self.unknown.update(f"field {name[:80]!r} of {record.type}" for name in unknown)
+        if isinstance(record, PersonaRecord):
+            if self.persona is not None:
+                raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
+            self.persona = record
+        elif isinstance(record, HeaderRecord):
+            if self.has_header:
+                raise BrokenLine(line.number, "a second header")
+            self.has_header = True
+        elif isinstance(record, NodeRecord):
+            if record.id in links(record):
+                raise BrokenLine(line.number, "it refers to itself")
+            if has_our_vector(self.header, record):
+                try:
+                    record.vector(embedding.dimension())
+                except ValueError as error:
+                    raise BrokenLine(line.number, str(error)) from error
+        elif isinstance(record, EntityRecord) and record.merged_into == record.id:
+            raise BrokenLine(line.number, "it lives on in itself")
+        if len(self.sample) < LANGUAGE_SAMPLE and isinstance(record, MessageRecord | NodeRecord):
+            self.sample += record.content if isinstance(record, MessageRecord) else record.description
+        self.note(line, record)
+
     def note(self, line: RawLine, record: Record) -> None:
         is_linked = isinstance(record, NodeRecord) and bool(links(record) or record.orphaned)
         for name in (record.type, LINKED) if is_linked else (record.type,):
@@ -148,6 +177,40 @@ class Survey:
             values = getattr(self, name)
             setattr(self, name, array(values.typecode, (values[place] for place in keep)))
 
+    def drop_twins(self) -> None:
+        """Keep one of equal records with one id; reject a record with the id of a different one."""
+        twins: set[int] = set()
+        wrong: dict[int, str] = {}
+        for kind in self.types.keys() & self.places.keys():
+            places = self.places[kind]
+            _, group, sizes = np.unique(np.asarray(places.names), return_inverse=True, return_counts=True)
+            several = np.flatnonzero(sizes[group] > 1) if len(group) else ()
+            first: dict[str, Numbered[Any]] = {}
+            for one in schema.read(self.file, places, [int(place) for place in several]):
+                if one is (other := first.setdefault(one.record.id, one)):
+                    continue
+                if one.record.model_copy(update={"place": other.record.place}) == other.record:
+                    twins.add(one.number)
+                else:
+                    wrong[one.number] = f"another {kind} has the id {one.record.id!r}, too: line {other.number}"
+        if twins:
+            self.report(f"said twice, and taken once: {len(twins)} lines")
+            self.drop(twins)
+        if wrong:
+            self.leave_out(wrong)
+
+    def misquotes(self, known: Known | None) -> Iterator[tuple[int, str]]:
+        """The numbers of lines with a quote that does not occur in its message, and the reason."""
+        for first in range(0, len(self.quotes), QUOTES_AT_ONCE):
+            quotes = self.quotes[first : first + QUOTES_AT_ONCE]
+            cited = {message for _, message, _ in quotes}
+            contents = {one.record.id: one.record.content for one in self.called("message", cited)}
+            if known is not None and (others := cited - contents.keys()):
+                contents |= {given: content for given, (_, content) in known.contents(others).items()}
+            for number, message, quote in quotes:
+                if quote not in contents.get(message, ""):
+                    yield number, f"the quote does not occur in message {message!r}"
+
 
 def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: Report) -> Survey:
     """Check every line by itself. Raises ArchiveError, or BrokenLine unless bad lines are skipped."""
@@ -157,39 +220,10 @@ def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: R
         progress(line.size)
         survey.size += line.size
         try:
-            _check_line(survey, line)
+            survey.check_line(line)
         except BrokenLine as broken:
             survey.reject(broken.number, broken.reason)
     return survey
-
-
-def _check_line(survey: Survey, line: RawLine) -> None:
-    record, unknown = schema.check_record(line, survey.types)
-    if record is None:
-        survey.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
-        return
-    survey.unknown.update(f"field {name[:80]!r} of {record.type}" for name in unknown)
-    if isinstance(record, PersonaRecord):
-        if survey.persona is not None:
-            raise BrokenLine(line.number, "an archive holds one persona; this is a second one")
-        survey.persona = record
-    elif isinstance(record, HeaderRecord):
-        if survey.has_header:
-            raise BrokenLine(line.number, "a second header")
-        survey.has_header = True
-    elif isinstance(record, NodeRecord):
-        if record.id in links(record):
-            raise BrokenLine(line.number, "it refers to itself")
-        if has_our_vector(survey.header, record):
-            try:
-                record.vector(embedding.dimension())
-            except ValueError as error:
-                raise BrokenLine(line.number, str(error)) from error
-    elif isinstance(record, EntityRecord) and record.merged_into == record.id:
-        raise BrokenLine(line.number, "it lives on in itself")
-    if len(survey.sample) < LANGUAGE_SAMPLE and isinstance(record, MessageRecord | NodeRecord):
-        survey.sample += record.content if isinstance(record, MessageRecord) else record.description
-    survey.note(line, record)
 
 
 def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
@@ -229,7 +263,7 @@ def _quotes(record: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
 def drop_unusable(survey: Survey, known: Known | None) -> None:
     """Leave out records that cannot be taken because of other lines, and all that refer to them; `known` is the persona
     who has some of them already. Raises BrokenLine unless bad lines are skipped."""
-    _drop_twins(survey)
+    survey.drop_twins()
     # The hashes of ids that are known, but not in the file.
     elsewhere: dict[str, set[int]] = defaultdict(set)
     missing = _missing(survey, elsewhere)
@@ -251,32 +285,9 @@ def drop_unusable(survey: Survey, known: Known | None) -> None:
             circles[number] = "it lives on in nobody: a circle"
     if circles:
         survey.leave_out(circles)
-    while wrong := dict(_misquotes(survey, known)):
+    while wrong := dict(survey.misquotes(known)):
         survey.leave_out(wrong)
         _settle_references(survey, elsewhere)
-
-
-def _drop_twins(survey: Survey) -> None:
-    """Keep one of equal records with one id; reject a record with the id of a different one."""
-    twins: set[int] = set()
-    wrong: dict[int, str] = {}
-    for kind in survey.types.keys() & survey.places.keys():
-        places = survey.places[kind]
-        _, group, sizes = np.unique(np.asarray(places.names), return_inverse=True, return_counts=True)
-        several = np.flatnonzero(sizes[group] > 1) if len(group) else ()
-        first: dict[str, Numbered[Any]] = {}
-        for one in schema.read(survey.file, places, [int(place) for place in several]):
-            if one is (other := first.setdefault(one.record.id, one)):
-                continue
-            if one.record.model_copy(update={"place": other.record.place}) == other.record:
-                twins.add(one.number)
-            else:
-                wrong[one.number] = f"another {kind} has the id {one.record.id!r}, too: line {other.number}"
-    if twins:
-        survey.report(f"said twice, and taken once: {len(twins)} lines")
-        survey.drop(twins)
-    if wrong:
-        survey.leave_out(wrong)
 
 
 def _settle_references(survey: Survey, elsewhere: Mapping[str, set[int]]) -> None:
@@ -311,16 +322,3 @@ def _lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
         places = survey.places[kind]
         chosen = np.flatnonzero(np.isin(np.asarray(places.numbers), list(numbers)))
         yield from schema.read(survey.file, places, chosen.tolist())
-
-
-def _misquotes(survey: Survey, known: Known | None) -> Iterator[tuple[int, str]]:
-    """The numbers of lines with a quote that does not occur in its message, and the reason."""
-    for first in range(0, len(survey.quotes), QUOTES_AT_ONCE):
-        quotes = survey.quotes[first : first + QUOTES_AT_ONCE]
-        cited = {message for _, message, _ in quotes}
-        contents = {one.record.id: one.record.content for one in survey.called("message", cited)}
-        if known is not None and (others := cited - contents.keys()):
-            contents |= {given: content for given, (_, content) in known.contents(others).items()}
-        for number, message, quote in quotes:
-            if quote not in contents.get(message, ""):
-                yield number, f"the quote does not occur in message {message!r}"
