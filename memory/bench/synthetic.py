@@ -114,6 +114,38 @@ class Life:
             words += self.dice.choices(tongue.words, cum_weights=tongue.cumulated, k=1)
         return tongue.joint.join(words) + tongue.end
 
+    def message(self, session: Session, topic: int, place: int) -> Message:
+        content = self.line(topic)
+        at = session.started_at + timedelta(seconds=40 * place)
+        return Message(
+            session=session,
+            persona_id=session.persona_id,
+            role=Message.Role.PERSONA if place % 2 else Message.Role.USER,
+            content=content,
+            token_count=tokens(content),
+            day=at.date(),
+            created_at=at,
+        )
+
+    def node(self, persona: Persona, source: "SpokenLine") -> ConceptNode:
+        """A memory of what was said; of every other one the day is known."""
+        at = BEGINNING + (NOW - BEGINNING) * self.dice.random()
+        day = at.date() if self.dice.random() < DATED else None
+        return ConceptNode(
+            persona=persona,
+            kind=self.dice.choices(["event", "thought", "expectation"], [8, 2, 0.1])[0],
+            description=self.line(source.topic),
+            emotional_impact=self.dice.randint(-6, 8),
+            relational_tags=["unresolved"] if self.dice.random() < 0.1 else [],
+            session_id=source.session,
+            source=ConceptNode.Source.EXTRACTION,
+            event_time_start=day,
+            event_time_end=day,
+            created_at=at,
+            content_hash=str(self.dice.getrandbits(64)),
+            embedding_model=embedding.name(),
+        )
+
     def question(self, *, dated: bool = False) -> list[str]:
         """Four lines of one topic, the last one a question; `dated` asks about certain days."""
         topic = self.dice.randrange(TOPICS)
@@ -167,7 +199,7 @@ def write_life(
     with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
         for first in range(0, count, BATCH):
             sources = life.dice.choices(lines, k=min(BATCH, count - first))
-            nodes = [_node(persona, life, source) for source in sources]
+            nodes = [life.node(persona, source) for source in sources]
             places = life.meanings.around([source.topic for source in sources])
             with transaction.atomic():
                 ConceptNode.objects.bulk_create(nodes)
@@ -197,7 +229,7 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
                 )
                 topics = [life.dice.randrange(TOPICS) for _ in sessions]
                 messages = [
-                    _message(life, session, topic, place)
+                    life.message(session, topic, place)
                     for session, topic in zip(sessions, topics, strict=True)
                     for place in range(LINES_A_TALK)
                 ]
@@ -210,40 +242,6 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
             ]
             bar.update(len(messages))
     return stored
-
-
-def _message(life: Life, session: Session, topic: int, place: int) -> Message:
-    content = life.line(topic)
-    at = session.started_at + timedelta(seconds=40 * place)
-    return Message(
-        session=session,
-        persona_id=session.persona_id,
-        role=Message.Role.PERSONA if place % 2 else Message.Role.USER,
-        content=content,
-        token_count=tokens(content),
-        day=at.date(),
-        created_at=at,
-    )
-
-
-def _node(persona: Persona, life: Life, source: SpokenLine) -> ConceptNode:
-    """A memory of what was said; of every other one the day is known."""
-    at = BEGINNING + (NOW - BEGINNING) * life.dice.random()
-    day = at.date() if life.dice.random() < DATED else None
-    return ConceptNode(
-        persona=persona,
-        kind=life.dice.choices(["event", "thought", "expectation"], [8, 2, 0.1])[0],
-        description=life.line(source.topic),
-        emotional_impact=life.dice.randint(-6, 8),
-        relational_tags=["unresolved"] if life.dice.random() < 0.1 else [],
-        session_id=source.session,
-        source=ConceptNode.Source.EXTRACTION,
-        event_time_start=day,
-        event_time_end=day,
-        created_at=at,
-        content_hash=str(life.dice.getrandbits(64)),
-        embedding_model=embedding.name(),
-    )
 
 
 class Meanings:
