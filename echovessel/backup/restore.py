@@ -48,6 +48,20 @@ class BackupState:
     told: ForgetLog | None = None
     closed: revocations.Revocations = NOTHING_CLOSED
 
+    @classmethod
+    def read(cls, now: datetime) -> "BackupState":
+        """What the living database tells, of whatever state it is."""
+        if not _database().exists():
+            return cls(is_there=False)
+        try:
+            if not connection.introspection.table_names():
+                return cls(is_there=True, told=ForgetLog())
+            return cls(True, User.objects.count(), forget_replay().read_log(), revocations.read_revocations(now))
+        except (DatabaseError, ImproperlyConfigured):
+            return cls(is_there=True)
+        finally:
+            connections.close_all()
+
     @property
     def is_empty(self) -> bool:
         """Whether nobody would miss it."""
@@ -89,7 +103,7 @@ def restore(
             raise RestoreRefused(fault)
         if fault := migration_history.fault(said.applied_migrations):
             raise RestoreRefused(fault)
-        before = _read_state(now)
+        before = BackupState.read(now)
         if not before.is_empty and not force:
             raise RestoreRefused(before.why_kept())
         needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
@@ -133,20 +147,6 @@ def _database() -> Path:
 
 def _key() -> str:
     return str(connection.settings_dict["OPTIONS"].get("key") or "")
-
-
-def _read_state(now: datetime) -> BackupState:
-    """What the living database tells, of whatever state it is."""
-    if not _database().exists():
-        return BackupState(is_there=False)
-    try:
-        if not connection.introspection.table_names():
-            return BackupState(is_there=True, told=ForgetLog())
-        return BackupState(True, User.objects.count(), forget_replay().read_log(), revocations.read_revocations(now))
-    except (DatabaseError, ImproperlyConfigured):
-        return BackupState(is_there=True)
-    finally:
-        connections.close_all()
 
 
 @contextmanager
