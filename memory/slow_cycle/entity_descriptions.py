@@ -47,6 +47,31 @@ class Subject:
     def through(self) -> int:
         return self.events[-1].pk
 
+    def request(self, persona: Persona) -> llm.Request:
+        entity = self.entity
+        names = list(entity.aliases.values_list("text", flat=True)[:MAX_NAMES])
+        return prompt.request(
+            persona,
+            "entity",
+            tier="medium",
+            max_tokens=knobs.slow_cycle_entity_tokens(),
+            values={
+                "names": " / ".join(dict.fromkeys([entity.canonical_name, *names])),
+                "kind": entity.kind,
+                "description": entity.description,
+                "events": prompt.format_memories(persona, self.events),
+            },
+            material={
+                "name": entity.canonical_name,
+                "kind": entity.kind,
+                "description": entity.description,
+                "events": [
+                    {"id": f"e{event.pk}", "description": event.description, "emotional_impact": event.emotional_impact}
+                    for event in self.events
+                ],
+            },
+        )
+
 
 @dataclass(frozen=True)
 class Description:
@@ -67,7 +92,7 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
     """
     descriptions: list[Description] = []
     for subject in due_subjects(lease.row.persona):
-        request = _request(lease.row.persona, subject)
+        request = subject.request(lease.row.persona)
         room -= cost(request)
         if room < 0:
             break
@@ -149,32 +174,6 @@ def write(persona: Persona, described: Description) -> str:
 
 
 # --- asking -------------------------------------------------------------------------------------------------------
-def _request(persona: Persona, subject: Subject) -> llm.Request:
-    entity = subject.entity
-    names = list(entity.aliases.values_list("text", flat=True)[:MAX_NAMES])
-    return prompt.request(
-        persona,
-        "entity",
-        tier="medium",
-        max_tokens=knobs.slow_cycle_entity_tokens(),
-        values={
-            "names": " / ".join(dict.fromkeys([entity.canonical_name, *names])),
-            "kind": entity.kind,
-            "description": entity.description,
-            "events": prompt.format_memories(persona, subject.events),
-        },
-        material={
-            "name": entity.canonical_name,
-            "kind": entity.kind,
-            "description": entity.description,
-            "events": [
-                {"id": f"e{event.pk}", "description": event.description, "emotional_impact": event.emotional_impact}
-                for event in subject.events
-            ],
-        },
-    )
-
-
 def shorten_description(text: str) -> str:
     """At most 400 characters; whole sentences, if one ends within them.
 

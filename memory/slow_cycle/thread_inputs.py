@@ -25,7 +25,6 @@ from memory.store import vectors
 from persona.models import Persona
 
 MAX_EARLIER_READ = 200
-MIN_COSINE = 0.3  # an earlier memory that is shown is at least so near to a new one
 
 
 @dataclass(frozen=True)
@@ -58,7 +57,8 @@ def read_matters(persona: Persona, events: Sequence[ConceptNode], now: datetime)
     unthreaded = list(loose.newest_first()[:MAX_EARLIER_READ])
     last = [node for thread in threads for node in current[thread]]
     tellings = _tell(persona, [*events, *unthreaded, *last])
-    nearness = {node.pk: _nearness(tellings[node.pk], [tellings[event.pk] for event in events]) for node in unthreaded}
+    fresh = [tellings[event.pk] for event in events]
+    nearness = {node.pk: thread_rules.nearness(tellings[node.pk], fresh) for node in unthreaded}
     near = sorted((node for node in unthreaded if nearness[node.pk] > 0), key=lambda node: -nearness[node.pk])
     return Matters(
         threads,
@@ -72,13 +72,6 @@ def format_thread(thread: Thread) -> Neutral:
     """A thread of `read_matters` as "[t3] (open) The flat in Basel: We saw it on Monday."."""
     newest = members_of(thread)[0]
     return Neutral(f"[t{thread.pk}] ({thread.state}) {one_line(thread.title)}: {one_line(newest.description)}")
-
-
-def _nearness(memory: Telling, events: Sequence[Telling]) -> float:
-    """How near an earlier memory is to one of the events; what is of one matter comes first. 0 for none."""
-    best = max((thread_rules.likeness(memory, event) for event in events), default=0.0)
-    is_one = any(thread_rules.is_one_matter(memory, event) for event in events)
-    return is_one + best if is_one or best >= MIN_COSINE else 0.0
 
 
 def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:

@@ -23,6 +23,7 @@ from memory.models import ConceptNode, Thread
 MIN_NEW = 3
 MIN_SHARED = 2
 LAST_MEMBERS = 6
+MIN_COSINE = 0.3  # an earlier memory that is shown is at least so near to a new one
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,3 +138,10 @@ def _state(members: Sequence[Telling]) -> str:
     """Ended where the newest says so."""
     newest = max(members, key=lambda one: (one.day, one.key))
     return Thread.State.ENDED if tells_an_end(newest.text) else Thread.State.OPEN
+
+
+def nearness(memory: Telling, events: Sequence[Telling]) -> float:
+    """How near an earlier memory is to one of the events; what is of one matter comes first. 0 for none."""
+    best = max((likeness(memory, event) for event in events), default=0.0)
+    is_one = any(is_one_matter(memory, event) for event in events)
+    return is_one + best if is_one or best >= MIN_COSINE else 0.0
