@@ -68,7 +68,7 @@ class DiscordPackage:
                 source_id = f"discord:{channel_id}" if channel_id else digest("discord_package", title, number)
                 where = title or _("channel %d") % number
                 reader.places.begin(source_id)
-                ordered = oldest_first(_messages(source, file), _at, weight, options.limits, newest_first=True)
+                ordered = oldest_first(reader.messages_in(source, file), _at, weight, options.limits, newest_first=True)
                 yield from reader.read_session(title, source_id, where, ordered)
 
 
@@ -96,22 +96,6 @@ def _owner(source: Source) -> str:
     return _OWNER
 
 
-def _messages(source: Source, file: str) -> Iterator[Any]:
-    sample = source.sample.inside(file) if file else source.sample
-    if sample.paths or sample.text.lstrip().startswith("["):
-        yield from objects(source, file)
-        return
-    if not file:
-        shape = shape_of(sample.text)
-        yield from (record for _where, record in records(source, shape)) if shape else ()
-        return
-    lines = (f"{line.text}\n" for line in source.lines(file))
-    try:
-        yield from csv.DictReader(lines, strict=True)
-    except csv.Error as error:
-        raise ImportRejected("table_broken", file) from error
-
-
 def _at(message: Any) -> datetime | None:
     """In UTC, whether the file says so or not."""
     written = word(table(message).get("Timestamp"))
@@ -123,6 +107,21 @@ class _OwnMessages(SessionReader):
     def __init__(self, limits: Limits, owner: str) -> None:
         super().__init__(limits)
         self.owner = owner
+
+    def messages_in(self, source: Source, file: str) -> Iterator[Any]:
+        sample = source.sample.inside(file) if file else source.sample
+        if sample.paths or sample.text.lstrip().startswith("["):
+            yield from objects(source, file)
+            return
+        if not file:
+            shape = shape_of(sample.text)
+            yield from (record for _where, record in records(source, shape)) if shape else ()
+            return
+        lines = (f"{line.text}\n" for line in source.lines(file))
+        try:
+            yield from csv.DictReader(lines, strict=True)
+        except csv.Error as error:
+            raise ImportRejected("table_broken", file) from error
 
     def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         text, media = word(message.get("Contents")), word(message.get("Attachments")).strip()

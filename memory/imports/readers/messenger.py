@@ -60,6 +60,26 @@ class _Chat:
     def source_id(self) -> str:
         return self.thread or digest("messenger", self.title, *sorted(self.people))
 
+    @classmethod
+    def read(cls, source: Source, files: list[str]) -> "_Chat":
+        chat = cls(files)
+        for file in files:
+            with within(file):
+                chat.garbled = chat.garbled or is_garbled(source.texts(file))
+        known: dict[str, str] = {}
+        for file in files[:1]:
+            with within(file):
+                for place, value in values(source, (*_HEAD, *_PEOPLE[:1], "participants"), file):
+                    if place == "participants":
+                        chat.people += [word(one) or word(table(one).get("name")) for one in array(value)[:_MAX_PEOPLE]]
+                    else:
+                        known.setdefault(place, word(value))
+        chat.people = [repair(name, chat.garbled) for name in chat.people if name]
+        title = known.get("title") or _SUFFIX.sub("", known.get("threadName", ""))
+        chat.title = repair(title, chat.garbled)
+        chat.thread = known.get("thread_path") or known.get("threadName", "")
+        return chat
+
 
 class Messenger:
     name = "messenger"
@@ -81,7 +101,7 @@ class Messenger:
             numbered = _NUMBERED.search(name)
             key = name[: numbered.start()] if numbered else f"{name}\0"
             groups.setdefault(key, []).append((int(numbered[1]) if numbered else 0, name))
-        chats = [_chat(source, [name for _n, name in sorted(group, reverse=True)]) for group in groups.values()]
+        chats = [_Chat.read(source, [name for _n, name in sorted(group, reverse=True)]) for group in groups.values()]
         reader = _Chats(options.limits, _owner(source, chats))
         for number, chat in enumerate(chats, start=1):
             reader.begin(chat)
@@ -97,26 +117,6 @@ def _is_chat(sample: Sample) -> bool:
     """Whether it holds a chat; one without messages has other marks."""
     paths = sample.paths
     return "participants" in paths and "messages" in paths and bool(paths & (_SENDERS | _EMPTY_CHATS))
-
-
-def _chat(source: Source, files: list[str]) -> _Chat:
-    chat = _Chat(files)
-    for file in files:
-        with within(file):
-            chat.garbled = chat.garbled or is_garbled(source.texts(file))
-    known: dict[str, str] = {}
-    for file in files[:1]:
-        with within(file):
-            for place, value in values(source, (*_HEAD, *_PEOPLE[:1], "participants"), file):
-                if place == "participants":
-                    chat.people += [word(one) or word(table(one).get("name")) for one in array(value)[:_MAX_PEOPLE]]
-                else:
-                    known.setdefault(place, word(value))
-    chat.people = [repair(name, chat.garbled) for name in chat.people if name]
-    title = known.get("title") or _SUFFIX.sub("", known.get("threadName", ""))
-    chat.title = repair(title, chat.garbled)
-    chat.thread = known.get("thread_path") or known.get("threadName", "")
-    return chat
 
 
 def _owner(source: Source, chats: list[_Chat]) -> str:

@@ -15,9 +15,8 @@ from typing import Any
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import reason_of, values
-from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
+from memory.imports.readers.lines import SessionReader, array, moment, storable, table, word
 from memory.imports.readers.pam_hashes import Checksum, fits
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
@@ -174,41 +173,40 @@ def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found
             outline.last = word(value.get("id"))
             outline.parents[outline.last] = word(value.get("parent_id"))
     outline.names = {role: names[0] for role, names in named.items() if len(names) == 1 and names[0]}
-    places = ContentIds()
-    places.begin(source_id or title)
-    lines = _lines(source, member, outline, places, limits)
-    yield from sessions_of(title, source_id or digest("talk", member, title), member, lines, limits)
+    reader = _Messages(limits, member, outline)
+    reader.places.begin(source_id or title)
+    messages = (value for _place, value in values(source, ("messages.item",), member))
+    yield from reader.read_session(title, source_id or digest("talk", member, title), member, messages)
 
 
-def _lines(
-    source: Source, member: str, outline: _Outline, places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
-    branch = outline.chosen_branch()
-    for number, (_place, value) in enumerate(values(source, ("messages.item",), member), 1):
-        where = _("message %d") % number
-        where = f"{member}, {where}" if member else where
-        if not isinstance(value, dict):
-            yield Skipped(where, reason_of(value))
-            continue
-        source_id, role = word(value.get("id")), word(value.get("role"))
+class _Messages(SessionReader):
+    def __init__(self, limits: Limits, member: str, outline: _Outline) -> None:
+        super().__init__(limits)
+        self.member, self.outline, self.branch = member, outline, outline.chosen_branch()
+
+    def place_of(self, session: str, number: int) -> str:
+        return ", ".join(filter(None, (self.member, _("message %d") % number)))
+
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+        source_id, role = word(message.get("id")), word(message.get("role"))
         # The words of a message; its parts are paragraphs.
-        content = table(value.get("content"))
+        content = table(message.get("content"))
         texts = [table(part).get("text") for part in array(content.get("parts"))]
         text = content.get("text")
         text = text if isinstance(text, str) else "\n\n".join(part for part in texts if isinstance(part, str))
-        if branch is not None and source_id not in branch:
+        if self.branch is not None and source_id not in self.branch:
             yield Skipped(where, "not_chosen")
-        elif value.get("is_thought") is True:
+        elif message.get("is_thought") is True:
             yield Skipped(where, "thinking")
         elif role not in ROLES:
             yield Skipped(where, _SILENT.get(role, "unknown"))
-        elif not text and (value.get("attachments") or content.get("parts")):
+        elif not text and (message.get("attachments") or content.get("parts")):
             yield Skipped(where, "media")
         else:
-            ours, at = table(value.get("raw_metadata")), moment(value.get("created_at"))
-            speaker = word(ours.get("speaker")) or outline.names.get(role, role)
+            ours, at = table(message.get("raw_metadata")), moment(message.get("created_at"))
+            speaker = word(ours.get("speaker")) or self.outline.names.get(role, role)
             side = OTHER if ours.get("side") == OTHER else ROLES[role]
-            yield message_of(speaker, text, at, where, limits, places, source_id, side)
+            yield self.line(speaker, text, at, where, source_id, side)
 
 
 FORMATS = (PortableMemory(),)
