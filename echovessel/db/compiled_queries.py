@@ -1,7 +1,7 @@
-"""Statements of the hot path: composed once, then run again and again with other values.
+"""Compiled queries for the hot path: the SQL is composed once and then run with other values.
 
-Django composes the SQL of a query anew whenever it is asked, which takes several times as long as SQLite takes to
-answer (a row by its key: 0.35 ms, of which 0.03 are SQLite's). A turn has three dozen such queries.
+Django composes the SQL of a query each time it runs, which takes several times as long as SQLite needs to answer (a row
+by its key: 0.35 ms, of which 0.03 are SQLite's). A turn has three dozen such queries.
 
     newest = Query(lambda persona: Message.objects.filter(persona=persona).order_by("-id")[:1])
     newest(persona.pk)  # a list of messages
@@ -21,11 +21,11 @@ from django.db.models import query as django_query
 from django.db.models.sql import UpdateQuery
 
 Row = TypeVar("Row")
-populators: Any = django_query.get_related_populators  # stubs know it with an argument that Django 6 adds
+populators: Any = django_query.get_related_populators  # django-stubs lacks an argument that Django 6 adds
 
 
 class _Value(Expression):
-    """The place of a value that is given when the statement is run."""
+    """Placeholder of a value that is passed when the statement is run."""
 
     def __init__(self, place: int) -> None:
         super().__init__()
@@ -36,8 +36,8 @@ class _Value(Expression):
 
 
 class _Statement:
-    """SQL and its parameters, some of them yet to be given. Texts that are known stand in the SQL itself: SQLite uses
-    an index of some rows alone only where it reads their condition."""
+    """SQL and its parameters, some of them placeholders. Constant texts are written into the SQL itself, because SQLite
+    uses a partial index only if it can read the condition."""
 
     def __init__(self, compiler: Any) -> None:
         self.compiler = compiler
@@ -51,7 +51,8 @@ class _Statement:
 
 
 class Query(Generic[Row]):
-    """A query of rows: models, with those that `select_related` names, or tuples of a `values_list`."""
+    """A compiled query that returns model instances (with the relations of `select_related`) or tuples of a
+    `values_list`."""
 
     def __init__(self, build: Callable[..., "QuerySet[Any, Row]"]) -> None:
         self._build = build
@@ -97,13 +98,13 @@ class Query(Generic[Row]):
 
 
 class Update:
-    """A change of rows: which, and the new value of each of their fields. A dict becomes JSON."""
+    """A compiled UPDATE: `build` returns the rows and the new values by field. A dict is stored as JSON."""
 
     def __init__(self, build: Callable[..., tuple["QuerySet[Any]", Mapping[str, Any]]]) -> None:
         self._build = build
 
     def __call__(self, *given: Any) -> int:
-        """How many rows were changed."""
+        """Run the update and return the number of changed rows."""
         with connection.cursor() as cursor:
             self._statement.run(cursor, given)
             return int(cursor.rowcount)
@@ -117,7 +118,7 @@ class Update:
 
 
 def insert(row: Model) -> None:
-    """Store a new row whose key the database gives. Nobody is told, as `post_save` would."""
+    """Insert one row and set its key from the database. Sends no signals."""
     sql, fields = _insertion(type(row))
     with connection.cursor() as cursor:
         cursor.execute(sql, [field.get_db_prep_save(field.pre_save(row, True), connection) for field in fields])

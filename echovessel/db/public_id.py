@@ -1,4 +1,4 @@
-"""Public identity: what people and programs see is a UUID; the rowid serves joins and indexes."""
+"""Public ids: people and programs see a UUID; the rowid serves joins and indexes."""
 
 import uuid
 
@@ -9,7 +9,7 @@ from echovessel.db.text_columns import DELETE_ROW, TextColumn
 
 
 class PublicId(models.Model):
-    """A row with a public UUID, and the id it had in an archive it came from, if any."""
+    """A row with a public UUID and, if it was imported, its id in the archive."""
 
     uuid = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
     external_id = models.CharField(_("id in an archive"), max_length=200, null=True, blank=True, editable=False)
@@ -20,7 +20,7 @@ class PublicId(models.Model):
 
 
 def parse_uuid(text: str) -> uuid.UUID | None:
-    """The id that `text` is, if it is one."""
+    """The UUID that `text` spells, or None."""
     try:
         return uuid.UUID(text)
     except ValueError:

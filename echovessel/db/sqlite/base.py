@@ -35,26 +35,27 @@ from django.utils.dateparse import parse_date, parse_datetime, parse_time
 
 OLDEST = (3, 51, 3)  # the first release without the WAL-reset corruption bug, 2026-03-13
 TIMEOUT_S = 20.0
-# The driver keeps 128 prepared, and our triggers are prepared with them: with twice as many SQLite takes a fifth less
-# time for what consolidation asks. At most 3 MB for each connection.
+# Prepared statements per connection, which include those of our triggers. With 256 in place of the driver's 128, SQLite
+# needs a fifth less time for the queries of consolidation. At most 3 MB per connection.
 CACHED_STATEMENTS = 256
 
-# Every connection, in this order, after _write_ahead. No mmap_size: with it a WAL reset has corrupted files in
+# Set on every connection in this order, after _write_ahead. No mmap_size: with it, a WAL reset has corrupted files in
 # public reports.
 PRAGMAS = {
     "foreign_keys": "ON",
-    "recursive_triggers": "ON",  # what rests on nothing any more goes, and with it what rested on that alone
-    "legacy_alter_table": "OFF",  # else a table cannot be renamed inside a transaction
+    "recursive_triggers": "ON",  # a row left without support is deleted, and recursively rows that only it supported
+    "legacy_alter_table": "OFF",  # otherwise a table cannot be renamed inside a transaction
     "synchronous": "NORMAL",  # a power cut may lose the last commit, never the file
-    "secure_delete": "ON",  # forgotten words leave the pages, not only the index
-    "temp_store": "MEMORY",  # and no copy of them in a temporary file
+    "secure_delete": "ON",  # forgotten words are erased from the pages, not only from the index
+    "temp_store": "MEMORY",  # and are not copied to a temporary file
     "cache_size": "-16000",  # KiB
     "journal_size_limit": "67108864",  # bytes
 }
 
 
 def load_driver() -> ModuleType:
-    """Return the DB-API module of sqlcipher3; raise ImproperlyConfigured with how to mend what is missing."""
+    """Return the DB-API module of sqlcipher3. Raises ImproperlyConfigured with instructions if it is missing or too
+    old."""
     try:
         driver = importlib.import_module("sqlcipher3.dbapi2")
     except ImportError as error:
@@ -72,7 +73,7 @@ def load_driver() -> ModuleType:
 
 
 def vector_extension() -> str:
-    """Return the path of the vec0 extension, or raise ImproperlyConfigured with how to mend its absence."""
+    """Return the path of the vec0 extension. Raises ImproperlyConfigured with instructions if it is missing."""
     try:
         return importlib.import_module("sqlite_vec").loadable_path()
     except ImportError as error:
@@ -85,7 +86,7 @@ def vector_extension() -> str:
 Database: Any = load_driver()
 VECTOR_EXTENSION = vector_extension()
 
-# The same that Django registers on the standard library's module. A bool is b"1" or b"0".
+# The converters and adapters that Django registers on the standard library's module. A bool is b"1" or b"0".
 Database.register_converter("bool", b"1".__eq__)
 Database.register_converter("date", base.decoder(parse_date))
 Database.register_converter("time", base.decoder(parse_time))
@@ -97,7 +98,7 @@ Database.register_adapter(datetime.datetime, base.adapt_datetime)
 
 
 def key_pragma(key: str) -> str:
-    """Return the statement that must be a connection's first.
+    """Return the PRAGMA that must be the first statement of a connection.
 
     >>> key_pragma("it's me")
     "PRAGMA key = 'it''s me'"
@@ -135,7 +136,7 @@ def _with_question_marks(query: str) -> str:
 
 
 class DatabaseFeatures(features.DatabaseFeatures):
-    """What this driver's SQLite can do; Django asks the standard library's, which may be years older."""
+    """Features of this driver's SQLite; Django would ask the standard library's, which may be years older."""
 
     minimum_database_version = OLDEST
     can_alter_table_drop_column = True
@@ -163,7 +164,7 @@ class DatabaseCreation(StockCreation):
         return name
 
     def _clone_test_db(self, suffix: str, verbosity: int, keepdb: bool = False) -> None:
-        # A clone is a copy of the main file alone: what is still in the write-ahead log goes there first.
+        # A clone copies only the main file, so the write-ahead log is moved into it first.
         with self.connection.cursor() as cursor:
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         self.connection.close()
@@ -180,7 +181,7 @@ class DatabaseCreation(StockCreation):
         if self.is_in_memory_db(self.connection.settings_dict["NAME"]):
             super().setup_worker_connection(_worker_id)
             return
-        # In place, so that the threads of this worker open the clone too.
+        # The dict is changed in place, so that the threads of this worker open the clone too.
         self.connection.settings_dict.update(self.get_test_db_clone_settings(str(_worker_id)))
         self.connection.close()
 
@@ -191,10 +192,10 @@ def _remove_companions(name: str | os.PathLike[str]) -> None:
 
 
 def _write_ahead(connection: Any, patience_s: float) -> None:
-    """Bring the file into WAL mode, waiting for others who are at it or who write.
+    """Switch the file to WAL mode, waiting for other connections that switch or write.
 
-    SQLite refuses the change at once, whatever the busy timeout, where two connections to a new file would
-    wait for each other. The one refused waits for the other's write lock, as any writer does, and looks again.
+    Where two connections to a new file would wait for each other, SQLite refuses the change immediately, whatever the
+    busy timeout. The refused connection then waits for the write lock like any writer, and tries again.
     """
     deadline = time.monotonic() + patience_s
     while True:
@@ -210,9 +211,9 @@ def _write_ahead(connection: Any, patience_s: float) -> None:
 
 
 class DatabaseWrapper(base.DatabaseWrapper):
-    """Connections with our pragmas and sqlite-vec; transactions take the write lock when they begin."""
+    """Connections with our pragmas and sqlite-vec. Transactions take the write lock when they begin."""
 
-    Database = Database  # Django maps this driver's exceptions to its own by it
+    Database = Database  # Django maps this driver's exceptions through it
     creation_class = DatabaseCreation
     features_class = DatabaseFeatures
     init_commands: list[str]
@@ -223,8 +224,8 @@ class DatabaseWrapper(base.DatabaseWrapper):
         params.setdefault("cached_statements", CACHED_STATEMENTS)
         params.setdefault("key", "")
         if "transaction_mode" not in self.settings_dict["OPTIONS"]:
-            # A transaction that reads first and writes later cannot wait for the lock under DEFERRED: with
-            # six processes 78-94 % of such transactions failed at once with "database is locked", none under
+            # Under DEFERRED, a transaction that reads first and writes later cannot wait for the lock: with six
+            # processes, 78-94 % of such transactions failed immediately with "database is locked", none under
             # IMMEDIATE.
             self.transaction_mode = "IMMEDIATE"
         return params
@@ -238,7 +239,7 @@ class DatabaseWrapper(base.DatabaseWrapper):
             patience_s = params["timeout"]
             if key:
                 connection.execute(key_pragma(key))
-            # Raise ImproperlyConfigured where the file and the key do not belong together.
+            # Raise ImproperlyConfigured if the key does not fit the file.
             try:
                 connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             except Database.DatabaseError as error:

@@ -1,8 +1,7 @@
-"""Many new rows at once: a hundred with a statement that is composed once, and what triggers would do for each row
-done once for all.
+"""Bulk inserts: a hundred rows per statement, and the work of triggers done once for all rows.
 
-Django's `bulk_create` composes a statement for every 30 rows. At the end of every statement FTS5 writes out what its
-triggers gave it: a row at a time takes twice as long as a hundred, which take no longer than one SELECT of all.
+Django's `bulk_create` composes a statement for every 30 rows. FTS5 flushes the entries of its triggers at the end of
+every statement: row by row this takes twice as long as by the hundred, which takes no longer than one INSERT … SELECT.
 """
 
 import json
@@ -21,23 +20,23 @@ from django.db.models.base import ModelState
 from echovessel.db.sqlite import triggers
 from echovessel.db.sqlite.triggers import Trigger
 
-# From so many rows on it is worth the while to set triggers aside: each costs the schema's reading anew, and that by
-# every process that has the database open.
+# From this number of rows on, dropping the triggers pays off: each drop makes every process that has the database open
+# read the schema again.
 MANY = 400
-# Rows of one statement.
+# Rows per statement.
 TOGETHER = 100
 
 
-# What stands in these fields the driver takes as it is.
+# Values of these fields are passed to the driver unchanged.
 _PLAIN = (models.CharField, models.TextField, models.IntegerField, models.BooleanField, models.ForeignKey)
 M = TypeVar("M", bound=models.Model)
 
 
 def row(model: type[M], **values: Any) -> M:
-    """A row to be: these values by attribute (`persona_id`, not `persona`), and what the fields suppose of the rest.
+    """Build an unsaved row from values by attribute name (`persona_id`, not `persona`) and the defaults of the other
+    fields.
 
-    It is what the constructor makes, at a fifth of its price: nobody listens to it being made, and no relation is
-    looked at.
+    The result equals the constructor's, at a fifth of its cost: it sends no signals and looks at no relations.
     """
     constant, made_anew = _supposed(model)
     unsaved = model.__new__(model)
@@ -52,7 +51,7 @@ def row(model: type[M], **values: Any) -> M:
 
 @cache
 def _supposed(model: type[models.Model]) -> tuple[Mapping[str, Any], Sequence[tuple[str, Callable[[], Any]]]]:
-    """What fields of a model are without being said: what always is the same, and what is made for each row."""
+    """The field defaults of a model: the constant ones, and those computed for each row."""
     fields = model._meta.concrete_fields
     anew = [field for field in fields if field.has_default() and callable(field.default)]
     constant = {field.attname: field.get_default() for field in fields if field not in anew}
@@ -60,9 +59,9 @@ def _supposed(model: type[models.Model]) -> tuple[Mapping[str, Any], Sequence[tu
 
 
 def insert(rows: Sequence[models.Model]) -> None:
-    """Store new rows of one model in their order, and give each its key where the database numbers them. Call in a
-    transaction, which holds the write lock: keys are counted on here. What a field does before it is saved it does not
-    do: `auto_now_add` keeps the time that is given."""
+    """Insert new rows of one model in their order, and set keys that the database numbers. Call in a transaction: it
+    holds the write lock, on which the reserved keys depend. `pre_save` of the fields is not called, so an
+    `auto_now_add` field keeps the value it has."""
     if not rows:
         return
     model = type(rows[0])
@@ -76,8 +75,8 @@ def insert(rows: Sequence[models.Model]) -> None:
 
 
 def insert_values(model: type[models.Model], names: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
-    """Store rows that are given as the values of these attributes; every other column must have its default in the
-    database, or be its key. Call in a transaction."""
+    """Insert rows given as values of these attributes. Every other column must have a database default or be the key.
+    Call in a transaction."""
     fields = {field.attname: field for field in model._meta.concrete_fields}
     prepared = [
         (place, _prepared(fields[name])) for place, name in enumerate(names) if not isinstance(fields[name], _PLAIN)
@@ -99,15 +98,15 @@ def insert_values(model: type[models.Model], names: Sequence[str], rows: Iterabl
 
 @lru_cache(64)
 def _statement(table: str, columns: Sequence[str], rows: int) -> str:
-    """One that stores so many rows."""
+    """An INSERT of `rows` rows."""
     row = f"({', '.join(['%s'] * len(columns))})"
     names = ", ".join(f'"{column}"' for column in columns)
     return f'INSERT INTO "{table}" ({names}) VALUES {", ".join([row] * rows)}'
 
 
 def _prepared(field: "models.Field[Any, Any]") -> Callable[[Any], Any]:
-    """What makes of a value what the driver takes: for the kinds of which there are many, as Django does but without
-    asking the field about each."""
+    """A function that converts a field's value for the driver. For frequent field types it does what Django does,
+    without asking the field about each value."""
     database = connections[DEFAULT_DB_ALIAS]
 
     def by_the_field(value: Any) -> Any:
@@ -130,8 +129,8 @@ def _prepared(field: "models.Field[Any, Any]") -> Callable[[Any], Any]:
 def select_by_values(
     model: type[models.Model], where: Mapping[str, Any], column: str, values: Collection[Any], names: Sequence[str]
 ) -> list[tuple[Any, ...]]:
-    """Of the rows that are as `where` says, with one of `values` in `column`: the columns `names`, as they are stored.
-    However many values there are, it is one statement, composed once."""
+    """Return the columns `names`, as stored, of the rows that match `where` and have one of `values` in `column`. One
+    statement, composed once, for any number of values."""
     if not values:
         return []
     conditions = "".join(f' AND t."{name}" IS %s' for name in where)
@@ -147,8 +146,8 @@ def select_by_values(
 
 @contextmanager
 def temporary_values(database: BaseDatabaseWrapper, wanted: Iterable[Trigger]) -> Iterator[None]:
-    """Meanwhile these triggers do not fire; whoever sets them aside does their work. In a transaction only: where that
-    is undone they were never gone, and nobody else ever sees the database without them."""
+    """Drop these triggers in the block and create them again after it; the caller does their work. Only in a
+    transaction: a rollback restores them, and no other connection ever sees the database without them."""
     if not database.in_atomic_block:
         raise RuntimeError("triggers are set aside inside a transaction")
     found = list(wanted)
@@ -160,7 +159,7 @@ def temporary_values(database: BaseDatabaseWrapper, wanted: Iterable[Trigger]) -
 
 
 def reserve(model: type[models.Model], count: int) -> range:
-    """So many keys above all that the table ever gave, for rows that get one by hand. Call in a transaction."""
+    """Reserve `count` keys above all that the table ever used, for rows whose key we set. Call in a transaction."""
     name = model._meta.db_table
     with connection.cursor() as cursor:
         cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = %s", [name])

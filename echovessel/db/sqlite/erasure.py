@@ -1,10 +1,10 @@
-"""Erasing for good, and looking whether it is: what a database file still holds of rows that are gone.
+"""Erasing deleted rows for good, and checking a database file for what is left of them.
 
-`PRAGMA secure_delete` overwrites what it frees. It is not enough: when SQLite balances a b-tree it moves rows to
-sibling pages and leaves their old bytes in the gap between the pointers and the rows of the page, where no later
-deletion overwrites them. (3,000 rows in two tables with two text indexes, a tenth deleted, with secure_delete and a
-complete checkpoint: in 4 of 16 databases words of deleted rows stood in the file; 2026-11-21.) VACUUM writes every page
-anew. So what was deleted is gone after a VACUUM and a checkpoint that empties the write-ahead log, not before.
+`PRAGMA secure_delete` overwrites freed space. It is not enough: when SQLite balances a b-tree, it moves rows to sibling
+pages and leaves their old bytes in the gap between the pointers and the rows of the page, where no later deletion
+overwrites them. (3,000 rows in two tables with two text indexes, a tenth deleted, with secure_delete and a complete
+checkpoint: in 4 of 16 databases words of deleted rows remained in the file; 2026-11-21.) VACUUM rewrites every page. So
+deleted rows are only erased after a VACUUM and a checkpoint that empties the write-ahead log.
 
     vacuum(connection, memory_mb=256)         # every page anew
     checkpoint(connection)                    # True: the log is empty, the file holds what there is and nothing else
@@ -22,29 +22,29 @@ from pathlib import Path
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-# How long a checkpoint waits for those who read; it is tried so many times.
+# How long one try of a checkpoint waits for readers, and the number of tries.
 PATIENCE_MS = 2_000
 TRIES = 3
-# Of a long text these windows are looked for: a page of the file may hold a part of it.
+# Of a long text only windows of this size are searched: a page of the file may hold a part of the text.
 WINDOW = 32
 RAW_BYTES = Path(__file__).with_name("raw_bytes.py")
 
 
 def files(connection: BaseDatabaseWrapper) -> list[Path]:
-    """The files of a database that exist: itself, its write-ahead log and the log's index."""
+    """The existing files of a database: the file itself, its write-ahead log and the log's index."""
     name = os.fspath(connection.settings_dict["NAME"])
     return [path for suffix in ("", "-wal", "-shm") if (path := Path(f"{name}{suffix}")).is_file()]
 
 
 def size_mb(connection: BaseDatabaseWrapper) -> float:
-    """How large the database is, its log not counted: in millions of bytes."""
+    """The size of the database without its log, in millions of bytes."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT page_count * page_size FROM pragma_page_count, pragma_page_size")
         return float(cursor.fetchone()[0]) / 1_000_000
 
 
 def checkpoint(connection: BaseDatabaseWrapper) -> bool:
-    """Carry the write-ahead log into the file and empty it. False where somebody reads or writes all the while. Not
+    """Copy the write-ahead log into the file and empty it. False if other connections read or write all the time. Not
     inside a transaction."""
     with connection.cursor() as cursor, _pragma(connection, "busy_timeout", PATIENCE_MS):
         for _ in range(TRIES):
@@ -55,17 +55,17 @@ def checkpoint(connection: BaseDatabaseWrapper) -> bool:
 
 
 def vacuum(connection: BaseDatabaseWrapper, memory_mb: float) -> None:
-    """Write every page anew, through memory up to `memory_mb`, a larger database through a file beside it that is gone
-    afterwards; one that has a key through memory always, for such a file has none.
+    """Rewrite every page: in memory up to `memory_mb`, a larger database through a temporary file beside it. An
+    encrypted database always uses memory, because such a temporary file is not encrypted.
 
-    It needs twice the database's size on disk for a moment. Not inside a transaction. Raises OperationalError where
-    somebody writes all the while, and where there is no room.
+    It briefly needs twice the database's size on disk. Not inside a transaction. Raises OperationalError if others
+    write all the time or there is no space.
     """
     has_key = bool(connection.settings_dict["OPTIONS"].get("key"))
     if has_key or size_mb(connection) <= memory_mb:
         _vacuum(connection, "MEMORY")
     else:
-        os.environ["SQLITE_TMPDIR"] = str(files(connection)[0].parent)  # SQLite asks for it when it opens such a file
+        os.environ["SQLITE_TMPDIR"] = str(files(connection)[0].parent)  # SQLite reads it when it opens such a file
         _vacuum(connection, "FILE")
 
 
@@ -76,7 +76,7 @@ def _vacuum(connection: BaseDatabaseWrapper, through: str) -> None:
 
 @contextmanager
 def _pragma(connection: BaseDatabaseWrapper, name: str, value: int | str) -> Iterator[None]:
-    """Set it for a while."""
+    """Set a pragma in the block, and restore it afterwards."""
     with connection.cursor() as cursor:
         cursor.execute(f"PRAGMA {name}")
         before = cursor.fetchone()[0]
@@ -88,7 +88,7 @@ def _pragma(connection: BaseDatabaseWrapper, name: str, value: int | str) -> Ite
 
 
 def forms(text: str) -> list[bytes]:
-    """The bytes in which a text may stand in a file: as it is, as JSON writes it, as HTML writes it; each once.
+    """The bytes in which a text may occur in a file: plain, as JSON and as HTML; each once.
 
     >>> forms("小") == ["小".encode(), b"\\\\u5c0f"]
     True
@@ -99,7 +99,7 @@ def forms(text: str) -> list[bytes]:
 
 
 def windows(written: bytes) -> list[bytes]:
-    """What to look for of `written`: all of a short one; of a long one its beginning, middle and end.
+    """The parts of `written` to search for: all of a short text; of a long one its beginning, middle and end.
 
     >>> windows(b"short")
     [b'short']
@@ -111,20 +111,20 @@ def windows(written: bytes) -> list[bytes]:
 
 
 def traces(paths: Iterable[Path], needles: Sequence[bytes]) -> dict[bytes, list[Path]]:
-    """Which of `needles` stand in which files, byte for byte. A file that is gone or empty holds nothing."""
+    """The files that contain each of `needles`, byte for byte. A missing or empty file contains nothing."""
     wanted = {needle.hex(): needle for needle in sorted({needle for needle in needles if needle}, key=len)}
     asked = json.dumps({"files": [str(path) for path in paths], "needles": list(wanted)})
     return {wanted[needle]: [Path(path) for path in holders] for needle, holders in _of_raw_bytes(asked).items()}
 
 
 def leftovers(paths: Iterable[Path]) -> dict[Path, list[str]]:
-    """The texts that stand in the files of a database and belong to none of its rows."""
+    """Texts in the files of a database that belong to no row."""
     told = _of_raw_bytes(json.dumps({"leftovers_of": [str(path) for path in paths]}))
     return {Path(path): texts for path, texts in told.items()}
 
 
 def _of_raw_bytes(asked: str) -> dict[str, list[str]]:
-    # A process of its own: reading a database's file here would give up the locks of every connection to it.
+    # In a separate process: reading a database's file here would release the locks of every connection to it.
     done = subprocess.run([sys.executable, "-I", RAW_BYTES], input=asked, capture_output=True, text=True, check=True)
     told: dict[str, list[str]] = json.loads(done.stdout)
     return told

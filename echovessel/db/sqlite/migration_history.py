@@ -1,8 +1,8 @@
-"""Which migrations this version knows, and whether a database can go on from those it has applied.
+"""Which migrations this version knows, and whether a database can be migrated from those it has applied.
 
-The migrations of version 0.1 were squashed into one of each app, which `replaces` them. Django then opens a database
-that has applied all of them or none; with a part of them it stops inside the loader, with a graph error that helps
-nobody. So the part is looked for before `migrate`, `up` and `restore` begin.
+The migrations of version 0.1 were squashed into one per app, which `replaces` them. Django opens a database that has
+applied all of them or none; with only some it stops inside the loader with an unhelpful graph error. So `migrate`, `up`
+and `restore` check for this case before they begin.
 """
 
 from collections.abc import Collection
@@ -24,7 +24,7 @@ def known_migrations() -> set[Name]:
 
 
 def fault(applied: Collection[Name]) -> str:
-    """Why a database with these migrations cannot be migrated, or an empty string."""
+    """Why a database with these migrations cannot be migrated; "" if it can."""
     for (app, _), migration in MigrationLoader(None).disk_migrations.items():
         missing = [name for name in migration.replaces if name not in applied]
         if 0 < len(missing) < len(migration.replaces):
@@ -36,5 +36,5 @@ def fault(applied: Collection[Name]) -> str:
 
 
 def applied(connection: BaseDatabaseWrapper) -> set[Name]:
-    """The migrations that the database has applied; nothing where it is new."""
+    """The migrations that the database has applied; empty for a new database."""
     return set(MigrationRecorder(connection).applied_migrations())

@@ -1,12 +1,14 @@
-"""Which byte strings stand in which files: a program of its own, never imported.
+"""Finds byte strings in files. A program that runs as a separate process and is never imported.
 
-SQLite's locks are POSIX locks: they belong to the process, and closing any handle of a file gives up all of them. A
-process that has a database open and reads its file beside that would lose its locks; the next process to close the
-database would then take itself for the last one and delete the write-ahead log under the first (seen: "disk I/O
-error", "database disk image is malformed").
+SQLite's locks are POSIX locks: they belong to the process, and closing any handle of a file releases all of them. If a
+process that has a database open also read the file itself, it would lose its locks; the next process to close the
+database would then take itself for the last one and delete the write-ahead log that the first still uses (seen: "disk
+I/O error", "database disk image is malformed").
 
-In: {"files": [path, …], "needles": [hex, …]} as JSON. Out: {hex: [path, …]} of those that are found.
-In: {"leftovers_of": [path, …]}. Out: {path: [text, …]}, the texts in what no row of a database uses: see `leftovers`.
+In: {"files": [path, …], "needles": [hex, …]} as JSON. Out: {hex: [path, …]} for the needles that were found.
+
+In: {"leftovers_of": [path, …]}. Out: {path: [text, …]}, the texts in space that no row of a database uses: see
+`leftovers`.
 """
 
 import json
@@ -25,7 +27,7 @@ LEAST_PAGE = 512
 
 
 def files_holding(files: list[str], needles: list[str]) -> dict[str, list[str]]:
-    """The files that hold each needle; a file that is gone or empty holds none."""
+    """The files that contain each needle; a missing or empty file contains none."""
     holders: dict[str, list[str]] = {}
     for path in files:
         for needle in needles_in(Path(path), needles):
@@ -34,7 +36,7 @@ def files_holding(files: list[str], needles: list[str]) -> dict[str, list[str]]:
 
 
 def needles_in(path: Path, needles: list[str]) -> Iterator[str]:
-    """Those of `needles` that stand in the file."""
+    """Yield the needles that the file contains."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             yield from (needle for needle in needles if content.find(bytes.fromhex(needle)) >= 0)
@@ -43,9 +45,9 @@ def needles_in(path: Path, needles: list[str]) -> Iterator[str]:
 
 
 def leftovers(path: Path) -> Iterator[bytes]:
-    """What stands in a database, or in its write-ahead log, and belongs to no row: free pages; in a page the gap before
-    its rows, and freed blocks between them; in the log every frame that a later one replaced. The unused end of an
-    overflow page is not told apart. Of an encrypted file nothing can be said."""
+    """Yield the bytes of a database or write-ahead log that belong to no row: free pages; in a page the gap before its
+    rows and the freed blocks between them; in the log every frame that a later one replaced. The unused end of an
+    overflow page is not included. Encrypted files cannot be searched."""
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             if content[:16] == DATABASE:
@@ -83,7 +85,7 @@ def _of_database(content: Any) -> Iterator[bytes]:
 
 
 def _unused(page: bytes, header: int) -> Iterator[bytes]:
-    """What no row uses of a page of a tree; of any other page nothing is said."""
+    """Yield the unused bytes of a b-tree page; nothing for any other page."""
     kind = page[header]
     if kind not in INNER_PAGES | LEAF_PAGES:
         return
@@ -102,7 +104,7 @@ def _number(written: bytes) -> int:
 
 
 def texts_left(paths: list[str]) -> dict[str, list[str]]:
-    """The leftovers of each file as text, as far as they hold anything."""
+    """The leftovers of each file as text, without those that are nearly empty."""
     return {
         path: [left.decode(errors="replace") for left in leftovers(Path(path)) if len(left.strip(b"\0")) >= LEAST_BYTES]
         for path in paths

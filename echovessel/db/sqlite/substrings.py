@@ -1,15 +1,15 @@
-"""Substring indexes: which rows of a table hold a piece of text, wherever in a word it begins.
+"""Substring indexes: which rows of a table contain a piece of text, at any place in a word.
 
-The index is FTS5 with its trigram tokenizer over one column of a plain table, whose rows it refers to and does not
-copy. Triggers keep it in step, whoever writes; forgetting is as in `text_index`.
+The index is FTS5 with its trigram tokenizer over one column of a plain table; it refers to the table's rows and does
+not copy them. Triggers keep it in sync with every write; forgetting is as in `text_index`.
 
     index = SubstringIndex(table="chat_message", column="content", scope="persona_id")
     index.ensure(connection)                              # in post_migrate
     index.find(connection, "白猫叫", 50, scope=12)        # ids, the newest first
 
-FTS5 names the rows that hold all triples of characters of what is looked for, in whatever order; the text itself then
-says whether it holds it. (LIKE would ask it as well, but knows no letter case beyond ASCII, and asks nothing where
-signs are escaped.) What has fewer than three characters has no triple: the rows of the scope are looked through.
+FTS5 returns the rows that contain all trigrams of the needle, in any order; the text itself is then compared. (LIKE
+would compare it too, but knows letter case for ASCII only and does not use the index if signs are escaped.) A needle
+shorter than three characters has no trigram: then all rows of the scope are read.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ from echovessel.db.sqlite.synced_index import SyncedIndex
 from echovessel.db.sqlite.triggers import Trigger
 
 LENGTH = 3
-# More triples find hardly fewer rows.
+# More trigrams hardly reduce the number of rows.
 MOST_TRIPLES = 12
 READ_AT_ONCE = 200
 
@@ -32,8 +32,8 @@ READ_AT_ONCE = 200
 class SubstringIndex(SyncedIndex):
     """An index named `<table>_substring` over `column` of `table`, whose integer primary key is `key`.
 
-    `scope` is the column that tells whose row it is; without one there is one scope. Names are identifiers of ours and
-    are not escaped.
+    `scope` is the column that names the owner of a row; without one, all rows are one scope. Names are our own
+    identifiers and are not escaped.
     """
 
     table: str
@@ -47,7 +47,7 @@ class SubstringIndex(SyncedIndex):
 
     @property
     def tables(self) -> dict[str, str]:
-        """The statement that makes the index, by the table that it makes."""
+        """The statement that creates the index, by table name."""
         return {
             self.name: f'CREATE VIRTUAL TABLE "{self.name}" USING fts5("{self.column}", content=\'{self.table}\', '
             f"content_rowid='{self.key}', detail=none, columnsize=0, tokenize='trigram')"
@@ -55,7 +55,7 @@ class SubstringIndex(SyncedIndex):
 
     @property
     def triggers(self) -> list[Trigger]:
-        """The three that carry an insert, a delete and a change of the text into the index."""
+        """Three triggers that apply an insert, a delete and a change of the text to the index."""
         remove = (
             f'INSERT INTO "{self.name}"("{self.name}", rowid, "{self.column}") '
             f'VALUES (\'delete\', old."{self.key}", old."{self.column}");'
@@ -74,13 +74,13 @@ class SubstringIndex(SyncedIndex):
         return Trigger(name=name, table=self.table, sql=sql)
 
     def rebuild(self, connection: BaseDatabaseWrapper) -> None:
-        """Make the index anew from the table: of 300,000 lines in 3 s (2026-11-21)."""
+        """Rebuild the index from the table: 300,000 messages in 3 s (2026-11-21)."""
         with connection.cursor() as cursor:
             cursor.execute(f'INSERT INTO "{self.name}"("{self.name}") VALUES (\'rebuild\')')
             cursor.execute(f'INSERT INTO "{self.name}"("{self.name}") VALUES (\'optimize\')')
 
     def add(self, connection: BaseDatabaseWrapper, first: int, last: int) -> None:
-        """Take in the rows of these keys, as the insert trigger would have done with each."""
+        """Index the rows with these keys, as the insert trigger would for each."""
         with connection.cursor() as cursor:
             cursor.execute(
                 f'INSERT INTO "{self.name}"(rowid, "{self.column}") SELECT "{self.key}", "{self.column}" '
@@ -89,7 +89,7 @@ class SubstringIndex(SyncedIndex):
             )
 
     def is_whole(self, connection: BaseDatabaseWrapper) -> bool:
-        """Whether the index holds what the table does, and nothing else. It reads all of both."""
+        """Whether the index matches the table exactly. Reads all of both."""
         with connection.cursor() as cursor:
             try:
                 cursor.execute(f'INSERT INTO "{self.name}"("{self.name}", rank) VALUES (\'integrity-check\', 1)')
@@ -108,9 +108,9 @@ class SubstringIndex(SyncedIndex):
         scope: int | None = None,
         before: int | None = None,
     ) -> list[int]:
-        """The keys of rows whose text holds `needle`, whatever its letter case: the `most` highest, the highest first;
-        with `scope` of its rows alone, with `before` of lower keys alone."""
-        # Whether the database can be asked for it: no NUL, which ends a question, and no half of a character.
+        """The keys of rows whose text contains `needle` in any letter case: the `most` highest, highest first. With
+        `scope`, only rows of that scope; with `before`, only lower keys."""
+        # Reject a needle that cannot be a query: NUL ends a query, and a single surrogate cannot be encoded.
         if not needle or not ("\0" not in needle and not any("\ud800" <= sign <= "\udfff" for sign in needle)):
             return []
         if len(needle) < LENGTH:
@@ -134,7 +134,7 @@ class SubstringIndex(SyncedIndex):
         return found
 
     def holding(self, connection: BaseDatabaseWrapper, needle: str) -> list[int]:
-        """The row ids that the index has for every triple of `needle`, whether there is such a row or not."""
+        """The row ids that the index has for every trigram of `needle`, whether the row exists or not."""
         with connection.cursor() as cursor:
             cursor.execute(
                 f'SELECT rowid FROM "{self.name}" WHERE "{self.name}" MATCH %s ORDER BY rowid', [_every_triple(needle)]
@@ -144,7 +144,7 @@ class SubstringIndex(SyncedIndex):
     def _candidates(
         self, connection: BaseDatabaseWrapper, needle: str, scope: int | None, before: int | None
     ) -> Iterator[tuple[int, str]]:
-        """Rows that hold every triple, some at a time: a statement that stays open would hold up a checkpoint."""
+        """Yield rows that contain every trigram, in batches: a statement that stays open would block a checkpoint."""
         within = f'AND t."{self.scope}" = %s' if scope is not None else ""
         while True:
             earlier = "AND f.rowid < %s" if before is not None else ""

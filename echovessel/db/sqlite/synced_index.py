@@ -1,4 +1,4 @@
-"""An FTS5 index that triggers keep in step with a plain table: how it is made, looked at and removed."""
+"""An FTS5 index that triggers keep in sync with a plain table: how it is created, checked and removed."""
 
 from abc import ABC, abstractmethod
 
@@ -10,41 +10,40 @@ from echovessel.db.sqlite.triggers import Trigger
 
 
 class SyncedIndex(ABC):
-    """What the indexes over words and over parts of words share."""
+    """Base of the indexes over words and over substrings."""
 
     @property
     @abstractmethod
     def name(self) -> str:
-        """The FTS5 table."""
+        """The name of the FTS5 table."""
 
     @property
     @abstractmethod
     def tables(self) -> dict[str, str]:
-        """The statements that make the index, by the table that each makes."""
+        """The statements that create the index, by table name."""
 
     @property
     @abstractmethod
     def triggers(self) -> list[Trigger]:
-        """Those that carry every change of the plain table into the index."""
+        """The triggers that apply every change of the plain table to the index."""
 
     @abstractmethod
     def rebuild(self, connection: BaseDatabaseWrapper) -> None:
-        """Make the index anew from the plain table."""
+        """Rebuild the index from the plain table."""
 
     @property
     def on_insert(self) -> list[Trigger]:
-        """Those that take in what is new."""
+        """The triggers that index new rows."""
         return [trigger for trigger in self.triggers if trigger.name.endswith("_insert")]
 
     @abstractmethod
     def add(self, connection: BaseDatabaseWrapper, first: int, last: int) -> None:
-        """Take in the rows of these keys, as the insert trigger would have done with each."""
+        """Index the rows with these keys, as the insert trigger would for each."""
 
     def ensure(self, connection: BaseDatabaseWrapper) -> list[str]:
-        """Make what is missing, fill it from the table, and return the names of what was missing.
+        """Create missing tables and triggers, fill the index from the table, and return the names of what was missing.
 
-        A missing trigger may have missed rows, so the index is rebuilt then, too. Does nothing the second
-        time.
+        A missing trigger may have missed rows, so the index is rebuilt in that case too. A second call does nothing.
         """
         with transaction.atomic(using=connection.alias):
             absent = self.missing(connection)
@@ -60,11 +59,11 @@ class SyncedIndex(ABC):
         return absent
 
     def missing(self, connection: BaseDatabaseWrapper) -> list[str]:
-        """The names of the index, its tables and its triggers as far as they are absent or not as declared here."""
+        """The names of tables and triggers of the index that are absent or differ from their declaration."""
         return triggers.differing(connection, self.tables) + triggers.missing(connection, self.triggers)
 
     def drop(self, connection: BaseDatabaseWrapper) -> None:
-        """Remove the index and its triggers: when the plain table goes, its words must not stay here."""
+        """Drop the index and its triggers: when the plain table is dropped, its words must not stay here."""
         triggers.drop(connection, self.triggers)
         with connection.cursor() as cursor:
             for name in self.tables:

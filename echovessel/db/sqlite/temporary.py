@@ -1,4 +1,4 @@
-"""A database of its own for a measurement, so that nobody's is touched."""
+"""A temporary database for measurements, so that no real one is touched."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,8 +12,8 @@ from django.db.migrations.executor import MigrationExecutor
 
 @contextmanager
 def temporary_database(keep: Path | None = None) -> Iterator[Path]:
-    """While this lasts every connection of this process that opens leads to a fresh database in a temporary folder;
-    with `keep`, to that file, which stays and is used again."""
+    """In the block, every new connection of this process opens a fresh database in a temporary folder; with `keep`,
+    that file, which stays and is used again."""
     with TemporaryDirectory(prefix="echovessel-") as folder:
         path = keep or Path(folder) / "thrown-away.sqlite3"
         usual = connection.settings_dict["NAME"]
@@ -28,6 +28,6 @@ def temporary_database(keep: Path | None = None) -> Iterator[Path]:
 
 
 def is_migrated() -> bool:
-    """Whether the present database has the tables of this version."""
+    """Whether the current database has all migrations of this version applied."""
     executor = MigrationExecutor(connection)
     return not executor.migration_plan(executor.loader.graph.leaf_nodes())

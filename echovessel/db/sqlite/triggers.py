@@ -1,9 +1,9 @@
 """Triggers as data: an app declares them, `post_migrate` calls `ensure`, a system check calls `missing`.
 
-Django rebuilds a SQLite table for most changes of it (create a new one, copy, drop, rename). Two things
-follow: the triggers **on** that table are gone without an error, so they are ensured after every migration;
-and a trigger on another table whose body **names** that table makes the rename fail ("error in trigger …: no
-such table"), so such triggers are dropped before a migration (`pre_migrate` with a plan calls `drop`).
+Django rebuilds a SQLite table for most changes of it (create a new one, copy, drop, rename). This has two consequences.
+The triggers **on** that table are lost without an error, so they are ensured after every migration. A trigger on
+another table whose body **names** that table makes the rename fail ("error in trigger …: no such table"), so such
+triggers are dropped before a migration (`pre_migrate` with a plan calls `drop`).
 """
 
 from collections.abc import Iterable, Mapping
@@ -22,12 +22,12 @@ class Trigger:
 
     @classmethod
     def on(cls, name: str, table: str, moment: str, body: str) -> "Trigger":
-        """The one that runs `body` at that moment, such as "AFTER INSERT"."""
+        """A trigger that runs `body` at `moment`, such as "AFTER INSERT"."""
         return cls(name, table, f"CREATE TRIGGER {name} {moment} ON {table} BEGIN {body} END")
 
 
 def ensure(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> list[str]:
-    """Create what is absent, replace what differs from its declaration; return the names of those."""
+    """Create absent triggers, replace those that differ from their declaration, and return the names of both."""
     wanted = {trigger.name: trigger for trigger in triggers}
     absent = missing(connection, wanted.values())
     with connection.cursor() as cursor:
@@ -46,7 +46,7 @@ def missing(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> lis
 
 
 def differing(connection: BaseDatabaseWrapper, tables: Mapping[str, str]) -> list[str]:
-    """The names of tables that are absent, or made by another statement than the one given for them."""
+    """The names of tables that are absent, or created by another statement than the declared one."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'")
         present = {name: normal(sql) for name, sql in cursor.fetchall()}
@@ -54,12 +54,12 @@ def differing(connection: BaseDatabaseWrapper, tables: Mapping[str, str]) -> lis
 
 
 def drop(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> None:
-    """Drop those of the triggers that exist."""
+    """Drop the triggers that exist."""
     with connection.cursor() as cursor:
         for trigger in triggers:
             cursor.execute(f"DROP TRIGGER IF EXISTS {connection.ops.quote_name(trigger.name)}")
 
 
 def normal(sql: str) -> str:
-    """Return a statement as SQLite keeps it, up to white space, so that two can be compared."""
+    """Return a statement as SQLite stores it, with normalized white space, for comparison."""
     return " ".join(sql.split()).removesuffix(";")

@@ -1,14 +1,14 @@
-"""The registry of what holds words of people: every column of text, JSON or bytes, and what forgetting does to it.
+"""The registry of columns that may hold words of people (text, JSON or bytes), and what forgetting does to each.
 
-A model declares its columns beside its fields, and inherits what its bases declare:
+A model declares its columns beside its fields, and inherits those of its bases:
 
     class MoodChange(PublicId):
         text_columns = {"mood": TextColumn(DELETE_ROW, found_by="words")}
 
 Models of other packages are declared in one mapping by label, which the setting TEXT_COLUMNS names by dotted path.
-Forgetting, its verification, the deletion of personas and accounts, the replay after a restore and the archive read
-the declarations from here. A column that nobody declared fails the system check echovessel.E008: forgetting would
-miss it. Columns that cannot hold words need no declaration: numbers, times, keys, UUIDs, and text with `choices`.
+Forgetting, its verification, the deletion of personas and accounts, the replay after a restore and the archive read the
+declarations from here. An undeclared column fails the system check echovessel.E008: forgetting would miss it. Columns
+that cannot hold words need no declaration: numbers, times, keys, UUIDs, and text with `choices`.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -40,18 +40,18 @@ DELETE_ROW, CLEAR, OWNERS, ACCOUNTS = OnForget.DELETE_ROW, OnForget.CLEAR, OnFor
 class TextColumn:
     """The declaration of one column.
 
-    found_by: how forgetting finds the rows. "key": a reference leads to them. "words": also by the forgotten words,
-        in any row of the persona. "restatement": also where the text says the same in other words.
+    found_by: how forgetting finds the rows. "key": by a reference to them. "words": also by the forgotten words, in any
+        row of the persona. "restatement": also if the text says the same in other words.
     cleared: the value of a cleared column.
-    form: "text"; "terms" are words as a text index cuts them; "vector" is the embedding of a text.
+    form: "text"; "terms" are words as a text index splits them; "vector" is the embedding of a text.
     cut_in: the "table.column" that holds the same words as terms.
-    tombstone: the kind of tombstone that keeps the text from coming back, as `memory.store.tombstones` names it.
-    archived: whether an archive of the persona holds it.
-    wordless_keys: of a JSON object, the keys whose values hold no words. A cleared one keeps them, and an archive of a
-        column that is not `archived` saves them.
-    decode: turns what is stored (signed, pickled) into a value whose strings can be read; raises what is in
-        `undecodable` where it cannot.
-    may_name_forgotten: ids of what was forgotten stand here on purpose, as in a receipt.
+    tombstone: the kind of tombstone that keeps the text from coming back (see `memory.store.tombstones`).
+    archived: whether an archive of the persona contains it.
+    wordless_keys: of a JSON object, the keys whose values hold no words. A cleared object keeps them, and the archive
+        of a column that is not `archived` contains only them.
+    decode: turns the stored value (signed, pickled) into one whose strings can be read; raises one of `undecodable`
+        if it cannot.
+    may_name_forgotten: ids of forgotten rows are stored here on purpose, as in a receipt.
     """
 
     on_forget: OnForget
@@ -71,7 +71,7 @@ class TextColumn:
         return self.on_forget is not OnForget.NO_WORDS
 
     def without_words(self, value: Mapping[str, Any]) -> dict[str, Any]:
-        """What may be kept of a JSON object of the column."""
+        """The part of a JSON object of this column that holds no words."""
         return {name: value[name] for name in self.wordless_keys if name in value}
 
 
@@ -93,7 +93,7 @@ def declared(model: Model) -> Columns:
 
 
 def column_of(model: Model, name: str) -> TextColumn:
-    """The declaration of a field. Raises KeyError for one that is not declared."""
+    """The declaration of a field. Raises KeyError if it has none."""
     return declared(model)[name]
 
 
@@ -103,7 +103,7 @@ def all_models() -> Iterator[Model]:
 
 
 def declarations() -> Iterator[tuple[Model, str, TextColumn]]:
-    """Every declared column: its model, the name of its field, its declaration."""
+    """Yield every declared column: its model, the name of its field, its declaration."""
     for model in all_models():
         yield from ((model, name, column) for name, column in declared(model).items())
 
@@ -114,7 +114,7 @@ def of_form(form: Literal["text", "terms", "vector"]) -> Iterator[tuple[Model, s
 
 
 def models_with(on_forget: OnForget) -> Iterator[Model]:
-    """The models that have a column of which forgetting does this."""
+    """The models with a column to which forgetting does this."""
     return (model for model in all_models() if any(one.on_forget is on_forget for one in declared(model).values()))
 
 
@@ -128,12 +128,12 @@ def by_place() -> Mapping[str, TextColumn]:
 
 
 def tables_that_may_name_forgotten() -> frozenset[str]:
-    """The tables in which ids of what was forgotten stand on purpose."""
+    """The tables in which ids of forgotten rows are stored on purpose."""
     return frozenset(place.split(".")[0] for place, column in by_place().items() if column.may_name_forgotten)
 
 
 def strings(value: Any) -> Iterator[str]:
-    """Each string in a value, however deep."""
+    """Yield each string in a value, at any depth."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
@@ -148,7 +148,7 @@ def strings(value: Any) -> Iterator[str]:
 
 # --- the check ------------------------------------------------------------------------------------------------------
 def faults(checked: Iterable[Model] | None = None) -> list[str]:
-    """What is wrong with the declarations: columns that nobody declared, and declarations without a column."""
+    """Errors in the declarations: undeclared columns, and declarations without a column."""
     found: list[str] = []
     for model in all_models() if checked is None else checked:
         columns = declared(model)

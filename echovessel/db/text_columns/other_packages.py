@@ -1,6 +1,6 @@
-"""The columns of models of other packages, by the label of the model: Django's own, axes, the queue.
+"""The columns of models of other packages, by model label: Django's own, axes, the queue.
 
-Ids cross the queue, never text; what a failed job leaves (a traceback) may quote anybody all the same.
+Only ids are queued, never text; but the traceback of a failed job may quote anybody.
 """
 
 import pickle
@@ -42,7 +42,7 @@ TEXT_COLUMNS = {
     "auth.Permission": {"name": NO_WORDS, "codename": NO_WORDS},
     "contenttypes.ContentType": {"app_label": NO_WORDS, "model": NO_WORDS},
     "sessions.Session": {"session_key": NO_WORDS, "session_data": _SIGN_IN},
-    # The admin's log keeps who did what to which row; the title of a row that is forgotten is emptied.
+    # The admin's log keeps who did what to which row; the title of a forgotten row is cleared.
     "admin.LogEntry": {
         "object_id": NO_WORDS,
         "object_repr": TextColumn(CLEAR),
