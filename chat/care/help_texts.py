@@ -45,14 +45,14 @@ def help_for_message(persona_language: str, line: str = "", zone: str = "") -> t
         if not any((language == "zh") == (written_in == "zh") for language in languages):
             languages.append(written_in)
         languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
-    places = ((name, place) for name, known in _numbers()["countries"].items() for place in known["zones"])
-    country = next(
-        (name for name, place in places if zone == place or (place[-1] == "/" and zone.startswith(place))), ""
-    )
-    is_read = written_in is None or (persona_language == "zh") == (written_in == "zh")
-    own = persona_language if is_read else languages[0]
+    zones = ((country, one) for country, entry in _numbers()["countries"].items() for one in entry["zones"])
+    country = next((country for country, one in zones if zone == one or (one[-1] == "/" and zone.startswith(one))), "")
+    is_in_persona_language = written_in is None or (persona_language == "zh") == (written_in == "zh")
+    writers_language = persona_language if is_in_persona_language else languages[0]
     texts: dict[str, None] = {}
-    for language in sorted(dict.fromkeys(languages), key=lambda language: bool(country) and language != own):
+    for language in sorted(
+        dict.fromkeys(languages), key=lambda language: bool(country) and language != writers_language
+    ):
         # The operator's words; where there are none that can be shown, ours.
         path = Path(settings.DATA_DIR) / f"help.{language}.txt"
         try:
@@ -60,7 +60,7 @@ def help_for_message(persona_language: str, line: str = "", zone: str = "") -> t
         except Unusable as error:
             logger.error("%s is not shown: %s", path.name, error)
             words = ""
-        if words or not country or language == own:
+        if words or not country or language == writers_language:
             texts[words or _built_in(language, country)] = None
     return tuple(texts)
 
@@ -110,12 +110,12 @@ def _built_in(language: str, country: str) -> str:
     """Our words in a language, or in English, with the numbers of a country, or of those where most people are."""
     language = language if (_FOLDER / f"help.{language}.txt").exists() else "en"
     numbers = _numbers()
-    known = numbers["countries"].get(country, numbers["everywhere"])
-    line: str = known.get("line", numbers["unlisted"]["line"])[language]
-    if country and "line" in known:
+    entry = numbers["countries"].get(country, numbers["everywhere"])
+    line: str = entry.get("line", numbers["unlisted"]["line"])[language]
+    if country and "line" in entry:
         line = numbers["abroad"]["line"][language].format(line=line)
     words = (_FOLDER / f"help.{language}.txt").read_text(encoding="utf-8").strip()
-    return words.format(emergency=known["emergency"][language], line=line)
+    return words.format(emergency=entry["emergency"][language], line=line)
 
 
 @cache

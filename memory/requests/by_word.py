@@ -23,7 +23,7 @@ from memory.requests.withhold import ids_of
 PAGE = "web"  # the channel whose owner sees cards
 CHOICES = "correction_choices"
 SHOWN_CHARACTERS = 160
-_CHOSEN = re.compile(
+_CHOICE = re.compile(
     r"\W*(?:no\.|number|第)?\s*(?P<number>[1-9]|[一二三四五六])(?:\s*(?:条|个)\s*[:：、,，]?|\s*[.:：)）、,，-]\s*)"
     r"(?:应该是|应为|改成|改为|it should (?:read|be|say)\b:?)?\s*(?P<words>\S.{2,})",
     re.IGNORECASE | re.DOTALL,
@@ -43,11 +43,11 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
         earlier = Turn.objects.filter(session=session, pk__lt=turn.pk, original=None).order_by("-pk").first()
         choices = earlier.xray.get(CHOICES, []) if earlier else []
-        if choices and (chosen := _CHOSEN.fullmatch(message.content.strip())):
-            number = chosen["number"]
+        if choices and (choice := _CHOICE.fullmatch(message.content.strip())):
+            number = choice["number"]
             at = _DIGITS_ZH.index(number) if number in _DIGITS_ZH else int(number) - 1
             node = ConceptNode.objects.of(turn.persona).filter(uuid__in=choices[at : at + 1]).first()
-            return _correct(node, chosen["words"].strip(), turn, now), {}
+            return _correct(node, choice["words"].strip(), turn, now), {}
         before = messages_before(message)
         previous = next((one.content for one in before if one.role == Message.Role.USER), "")
         requests = read_requests(message.content, previous=previous)

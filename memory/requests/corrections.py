@@ -94,8 +94,8 @@ def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[Concep
     words = set(tokenizer.tokenize(reply))
     others = holding(persona, words_of(reply, persona)).filter(pk__in=served.values("pk")).exclude(pk__in=pks)
     shares = {node: share_of(words_of(node.description, persona), words) for node in (*recalled, *others)}
-    told = [node for node, part in shares.items() if part >= ALIKE or (part and node.pk in pks)]
-    return sorted(told, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
+    quoted = [node for node, part in shares.items() if part >= ALIKE or (part and node.pk in pks)]
+    return sorted(quoted, key=lambda node: (-shares[node], -node.pk))[:MAX_CHOICES]
 
 
 def suggest(description: str, request: Request, owner: str = "") -> Suggestion | None:

@@ -36,14 +36,14 @@ def replies_telling(persona: Persona, texts: Mapping[str, str]) -> list[Message]
     """The replies that tell something of `texts`, by the ids of what is about to be deleted: it was recalled for them,
     and most of its words stand in them."""
     replies = Message.objects.filter(persona=persona, role=Message.Role.PERSONA, withheld=False, import_uuid=None)
-    found = []
+    telling = []
     for reply in replies.exclude(turn=None).select_related("turn").order_by("id").iterator():
         chosen = ((reply.turn.xray if reply.turn else {}).get("recollections") or {}).get("chosen", [])
         words = set(tokenizer.tokenize(reply.content))
         recalled = (texts[item["id"]] for item in chosen if item["id"] in texts)
         if any(share_of(words_of(text, persona), words) >= LEAST_SHARE for text in recalled):
-            found.append(reply)
-    return found
+            telling.append(reply)
+    return telling
 
 
 def note_retold(receipt: Receipt, replies: Iterable[Message]) -> None:

@@ -147,13 +147,16 @@ WRONG = {
 def test_who_only_says_that_something_is_wrong_chooses_it_and_puts_it_right(
     browser: Browser, house: Installation, language: str
 ) -> None:
-    page, (told, asks, disputes, wrong, right) = browser.new_context(locale=language).new_page(), WRONG[language]
+    page, (statement, question, dispute, wrong, right) = (
+        browser.new_context(locale=language).new_page(),
+        WRONG[language],
+    )
     complaints = quiet(page)
     begin(page, house, language)
-    say(page, told)
+    say(page, statement)
     expect(page.get_by_test_id("kept").first).to_contain_text(wrong, timeout=SOON)
-    say(page, asks)
-    say(page, disputes)
+    say(page, question)
+    say(page, dispute)
     choices = page.get_by_test_id("correction-choices")
     expect(choices).to_be_visible(timeout=SOON)
     picture(page, f"dispute-{language}")
@@ -169,6 +172,6 @@ def test_who_only_says_that_something_is_wrong_chooses_it_and_puts_it_right(
     card.get_by_test_id("correction-do").click()
     expect(page.get_by_test_id("corrected")).to_contain_text(right, timeout=SOON)
     page.reload()
-    expect(page.get_by_test_id("message-user").last).to_contain_text(disputes)
+    expect(page.get_by_test_id("message-user").last).to_contain_text(dispute)
     expect(page.get_by_test_id("correction-ask")).to_have_count(0)
     assert complaints == []
