@@ -2,22 +2,22 @@
 
 A backup is a tar of three members, in this order:
 
-    manifest.json      what it is, when and by which version it was made, how many rows, and the hashes of the others
-    database.sqlite3   the database at one moment; under the installation's DATABASE_KEY where it has one
+    manifest.json      format, time and version of the backup, row counts, and the hashes of the other members
+    database.sqlite3   a snapshot of the database, encrypted with the installation's DATABASE_KEY if there is one
     files.sqlite3      keys, knobs, help texts and media, as an SQLite archive (`sqlite3 files.sqlite3 -Ax` unpacks it);
-                       under the same key
+                       encrypted with the same key
 
-So nothing that people said stands in a backup of an encrypted installation in the clear. DATABASE_KEY itself, and what
-else comes from the environment, is not in it. Static files, models and other backups are not, either.
+So a backup of an encrypted installation contains no text of people in the clear. It does not contain DATABASE_KEY and
+other settings from the environment, static files, models and other backups.
 
-    data_dir_lock  which processes are there: nothing is restored under one that is alive
+    data_dir_lock  which processes are alive: a restore never replaces the files of a running process
     contents       which files of the data folder belong to an installation
-    copy           the database as it was at one moment, while others write
-    package        the tar, written and read
-    manifest       what a backup says of itself, and why it is refused
+    copy           a snapshot of the database while others write
+    package        writes and reads the tar
+    manifest       the description of a backup, and reasons to refuse it
     create         makes a backup, and deletes older ones
-    restore        everything that happens beside the running installation, before it is touched
-    revocations    logins and tokens that were ended since stay ended
-    swap           the one moment in which the new installation takes the old one's place; after a death the next
-                   process finishes it
+    restore        prepares and checks the new installation beside the running one
+    revocations    logins and tokens that were revoked since stay revoked
+    swap           puts the new installation in the old one's place in one step; after a crash the next process
+                   completes it
 """

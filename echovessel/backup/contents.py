@@ -1,16 +1,17 @@
-"""What of a data folder belongs to an installation, beside its database. The rest is made anew, or is none of it."""
+"""Which files of a data folder belong to an installation, besides its database. Others can be made again or are not
+part of it."""
 
 import fnmatch
 from collections.abc import Iterator
 from pathlib import Path, PurePosixPath
 
-# Keys stay where they are when a backup holds none: there they came from the environment.
+# If a backup has no keys, those in the data folder stay: the backed-up installation had them from the environment.
 KEYS = ("secret_key", "tombstone_key")
 PATTERNS = (*KEYS, "vapid_key.pem", "knobs.toml", "help.*.txt", "media")
 
 
 def belongs(name: str) -> bool:
-    """Whether a file of this name, relative to the data folder, is one of an installation's.
+    """Whether a file name, relative to the data folder, belongs to an installation.
 
     >>> belongs("media/7/cat.png"), belongs("media/../../etc/passwd"), belongs("echovessel.sqlite3")
     (True, False, False)
@@ -23,12 +24,12 @@ def belongs(name: str) -> bool:
 
 
 def entries(folder: Path) -> list[str]:
-    """The names in the data folder that belong to it: files, and the folder of media."""
+    """The entries of the data folder that belong to the installation: files, and the media folder."""
     return sorted(path.name for path in folder.iterdir() if _is_known(path.name))
 
 
 def files(folder: Path) -> Iterator[tuple[str, Path]]:
-    """All files of them, each with its name relative to the data folder. Links are not followed."""
+    """Yield all files of these entries with their names relative to the data folder. Links are not followed."""
     for name in entries(folder):
         path = folder / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:

@@ -1,8 +1,8 @@
-"""Copying a database as it is at one moment, and looking at a copy.
+"""Copying a database as of one moment, and reading a copy.
 
-By VACUUM INTO, not by SQLite's online backup: that begins anew whenever another process commits in between, and takes
-along what stands in free pages and gaps of what was deleted. (12 MB, encrypted: 0.07 s of CPU against 0.15 s;
-2026-11-21.) Nobody waits for it; the write-ahead log grows meanwhile.
+VACUUM INTO, not SQLite's online backup: the latter restarts whenever another process commits, and also copies what free
+pages and gaps still hold of deleted rows. (12 MB, encrypted: 0.07 s of CPU against 0.15 s; 2026-11-21.) Nobody waits
+for it; the write-ahead log grows meanwhile.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,11 +18,11 @@ MIGRATIONS, MODEL_CONNECTION = "django_migrations", "llm_modelconnection"
 
 
 class NotReadable(Exception):
-    """A file that is no database, or not one of this key; the message says what can be done."""
+    """The file is not a database, or has another key; the message says what can be done."""
 
 
 def copy(connection: BaseDatabaseWrapper, to: Path) -> None:
-    """Write what the database holds now to a new file, under the same key. Not inside a transaction."""
+    """Write the current content of the database to a new file with the same key. Not inside a transaction."""
     with connection.cursor() as cursor:
         cursor.execute("VACUUM INTO %s", [str(to)])
     to.chmod(0o600)
@@ -30,7 +30,7 @@ def copy(connection: BaseDatabaseWrapper, to: Path) -> None:
 
 @contextmanager
 def open_copy(path: Path, key: str) -> Iterator[Any]:
-    """A plain connection of the driver, in autocommit. Raises NotReadable."""
+    """Open a plain connection of the driver in autocommit mode. Raises NotReadable."""
     connection = Database.connect(str(path), isolation_level=None)
     try:
         if key:
@@ -51,7 +51,7 @@ def open_copy(path: Path, key: str) -> Iterator[Any]:
 
 
 def damage(connection: Any) -> list[str]:
-    """What `PRAGMA integrity_check` finds; nothing where the file is whole."""
+    """The problems that `PRAGMA integrity_check` finds; an empty list for an intact file."""
     try:
         return [row for (row,) in connection.execute("PRAGMA integrity_check") if row != "ok"]
     except Database.DatabaseError as error:
@@ -59,7 +59,7 @@ def damage(connection: Any) -> list[str]:
 
 
 def count_rows(connection: Any, tables: Sequence[str]) -> dict[str, int]:
-    """The rows of each of the tables that there is."""
+    """The row counts of those tables that exist."""
     there = {name for (name,) in connection.execute("SELECT name FROM sqlite_master WHERE type = 'table'")}
     return {
         table: connection.execute(f'SELECT count(*) FROM "{table}"').fetchone()[0]
@@ -68,14 +68,14 @@ def count_rows(connection: Any, tables: Sequence[str]) -> dict[str, int]:
 
 
 def erase_model_key(connection: Any) -> None:
-    """Take the key of the connected model out of a copy, with its bytes. A copy of an older version has none."""
+    """Erase the key of the connected model from a copy, including its bytes. Copies of older versions have none."""
     if MODEL_CONNECTION in {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}:
         connection.execute("PRAGMA secure_delete = ON")
         connection.execute(f"UPDATE {MODEL_CONNECTION} SET encrypted_key = '' WHERE encrypted_key <> ''")
 
 
 def migrations(connection: Any) -> Mapping[str, list[str]]:
-    """The migrations that were applied, by app."""
+    """The applied migrations, by app."""
     names: dict[str, list[str]] = {}
     for app, name in connection.execute(f"SELECT app, name FROM {MIGRATIONS} ORDER BY app, name"):
         names.setdefault(app, []).append(name)

@@ -1,4 +1,4 @@
-"""Making a backup, and deciding which older ones go."""
+"""Making a backup, and deciding which older ones to delete."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ from echovessel.jobs import lease
 FOLDER = "backups"
 STAMP = "%Y%m%dT%H%M%SZ"
 NAME = re.compile(r"echovessel-(\d{8}T\d{6}Z)\.tar")
-PART = ".echovessel-backup-"  # folders of backups that are being made
+PART = ".echovessel-backup-"  # prefix of the temporary folders of backups in progress
 WHOLE = "backup.tar"
 
 
@@ -40,13 +40,14 @@ def timestamped_name(folder: Path, now: datetime) -> Path:
 
 
 def create_backup(file: Path, now: datetime, progress: package.Progress, *, with_model_key: bool = False) -> Manifest:
-    """Write a backup of the living installation; the file appears when it is whole. Raises CannotBackUp where another
-    file stands in its place, where there is no room, and where there is no database or a damaged one.
+    """Write a backup of the running installation; the file appears when it is complete. Raises CannotBackUp if `file`
+    exists and is no backup, if there is no space, and if the database is missing or damaged.
 
-    The key of the connected model is only in it `with_model_key`: whoever has the backup could use it."""
+    The key of the connected model is included only `with_model_key`: anybody with the backup could use it.
+    """
     if not _database().exists():
         raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
-    if file.exists():  # a backup may take the place of a backup, and of nothing else
+    if file.exists():  # a backup may replace a backup, and nothing else
         try:
             package.manifest_of(file)
         except NotABackup as error:
@@ -55,12 +56,12 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
     needed = 2 * _database().stat().st_size
     if shutil.disk_usage(file.parent).free < needed:
         raise CannotBackUp(f"there is no room in {file.parent}: {needed // 1_000_000} MB are needed for a moment")
-    for left in file.parent.glob(f"{PART}*"):  # of a backup that died while it was made
+    for left in file.parent.glob(f"{PART}*"):  # of a backup whose process died
         if lease.is_dead(left.name.removeprefix(PART)):
             shutil.rmtree(left, ignore_errors=True)
     prefix = f"{PART}{lease.new_holder()}:"
     with TemporaryDirectory(prefix=prefix, dir=file.parent, ignore_cleanup_errors=True) as folder:
-        # The parts beside it, then the whole.
+        # First the members, then the tar.
         whole = Path(folder, WHOLE)
         key = connection.settings_dict["OPTIONS"].get("key", "")
         members = {name: whole.with_name(name) for name in (DATABASE, FILES)}
@@ -86,8 +87,8 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
 
 
 def outdated_backups(files: Iterable[Path], now: datetime, keep: int | None, keep_days: int | None) -> list[Path]:
-    """Those of the backups named by their moment that go: beyond the newest `keep`, or older than `keep_days`. The
-    newest always stays."""
+    """The timestamped backups to delete: beyond the newest `keep`, or older than `keep_days`. The newest is never
+    deleted."""
     backups = sorted(
         (
             (datetime.strptime(match[1], STAMP).replace(tzinfo=UTC), file)
@@ -109,12 +110,12 @@ def _database() -> Path:
 
 
 def tables() -> list[str]:
-    """The tables that a model has."""
+    """The tables of all models."""
     return [model._meta.db_table for model in apps.get_models(include_auto_created=True) if not model._meta.proxy]
 
 
 def rotate(folder: Path, now: datetime, keep: int | None, keep_days: int | None) -> Sequence[Path]:
-    """Delete the backups that are outdated; returns them."""
+    """Delete the outdated backups and return their paths."""
     gone = outdated_backups(folder.iterdir(), now, keep, keep_days)
     for file in gone:
         file.unlink()

@@ -1,6 +1,6 @@
-"""Who is there: every process of an installation holds a shared lock as long as it lives, a restore the only one.
+"""The lock of the data folder: every process of an installation holds it shared while it lives, a restore exclusively.
 
-The kernel lets go of a lock with its process, however that ended; nothing is left to clear away.
+The kernel releases the lock when its process ends, in whatever way; nothing is left to clean up.
 """
 
 import contextlib
@@ -26,7 +26,7 @@ class Occupied(Exception):
 
 
 def acquire_shared(folder: Path) -> None:
-    """Be there from now on. Waits while a restore is under way, and ends one that died in its last moment."""
+    """Hold the shared lock from now on. Waits while a restore runs, and completes one that died during the swap."""
     lock = _opened(folder)
     while True:
         try:
@@ -44,8 +44,8 @@ def acquire_shared(folder: Path) -> None:
 
 @contextlib.contextmanager
 def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[None]:
-    """While this lasts no other process of this installation is there, and who comes waits. Raises Occupied if others
-    are still there after `patience_seconds`."""
+    """Hold the lock exclusively in the block; processes that start meanwhile wait. Raises Occupied if other processes
+    are still alive after `patience_seconds`."""
     lock = _held[folder] if folder in _held else _opened(folder)
     try:
         deadline, has_told = time.monotonic() + patience_seconds, False
@@ -64,10 +64,10 @@ def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[Non
 
 
 def others(folder: Path) -> list[int]:
-    """The ids of other processes that have the lock of this folder open, as far as the system tells (Linux)."""
+    """The ids of other processes that have this folder's lock open, as far as the system shows them (Linux)."""
     lock, found = str((folder / LOCK).resolve()), set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
-        with contextlib.suppress(OSError):  # it ended meanwhile, or is somebody else's
+        with contextlib.suppress(OSError):  # the process ended meanwhile, or belongs to another user
             if os.readlink(link) == lock:
                 found.add(int(link.parts[2]))
     return sorted(found - {os.getpid()})
@@ -82,7 +82,7 @@ def _alone(lock: int) -> Iterator[None]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:
-        fcntl.flock(lock, fcntl.LOCK_UN)  # of two who want to be alone at once, neither stands in the other's way
+        fcntl.flock(lock, fcntl.LOCK_UN)  # so that two processes that want the exclusive lock do not block each other
         fcntl.flock(lock, fcntl.LOCK_SH)
         raise Occupied from error
     try:

@@ -1,6 +1,6 @@
-"""What a restore asks of the apps above: that what was forgotten since the backup is forgotten in it once more.
+"""The interface by which a restore asks the apps to repeat what was forgotten since the backup.
 
-The setting FORGET_REPLAY names the module that does it, so that the frame imports no app.
+The setting FORGET_REPLAY names the module that implements it, so that this package imports no app.
 """
 
 from collections import Counter
@@ -15,7 +15,7 @@ from django.conf import settings
 
 
 class Hit(Protocol):
-    """Where something that was forgotten still stands: a table and column or a file, and in which form."""
+    """A place where something forgotten is still found: a table and column or a file, and in which form."""
 
     @property
     def place(self) -> str: ...
@@ -26,7 +26,7 @@ class Hit(Protocol):
 
 @dataclass(frozen=True)
 class ForgetLog:
-    """What a database tells of what was forgotten in it. `key_id` is that of the installation then."""
+    """What a database records about forgetting. `key_id` identifies the installation's tombstone key at the time."""
 
     receipts: Sequence[Mapping[str, Any]] = ()
     tombstones: Sequence[Mapping[str, Any]] = ()
@@ -36,9 +36,9 @@ class ForgetLog:
 
 @dataclass
 class Replayed:
-    """What was done again: `receipts` that were new here, rows that went by table, `withheld` messages, tombstones that
-    were set and those that could not be; `accounts` that stay because nobody could look after the installation without
-    them; and what could be found of it all the same."""
+    """The result of a replay: `receipts` that were new here, deleted rows by table, `withheld` messages, tombstones
+    that were set and those of another key; `accounts` that were kept because otherwise nobody could administer the
+    installation; and traces that were found all the same."""
 
     receipts: int = 0
     rows: Counter[str] = field(default_factory=Counter)
@@ -51,19 +51,19 @@ class Replayed:
 
 class ForgetReplay(Protocol):
     def read_log(self) -> ForgetLog:
-        """What the database that is open now tells. Raises DatabaseError for one that is not of this version."""
+        """Read the log of the current database. Raises DatabaseError if it is not of this version."""
         ...
 
     def settle(self, now: datetime) -> None:
-        """End what processes of the backup's time had begun and none will finish."""
+        """End what processes of the backup's time had begun and nobody will finish."""
         ...
 
     def replay(self, log: ForgetLog, now: datetime) -> Replayed:
-        """Forget it in the database that is open now, all or nothing, and erase the bytes."""
+        """Forget it in the current database, all or nothing, and erase the bytes."""
         ...
 
     def check(self, now: datetime) -> dict[str, int]:
-        """The invariants that do not hold, counted: all 0 in a memory that is in order."""
+        """The number of violations of each invariant: all 0 in a memory that is in order."""
         ...
 
 

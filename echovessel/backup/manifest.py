@@ -1,4 +1,4 @@
-"""The manifest: what a backup says of itself, and what speaks against restoring it here."""
+"""The manifest: the description of a backup, and reasons not to restore it here."""
 
 import hashlib
 from collections.abc import Collection, Mapping, Sequence
@@ -11,7 +11,7 @@ MEMBERS = (DATABASE, FILES)
 
 
 class NotABackup(Exception):
-    """A file that is none, or a damaged one; the message says what is wrong with it."""
+    """The file is no backup, or a damaged one; the message says what is wrong."""
 
 
 class Member(BaseModel):
@@ -22,8 +22,8 @@ class Member(BaseModel):
 
 
 class Manifest(BaseModel):
-    """`migrations` are those that the database has seen, by app; `counts` are its rows by table; `seal` is the hash of
-    all the rest of it."""
+    """The manifest. `migrations`: those applied to the database, by app. `counts`: its rows by table. `seal`: the hash
+    of all other fields."""
 
     model_config = ConfigDict(frozen=True)
 
@@ -38,7 +38,7 @@ class Manifest(BaseModel):
 
     @property
     def applied_migrations(self) -> set[tuple[str, str]]:
-        """As (app, name)."""
+        """The applied migrations as (app, name)."""
         return {(app, name) for app, names in self.migrations.items() for name in names}
 
 
@@ -47,7 +47,7 @@ def write_manifest(manifest: Manifest) -> bytes:
 
 
 def read(content: bytes) -> Manifest:
-    """Raises NotABackup."""
+    """Parse and check a manifest. Raises NotABackup."""
     try:
         manifest = Manifest.model_validate_json(content)
     except ValidationError as error:
@@ -65,7 +65,7 @@ def _seal(manifest: Manifest) -> str:
 
 
 def fault(manifest: Manifest, known: Collection[tuple[str, str]], *, has_key: bool) -> str:
-    """Why it cannot be restored by this version and with this key, or an empty string. `known` are the migrations of
+    """Why the backup cannot be restored by this version and with this key; "" if it can. `known` are the migrations of
     this version, as (app, name)."""
     if newer := sorted(manifest.applied_migrations - set(known)):
         return (

@@ -1,4 +1,4 @@
-"""Packing: a backup's one file, out and in."""
+"""Writing and reading the one file of a backup."""
 
 import hashlib
 import io
@@ -25,13 +25,13 @@ Progress = Callable[[int], Any]
 
 
 def describe_member(file: Path) -> Member:
-    """Its size and hash. It is open in nobody's hands (`sqlite.raw_bytes` says why)."""
+    """The size and hash of a member. No connection has the file open (see `sqlite.raw_bytes`)."""
     with file.open("rb") as content:
         return Member(size=file.stat().st_size, sha256=hashlib.file_digest(content, "sha256").hexdigest())
 
 
 def pack(to: Path, manifest: Manifest, members: Mapping[str, Path], progress: Progress) -> None:
-    """Write the backup; it is on the disk when this returns, and its owner alone may read it."""
+    """Write the backup and sync it to disk. Only the owner of the file may read it."""
     with (
         open(to, "xb", opener=open_private) as file,
         tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as tar,
@@ -47,13 +47,13 @@ def pack(to: Path, manifest: Manifest, members: Mapping[str, Path], progress: Pr
 
 
 def manifest_of(file: Path) -> Manifest:
-    """What a backup says of itself. Raises NotABackup."""
+    """Read the manifest of a backup. Raises NotABackup."""
     with _opened(file) as tar:
         return _manifest(tar)
 
 
 def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
-    """Write its members into `folder`, each compared with its hash. Raises NotABackup."""
+    """Write the members into `folder`, each checked against its hash. Raises NotABackup."""
     with _opened(file) as tar:
         manifest = _manifest(tar)
         for name in MEMBERS:
@@ -102,7 +102,7 @@ def _entry(name: str, size: int, manifest: Manifest) -> tarfile.TarInfo:
 
 
 class _HashingReader(io.RawIOBase):
-    """A file that tells how much of it was read."""
+    """A file that reports how many bytes were read."""
 
     def __init__(self, source: IO[bytes], progress: Progress) -> None:
         self.source, self.progress = source, progress
@@ -115,7 +115,7 @@ class _HashingReader(io.RawIOBase):
 
 # --- files as an SQLite archive -------------------------------------------------------------------------------------
 def pack_files(folder: Path, to: Path, key: str) -> None:
-    """Write what belongs to the data folder into a new SQLite archive, under the key."""
+    """Write the files that belong to the installation into a new SQLite archive, encrypted with the key."""
     to.touch(mode=0o600)
     with copy.open_copy(to, key) as archive:
         archive.execute(SQLAR)
@@ -130,7 +130,7 @@ def pack_files(folder: Path, to: Path, key: str) -> None:
 
 
 def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
-    """Write its files into `folder`, for its owner alone. Raises NotABackup and NotReadable."""
+    """Write the files into `folder`, readable only by their owner. Raises NotABackup and NotReadable."""
     with copy.open_copy(archive_file, key) as archive:
         try:
             for name, size, data in archive.execute("SELECT name, sz, data FROM sqlar"):

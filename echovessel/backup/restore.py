@@ -1,11 +1,11 @@
-"""Restoring a backup: everything is done beside the living installation, and looked at, before that is touched.
+"""Restoring a backup: everything is prepared and checked beside the running installation before that is touched.
 
-nobody else is there; the backup is one that can be restored here, and whole
-what was forgotten, and which doors were closed, is read from the database that will be replaced
-the backup is unpacked beside it, its database brought to this version
-in it: what nobody will finish is settled, what was forgotten since is forgotten again, what was closed is closed
-it is whole, and memory is in order
-the one takes the other's place (`swap`); the replaced one is kept aside
+1. No other process is alive; the backup is intact and can be restored here.
+2. From the database to be replaced: read what was forgotten, and which logins and tokens were revoked.
+3. Unpack the backup beside it, and migrate its database to this version.
+4. In it: settle unfinished work, repeat the forgetting since the backup, apply the revocations.
+5. Check that it is intact, and that its memory is in order.
+6. Put it in the place of the old installation (`swap`), which is kept aside.
 """
 
 import itertools
@@ -36,12 +36,13 @@ NOTHING_CLOSED = revocations.Revocations()
 
 
 class RestoreRefused(Exception):
-    """Nothing was restored, and nothing touched; the message says why."""
+    """Nothing was restored or changed; the message says why."""
 
 
 @dataclass(frozen=True)
 class BackupState:
-    """What the database that is replaced tells. `told` is None where it is not there, or cannot be read."""
+    """The state of the database to be replaced. `told` is its forget log; None if there is no database or it cannot be
+    read."""
 
     is_there: bool
     people: int = 0
@@ -50,7 +51,7 @@ class BackupState:
 
     @classmethod
     def read(cls, now: datetime) -> "BackupState":
-        """What the living database tells, of whatever state it is."""
+        """The state of the database to be replaced, whatever its condition."""
         if not _database().exists():
             return cls(is_there=False)
         try:
@@ -64,11 +65,11 @@ class BackupState:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nobody would miss it."""
+        """Whether it contains nothing of anybody."""
         return not self.is_there or (self.told is not None and not self.people)
 
     def why_kept(self) -> str:
-        """Why it is replaced by force only."""
+        """Why it is only replaced with --force."""
         if self.told is None:
             return (
                 "the database that is there cannot be read by this version (migrate it first, or give its "
@@ -83,7 +84,8 @@ class BackupState:
 
 @dataclass(frozen=True)
 class RestoreResult:
-    """`counts` are what `checking.check` found; `aside` is where the replaced installation is, if there was one."""
+    """`counts` are the results of `ForgetReplay.check`; `aside` is the folder of the replaced installation, if there
+    was one."""
 
     manifest: Manifest
     before: BackupState
@@ -95,8 +97,8 @@ class RestoreResult:
 def restore(
     file: Path, now: datetime, progress: package.Progress, *, force: bool = False, as_it_is: bool = False
 ) -> RestoreResult:
-    """Restore it. `force` replaces an installation that somebody has an account in, or that cannot be read;
-    `as_it_is` takes a memory that is not in order. Raises Refused, NotABackup, NotReadable, Occupied."""
+    """Restore a backup. `force` replaces an installation that has accounts or cannot be read; `as_it_is` accepts a
+    memory that is not in order. Raises RestoreRefused, NotABackup, NotReadable, Occupied."""
     with data_dir_lock.acquire_exclusive(_home(), data_dir_lock.PATIENCE_SECONDS):
         said = package.manifest_of(file)
         if fault := manifest.fault(said, migration_history.known_migrations(), has_key=bool(_key())):
@@ -125,7 +127,7 @@ def restore(
                     f"its memory is not in order ({', '.join(wrong)}). Say --as-it-is to restore it all the same; "
                     "where tombstones are of another key, give that key in TOMBSTONE_KEY first."
                 )
-            # The moment. `aside` is the folder in which the replaced installation is.
+            # The swap. `aside` is the folder of the replaced installation.
             name = f"{ASIDE}-{now.strftime(create.STAMP)}"
             numbered = itertools.chain([name], (f"{name}-{number}" for number in itertools.count(2)))
             places = (_home(), _database().parent)
@@ -136,7 +138,7 @@ def restore(
     return RestoreResult(said, before, done, counts, aside if before.is_there else None)
 
 
-# --- what is there --------------------------------------------------------------------------------------------------
+# --- the installation to be replaced --------------------------------------------------------------------------------
 def _home() -> Path:
     return Path(settings.DATA_DIR)
 
@@ -151,16 +153,16 @@ def _key() -> str:
 
 @contextmanager
 def _nobody_else(before: BackupState) -> Iterator[None]:
-    """Hold the database that is replaced, so that no other program reads or writes it any more. Raises Occupied."""
+    """Lock the database to be replaced, so that no other program reads or writes it. Raises Occupied."""
     if before.told is None:
-        yield  # there is none, or none that could be held
+        yield  # there is none, or none that can be locked
         return
     held = Database.connect(str(_database()), isolation_level=None, timeout=1.0)
     try:
         if _key():
             held.execute(key_pragma(_key()))
         try:
-            # Refused while anybody has it open. It leaves no log behind.
+            # Refused while any other connection is open. Leaves no log behind.
             held.execute("PRAGMA journal_mode = DELETE").fetchone()
             held.execute("BEGIN EXCLUSIVE")
         except Database.OperationalError as error:
@@ -170,13 +172,14 @@ def _nobody_else(before: BackupState) -> Iterator[None]:
         held.close()
 
 
-# --- beside it ------------------------------------------------------------------------------------------------------
+# --- the new installation beside it ---------------------------------------------------------------------------------
 @contextmanager
 def _stages() -> Iterator[None]:
-    """Empty folders for what takes its place: one beside the database, one in the data folder. They are often one."""
+    """Empty folders for the new installation: one beside the database, one in the data folder. They are often the
+    same."""
     folders = {_home() / STAGE, _database().parent / STAGE}
     for folder in folders:
-        shutil.rmtree(folder, ignore_errors=True)  # of one that died
+        shutil.rmtree(folder, ignore_errors=True)  # of a restore that died
         folder.mkdir(mode=0o700)
     try:
         yield
@@ -189,7 +192,7 @@ def _stages() -> Iterator[None]:
 def _prepare_stage(
     file: Path, before: BackupState, now: datetime, progress: package.Progress
 ) -> tuple[Replayed | None, dict[str, int]]:
-    """Unpack it and bring it to the present: what was forgotten again, and what does not hold in it."""
+    """Unpack the backup and bring it up to date. Returns the result of the replay and the violated invariants."""
     folder = _database().parent / STAGE
     package.unpack(file, folder, progress)
     package.unpack_files(folder / FILES, _home() / STAGE, _key())
@@ -211,8 +214,8 @@ def _prepare_stage(
 
 @contextmanager
 def _with_its_key() -> Iterator[None]:
-    """While this lasts tombstones are made with the key that the restored installation will have: the one from the
-    environment where that gives one, else the one in the backup, else the one that stays."""
+    """In the block, tombstones are made with the key that the restored installation will have: the environment's if it
+    sets one, else the backup's, else the present one."""
     usual = settings.TOMBSTONE_KEY
     here, staged = _home() / "tombstone_key", _home() / STAGE / "tombstone_key"
     is_of_the_file = here.exists() and here.read_text().strip() == usual
@@ -225,14 +228,14 @@ def _with_its_key() -> Iterator[None]:
 
 
 def interrupted_step() -> str:
-    """What is to be said of a restore that could not be ended."""
+    """The message for a restore that could not be completed."""
     if swap.is_begun(_home()):
         return "The backup is taking its place: the next command goes on with it, once that is mended."
     return "Nothing was touched."
 
 
 def _steps(aside: str) -> Iterator[swap.Step]:
-    """What takes the place of what: the database, then the files."""
+    """The swap step of each file: the database first, then the others."""
     home, database = _home(), _database()
     folder = database.parent
     for suffix in ("-wal", "-shm", "-journal"):

@@ -1,5 +1,5 @@
-"""Doors: what was closed since a backup stays closed when it is restored. Logins all end; tokens that open nothing any
-more, and people who may not sign in any more, are not let in by an older state. Passwords are the backup's."""
+"""Revocations: what was revoked since a backup stays revoked after a restore. All logins end. Tokens that no longer
+work and people who may no longer sign in do not get access back. Passwords are those of the backup."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,14 +12,14 @@ from echovessel.api.tokens.models import ApiToken
 
 @dataclass(frozen=True)
 class Revocations:
-    """Tokens by their digest, people by key and name."""
+    """Tokens by their digest, people by primary key and name."""
 
     tokens: frozenset[str] = frozenset()
     people: frozenset[tuple[int, str]] = frozenset()
 
 
 def read_revocations(now: datetime) -> Revocations:
-    """What does not open in the database that is open now."""
+    """The tokens and people without access in the current database."""
     opening = ApiToken.objects.valid(now).values("pk")
     return Revocations(
         tokens=frozenset(ApiToken.objects.exclude(pk__in=opening).values_list("digest", flat=True)),
@@ -28,7 +28,7 @@ def read_revocations(now: datetime) -> Revocations:
 
 
 def apply_revocations(what: Revocations, now: datetime) -> None:
-    """Have it closed in the database that is open now, and every login ended."""
+    """Revoke the same in the current database, and end every login."""
     Login.objects.all().delete()
     ApiToken.objects.filter(digest__in=what.tokens, revoked_at=None).update(revoked_at=now)
     for key, name in what.people:

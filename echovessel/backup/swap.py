@@ -1,11 +1,12 @@
-"""Swapping: a restored installation takes the place of another, wholly or not at all.
+"""Swapping: a restored installation takes the place of another one, completely or not at all.
 
-What is to happen is written down first. From then on it happens: whoever opens the installation next, after whatever
-death, goes on where the dead one stopped (`data_dir_lock.enter`). Every step can be told from its outcome:
+The steps are written to a journal first. From then on they will be carried out: after a crash, the next process that
+opens the installation continues where the last one stopped (`data_dir_lock.acquire_shared`). Each step can see whether
+it is done:
 
-    staged there                    the old one, where it still stands in its place, goes aside; the staged one takes it
-    staged gone                     done before
-    nothing staged (`None`)         the old one goes aside, where it is not there already
+    staged file there               the old one, if still in place, is moved aside; the staged one takes its place
+    staged file gone                done before
+    nothing staged (`None`)         the old one is moved aside, unless it is there already
 """
 
 import contextlib
@@ -20,14 +21,14 @@ JOURNAL = "restore.json"
 
 @dataclass(frozen=True)
 class Step:
-    """One file or folder: what takes its place, if anything does, and where the old one goes."""
+    """One file or folder: its replacement, if any, and where the old one is moved."""
 
     staged: str | None
     place: str
     aside: str
 
     def carry_out(self) -> None:
-        """Replace what is in its place, unless that is done already."""
+        """Replace what is in `place`, unless that is done already."""
         place, aside = Path(self.place), Path(self.aside)
         if self.staged is not None and not Path(self.staged).exists():
             return
@@ -39,7 +40,7 @@ class Step:
 
 
 def begin(folder: Path, steps: Sequence[Step]) -> None:
-    """Write down what is to happen, for good: the moment from which the restored installation is the one."""
+    """Write the journal durably: from this moment the restored installation is the valid one."""
     part = folder / f"{JOURNAL}.part"
     with open(part, "w", opener=open_private) as file:
         json.dump([astuple(step) for step in steps], file)
@@ -54,7 +55,7 @@ def is_begun(folder: Path) -> bool:
 
 
 def finish(folder: Path) -> None:
-    """Do what is written down, as far as it is not done. Call alone (`data_dir_lock`)."""
+    """Carry out the remaining steps of the journal. Requires the exclusive lock (`data_dir_lock`)."""
     journal = folder / JOURNAL
     if not journal.exists():
         return
@@ -62,7 +63,7 @@ def finish(folder: Path) -> None:
     for step in steps:
         step.carry_out()
     for stage in {Path(step.staged).parent for step in steps if step.staged is not None}:
-        with contextlib.suppress(OSError):  # gone before, or something else lies in it
+        with contextlib.suppress(OSError):  # removed before, or not empty
             stage.rmdir()
     for touched in sorted({Path(path).parent for step in steps for path in (step.place, step.aside)}):
         if touched.exists():
@@ -72,7 +73,7 @@ def finish(folder: Path) -> None:
 
 
 def sync(path: Path) -> None:
-    """Have a file's content, or a folder's names, on the disk."""
+    """Sync a file's content, or a folder's entries, to disk."""
     descriptor = os.open(path, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -81,5 +82,5 @@ def sync(path: Path) -> None:
 
 
 def open_private(path: str, flags: int) -> int:
-    """An opener of files that their owner alone may read."""
+    """An opener for files that only their owner may read."""
     return os.open(path, flags, mode=0o600)
