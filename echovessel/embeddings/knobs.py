@@ -1,4 +1,4 @@
-"""Knobs of embedding and reranking by a server."""
+"""Knobs of embedding and reranking servers."""
 
 from django.utils.translation import gettext_lazy as _
 

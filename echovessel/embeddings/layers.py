@@ -1,9 +1,9 @@
-"""What every layer of the bundled sentence model makes of a line: the mean over its tokens, layer by layer.
+"""The vectors of every layer of the bundled sentence model for a text: the mean over its tokens, layer by layer.
 
-The lower layers tell a cry from an idiom better than the sentence vector that the model was trained for (of cries by
-another hand, at 5 % false alarms: 52 % by the sentence vector, 75 % by all layers), so the pass is made here, in numpy.
-That needs no torch: it costs no six seconds of loading, and a process may fork after it. The weights are read in place
-from the model's file, which all processes share.
+The lower layers separate a cry for help from an idiom better than the sentence vector for which the model was trained
+(of cries by another writer, at 5 % false alarms: 52 % by the sentence vector, 75 % by all layers), so the forward pass
+is done here in numpy. That needs no torch: no six seconds of loading, and the process may fork afterwards. The weights
+are memory-mapped from the model's file, which all processes share.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,14 @@ from echovessel.embeddings import bundled_model
 
 LAYERS, HEADS, WIDTH = 6, 12, 384
 DIMENSION = (LAYERS + 1) * WIDTH
-# Tokens of a line that are read, and tokens that are passed through together: what is longer fits no cache.
+# Tokens of a text that are read, and tokens that are passed together: longer rows exceed the cache.
 MAX_TOKENS = 64
 ROW_TOKENS = 192
 
 
 @dataclass(frozen=True)
 class Nearness:
-    """Scores by how near a line is to `centres`, lines of a training: in fewer dimensions, the last layers alone."""
+    """Scores texts by their nearness to `centres`, texts of a training set, in a projection of the last layers."""
 
     mean: np.ndarray
     projection: np.ndarray
@@ -47,7 +47,7 @@ class Nearness:
 
 
 def encode(texts: Sequence[str]) -> np.ndarray:
-    """(n, DIMENSION) float32: of every layer a vector of unit length."""
+    """(n, DIMENSION) float32: for every layer a vector of unit length."""
     tokens = [encoding.ids for encoding in _tokenizer().encode_batch(list(texts))]
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
     row: list[int] = []
@@ -62,7 +62,7 @@ def encode(texts: Sequence[str]) -> np.ndarray:
 
 
 def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
-    """Lines laid end to end in one row; each sees only itself."""
+    """Pass several token sequences in one row; attention stays within each sequence."""
     weights = _weights()
     starts = np.cumsum([0, *map(len, lines)])
     ids = np.concatenate([np.asarray(line) for line in lines])
@@ -87,7 +87,7 @@ def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
         seen = np.concatenate(attended)
         states = _normal(states + _linear(seen, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm")
         inner = _linear(states, f"{name}.intermediate.dense")
-        inner /= 1 + np.exp(-1.702 * inner)  # GELU, as near as a sigmoid comes: the same here and in training
+        inner /= 1 + np.exp(-1.702 * inner)  # GELU, approximated by a sigmoid, in training as here
         states = _normal(states + _linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
         means.append(_means(states, starts))
     return np.concatenate(means, axis=1)

@@ -1,4 +1,5 @@
-"""Local models through sentence-transformers and torch: 6 to 11 s to load and 480 MB, so only where one is in use."""
+"""Local models through sentence-transformers and torch: 6 to 11 s to load and 480 MB, so only loaded if one is in
+use."""
 
 import os
 from collections.abc import Sequence
@@ -13,13 +14,14 @@ from echovessel.embeddings.server_model import as_unit_rows
 
 
 def load_encoder(spec: ModelSpec) -> Encode:
-    """What makes vectors (n, d) float32 of unit length by a model's name or folder. Raises EmbeddingUnavailable."""
+    """Return a function from texts to vectors, (n, d) float32 of unit length, for a model's name or folder. Raises
+    EmbeddingUnavailable."""
     if problem := spec.fault():
         raise EmbeddingUnavailable(problem)
     folder = Path(spec.model)
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
     if folder.is_absolute():
-        os.environ["HF_HUB_OFFLINE"] = "1"  # everything is there
+        os.environ["HF_HUB_OFFLINE"] = "1"  # all files are local
     try:
         import torch  # noqa: PLC0415
         from sentence_transformers import SentenceTransformer  # noqa: PLC0415
@@ -32,11 +34,11 @@ def load_encoder(spec: ModelSpec) -> Encode:
         ) from error
 
     disable_progress_bar()
-    # With two threads torch was ten times slower on a busy machine of two cores.
+    # With two threads torch was ten times slower on a busy two-core machine.
     torch.set_num_threads(1)
     try:
         if spec.pooling and folder.is_absolute() and not (folder / "modules.json").is_file():
-            # A plain transformer says nothing of how its tokens become one vector.
+            # A plain transformer does not define how its token vectors become one vector.
             words = Transformer(spec.model)
             pooling = Pooling(words.get_embedding_dimension(), pooling_mode=spec.pooling)
             model = SentenceTransformer(modules=[words, pooling], device="cpu")

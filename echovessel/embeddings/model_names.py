@@ -1,12 +1,13 @@
-"""The full name of an embedding model: whatever decides its vectors, in one line, stored with them and in archives.
+"""The full name of an embedding model: everything that decides its vectors, in one line, stored with them and in
+archives.
 
     all-MiniLM-L6-v2+cc-cedict                       the bundled model, which reads Chinese through a dictionary
     /srv/models/bge-m3, intfloat/multilingual-e5-small    sentence-transformers, by folder or by name
     server:nomic-embed-text?dimensions=256           a server with OpenAI's protocol, at EMBEDDING_BASE_URL
     server:my-model?document=passage%3A+&query=query%3A+  with prefixes that are not those of FAMILIES
 
-Where the server is, and its key, are no part of it: the same model makes the same vectors anywhere. So two processes
-with other settings read the same name from the database, and embed alike or not at all.
+The server's address and key are not part of it: the same model makes the same vectors anywhere. So two processes with
+different settings read the same name from the database, and embed alike or not at all.
 """
 
 import re
@@ -21,7 +22,7 @@ from django.conf import settings
 from echovessel.embeddings import bundled_model
 
 PLAIN = bundled_model.NAME
-# The same model, given Chinese as a row of English words: it has read little but English.
+# The same model with Chinese translated word by word, since it was trained almost only on English.
 BUNDLED = f"{PLAIN}+cc-cedict"
 SERVER = "server:"
 MIN_DIMENSION, MAX_DIMENSION = 64, 4_096
@@ -32,8 +33,8 @@ Source = Literal["bundled", "local", "server"]
 
 @dataclass(frozen=True)
 class Family:
-    """What a well-known family of models wants: the texts before a question and before what is searched, how the
-    tokens of a text become one vector, and whether a vector may be shortened (Matryoshka; None: not known)."""
+    """Requirements of a family of models: the prefixes of queries and of searched texts, how token vectors become one
+    vector, and whether a vector may be shortened (Matryoshka; None: unknown)."""
 
     pattern: str
     query: str = ""
@@ -45,8 +46,8 @@ class Family:
 _TASK = "Given a web search query, retrieve relevant passages that answer the query"
 _INSTRUCTION = f"Instruct: {_TASK}\nQuery:"
 _REPRESENT = "Represent this sentence for searching relevant passages: "
-# By the last part of the name, the first that fits (from the models' own cards, 2026-11). Names without prefixes stand
-# for what these say: an entry that changes would give stored vectors another meaning.
+# Matched against the last part of the name; the first match counts (from the models' own cards, 2026-11). Names without
+# prefixes imply these entries: changing one would give stored vectors another meaning.
 FAMILIES = (
     Family(r"multilingual-e5-\w+-instruct", f"Instruct: {_TASK}\nQuery: ", "", "mean"),
     Family(r"e5-mistral", f"Instruct: {_TASK}\nQuery: ", "", "lasttoken"),
@@ -80,8 +81,8 @@ UNKNOWN = Family("", is_shortenable=None)
 
 @dataclass(frozen=True)
 class ModelSpec:
-    """A full name, read: `model` is what the library or the server calls it; `dimensions` to which it is shortened, 0
-    where it is not."""
+    """A parsed full name. `model` is the name for the library or the server; `dimensions` is the size to which vectors
+    are shortened, or 0."""
 
     source: Source
     model: str
@@ -91,7 +92,7 @@ class ModelSpec:
     pooling: str = ""
 
     def fault(self) -> str:
-        """Why such a model cannot be used, whatever it is; else empty."""
+        """Why the model cannot be used with these settings; "" if it can."""
         if self.dimensions and not MIN_DIMENSION <= self.dimensions <= MAX_DIMENSION:
             return f"EMBEDDING_DIMENSIONS is {self.dimensions}; it must be {MIN_DIMENSION} to {MAX_DIMENSION:,}."
         if self.dimensions and family_of(self.model).is_shortenable is False:
@@ -104,7 +105,7 @@ class ModelSpec:
 
 
 def server_fault(url: str, model: str) -> str:
-    """Why no server can be asked at `url`; else empty."""
+    """Why `url` cannot be used as a server's address; "" if it can."""
     if not url:
         return f"EMBEDDING_BASE_URL is not set: the embedding model {model} is one of a server."
     try:
@@ -120,9 +121,9 @@ def server_fault(url: str, model: str) -> str:
 
 
 def full_name(model: str) -> str:
-    """The name under which a model is found wherever a process was started: of a folder its whole path. The bundled
-    model goes by what it makes of Chinese as well; by its plain name it made other vectors once. A name without
-    options gets those of the settings."""
+    """The name that identifies a model in every process: for a folder its absolute path. The bundled model's name
+    includes its treatment of Chinese, since its plain name once stood for other vectors. A name without options gets
+    those of the settings."""
     if model in (PLAIN, BUNDLED):
         return BUNDLED
     base, has_options, options = model.partition("?")
@@ -145,7 +146,7 @@ def _options_of_settings(base: str) -> str:
         ("pooling", settings.EMBEDDING_POOLING or None, family.pooling),
         ("query", settings.EMBEDDING_QUERY_PREFIX, family.query),
     ):
-        # A server pools by itself.
+        # A server does its own pooling.
         if value not in (None, usual) and not (name == "pooling" and base.startswith(SERVER)):
             options[name] = value
     return f"?{urlencode(options)}" if options else ""
@@ -175,7 +176,7 @@ def parse(name: str) -> ModelSpec:
 
 
 def family_of(model: str) -> Family:
-    """The family that a model is of by its name, whoever serves it.
+    """The family of a model by its name, whoever serves it.
 
     >>> family_of("intfloat/multilingual-e5-small").document, family_of("qwen3-embedding:0.6b").pooling
     ('passage: ', 'lasttoken')

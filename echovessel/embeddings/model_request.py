@@ -1,4 +1,4 @@
-"""One request to a server of vectors or of a reranker: to a checked address, within a time and a size, with its key."""
+"""One request to an embedding or reranking server, with a checked address, a deadline, a size limit and its key."""
 
 import time
 from functools import lru_cache
@@ -11,13 +11,14 @@ from django.core.exceptions import ValidationError
 from echovessel.embeddings.errors import EmbeddingUnavailable, ServerUnavailable, TextsRefused
 
 RETRIED_STATUS = (408, 425, 429, 500, 502, 503, 504)
-# What an address leads to is looked up anew after this many seconds: it may lead elsewhere by then.
+# An address is resolved and checked again after this many seconds, since its name may resolve differently by then.
 CHECKED_SECONDS = 60
 
 
 def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, max_bytes: int) -> bytes:
-    """What the server of `model` answers, of at most `max_bytes`, until `deadline` (monotonic). Without a `key` that of
-    the model server at the same address is used. Raises ServerUnavailable, TextsRefused and EmbeddingUnavailable."""
+    """The answer of the server of `model`, at most `max_bytes` long, by `deadline` (monotonic). Without `key`, the key
+    of the language model's server is used if the address is the same. Raises ServerUnavailable, TextsRefused and
+    EmbeddingUnavailable."""
     import httpx2  # noqa: PLC0415  (0.1 s: only where a server is asked)
 
     from echovessel.llm.certificates import ssl_context  # noqa: PLC0415
@@ -31,7 +32,7 @@ def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, 
             client.stream("POST", url, json=body, headers=_headers(url, key)) as response,
         ):
             content = bytearray()
-            # The time-out of the library is one for each piece.
+            # The library's timeout applies to each piece only.
             for piece in response.iter_bytes():
                 content += piece
                 if time.monotonic() > deadline:
@@ -50,7 +51,7 @@ def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, 
 
 @lru_cache(maxsize=8)
 def address_fault(url: str, _minute: int) -> str:
-    """Why an address may not be called; empty where it may, or where its name leads nowhere just now."""
+    """Why the address may not be called; "" if it may, or if its name does not resolve now."""
     from echovessel.llm.addresses import check_address  # noqa: PLC0415
 
     try:
@@ -61,7 +62,7 @@ def address_fault(url: str, _minute: int) -> str:
 
 
 def _headers(url: str, key: str) -> dict[str, str]:
-    """A key goes to the host for which it was given."""
+    """The authorization header. A key is only sent to the host for which it was set."""
     host = urlsplit(url).netloc
     if not key and host == urlsplit(settings.LLM_BASE_URL).netloc:
         key = settings.LLM_API_KEY

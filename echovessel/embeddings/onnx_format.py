@@ -1,7 +1,7 @@
-"""Writes a model in the ONNX format (onnx.proto3): just the messages and fields that a small graph needs.
+"""Writes a model in the ONNX format (onnx.proto3): only the messages and fields that a small graph needs.
 
 The `onnx` package would write the same with 35 MB of libraries. Protocol buffers are simple to write: a field is its
-number with its kind, then an integer in groups of seven bits, or a length and so many bytes.
+number and type, then an integer in groups of seven bits, or a length and that many bytes.
 
 >>> varint(300).hex(), field(1, "ab").hex(), field(3, 5).hex()
 ('ac02', '0a026162', '1805')
@@ -22,7 +22,7 @@ _FLOAT, _INT = 1, 2
 
 
 def varint(number: int) -> bytes:
-    """A number of 64 bits, seven bits a byte, the lowest first."""
+    """A 64-bit number, seven bits per byte, lowest first."""
     number &= 2**64 - 1
     groups = bytearray()
     while number > 127:
@@ -51,7 +51,7 @@ def tensor(name: str, array: np.ndarray) -> bytes:
 def node(
     operator: str, inputs: Iterable[str], outputs: Iterable[str], domain: str = STANDARD, **attributes: int | float
 ) -> bytes:
-    """A NodeProto: one operation. An input that is left out is an empty name."""
+    """A NodeProto: one operation. An omitted input is an empty name."""
     parts = [field(1, name) for name in inputs] + [field(2, name) for name in outputs] + [field(4, operator)]
     for name, value in attributes.items():
         number, kind = (2, _FLOAT) if isinstance(value, float) else (3, _INT)
@@ -60,7 +60,7 @@ def node(
 
 
 def float_value(name: str, shape: Sequence[int | str]) -> bytes:
-    """A ValueInfoProto: what goes in or comes out, float32; a size by name may be any."""
+    """A ValueInfoProto: a float32 input or output. A dimension given by name may have any size."""
     sizes = b"".join(field(1, field(1 if isinstance(size, int) else 2, size)) for size in shape)
     return field(1, name) + field(2, field(1, field(1, _ELEMENT_TYPES["float32"]) + field(2, sizes)))
 

@@ -1,8 +1,8 @@
-"""An optional reranker: a server that reads a question beside each of a few texts, and says how well they answer it.
+"""An optional reranker: a server that reads a question with each of a few texts, and scores how well they answer it.
 
-`/rerank` below RERANK_BASE_URL in the form of Jina and Cohere: vLLM, Infinity, llama.cpp, and both services. Off unless
-an address and a model are set. It is waited for `embeddings.rerank_seconds` at most, and after a failure not asked for
-`embeddings.pause_seconds`.
+It is called at `/rerank` below RERANK_BASE_URL in the form of Jina and Cohere: vLLM, Infinity, llama.cpp, and both
+services. Off unless an address and a model are set. A call waits at most `embeddings.rerank_seconds`; after a failure
+no call is made for `embeddings.pause_seconds`.
 """
 
 import json
@@ -28,7 +28,7 @@ THREADS = 2
 
 @dataclass
 class _Pause:
-    """After a failure: until when nothing is asked, and why."""
+    """The pause after a failure: its end, and the reason."""
 
     until: float = 0.0
     fault: str = ""
@@ -43,13 +43,13 @@ def is_set() -> bool:
 
 
 def rerank(question: str, texts: Sequence[str]) -> list[float]:
-    """How well each of `texts` answers `question`: the more the better, on a scale of the model's own. Raises
+    """Score how well each of `texts` answers `question`: higher is better, on a scale of the model's own. Raises
     EmbeddingUnavailable."""
     if time.monotonic() < _pause.until:
         raise ServerUnavailable(_pause.fault)
     deadline = time.monotonic() + knobs.rerank_seconds()
     try:
-        # In a thread: the time-outs of a request count each piece, and a server may send pieces for ever.
+        # In a thread: a request's timeouts apply to each piece, and a server may send pieces for ever.
         asked = _executor().submit(_ask, question[:MAX_QUERY_CHARACTERS], list(texts), deadline)
         return asked.result(timeout=max(0.05, deadline - time.monotonic()))
     except FutureTimeoutError:
@@ -61,12 +61,12 @@ def rerank(question: str, texts: Sequence[str]) -> list[float]:
 
 
 def resume() -> None:
-    """Ask again, whatever failed before."""
+    """End the pause after a failure."""
     _pause.until = 0.0
 
 
 def _ask(question: str, texts: list[str], deadline: float) -> list[float]:
-    """The score of each text, in their order. Raises EmbeddingUnavailable unless each has exactly one number."""
+    """The score of each text, in order. Raises EmbeddingUnavailable unless each has exactly one number."""
     url = f"{settings.RERANK_BASE_URL.rstrip('/')}/rerank"
     body = {"model": settings.RERANK_MODEL, "query": question, "documents": texts, "top_n": len(texts)}
     content = model_request.post(url, body, settings.RERANK_API_KEY, deadline, settings.RERANK_MODEL, MAX_ANSWER_BYTES)

@@ -2,9 +2,9 @@
 
     texts -> batches -> one request each, with retries -> checked rows -> shortened, unit length
 
-With every batch that is to be stored goes one text whose vector is known (PROBE): a server that has another model under
-the same name is noticed before anything of it is mixed with what is there. After a failure questions are not sent for a
-while (`embeddings.pause_seconds`): recall goes by words, and no turn waits for a server that is down.
+Every batch to be stored includes one text whose vector is known (PROBE): if the server has another model under the same
+name, this is noticed before its vectors are mixed with stored ones. After a failure no queries are sent for a while
+(`embeddings.pause_seconds`): recall works by words, and no turn waits for a server that is down.
 """
 
 import base64
@@ -31,14 +31,14 @@ PROBE = "The lamp in the window has been burning since Tuesday."
 # The same model in another precision gives a cosine of 0.98 or more, another one of the same size about 0.
 MIN_PROBE_COSINE = 0.9
 MAX_ANSWER_BYTES = 256 * 2**20
-# What a server refuses as too long is halved, down to this many characters.
+# A text that the server refuses as too long is halved, down to this many characters.
 MIN_CHARACTERS = 200
 MAX_PAUSE_SECONDS = 10.0
 
 
 @dataclass
 class ServerModel:
-    """One model of the server in the settings. `dimension` and `probe` are those of the vectors in use, once known."""
+    """One model of the server in the settings. `dimension` and `probe` are those of the stored vectors, once known."""
 
     spec: ModelSpec
     dimension: int = 0
@@ -49,9 +49,9 @@ class ServerModel:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def embed(self, texts: Sequence[str], *, is_stored: bool, is_hurried: bool) -> np.ndarray:
-        """(n, d) float32 of unit length. `is_stored`: they may be, so PROBE goes with them. `is_hurried`: somebody
-        waits, so it is tried once and within `embeddings.query_seconds`. Raises EmbeddingUnavailable, and
-        ServerUnavailable where it may go well later."""
+        """Vectors of `texts`: (n, d) float32 of unit length. `is_stored`: they may be stored, so PROBE is embedded with
+        them. `is_hurried`: somebody waits, so there is one attempt within `embeddings.query_seconds`. Raises
+        EmbeddingUnavailable, and ServerUnavailable if a retry may help."""
         if problem := self.spec.fault():
             raise EmbeddingUnavailable(problem)
         if is_hurried and time.monotonic() < self._paused_until:
@@ -74,7 +74,7 @@ class ServerModel:
         return np.concatenate(parts)
 
     def _ask_again(self, texts: list[str], deadline: float | None) -> np.ndarray:
-        """What the server answers; a text that is too long for it is cut."""
+        """The server's vectors; a text that is too long for it is cut."""
         try:
             return self._ask_with_retries(texts, deadline)
         except TextsRefused:
@@ -85,7 +85,8 @@ class ServerModel:
             return self._ask_again([texts[0][: len(texts[0]) // 2]], deadline)
 
     def _ask_with_retries(self, texts: list[str], deadline: float | None) -> np.ndarray:
-        """(n, d) as the server gives them. Raises ServerUnavailable, TextsRefused and EmbeddingUnavailable."""
+        """The server's vectors unchanged, (n, d), with retries. Raises ServerUnavailable, TextsRefused and
+        EmbeddingUnavailable."""
         model, url = self.spec.model, f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
         body = {"model": model, "input": texts, "encoding_format": "float"}
         for attempt in itertools.count(1):
@@ -100,7 +101,7 @@ class ServerModel:
         raise AssertionError("unreachable")
 
     def _sound(self, rows: np.ndarray) -> np.ndarray:
-        """The rows as they are stored. Raises EmbeddingUnavailable for those that cannot be."""
+        """The rows in the form in which they are stored. Raises EmbeddingUnavailable if they are unusable."""
         model, wanted = self.spec.model, self.spec.dimensions
         if not np.isfinite(rows).all():
             raise EmbeddingUnavailable(f"the server of {model} gives numbers that are none (NaN or infinite).")
@@ -126,8 +127,8 @@ class ServerModel:
 
 
 def as_unit_rows(rows: np.ndarray, model: str) -> np.ndarray:
-    """The rows at unit length, of a size that can be searched: a multiple of 8, with zeros where needed. Raises
-    EmbeddingUnavailable for zero vectors and sizes that are not supported."""
+    """The rows at unit length, padded with zeros to a multiple of 8, the sizes that can be searched. Raises
+    EmbeddingUnavailable for zero vectors and unsupported sizes."""
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     if not (np.isfinite(lengths).all() and (lengths > 1e-6).all()):
         raise EmbeddingUnavailable(f"{model} gives vectors of no length.")
@@ -157,7 +158,7 @@ def _rows(content: bytes, count: int, model: str) -> np.ndarray:
 
 
 def _vector(value: Any) -> np.ndarray:
-    """One vector: numbers, or float32 in base64, which some servers give whatever was asked for."""
+    """One vector: numbers, or float32 in base64, which some servers send although not asked for."""
     if isinstance(value, str):
         try:
             return np.frombuffer(base64.b64decode(value, validate=True), dtype="<f4").astype(np.float64)

