@@ -168,6 +168,8 @@ class ClosureReader:
     def _read_ring(self, going: Sequence[int], messages: Sequence[int], deleted: Sequence[int]) -> None:
         """Read the memories and messages that depend on memories that go, on messages that go or are withheld, and on
         messages that are deleted."""
+        if not (going or messages or deleted):
+            return
         turns = among({turn for pk in messages if (turn := self.closure.turns.get(pk)) is not None})
         # What a message was before its owner worded it anew, and the answers to that. One worded anew is the first of
         # its turn.
@@ -186,7 +188,8 @@ class ClosureReader:
             "earlier of chosen": earlier.filter(wording__in=among(chosen)).values("pk"),
             "earlier of wanted": earlier.filter(wording__in=among(set(deleted).difference(chosen))).values("pk"),
         })  # fmt: skip
-        self._read_nodes([pk for name in ("concluded", "replaced", "left of", "resting") for pk in ring[name]])
+        dependent = [*ring["concluded"], *ring["replaced"], *ring["left of"]]
+        self._read_nodes([*dependent, *ring["resting"]], last=set(ring["resting"]).difference(dependent))
         self._read_messages(ring["replies"])
         for name, earlier_wordings in (("earlier of chosen", self.chosen_messages), ("earlier of wanted", self.wanted)):
             for pk in ring[name]:
@@ -254,13 +257,13 @@ class ClosureReader:
         self.wanted |= {pk: "names" for pk, content in contents if any(is_named(name, content) for name in known)}
 
     # --- reading ----------------------------------------------------------------------------------------------------
-    def _read_nodes(self, keys: Iterable[int]) -> None:
-        """Memories with all that they rest on."""
+    def _read_nodes(self, keys: Iterable[int], last: Collection[int] = ()) -> None:
+        """Memories with all that they rest on; those of `last` after the others, for a plan lists them as they come."""
         fresh = [key for key in keys if key not in self.closure.nodes]
         if not fresh:
             return
         nodes = ConceptNode.objects.filter(persona=self.persona, pk__in=among(fresh)).only("pk", *NODE_FIELDS)
-        self.closure.nodes |= {node.pk: node for node in nodes}
+        self.closure.nodes |= {node.pk: node for node in sorted(nodes, key=lambda node: node.pk in last)}
         quoted = Evidence.objects.filter(node__in=among(fresh)).select_related("message")
         quoted = quoted.only("node_id", "message_id", "quote", "message__session_id")
         self.closure.evidence |= {row.pk: row for row in quoted}
@@ -392,9 +395,13 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
     quoted = {row.message.session_id for row in closure.evidence.values() if row.node_id in decision.memories}
     touched = {message.session_id for message in messages} | made_in | quoted | closure.sessions | closure.imported
     shortened = {closure.messages[pk].session_id for pk in decision.messages if pk in closure.messages}
-    for session in Session.objects.filter(pk__in=among(touched)).annotate(
-        left_at=Subquery(left.filter(session=OuterRef("pk")).values("created_at")[:1]),
-        is_remembered=Exists(memories_left),
+    for session in (
+        Session.objects.filter(pk__in=among(touched))
+        .order_by("pk")
+        .annotate(
+            left_at=Subquery(left.filter(session=OuterRef("pk")).values("created_at")[:1]),
+            is_remembered=Exists(memories_left),
+        )
     ):
         consequences.touched[session.pk] = session
         is_imported = session.pk in closure.imported
