@@ -208,7 +208,7 @@ GOODBYE = re.compile(
 )
 # Who goes in a hurry goes to no rest.
 HURRY = re.compile(
-    r"(?:回头(?:见|聊|说)|回见|晚[点些]聊|待会儿?(?:见|聊|说)|先忙|不(?:说|聊)了[，,]?(?:我?[要去得]?(?:开会|上课|上班|忙|"
+    r"(?:回头(?:见|聊|说)|回见|晚[点些]聊|待会儿?(?:见|聊|说)|先忙(?:去)?[了啦]?|不(?:说|聊)了[，,]?(?:我?[要去得]?(?:开会|上课|上班|忙|"
     r"有事|吃饭|赶车|来人)[了啦]?))[\s。.!！~～]*$|^(?:gtg|g2g|brb|afk|bbl|ttyl|gotta (?:run|go|dash)|"
     r"(?:i'm )?(?:running late|late for) \w+|can't talk(?: right)? now|(?:i'm |i am )?in a meeting|"
     r"(?:talk|speak) (?:later|soon))\b",

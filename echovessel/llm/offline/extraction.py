@@ -306,7 +306,7 @@ def _belongs_to(kept: Sequence[Statement], lately: Sequence[int], one: Statement
             return named, {"now_called": (*kept[named].now_called, (wrong, right)), "is_correction": True}
     if lately and one.names and CONTINUES.search(quote) and not kept[lately[0]].names:
         return lately[0], {}
-    if lately and one.follows and goes_on(quote) and not one.is_asked_for:
+    if lately and one.follows and goes_on(quote, kept[lately[0]].text) and not one.is_asked_for:
         return lately[0], {}
     if lately and one.follows and VISITS.search(quote) and holds(kept[lately[0]].text, BEARERS):
         return lately[0], {}
@@ -384,7 +384,12 @@ def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Re
             is_open = False
             if not NOT_SO.search(sentence):
                 runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
-        elif is_open and not is_request and not CORRECTS.search(sentence) and goes_on(sentence):
+        elif (
+            is_open
+            and not is_request
+            and not CORRECTS.search(sentence)
+            and goes_on(sentence, content[runs[-1][0] : start])
+        ):
             runs[-1] = (runs[-1][0], end)
         elif not (is_open and is_small_talk(sentence)):
             runs.append((start, end))
@@ -392,14 +397,17 @@ def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Re
     return runs
 
 
-def goes_on(sentence: str) -> bool:
-    """Whether a sentence only goes on with the one before: with "he", or without a subject.
+def goes_on(sentence: str, before: str = "") -> bool:
+    """Whether a sentence only goes on with what was said before: with "he", or without a subject. What bears on health
+    goes on with nothing but that.
 
     >>> [goes_on(text) for text in ("Two years old.", "He's a whippet.", "My dog died.", "柯基，两岁。", "我搬家了。")]
     [True, True, False, True, False]
     """
     if CONTINUES.search(sentence) or WHOM.search(sentence):
         return True
+    if before and bears_on_health(sentence) and not bears_on_health(before):
+        return False
     words = len(CJK.findall(sentence)) or len(sentence.split())
     is_short = 0 < words <= MAX_FRAGMENT[bool(CJK.search(sentence))] * (2 if WHERE_OR_WHEN.search(sentence) else 1)
     tells = not says_nothing(sentence) and WORD.search(FILLER.sub(" ", sentence)) is not None

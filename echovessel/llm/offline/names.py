@@ -65,6 +65,11 @@ MY_SOMEONE = re.compile(
 COMPANION = re.compile(
     r"\b(?:[Mm]e|[Mm]yself) and ([A-Z][a-z-]+\w)\b|(?:^|[,.;:!?]\s+|\b[Bb]oth )([A-Z][a-z-]+\w) and (?:I|me|myself)\b"
 )
+# "got a dog. Pickle. He's a whippet": a word alone between who it is and what is told of it.
+ALONE = re.compile(
+    rf"(?i:\b(?:{BEARERS_EN})\b[^.!?”\n]{{0,12}}[.!”][\s“]*)([A-Za-z][\w'-]+)"
+    r"(?i:[.!”][\s“]*(?:he|she|it)(?:'s| is| was)\b)"
+)
 SOME_TWO = re.compile(
     rf"\b(?:two|three|four|[Mm]y|[Oo]ur|both|[2-5])\s+(?:[a-z-]+\s+){{0,2}}?(?:children|kids|(?:{BEARERS_EN})s)[,:]?\s+"
     rf"({CAPITALS})(?=\s*(?:who\S*\s+\w+\s*)?(?:,|and|&)\s*(?:and\s+)?[A-Z])"
@@ -176,7 +181,7 @@ def names_in(text: str, before: str = "") -> list[Named]:
 
 def _english(text: str) -> list[tuple[int, str]]:
     rows = [*SOME_TWO.finditer(text)]
-    alone = [*MY_SOMEONE.finditer(text), *COMPANION.finditer(text)]
+    alone = [*MY_SOMEONE.finditer(text), *COMPANION.finditer(text), *ALONE.finditer(text)]
     for match in CALLED.finditer(text):
         before = text[: match.start()]
         if WED.search(text[: match.start(1)]) or not (OWN_NAME.search(before) or CALLING.search(before)):

@@ -158,6 +158,10 @@ def test_what_is_no_fragment_of_it_stands_alone_or_is_left_out() -> None:
         (["I live alone. Not by choice.", "Don't ask me questions."], ["“I live alone. Not by choice.”"]),
         (["I'm a nurse. Remember that. Night shifts."], ["“I'm a nurse.” “Night shifts.”"]),
         (["I have two sons. I work in Leeds."], ["“I have two sons.”", "“I work in Leeds.”"]),
+        (
+            ["We met in May, Sam and I", "allergic to shellfish", "prawns mainly"],
+            ["“We met in May, Sam and I”", "“allergic to shellfish” “prawns mainly”"],
+        ),
         (["我搬家了", "好的", "在城东"], ["“我搬家了” “在城东”"]),
         (["我吃素。忘掉我说过爱吃火腿。天天吃。"], ["“我吃素。”"]),
         (["我在银行上班。我妹妹在北京上大学。"], ["“我在银行上班。”", "“我妹妹在北京上大学。”"]),

@@ -418,6 +418,13 @@ def in_a_conversation(question: str, memory: str, *said: str) -> str:
     return answer(question, language=language, recollections=memories, recent=recent)
 
 
+def test_a_name_that_stood_alone_is_found() -> None:
+    told = in_a_conversation("what's my dog called?", "Ana: “got a dog btw. pickle. he's a whippet, two years old”")
+    assert "pickle" in told
+    assert "isn't in my memory" not in told
+    assert "haven't told me" not in told
+
+
 @each_row(
     ("question", "memory", "said", "later"),
     [
