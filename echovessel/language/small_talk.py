@@ -69,7 +69,9 @@ class Gist(NamedTuple):
 
     @property
     def whole(self) -> str:
-        return ("" if _CJK.search(self.told) else " ").join(filter(None, (self.told, self.asked)))
+        if not (self.told and self.asked):
+            return self.told or self.asked
+        return f"{self.told}{'' if _CJK.search(self.told) else ' '}{self.asked}"
 
 
 def gist_of(text: str, names: Collection[str] = ()) -> Gist:
@@ -80,7 +82,7 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     >>> gist_of("太好了！后来呢？"), gist_of("Bye!")
     (Gist(told='', asked='…后来呢？'), Gist(told='', asked=''))
     """
-    sentences = [match[0] for match in _SENTENCE.finditer(text)]
+    sentences = _SENTENCE.findall(text)
     known = [name.casefold() for name in names]
     first, last = 0, len(sentences)
     while first < last and says_nothing(sentences[first], known):
@@ -90,10 +92,10 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     asks_from = last
     while asks_from > first and _ASKS.search(sentences[asks_from - 1]):
         asks_from -= 1
-    before, told, asked, after = (
-        "".join(sentences[start:end]).strip()
-        for start, end in ((0, first), (first, asks_from), (asks_from, last), (last, len(sentences)))
-    )
+    told, asked = "".join(sentences[first:asks_from]).strip(), "".join(sentences[asks_from:last]).strip()
+    if not first and last == len(sentences):  # no small talk, as in most messages
+        return Gist(told, asked)
+    before, after = "".join(sentences[:first]).strip(), "".join(sentences[last:]).strip()
     joint = "" if _CJK.search(told or asked) else " "
     before = "…" if len(before.encode()) >= MIN_CUT_BYTES and first < last else before if first < last else ""
     after = "…" if len(after.encode()) >= MIN_CUT_BYTES and first < last else after if first < last else ""

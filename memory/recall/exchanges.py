@@ -58,13 +58,15 @@ def complete_exchanges(
     kept: list[SelectedItem] = []
     removed = dict(selection.removed)
     for item, each in zip(selection.items, gaps, strict=True):
-        context = [beside for gap in each if gap.key not in taken and (beside := _fill(gap, known.get(gap.key)))]
-        for version in (replace(item, context=context), item) if context else (item,):
+        context = [message for gap in each if gap.key not in taken and (message := _fill(gap, known.get(gap.key)))]
+        for beside in (context, []) if context else ([],):
+            version = SelectedItem(item.best, item.passage, beside)
             text = item.best.text if item.best.is_node else renderer.passage(in_order_of_time(version, messages))
-            cost = tokens(text)
+            cost = item.best.tokens if item.best.is_node else tokens(text)
             if cost <= budget:
-                kept.append(replace(version, text=text))
-                taken |= {one.id for one in version.context}
+                version.text = text
+                kept.append(version)
+                taken |= {one.id for one in beside}
                 budget -= cost
                 break
         else:

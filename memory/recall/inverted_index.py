@@ -111,16 +111,17 @@ class InvertedIndex:
 
     def holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The positions of each of `words`: the newest `limit`, newest first."""
-        none, positions = np.zeros(0, dtype=np.int64), {}
+        positions = {}
         for word in words:
-            number = self.vocabulary.get(word)
-            rows = none if number is None else np.concatenate([self.older.holding(number), self.recent.holding(number)])
-            positions[word] = rows.astype(np.int64)[::-1][:limit]
+            number = self.vocabulary.get(word, len(self.vocabulary))
+            recent = self.recent.holding(number)[::-1][:limit]
+            older = self.older.holding(number)[::-1][: limit - len(recent)]
+            positions[word] = np.concatenate([recent, older]).astype(np.int64)
         return positions
 
     def texts(self, positions: np.ndarray, words: Sequence[str]) -> Texts:
         """The occurrences of `words`, which are distinct, in the rows at `positions`, ascending."""
-        columns = np.full(len(self.vocabulary), len(words))
+        columns = np.full(len(self.vocabulary), len(words), dtype=np.int16)
         for column, word in enumerate(words):
             if word in self.vocabulary:
                 columns[self.vocabulary[word]] = column

@@ -96,11 +96,13 @@ def lift(candidates: Sequence[Candidate], leads: Leads) -> Sequence[Candidate]:
 
 def in_front(selection: Selection, leads: Leads) -> Selection:
     """The selection with the leads before all others, in their order."""
+    if not leads.nodes:
+        return selection
     places = {key: place for place, key in enumerate(leads.nodes)}
     items = sorted(
         selection.items, key=lambda item: places.get(item.best.key, len(places)) if item.best.is_node else len(places)
     )
-    return replace(selection, items=items) if places else selection
+    return replace(selection, items=items)
 
 
 def _telling(text: str) -> set[str]:

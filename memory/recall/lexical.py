@@ -11,6 +11,7 @@ its time.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import chain, repeat
 
 import numpy as np
@@ -35,7 +36,7 @@ class Texts:
     def of(cls, columns: np.ndarray, lengths: np.ndarray, words: int) -> "Texts":
         """Texts from their words one after another: of each its position among `words`, or `words` where it is none."""
         # One count over (text, word) numbers as a single integer, in place of a loop over the texts.
-        cells = columns + np.repeat(np.arange(len(lengths)) * (words + 1), lengths)
+        cells = np.repeat(np.arange(len(lengths)) * (words + 1), lengths) + columns
         counts = np.bincount(cells, minlength=len(lengths) * (words + 1)).reshape(len(lengths), words + 1)
         return cls(counts[:, :-1].astype(np.float64), lengths.astype(np.float64))
 
@@ -44,9 +45,17 @@ class Texts:
         """Texts after each other."""
         return cls(np.concatenate([each.counts for each in texts]), np.concatenate([each.lengths for each in texts]))
 
-    @property
-    def mean_length(self) -> float:
-        return float(self.lengths.mean()) if len(self.lengths) else 1.0
+    @cached_property
+    def damped(self) -> np.ndarray:
+        """The occurrences as BM25 counts them: the tenth adds less than the first, and less in a long text."""
+        mean_length = max(1.0, float(self.lengths.mean())) if len(self.lengths) else 1.0
+        damping = K1 * (1 - B + B * self.lengths / mean_length)
+        return np.asarray(self.counts * (K1 + 1) / (self.counts + damping[:, None]))
+
+    @cached_property
+    def contained(self) -> np.ndarray:
+        """Which words each text contains, as 0 or 1."""
+        return (self.counts > 0).astype(np.float64)
 
 
 def count_words(bodies: Sequence[str], words: Sequence[str]) -> Texts:
@@ -100,9 +109,10 @@ def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> np.ndarray:
     if int(every.max(initial=0)) - first > SPARSE * max(len(every), 1):
         ids, positions = np.unique(every, return_inverse=True)
         worth = np.bincount(positions, weights)
-    else:
-        present = np.flatnonzero(np.bincount(every - first))
-        ids, worth = present + first, np.bincount(every - first, weights)[present]
+    else:  # every word is worth more than nothing
+        worth = np.bincount(every - first, weights)
+        present = np.flatnonzero(worth)
+        ids, worth = present + first, worth[present]
     if len(ids) > limit:  # sort no more than can be among the best
         least = np.partition(worth, len(worth) - limit)[len(worth) - limit]
         ids, worth = ids[worth >= least], worth[worth >= least]
@@ -111,12 +121,11 @@ def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> np.ndarray:
 
 def scores(texts: Texts, worth: np.ndarray) -> np.ndarray:
     """The BM25 scores (n,) of texts, 0 where one contains none of the words."""
-    damping = K1 * (1 - B + B * texts.lengths / max(1.0, texts.mean_length))
-    return (texts.counts * (K1 + 1) / (texts.counts + damping[:, None])) @ worth
+    return np.asarray(texts.damped @ worth)
 
 
 def coverage(texts: Texts, worth: np.ndarray, rows: int) -> np.ndarray:
     """The share of a sufficient answer's worth in each text: (n,), 0 … 1. A sufficient answer contains all words, but
     of a long query at most the worth of ENOUGH_WORDS rare ones: nobody repeats four messages."""
     enough = min(float(worth.sum()), ENOUGH_WORDS * float(rarity(1, rows)))
-    return np.minimum(1.0, (texts.counts > 0) @ worth / enough) if enough else np.zeros(len(texts.lengths))
+    return np.minimum(1.0, texts.contained @ worth / enough) if enough else np.zeros(len(texts.lengths))

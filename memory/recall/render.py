@@ -141,8 +141,10 @@ class Renderer:
         """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of the
         question that is shown where an answer follows."""
         quote, note = self._quote(message, is_answered=False), self._after_note(self._note_message(message))
-        others = [self._after_note(self._note_message(one)) for one in neighbours if not self.same_day(one, message)]
-        day = max((note, *others), key=len) if others else ""
+        day, own = "", self._day(message.created_at)
+        for one in neighbours:
+            if self._day(one.created_at) != own:
+                day = max(day or note, self._after_note(self._note_message(one)), key=len)
         question = 1
         if message.gist and message.gist.told and message.gist.asked:
             question = max(0, tokens(self._quote(message, is_answered=True)) - tokens(quote) + 1)

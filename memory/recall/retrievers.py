@@ -101,11 +101,12 @@ class Nodes(NodeRows):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All candidates of one recall. `node_worth` and `message_worth` (words,) are the worth of the query's words among
-    the persona's nodes and messages, of which there are `node_count` and `message_count`; `leads` are the nodes that
-    come first; `closest` is the distance of the nearest node from the query's messages without the names; `found` the
-    nodes that each retriever found; `replaced` the corrections of nodes that contain the words."""
+    """All candidates of one recall, from `memory`. `node_worth` and `message_worth` (words,) are the worth of the
+    query's words among the persona's nodes and messages, of which there are `node_count` and `message_count`; `leads`
+    are the nodes that come first; `closest` is the distance of the nearest node from the query's messages without the
+    names; `found` the nodes that each retriever found; `replaced` the corrections of nodes that contain the words."""
 
+    memory: Memory
     nodes: Nodes
     messages: MessageRows
     sessions: Sessions
@@ -207,6 +208,7 @@ def gather(
     counts = Counter(messages.sessions.tolist()) + Counter(rows.sessions[rows.sessions > 0].tolist())
     by_count = sorted(counts, key=lambda session: (-counts[session], session))[:MAX_SESSIONS]
     return Pool(
+        memory=memory,
         nodes=_measure(rows, space, meaning, finds, edges, leads),
         messages=messages,
         sessions=memory.sessions(sorted({*by_count, *sessions_in_window})),

@@ -74,6 +74,9 @@ class Memory(Protocol):
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         """The ids of nodes that may be recalled and rest on any of the messages, the first `limit` by id."""
 
+    def shaken(self, message_ids: Sequence[int]) -> list[int]:
+        """Those of the messages on which a node may rest that is unsure, or no longer as it was told."""
+
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
         """Those of `node_ids` that may be recalled, with the occurrences of `words`."""
 
@@ -112,6 +115,9 @@ class DatabaseRows:
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         return details.nodes_resting_on(self.persona_id, message_ids.tolist(), limit)
+
+    def shaken(self, message_ids: Sequence[int]) -> list[int]:
+        return list(message_ids)
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
         rows = details.nodes(self.persona_id, node_ids)

@@ -135,5 +135,4 @@ def select_within_budget(
             selection.removed[candidate.is_node, candidate.key] = rule
         else:
             selection.add(candidate, cost, passage, words)
-    selection.items.sort(key=lambda item: item.best.order)
     return selection

@@ -135,7 +135,8 @@ def read_checked_messages(
     contents = {key: message.content for key, message in messages.items()}
     answering = {key: message.answers for key, message in messages.items() if message.answers is not None}
     following = {key: message.next_of_owner for key, message in messages.items() if message.next_of_owner is not None}
-    resting = details.resting_nodes(persona.pk, sorted({*messages, *answering.values()}))
+    shaken = pool.memory.shaken(sorted({*messages, *answering.values()}))
+    resting = details.resting_nodes(persona.pk, shaken) if shaken else []
     for key in unsure_message_ids(contents, answering, resting):
         messages[key] = messages[key]._replace(is_unsure=True)
     names = (persona.called, persona.name)
@@ -197,8 +198,9 @@ def _node_candidates(
 def _message_candidates(shortlist: Shortlist) -> Iterator[Candidate]:
     sessions = shortlist.pool.sessions
     ids = sessions.messages
-    with_neighbours = np.stack([ids, sessions.before(ids), sessions.after(ids)], axis=1)
-    for key, before, after in with_neighbours[np.isin(ids, list(shortlist.messages))].tolist():
+    offered = np.isin(ids, list(shortlist.messages))
+    neighbours = (part[offered].tolist() for part in (ids, sessions.before(ids), sessions.after(ids)))
+    for key, before, after in zip(*neighbours, strict=True):
         if (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
             beside = [shortlist.messages[one] for one in (before, after) if one in shortlist.messages]

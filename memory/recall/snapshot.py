@@ -18,6 +18,7 @@ from chat import search
 from echovessel.process import heap, word_caches
 from echovessel.process.word_caches import LRUCache
 from memory import knobs
+from memory.models.node import GUESS_BELOW
 from memory.recall import details
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Sessions
@@ -41,6 +42,12 @@ class Nodes(NodeColumns):
     replaced: np.ndarray
     by_message: np.ndarray
     index: InvertedIndex
+
+    @cached_property
+    def is_shaken(self) -> np.ndarray:
+        """Which of them are unsure (ConceptNode.is_unsure), or no longer as they were told."""
+        unsure = self.disputed | (~self.confirmed & (self.confidence < GUESS_BELOW))
+        return unsure | self.replaced | ~self.active
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +108,12 @@ class Snapshot:
         nodes, messages = self.all_nodes.by_message.T
         rests = np.unique(nodes[_runs_of(message_ids, messages)[0]])
         return self.all_nodes.ids[rests[self.all_nodes.active[rests]][:limit]].tolist()
+
+    def shaken(self, message_ids: Sequence[int]) -> list[int]:
+        nodes, messages = self.all_nodes.by_message.T
+        rests, lengths = _runs_of(np.asarray(message_ids, dtype=np.int64), messages)
+        shaken = np.repeat(message_ids, lengths)[self.all_nodes.is_shaken[nodes[rests]]]
+        return np.unique(shaken).tolist()
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
         stored, positions = self.all_nodes, np.sort(self._active(node_ids))
