@@ -221,7 +221,7 @@ def recall(
         why_not = str(error)
     clock.lap("embed")
     k = max(4 * knobs.retrieve_k(), 40, budget_tokens // shortlist.MIN_ITEM_TOKENS)
-    days = dates.window_asked_for(question.turns, now, persona.zone)
+    days = None if question.is_general else dates.window_asked_for(question.turns, now, persona.zone)
     pool = retrievers.gather(persona, question, meaning, k, why_not, days)
     expect(model)
     clock.lap("search")

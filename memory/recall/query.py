@@ -9,6 +9,7 @@ import numpy as np
 from echovessel.embeddings import embedding
 from echovessel.language import common_words, tokenizer
 from echovessel.language import lazy_re as re
+from echovessel.language.general_questions import asks_of_the_world
 from echovessel.language.question_parts import parts_of
 
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
@@ -22,7 +23,8 @@ MAX_WORDS = 64
 class Query:
     """The recent messages, oldest first, each with its weight; and the words they ask for, each with its own. `bare`
     are the messages without the names of the owner and the persona; `parts` the questions of which the last message is
-    made, if several, without the names."""
+    made, if several, without the names; `is_general`: the last message asks about the world, or for a service;
+    `follows_general`: one before it does."""
 
     turns: tuple[str, ...]
     weights: tuple[float, ...]
@@ -30,6 +32,8 @@ class Query:
     script: str
     bare: tuple[str, ...]
     parts: tuple[str, ...] = ()
+    is_general: bool = False
+    follows_general: bool = False
 
 
 @dataclass(frozen=True)
@@ -67,7 +71,17 @@ def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -
     first = dict(islice((others or words).items(), MAX_WORDS))
     bare = tuple(strip_names(names, turn) for turn in kept)
     parts = tuple(dict.fromkeys(strip_names(names, part) for part in parts_of(kept[-1]))) if kept else ()
-    return Query(kept, weights, first, script_of(" ".join(kept)), bare, parts if len(parts) > 1 else ())
+    general = [asks_of_the_world(turn, names) for turn in kept]
+    return Query(
+        turns=kept,
+        weights=weights,
+        words=first,
+        script=script_of(" ".join(kept)),
+        bare=bare,
+        parts=parts if len(parts) > 1 else (),
+        is_general=general[-1:] == [True],
+        follows_general=any(general[:-1]),
+    )
 
 
 def strip_names(names: Sequence[str], text: str) -> str:

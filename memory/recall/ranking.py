@@ -28,6 +28,7 @@ from datetime import datetime
 import numpy as np
 
 from echovessel.language import tokenizer
+from echovessel.language.sentences import is_question
 from memory import knobs
 from memory.recall import lexical, passages, scoring
 from memory.recall import query as queries
@@ -49,7 +50,10 @@ HOP = 0.3  # how far a node is drawn towards what it is joined with
 # What words add to meaning in the question whether there is an answer; of several messages, to which some memory is
 # always akin, either sum may say so.
 WORDS_BESIDE_MEANING, WORDS_BESIDE_MEANING_OF_TALK = 0.2, 0.8
-MEANING_OF_TALK = 0.38  # so near to a memory several messages need hardly any of its words
+# So near to a memory several messages need hardly any of its words; of few words one that is shared is a large part,
+# and talk that asks about the world, or for a service, is nobody's life.
+MEANING_OF_TALK, MEANING_OF_SHORT_TALK, MEANING_OF_GENERAL_TALK = 0.38, 0.45, 0.6
+MORE_WORDS_OF_SHORT_TALK, MORE_WORDS_OF_GENERAL_TALK = 0.12, 0.37
 NEIGHBOURHOOD = 0.3  # how far a node is drawn towards the score of its best message
 # The best row holds at least this share of the query's worth; else even it is not a full answer.
 FULL_ANSWER = 0.35
@@ -96,12 +100,13 @@ def tuning(query: Query) -> Tuning:
         min_words = knobs.answering_coverage()
     else:
         min_words = knobs.answering_coverage_unknown_script() * (1 if single else TALK_WORDS)
+    min_meaning, min_meaning_of_talk = answer_bounds(query)
     return Tuning(
         share=share,
         floor=scoring.floor_of(knobs.minimum_relevance(), share),
-        min_meaning=knobs.answering_relevance() if single else MEANING_OF_TALK,
-        min_meaning_of_talk=math.inf if single else knobs.answering_relevance_of_talk(),
-        min_words=min_words,
+        min_meaning=min_meaning,
+        min_meaning_of_talk=min_meaning_of_talk,
+        min_words=math.inf if knows and query.is_general else min_words,
         min_coverage=knobs.minimum_coverage(),
         companion=knobs.companion_relevance(),
         knows_script=knows,
@@ -110,6 +115,20 @@ def tuning(query: Query) -> Tuning:
         around=Around(knobs.adjacent_weight(), knobs.pair_weight(), knobs.session_weight()),
         weights=scoring.profile(),
     )
+
+
+def answer_bounds(query: Query) -> tuple[float, float]:
+    """The least meaning, with a little of the words and with most of them, at which some memory is an answer."""
+    if query.is_general:
+        return knobs.answering_relevance_of_general(), math.inf
+    if len(query.turns) == 1:
+        return knobs.answering_relevance(), math.inf
+    of_talk = knobs.answering_relevance_of_talk()
+    if query.follows_general:
+        return MEANING_OF_GENERAL_TALK, of_talk + MORE_WORDS_OF_GENERAL_TALK
+    if len(queries.whole_words(query.words)) <= lexical.ENOUGH_WORDS and not is_question(query.turns[-1]):
+        return MEANING_OF_SHORT_TALK, of_talk + MORE_WORDS_OF_SHORT_TALK
+    return MEANING_OF_TALK, of_talk
 
 
 def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:

@@ -75,6 +75,7 @@ MAX_DATED = 8
 MAX_OF_ROLES = 8
 # What is of the kind that is asked about is looked for among so many of the nearest.
 NEAREST = 200
+KIND_RELEVANCE = 0.31  # cosine 0.05: at a right angle to what is asked nothing answers it, whatever its kind is
 # The node nearest to the messages without the names is among these nearest to the whole query.
 MAX_CLOSE = 40
 # One step is made from the best of each retriever, and not by an entity that everything is about.
@@ -163,8 +164,9 @@ def gather(
         asked = query.turns[-1] if query.turns else ""
         asks = is_question(asked)
         found = space.nearest(meaning.whole, max(k, NEAREST if asks else k)) if meaning else []
-        nearest = [node for node, _ in found]
-        near = nearest[:k]
+        near = [node for node, _ in found[:k]]
+        farthest = scoring.floor_distance(KIND_RELEVANCE)
+        akin = [node for node, distance in found if distance <= farthest]
         finds.add(near, record)
     if meaning and len(meaning.parts):
         with finds.timed("parts") as record:
@@ -179,7 +181,7 @@ def gather(
         named = entities_named(persona, query.turns)
         mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named]
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
-    if asks and (of_kind := _of_the_kind_asked(persona, asked, nearest)):
+    if asks and not query.is_general and (of_kind := _of_the_kind_asked(persona, asked, akin)):
         with finds.timed("domain") as record:
             finds.add(of_kind, record)
     close = [node for node, distance in found[:MAX_CLOSE] if distance <= scoring.floor_distance()]

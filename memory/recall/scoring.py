@@ -177,11 +177,13 @@ def bounded_parts(
     return replace(parts, penalty=-parts.total * (DISPUTED_PENALTY * disputed + DOUBT_PENALTY * (1 - confidence)))
 
 
-def floor_distance() -> float:
+def floor_distance(minimum_relevance: float | None = None) -> float:
     """The Euclidean distance of unit vectors at the floor, 1.2 by default, by the model in use: memories farther apart
-    are unrelated. Shared by searching by meaning and the choice of known events for an extraction.
+    are unrelated. Shared by searching by meaning and the choice of known events for an extraction. With
+    `minimum_relevance` that of another floor.
     """
-    return float(embedding.scale().own_distance("query", 2 * (1 - knobs.minimum_relevance())))
+    relevance = knobs.minimum_relevance() if minimum_relevance is None else minimum_relevance
+    return float(embedding.scale().own_distance("query", 2 * (1 - relevance)))
 
 
 def floor_of(minimum_relevance: float, share: float) -> float:

@@ -6,7 +6,7 @@ from datetime import UTC, date, datetime
 import pytest
 
 from memory.models import Alias, ConceptNode, Entity, Mention
-from memory.recall import recall
+from memory.recall import recall, retrievers
 from persona.models import Persona
 
 NOW = datetime(2026, 3, 5, 12, tzinfo=UTC)
@@ -20,7 +20,10 @@ def about(persona: Persona, name: str, node: ConceptNode, *, kind: str = "person
 
 
 @pytest.mark.django_db
-def test_a_question_by_role_or_for_a_day_finds_what_shares_no_word_with_it(mira: Persona, remember: Remember) -> None:
+def test_a_question_by_role_or_for_a_day_finds_what_shares_no_word_with_it(
+    mira: Persona, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(retrievers, "KIND_RELEVANCE", 0.0)  # there is no meaning in these vectors
     bunsen = remember(mira, "Bunsen died in her lap.")
     martin = remember(mira, "Martin takes the train to Leeds.")
     about(mira, "Bunsen", bunsen, kind="pet")

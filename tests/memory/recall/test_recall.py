@@ -350,6 +350,22 @@ def test_older_lines_weigh_less_and_everyday_words_little() -> None:
     assert query.weights == (0.5, 1.0)
 
 
+def test_several_messages_need_more_to_be_answered_where_they_are_short_or_ask_of_the_world() -> None:
+    said = [
+        "The market was closed, so nobody sold bread or fish.",
+        "Rain fell on the harbour and every boat stayed in.",
+    ]
+    talk, short, general = (
+        ranking.tuning(build_query(turns, 0.8))
+        for turns in (said, ["The boats stayed in.", "Rain again."], ["How do tides work?", *said])
+    )
+    assert talk.min_meaning < short.min_meaning < general.min_meaning
+    assert talk.min_meaning_of_talk < short.min_meaning_of_talk < general.min_meaning_of_talk
+    world, own = (ranking.tuning(build_query([text], 0.8)) for text in ("How do tides work?", "When did I sail?"))
+    assert own.min_meaning < world.min_meaning
+    assert own.min_words < world.min_words  # a word is soon shared
+
+
 def test_names_of_the_two_do_not_count_unless_nothing_else_is_asked() -> None:
     assert "mira" not in build_query(["Does Mira swim?"], 0.6, ["Mira"]).words
     assert build_query(["Mira?"], 0.6, ["Mira"]).words == {"mira": 1.0}
