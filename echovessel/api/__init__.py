@@ -1,1 +1,1 @@
-"""What every section of the HTTP API shares: bodies, pages of lists, problems, documentation, tokens."""
+"""Shared parts of the HTTP API: request bodies, pagination, problems, documentation, tokens."""

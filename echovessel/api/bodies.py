@@ -1,4 +1,4 @@
-"""What a program sends: a JSON object with the fields that are known, of bounded size, in words that can be stored."""
+"""Request bodies: JSON objects of known fields and limited size, with text that can be stored."""
 
 import json
 from typing import Any, NoReturn
@@ -12,13 +12,13 @@ from echovessel.language.plain_text import without_nul
 
 
 class Body(Schema):
-    """The body of a request. A field that is not known is an error, not something to pass over."""
+    """The body of a request. An unknown field is an error and is not ignored."""
 
     model_config = ConfigDict(extra="forbid")
 
 
 class StrictParser(Parser):
-    """Reads what JSON is and nothing beside it: NaN and Infinity are Python's own."""
+    """Parses strict JSON only: NaN and Infinity are extensions of Python's parser."""
 
     def parse_body(self, request: HttpRequest) -> Any:
         """The body's value. Raises ValueError."""
@@ -27,8 +27,8 @@ class StrictParser(Parser):
 
 
 def storable_within(limit: int) -> AfterValidator:
-    """Refuse values of more than `limit` characters as JSON, numbers without bounds, and halves of surrogate pairs:
-    they cannot be stored."""
+    """Refuse what cannot be stored: values of more than `limit` characters as JSON, NaN and infinite numbers, and
+    single surrogates."""
 
     def check(value: Any) -> Any:
         written = json.dumps(value, ensure_ascii=False, allow_nan=False)

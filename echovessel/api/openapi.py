@@ -1,4 +1,4 @@
-"""The API's own account of itself: what an operation may refuse with, and an example of what it takes and gives."""
+"""The API's documentation: the errors an operation may answer with, and an example of each body and answer."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -19,7 +19,7 @@ _DEEPEST = 8
 
 
 def complete(document: dict[str, Any]) -> dict[str, Any]:
-    """The OpenAPI document with problems declared and examples beside every body and answer."""
+    """The OpenAPI document with problems declared, and examples for every body and answer."""
     components = document["components"]["schemas"]
     components["Problem"] = Problem.model_json_schema(ref_template=REF_TEMPLATE)
     for operation in [operation for methods in document["paths"].values() for operation in methods.values()]:
@@ -35,7 +35,7 @@ def complete(document: dict[str, Any]) -> dict[str, Any]:
 
 
 def example(schema: Mapping[str, Any], components: Mapping[str, Any], depth: int = 0) -> Any:
-    """A value that fits `schema`: its own example or default where it has one, else made of those of its parts."""
+    """A value that fits `schema`: its own example or default, else one built from the examples of its parts."""
     if "$ref" in schema:
         return example(components[schema["$ref"].rsplit("/", 1)[-1]], components, depth)
     if schema.get("examples"):

@@ -1,6 +1,6 @@
-"""Pages of lists by key: what comes after a row, and the row to ask with for more. No page is counted or skipped to.
+"""Pagination by key: a page continues after a given item. Pages are not numbered or counted.
 
-Answers are `PageOf[Item]`: `items`, and `next`, the `before` of the page after it, or null on the last one.
+Answers are `Page[Item]`: `items`, and `next`, which is the `before` of the following page, or null on the last one.
 """
 
 from collections.abc import Callable
@@ -17,24 +17,24 @@ Row = TypeVar("Row", bound=Model)
 
 
 class PageParams(Schema):
-    """Which page of a list is wanted: what comes after the item of that id, and how much of it."""
+    """Which page of a list to return: the items after the one with the id `before`, and how many."""
 
     before: UUID | None = Field(None, description="The `next` of the page before; leave it out for the first one.")
     limit: int = Field(50, ge=1, le=200, description="How many items at most.")
 
 
 class Page(Schema, Generic[Item]):
-    """A page of a list; `next` is the `before` of the page after it, or null on the last one."""
+    """A page of a list; `next` is the `before` of the following page, or null on the last one."""
 
     items: list[Item]
     next: UUID | None
 
 
 def page(rows: "QuerySet[Row]", asked: PageParams, told: Callable[[Row], Any], by: tuple[str, ...] = ("id",)) -> Any:
-    """A page of `rows`, the greatest first by the columns `by`, the last of which is unique. 404 for a `before` that
-    is not among them."""
+    """A page of `rows`, in descending order of the columns `by`, the last of which is unique. 404 if `before` is not
+    among the rows."""
     if asked.before is not None:
-        # What comes after `row` where the greatest comes first.
+        # The rows after `row` in descending order.
         row = get_object_or_404(rows, uuid=asked.before)
         wanted, same = Q(pk__in=[]), Q()
         for name in by:
@@ -46,5 +46,5 @@ def page(rows: "QuerySet[Row]", asked: PageParams, told: Callable[[Row], Any], b
 
 
 def cut_page(rows: list[Any], has_more: bool, told: Callable[[Any], Any]) -> dict[str, Any]:
-    """The page that these rows are."""
+    """The page with these rows."""
     return {"items": [told(row) for row in rows], "next": rows[-1].uuid if has_more else None}

@@ -17,7 +17,7 @@ from echovessel.process import redaction
 logger = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
-# What any operation may be answered with, and what it means there.
+# Statuses that any operation may answer with, and their meaning.
 STATUSES: Mapping[int, str] = {
     400: "The body is not JSON, or the request holds more fields than one may.",
     401: "Neither signed in nor with a token that opens something.",
@@ -34,7 +34,7 @@ _CODES = {400: "unreadable", 403: "csrf"}
 
 
 class Problem(Schema):
-    """Why something was not done, as a code for programs and a title for people; some say more."""
+    """Why a request failed: a code for programs and a title for people. Some problems have more fields."""
 
     status: int
     code: str
@@ -42,7 +42,7 @@ class Problem(Schema):
 
 
 class ApiError(Exception):
-    """What was asked cannot be done: answered with this status, code and title, and whatever else helps."""
+    """A request that fails. The answer has this status, code and title, and the fields in `more`."""
 
     def __init__(self, status: int, code: str, title: str, retry_after: int = 0, **more: Any) -> None:
         super().__init__(title)
@@ -51,12 +51,12 @@ class ApiError(Exception):
 
 
 def refused_fields(*fields: str) -> ApiError:
-    """The answer to fields that hold something wrong."""
+    """The error for fields with invalid values."""
     return ApiError(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
 
 
 def problem_response(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
-    """A problem, told outside of any operation."""
+    """A problem as a response outside of any operation."""
     told = {"status": status, "code": code, "title": title}
     return JsonResponse(told, status=status, headers=headers, content_type=MEDIA_TYPE)
 
@@ -64,19 +64,19 @@ def problem_response(status: int, code: str, title: str, headers: Mapping[str, s
 @csrf_exempt
 @login_not_required
 def unknown_address(request: HttpRequest, **_: str) -> HttpResponse:
-    """What is asked of an address that there is not."""
+    """The answer for an unknown address."""
     return problem_response(404, "not_found", NOTHING_HERE)
 
 
 def not_allowed(allowed: Sequence[str]) -> HttpResponse:
-    """What is asked by another method than those allowed."""
+    """The answer for a method that is not allowed."""
     return problem_response(
         405, "method_not_allowed", "This address knows no such method.", {"Allow": ", ".join(allowed)}
     )
 
 
 def install(api: NinjaAPI) -> None:
-    """Have every error of `api` answered as a problem."""
+    """Make `api` answer every error with a problem."""
 
     def problem(request: HttpRequest, status: int, code: str, title: str, **more: Any) -> HttpResponse:
         response = api.create_response(request, {"status": status, "code": code, "title": title} | more, status=status)

@@ -1,5 +1,5 @@
-"""Sections of the API: what is done to one address, by whatever method, has to stand in one router, and an address may
-be of several apps: the lines are chat's, and forgetting them is memory's."""
+"""Sections of the API. All methods of an address must be on one router, and an address may belong to several apps:
+messages are chat's, forgetting them is memory's."""
 
 from collections.abc import Callable
 from typing import Any

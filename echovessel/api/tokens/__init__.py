@@ -1,10 +1,10 @@
-"""Tokens of the API: what a program shows instead of a login. Only the SHA-256 of a secret is kept.
+"""API tokens: credentials of programs in place of a login. Only the SHA-256 of a secret is stored.
 
-    tokens.owner_of(secret, now)            # the user whose it is, or None
-    tokens.bearer.bearer_of(request, now)   # of a request, or None where it shows none; raises WrongToken, LockedOut
+    tokens.owner_of(secret, now)            # the token's owner, or None
+    tokens.bearer.bearer_of(request, now)   # of a request, or None without a token; raises WrongToken, LockedOut
 
-Nothing here loads Django's models on import, so that the package may be imported before the apps are ready; its module
-`bearer` may not.
+Importing this package loads no Django models, so it may be imported before the apps are ready; its module `bearer` may
+not.
 """
 
 from echovessel.api.tokens.secret import owner_of

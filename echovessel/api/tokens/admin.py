@@ -1,4 +1,4 @@
-"""The desk's page of tokens: whose they are, when they were used; and revoking them. A secret is nowhere to be seen."""
+"""The admin page of tokens: their owners and use, and an action that revokes them. It shows no secrets."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class ApiTokenAdmin(ReadOnlyAdmin):
 
     @admin.action(description=_("Revoke the chosen tokens"), permissions=["revoke"])
     def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
-        """They open nothing any more."""
+        """Revoke the chosen tokens that are not revoked yet."""
         now = timezone.now()
         revoked: list[Any] = [token for token in chosen if secret.revoke(token, now)]
         for token in revoked:

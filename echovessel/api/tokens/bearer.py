@@ -1,8 +1,8 @@
-"""A request's token. A valid one always gets in; after five wrong ones from an address, further wrong ones from there
-are answered with how long to wait, as at the login.
+"""The token of a request. A valid one is always accepted. After five wrong ones from an address, further wrong ones
+from there are answered with a time to wait, as at the login.
 
-Nobody is kept out by what others guess: behind a proxy, or in one home, all of them share an address. A secret has 256
-bits, so that the lock protects the log and the database from noise, not the secret from being guessed.
+Nobody is locked out by the guesses of others: behind a proxy, or in one home, all share an address. A secret has 256
+bits, so the lock protects the log and the database from noise, not the secret from being guessed.
 """
 
 import math
@@ -22,24 +22,24 @@ from echovessel.web.client_address import client_address
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-MOST_ADDRESSES = 10_000  # the one that failed longest ago is forgotten first
+MOST_ADDRESSES = 10_000  # the address whose last failure is oldest is dropped first
 _failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
 
 @dataclass(frozen=True)
 class ShownToken:
-    """Who came in with a token, and its key."""
+    """The user of a valid token, and the token's primary key."""
 
     user: "User"
     token_id: int
 
 
 class WrongToken(Exception):
-    """The request shows a token that opens nothing."""
+    """The request has a token that is not valid."""
 
 
 class LockedOut(Exception):
-    """A wrong token, from an address that has sent too many; `seconds` until it is told again that one is wrong."""
+    """A wrong token from an address that has sent too many; `seconds` until the address may try again."""
 
     def __init__(self, seconds: int) -> None:
         super().__init__(f"locked out for {seconds} seconds")
@@ -47,30 +47,30 @@ class LockedOut(Exception):
 
 
 def bearer_of(request: HttpRequest, now: datetime) -> "User | None":
-    """Who shows a token in `Authorization: Bearer`, or None where there is none. Raises WrongToken, LockedOut.
+    """The user whose token is in `Authorization: Bearer`, or None without one. Raises WrongToken, LockedOut.
 
-    It asks the database: from async code call it in a thread.
+    Queries the database: from async code call it in a thread.
     """
     shown = shown_by(request, now)
     return shown.user if shown else None
 
 
 def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
-    """As `bearer_of`, together with which token it is."""
+    """As `bearer_of`, with the token's primary key."""
     kind, _space, secret = request.headers.get("Authorization", "").partition(" ")
     if kind.lower() != "bearer":
         return None
-    token = valid_token(secret.strip(), now)  # looked up whatever the address: locked or not takes the same time
+    token = valid_token(secret.strip(), now)  # for every address: locked or not takes the same time
     if token is not None:
         return ShownToken(token.owner, token.pk)
-    # After too many wrong ones an address waits as long as a login is locked.
+    # After too many wrong tokens an address waits as long as a login is locked.
     address, clock, cool_off = client_address(request), time.monotonic(), get_cool_off()
     patience = cool_off.total_seconds() if cool_off else 0.0
     count, last = _failures.get(address, (0, clock))
     left = last + patience - clock
     if count >= settings.AXES_FAILURE_LIMIT and left > 0:
         raise LockedOut(max(1, math.ceil(left)))
-    _failures.pop(address, None)  # the newest stands last
+    _failures.pop(address, None)  # moves the address to the end, as the newest
     _failures[address] = (count + 1 if clock - last < patience else 1, clock)
     while len(_failures) > MOST_ADDRESSES:
         _failures.popitem(last=False)
@@ -78,5 +78,5 @@ def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
 
 
 def forget_failures() -> None:
-    """Let every address begin anew."""
+    """Reset the failures of all addresses."""
     _failures.clear()

@@ -1,4 +1,4 @@
-"""A token: a program's key to everything its owner may do over the API."""
+"""API tokens: a program's access to everything its owner may do over the API."""
 
 import uuid
 from datetime import datetime
@@ -15,13 +15,14 @@ MAX_NAME = 80
 
 class ApiTokenQuerySet(models.QuerySet["ApiToken"]):
     def valid(self, now: datetime) -> "ApiTokenQuerySet":
-        """Those that still open something: neither revoked nor run out, of owners who may sign in."""
+        """Tokens that work: neither revoked nor expired, of owners who may sign in."""
         in_time = Q(expires_at=None) | Q(expires_at__gt=now)
         return self.filter(in_time, revoked_at=None, owner__is_active=True)
 
 
 class ApiToken(models.Model):
-    """One token. The secret itself was told once, when it was made; here are its first letters and its SHA-256."""
+    """One API token. The secret was shown once, when the token was made; stored are its first characters and its
+    SHA-256."""
 
     uuid = models.UUIDField(_("id"), default=uuid.uuid4, unique=True, editable=False)
     owner = models.ForeignKey(
@@ -48,5 +49,5 @@ class ApiToken(models.Model):
         return f"token {self.pk}"
 
     def is_valid(self, now: datetime) -> bool:
-        """Whether it still opens something, whoever owns it."""
+        """Whether the token is neither revoked nor expired; the owner's state is not checked."""
         return self.revoked_at is None and (self.expires_at is None or self.expires_at > now)

@@ -1,4 +1,4 @@
-"""Secrets of tokens: made once, known again by their SHA-256."""
+"""Secrets of tokens: generated once, and verified by their SHA-256."""
 
 import hashlib
 import secrets
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
     from echovessel.api.tokens.models import ApiToken
 
 BEGINNING = "ev_"
-SHOWN = 8  # characters of a secret by which its owner tells it from others: five of forty-three
-# Use is noted no more often: it would be a write for every request.
+SHOWN = 8  # characters shown to tell secrets apart: "ev_" and five of the forty-three random ones
+# `last_used_at` is updated at most this often, to avoid a write for every request.
 NOTED_EVERY = timedelta(minutes=1)
 _NO_DIGEST = hashlib.sha256(b"").hexdigest()
 
 
 def create(owner: "User", name: str, now: datetime, expires_at: datetime | None = None) -> tuple["ApiToken", str]:
-    """A new token and its secret, which nobody can be told again. The secret has 256 bits of chance."""
+    """Create a token, and return it with its secret, which cannot be shown again. The secret has 256 random bits."""
     secret = BEGINNING + secrets.token_urlsafe(32)
     token = _tokens().create(
         owner=owner,
@@ -38,7 +38,7 @@ def create(owner: "User", name: str, now: datetime, expires_at: datetime | None 
 
 
 def revoke(token: "ApiToken", now: datetime) -> bool:
-    """Have it open nothing from now on; False where it was revoked already."""
+    """Revoke the token; False if it was revoked already."""
     is_revoked = bool(_tokens().filter(pk=token.pk, revoked_at=None).update(revoked_at=now))
     if is_revoked:
         access_revocation.publish_change(token.owner_id)
@@ -46,7 +46,7 @@ def revoke(token: "ApiToken", now: datetime) -> bool:
 
 
 def revoke_all(owner_id: int, now: datetime) -> int:
-    """Have no token of this owner open anything from now on; return how many did."""
+    """Revoke all tokens of this owner; return how many were valid before."""
     count: int = _tokens().filter(owner_id=owner_id, revoked_at=None).update(revoked_at=now)
     if count:
         access_revocation.publish_change(owner_id)
@@ -54,14 +54,15 @@ def revoke_all(owner_id: int, now: datetime) -> int:
 
 
 def owner_of(secret: str, now: datetime) -> "User | None":
-    """Whose token this is, or None: unknown, revoked, run out, or of somebody who may not sign in. Use is noted."""
+    """The owner of the token, or None if it is unknown, revoked, expired, or of somebody who may not sign in. Updates
+    `last_used_at`."""
     token = valid_token(secret, now)
     return token.owner if token else None
 
 
 def valid_token(secret: str, now: datetime) -> "ApiToken | None":
-    """The token of this secret where it opens something. Known and unknown ones take the same way, and the same time:
-    both are hashed, looked up and compared. Use is noted."""
+    """The valid token with this secret, or None. Known and unknown secrets take the same steps, and so the same time:
+    both are hashed, looked up and compared. Updates `last_used_at`."""
     digest = digest_of(secret)
     token: ApiToken | None = _tokens().valid(now).filter(digest=digest).select_related("owner").first()
     is_right = constant_time_compare(token.digest if token else _NO_DIGEST, digest)
@@ -74,7 +75,7 @@ def valid_token(secret: str, now: datetime) -> "ApiToken | None":
 
 
 def digest_of(secret: str) -> str:
-    """SHA-256 in hex. No slow hash is wanted: what is hashed is chance, not a password."""
+    """SHA-256 in hex. A slow hash is not needed: a secret is random, not a password."""
     return hashlib.sha256(secret.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -15,7 +15,7 @@ from echovessel.api.tokens.models import ApiToken
 
 @require_POST
 def revoke(request: HttpRequest, token: UUID) -> HttpResponse:
-    """Have a token of the caller's open nothing from now on."""
+    """Revoke one of the caller's tokens."""
     secret.revoke(get_object_or_404(ApiToken, owner_id=request.user.pk, uuid=token), timezone.now())
     messages.success(request, _("The token is revoked."))
     return redirect("account")
