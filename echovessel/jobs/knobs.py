@@ -1,4 +1,4 @@
-"""Knobs of the job engine. Their names are as old as the job they were first made for: operators have set them."""
+"""Knobs of the job engine. They are named after the first job that used them, since operators have set them."""
 
 from django.utils.translation import gettext_lazy as _
 

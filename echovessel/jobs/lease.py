@@ -1,8 +1,8 @@
-"""Leases: a row that one worker holds from step to step, until it is released or the lease runs out; the processes that
+"""Leases: a row that one worker holds from step to step, until it is released or the lease expires; the processes that
 hold them; and the replies of a model that a step has paid for.
 
-The name of the holder is the fence. Every lease has a name of its own and every step commits only while the row still
-has it, so nothing that a worker given up for dead does reaches the database after its successor began.
+The holder's name is a fencing token. Every lease has a name of its own, and a step commits only while the row still has
+it. So a worker that was given up for dead cannot write to the database after its successor began.
 """
 
 import os
@@ -27,14 +27,14 @@ _tokens: dict[int, str] = {}  # by pid: a forked child is another process
 
 
 def current_process() -> str:
-    """This process as a holder, "host:pid:token": an earlier process of the same pid had another token."""
+    """This process as a holder, "host:pid:token": an earlier process with the same pid had another token."""
     pid = os.getpid()
     return f"{HOST}:{pid}:{_tokens.setdefault(pid, secrets.token_hex(4))}"
 
 
 def new_holder() -> str:
-    """This process as the holder of one lease, "host:pid:token:lease". Every call returns another name, so that the
-    name is the fence of what it holds."""
+    """This process as the holder of one lease, "host:pid:token:lease". Every call returns another name, which is the
+    fencing token of that lease."""
     return f"{current_process()}:{secrets.token_hex(4)}"
 
 
@@ -49,7 +49,7 @@ def is_dead(holder: str) -> bool:
 
 
 def is_running_beside(holder: str) -> bool:
-    """Whether a holder is another process of this host that runs, as far as its pid tells."""
+    """Whether a holder is another running process of this host, as far as its pid shows."""
     pid = _pid_here(holder)
     return pid is not None and pid != os.getpid() and _runs(pid)
 
@@ -68,7 +68,7 @@ def _runs(pid: int) -> bool:
         return False
     except PermissionError:
         return True
-    try:  # a zombie is dead and only waits for its parent to notice, as far as the system tells (Linux)
+    try:  # a zombie is dead and only waits for its parent; its state is readable on Linux only
         stat = Path(f"/proc/{pid}/stat").read_text()
     except OSError:
         return True
@@ -81,7 +81,7 @@ Row = TypeVar("Row", bound=Model)
 
 
 class LeaseLost(Exception):
-    """The lease ran out, or somebody revoked it: the row is no longer ours."""
+    """The lease expired or was revoked: the row is no longer ours."""
 
 
 @dataclass
@@ -93,8 +93,8 @@ class Lease(Generic[Row]):
 
     @classmethod
     def acquire(cls, rows: QuerySet[Row], free: QuerySet[Row], clock: Clock, **values: Any) -> Self | None:
-        """A lease on the one row of `rows`, stored with these values, if it is one of the `free`; None if it is not.
-        A row whose holder is dead is free."""
+        """Acquire a lease on the one row of `rows` and store these values with it, if it is one of the `free`; else
+        return None. A row whose holder is dead is free."""
         reclaim_dead(rows)
         holder = new_holder()
         lease = {"holder": holder, "lease_until": expiry(clock()), "attempts": F("attempts") + 1}
@@ -102,28 +102,28 @@ class Lease(Generic[Row]):
         return cls(row, clock) if row else None
 
     def leased_row(self) -> QuerySet[Row]:
-        """The row, as long as we hold it."""
+        """The row, while we hold it."""
         row: Any = self.row
         return type(self.row)._default_manager.filter(pk=row.pk, holder=row.holder)
 
     def attempts(self) -> int:
-        """How often the current step has been tried, this time included. Raises LeaseLost."""
+        """The number of attempts at the current step, including this one. Raises LeaseLost."""
         attempts = self.leased_row().values_list("attempts", flat=True).first()
         if attempts is None:
             raise LeaseLost
         return attempts
 
     def checkpoint(self) -> None:
-        """Note that a step is done: the next one has all its attempts and a whole lease. Call in the transaction that
-        stores what the step made, so that it commits only while we hold the row. Raises LeaseLost."""
+        """Mark a step as done: the next one gets all its attempts and a full lease. Call in the transaction that stores
+        the step's results, so that it commits only while we hold the row. Raises LeaseLost."""
         self._update(attempts=1, lease_until=expiry(self.clock()))
 
     def renew(self) -> None:
-        """Have a whole lease again in the middle of a step. Raises LeaseLost."""
+        """Extend the lease to its full length in the middle of a step. Raises LeaseLost."""
         self._update(lease_until=expiry(self.clock()))
 
     def release(self, **values: Any) -> None:
-        """Let go of the row and store these values; with `lease_until` nobody acquires it before then. Raises
+        """Release the row and store these values; with `lease_until` nobody acquires it before then. Raises
         LeaseLost."""
         self._update(**{"holder": "", "lease_until": None} | values)
 
@@ -133,7 +133,7 @@ class Lease(Generic[Row]):
 
 
 def available(now: datetime) -> Q:
-    """Rows that nobody holds and that are in no pause."""
+    """Rows that are not leased and not waiting for a retry."""
     return Q(lease_until=None) | Q(lease_until__lt=now)
 
 
@@ -148,12 +148,12 @@ def expiry(now: datetime) -> datetime:
     return now + timedelta(seconds=knobs.lease_seconds())
 
 
-# --- replies, stored from the moment they are paid for until a step has used them ---
+# --- paid replies, stored until a step has used them ---
 class LeasedReplyStore:
-    """The replies to one question (`echovessel.llm.ReplyStore`), stored only while we hold a lease.
+    """Stored replies to one question (`echovessel.llm.ReplyStore`), written only while we hold a lease.
 
-    `rows` are those of a model with `number`, `text`, `whole` and `usage`; `question` are the values of its other
-    columns by which a repeat of the step finds them. With `is_checkpoint` each reply is a step of its own.
+    `rows` is the manager of a model with `number`, `text`, `whole` and `usage`; `question` are the values of its other
+    columns, by which a repeat of the step finds the replies. With `is_checkpoint` each reply counts as a step.
     """
 
     def __init__(self, lease: Lease[Any], rows: Manager[Any], *, is_checkpoint: bool = False, **question: Any) -> None:
@@ -164,8 +164,8 @@ class LeasedReplyStore:
         return [Reply(row.text, row.whole, Usage(**row.usage)) for row in rows]
 
     def save(self, number: int, reply: Reply) -> None:
-        """Store the reply only while we hold the lease. Both in one transaction: whoever revokes the lease to forget
-        something of the row has deleted its replies by then."""
+        """Store the reply only while we hold the lease. Check and write are one transaction: forgetting revokes the
+        lease and deletes the stored replies, and none may be added afterwards."""
         with transaction.atomic():
             if not self.lease.leased_row().exists():
                 return

@@ -10,16 +10,16 @@ from echovessel.llm import AnswerUnreadable, LLMError
 
 @dataclass(frozen=True)
 class Retry:
-    """Try again after `delay`; `attempts` is how many were made so far."""
+    """Try again after `delay`; `attempts` is the number made so far."""
 
     delay: timedelta
     attempts: int
 
 
 def next_retry(error: Exception, attempts: int) -> Retry | None:
-    """The retry of a step whose `attempts`-th attempt (from 1) ended with `error`; None for a permanent error, or when
-    no attempts are left. A spent budget is nobody's fault and costs no attempt, nor does a server of embeddings that is
-    down: it comes back, and no memory is given up for it."""
+    """The retry of a step whose `attempts`-th attempt (from 1) ended with `error`; None for a permanent error, or if no
+    attempts are left. A used-up budget or an embedding server that is down costs no attempt: both pass, and no memory
+    is given up for them."""
     if isinstance(error, LLMError) and error.code == "budget_exhausted":
         return Retry(delay_after(1, error.retry_after), attempts - 1)
     if isinstance(error, ServerUnavailable):
@@ -30,14 +30,14 @@ def next_retry(error: Exception, attempts: int) -> Retry | None:
 
 
 def delay_after(attempts: int, asked_for: float | None = None) -> timedelta:
-    """How long to wait after the failure of the `attempts`-th attempt (from 1): each time four times as long, up to a
-    limit, and never shorter than the server asked for (seconds)."""
+    """The delay after the failure of the `attempts`-th attempt (from 1): four times the previous one, up to a limit,
+    and never shorter than the server asked for (seconds)."""
     seconds = min(knobs.backoff_longest_seconds(), knobs.backoff_seconds() * 4 ** (attempts - 1))
     return timedelta(seconds=max(seconds, asked_for or 0))
 
 
 def error_code(error: Exception) -> str:
-    """What went wrong, in a word that may be stored and shown: never its message, which may hold text of people."""
+    """A code for the error that may be stored and shown: never its message, which may contain text of people."""
     if isinstance(error, AnswerUnreadable):
         return "unreadable"
     return error.code if isinstance(error, LLMError) else type(error).__name__

@@ -1,4 +1,4 @@
-"""The runner: one row from the moment it is leased to its outcome, whatever goes wrong on the way."""
+"""The runner: takes one leased row to its outcome, whatever fails on the way."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -16,21 +16,21 @@ from echovessel.process import redaction
 
 logger = logging.getLogger(__name__)
 
-# Outcomes that every job has: the row waits for its next attempt; it was not ours, or is no longer.
+# Outcomes of every job: the row waits for its next attempt; the row is not or no longer ours.
 LATER, NOT_MINE = "later", "not_mine"
 
 Leased = TypeVar("Leased", bound=Lease[Any])
 
 
 class Job(ABC, Generic[Leased]):
-    """One run of one row. A definition says what its steps are and what a failure means to its row."""
+    """One run of one row. A definition provides the steps and the effect of a failure on its row."""
 
     def __init__(self, lease: Leased) -> None:
         self.lease = lease
 
     def run(self) -> str:
-        """Take the row as far as it goes; returns the outcome. Raises only if the database itself cannot be written;
-        the lease then runs out."""
+        """Run the row as far as possible and return the outcome. Raises only if the database cannot be written; the
+        lease then expires."""
         try:
             try:
                 return self.run_steps()
@@ -38,18 +38,18 @@ class Job(ABC, Generic[Leased]):
                 raise
             except LLMError as error:
                 return self.handle_provider_error(error)
-            except Exception as error:  # noqa: BLE001 - the edge of the job: no row may be left where nobody sees it
+            except Exception as error:  # noqa: BLE001 - the edge of the job: no row may fail unnoticed
                 return self.handle_unexpected_error(error)
         except LeaseLost:
             return NOT_MINE
 
     @abstractmethod
     def run_steps(self) -> str:
-        """Do what is not done yet, step by step; returns the outcome."""
+        """Do the remaining work step by step, and return the outcome."""
 
     @abstractmethod
     def fail(self, failure: str) -> str:
-        """Give the row up where people see it; returns the outcome."""
+        """Mark the row as failed where people see it, and return the outcome."""
 
     def wait(self, retry: Retry, error: Exception) -> str:
         """Release the row until its next attempt."""
@@ -57,7 +57,7 @@ class Job(ABC, Generic[Leased]):
         return LATER
 
     def is_exhausted(self) -> bool:
-        """Whether the current step stopped its worker as often as it may: it left no error that could be handled."""
+        """Whether the current step used up its attempts by killing its worker, so that no error could be handled."""
         return self.lease.attempts() > knobs.attempts()
 
     def handle_provider_error(self, error: LLMError) -> str:
@@ -65,7 +65,7 @@ class Job(ABC, Generic[Leased]):
         return self.retry_or_fail(error)
 
     def handle_unexpected_error(self, error: Exception) -> str:
-        """The log has the type and place of the error, not its message, which may hold text of people."""
+        """Log the type and place of the error, not its message, which may contain text of people."""
         logger.error("%s: %s", self.lease.row, redaction.format_exception(error))
         return self.retry_or_fail(error)
 
@@ -77,16 +77,16 @@ class Job(ABC, Generic[Leased]):
         return next_retry(error, self.lease.attempts())
 
     def failure_of(self, error: Exception) -> str:
-        """What is stored with the row that is given up."""
+        """The failure that is stored with the row."""
         return error_code(error)
 
 
 def requeue_stale(leased: QuerySet[Any], *waiting: QuerySet[Any], enqueue: Callable[[Any], object]) -> int:
-    """Enqueue the rows that wait, whose pause is over or whose worker is dead, in the order of `waiting`; returns how
-    many. `leased` are the rows that a dead worker may hold.
+    """Enqueue waiting rows that may run again, in the order of `waiting`, and return their number. `leased` are the
+    rows that a dead worker may hold.
 
-    It fills the queue up to a limit only, so that a slow worker is not buried in repetitions. Where nothing waits it
-    costs two small queries.
+    The queue is only filled up to a limit, so that a slow worker is not flooded with repetitions. If nothing waits,
+    this costs two small queries.
     """
     reclaim_dead(leased)
     found: list[Any] = []

@@ -1,1 +1,1 @@
-"""The outbox: the durable event log, and the single door to browsers and streams."""
+"""The outbox: the durable event log, and the only way by which events reach browsers and streams."""

@@ -1,4 +1,4 @@
-"""The desk's page of the event log: names and times."""
+"""The admin page of the event log: names and times."""
 
 from django.contrib import admin
 

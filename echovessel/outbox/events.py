@@ -1,9 +1,9 @@
-"""The single door to browsers and streams: publish what lasts, broadcast what does not.
+"""Events to browsers and streams: `publish` for durable ones, `broadcast` for ephemeral ones.
 
 Durable events are rows of a table, written in the transaction that makes them true. The hub of each server process
-passes them to the sockets that subscribed, whoever wrote them, by one task that tails the table: woken immediately by a
-commit in this process, and within `outbox.poll_seconds` by one in another. Ephemeral events (tokens) are offered
-directly.
+passes them to subscribed sockets, whichever process wrote them, with one task that tails the table: it is woken
+immediately by a commit in this process, and within `outbox.poll_seconds` by one in another. Ephemeral events (tokens)
+are offered directly.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ _after_in: Query[OutboxEvent] = Query(
 
 @dataclass(frozen=True)
 class Frame:
-    """One event as a socket sends it; `id` is None when it is ephemeral."""
+    """One event as a socket sends it; `id` is None for an ephemeral event."""
 
     event: str
     data: dict[str, Any]
@@ -55,7 +55,7 @@ def append(stream: UUID, name: str, data: dict[str, Any]) -> OutboxEvent:
 
 
 def after(last_id: int, stream: UUID | None = None) -> list[tuple[UUID, Frame]]:
-    """The events that follow `last_id`, oldest first, each with its stream; at most MAX_AT_ONCE."""
+    """The events after `last_id`, oldest first, each with its stream; at most MAX_AT_ONCE."""
     events = _after(last_id) if stream is None else _after_in(last_id, stream)
     return [(event.stream, Frame(event.name, event.data, event.at, event.id)) for event in events]
 
@@ -67,12 +67,12 @@ def last_id(stream: UUID | None = None) -> int:
 
 
 def holds(event_id: int, stream: UUID) -> bool:
-    """Whether this event of `stream` is still kept; when not, what followed it may be gone, too."""
+    """Whether this event of `stream` is still stored; if not, later events may have been deleted too."""
     return OutboxEvent.objects.filter(id=event_id, stream=stream).exists()
 
 
 def prune(now: datetime) -> int:
-    """Delete what is older than the knob allows; return how many rows went."""
+    """Delete events older than the knob allows; return how many rows were deleted."""
     return OutboxEvent.objects.filter(at__lt=now - timedelta(days=knobs.keep_days())).delete()[0]
 
 
@@ -81,7 +81,7 @@ logger = logging.getLogger(__name__)
 
 
 class Subscription:
-    """The frames of some streams on their way to one socket, bounded: a reader too slow is told so."""
+    """The queue of frames for one socket. It is bounded: if the reader is too slow, `overflowed` is set."""
 
     def __init__(self, streams: Collection[UUID], limit: int) -> None:
         self.streams = streams
@@ -98,7 +98,7 @@ class Subscription:
         self._ready.set()
 
     async def take(self) -> Frame:
-        """The next frame. When `overflowed` is set, frames before it were dropped: replay, then clear the mark."""
+        """The next frame. If `overflowed` is set, frames before it were dropped: replay, then clear the mark."""
         while not self._frames:
             self._ready.clear()
             await self._ready.wait()
@@ -119,7 +119,7 @@ class Hub:
         self._joining = asyncio.Lock()
 
     async def subscribe(self, *streams: UUID) -> Subscription:
-        """Frames of these streams from now on, in one order. Give it back with `unsubscribe`."""
+        """Subscribe to these streams from now on, in one order. End it with `unsubscribe`."""
         async with self._joining:
             if not self._subscriptions:
                 self._seen = await in_thread(last_id)
@@ -145,12 +145,12 @@ class Hub:
             subscription.offer(frame)
 
     async def catch_up(self) -> None:
-        """Deliver every durable event that is committed now, in order, once."""
+        """Deliver every durable event committed so far, in order and once."""
         self._asked += 1
         mine = self._asked
         async with self._reading:
             if not self._subscriptions or self._answered >= mine:
-                return  # somebody has read since we asked
+                return  # another task has read the table since this call
             answering = self._asked
             while rows := await in_thread(after, self._seen):
                 for stream, frame in rows:
@@ -163,14 +163,14 @@ class Hub:
     def wake_threadsafe(self) -> None:
         loop = self._loop()
         if loop is not None and not loop.is_closed():
-            with contextlib.suppress(RuntimeError):  # the loop may close between the question and the call
+            with contextlib.suppress(RuntimeError):  # the loop may close between the check and the call
                 loop.call_soon_threadsafe(self._news.set)
 
     async def _follow(self) -> None:
         while True:
             try:
                 await self.catch_up()
-            except Exception as error:  # noqa: BLE001  (the edge of a job: without it every page here would go deaf)
+            except Exception as error:  # noqa: BLE001  (the task must survive: pages get no events without it)
                 logger.error("the event log could not be read; trying again: %s", redaction.format_exception(error))
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._news.wait(), knobs.poll_seconds())
@@ -189,7 +189,7 @@ def get_hub() -> Hub:
 
 
 def wake() -> None:
-    """Tell every hub of this process, from any thread, that the table has news."""
+    """Wake every hub of this process, from any thread: the table has new events."""
     for hub in tuple(_hubs.values()):
         hub.wake_threadsafe()
 

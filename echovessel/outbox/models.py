@@ -7,7 +7,7 @@ from echovessel.db.text_columns import DELETE_ROW, NO_WORDS, TextColumn
 
 
 class OutboxEvent(models.Model):
-    """One thing that happened to one persona. The growing id is what a client resumes from."""
+    """One event of one stream, such as a persona. Clients resume from the id, which grows."""
 
     stream = models.UUIDField(_("stream"), editable=False)
     name = models.CharField(_("name"), max_length=60)

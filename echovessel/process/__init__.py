@@ -1,1 +1,1 @@
-"""The server process: who it is, whether its parent lives, threads, memory, and logs without anybody's words."""
+"""The server process: its data folder, its lifetime, threads and memory, and logs without text of people."""

@@ -1,4 +1,4 @@
-"""What Python and the C library keep of memory: neither looks again and again through what stays."""
+"""Memory of Python's garbage collector and of the C library."""
 
 import ctypes
 import gc
@@ -6,20 +6,21 @@ from contextlib import suppress
 
 
 def trim_heap() -> None:
-    """What the C library keeps of freed memory for later goes back, where it can be asked to (glibc). After work that
-    took much for a moment; it takes some ten milliseconds, and holds nobody up."""
+    """Return freed memory from the C library to the system, where possible (glibc). Call it after work that briefly
+    needed much memory; it takes some ten milliseconds, and blocks nobody."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
 
 
 def pause_collector() -> None:
-    """Collect no garbage while modules are loaded, which leave none: a sixth of the time of a start (2026-11)."""
+    """Pause garbage collection while modules are loaded, which create no garbage: a sixth of the start time
+    (2026-11)."""
     gc.disable()
 
 
 def resume_collector() -> None:
-    """Collect again, and never look through what is loaded by now: it stays until the process ends. A turn makes
-    thousands of objects that no cycle holds: looked through less often, a recall takes a twentieth less."""
+    """Resume garbage collection, and exclude everything loaded so far, which stays until the process ends. A turn
+    creates thousands of objects without cycles: with fewer collections, a recall takes a twentieth less."""
     gc.freeze()
     gc.set_threshold(10_000, 20, 20)
     gc.enable()

@@ -1,12 +1,12 @@
-"""A process ends when the one that started it is gone, however that went: what is left behind would hold the database
-for ever, and no restore could begin.
+"""A process ends when the one that started it is gone, however that ended: a process left behind would lock the
+database for ever, and no restore could begin.
 
-    with_supervisor()   in a child of `up`: a pipe whose other end only `up` holds ends when `up` does
-    tie_forks()         in the job worker: every process that is forked from now on ends with the one that forked it
+    with_supervisor()   in a child of `up`: a pipe whose other end only `up` holds closes when `up` ends
+    tie_forks()         in the job worker: every process forked from now on ends with the one that forked it
     end_with(pid)       in a child, before it does anything: asks Linux, which acts immediately
 
-A pipe has no race: it has ended also for a child that begins to read after `up` died. Linux signals only if the parent
-dies after it was asked (prctl(2)), so the parent's id is compared afterwards. Systems without prctl have the thread.
+A pipe has no race: it is also closed for a child that begins to read after `up` died. Linux signals only if the parent
+dies after the call (prctl(2)), so the parent's id is compared afterwards. Systems without prctl use the thread.
 """
 
 import ctypes
@@ -17,8 +17,8 @@ import threading
 import time
 from collections.abc import Callable
 
-PIPE = "ECHOVESSEL_LIFELINE"  # the descriptor a child of `up` reads
-GRACE_SECONDS = 3.0  # from the request to end until it is enforced: jobs and replies survive a kill anywhere
+PIPE = "ECHOVESSEL_LIFELINE"  # the file descriptor that a child of `up` reads
+GRACE_SECONDS = 3.0  # from SIGTERM to SIGKILL: jobs and replies survive a kill at any point
 POLL_SECONDS = 0.5
 PR_SET_PDEATHSIG = 1
 
@@ -27,15 +27,15 @@ _forking_pid = 0
 
 
 def with_supervisor() -> None:
-    """End with `up`, where this process is a child of it. The variable is taken out: a descriptor of that number means
-    something else in a child of ours."""
+    """End this process with `up`, if it is a child of it. The variable is removed: in our own children that descriptor
+    number means something else."""
     descriptor = os.environ.pop(PIPE, "")
     if descriptor.isdecimal():
         _end_after(lambda: os.read(int(descriptor), 1), grace_seconds=GRACE_SECONDS)
 
 
 def tie_forks() -> None:
-    """Have every process that is forked from now on end with the process that forks it. It cannot be taken back."""
+    """Make every process that is forked from now on end with the process that forks it. This cannot be undone."""
     os.register_at_fork(before=_note_forking_pid, after_in_child=_tie_to_forking_pid)
 
 
@@ -59,7 +59,8 @@ def _tie_to_forking_pid() -> None:
 
 
 def _end_after(goes_on: Callable[[], object], *, pause_seconds: float = 0.0, grace_seconds: float = 0.0) -> None:
-    """End this process once `goes_on` no longer holds: ask first where there is a time of grace, then enforce it."""
+    """End this process once `goes_on` returns something false: with SIGTERM first if `grace_seconds` is set, then with
+    SIGKILL."""
 
     def watch() -> None:
         while goes_on():

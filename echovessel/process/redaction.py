@@ -1,23 +1,23 @@
-"""Logging a fault without anybody's words: its type and where it happened, never its message.
+"""Logging an error without text of people: its type and where it happened, never its message.
 
-Messages of pydantic, of codecs and of databases quote what they stumbled over, and that may be what somebody said.
+Messages of pydantic, codecs and databases quote the value that failed, which may be a person's words.
 """
 
 import logging
 import re
 import traceback
 
-# At OpenAI's door the name of a persona is part of an address.
+# In the OpenAI-compatible API a persona's name is part of an address.
 NAMED = re.compile(r"(/v1/models/).+")
 
 
 def format_exception(error: BaseException) -> str:
-    """The type of `error` and the frames it came through, as lines for a log."""
+    """The type of `error` and its traceback frames, as lines for a log."""
     return f"{type(error).__name__}\n{''.join(traceback.format_tb(error.__traceback__))}"
 
 
 class WithoutNames(logging.Filter):
-    """Has lines about requests say nothing of what people gave a name to.
+    """Removes names given by people from log lines about requests.
 
     >>> record = logging.LogRecord("", 30, "", 0, "%s: %s", ("Not Found", "/v1/models/Mira"), None)
     >>> WithoutNames().filter(record), record.getMessage()

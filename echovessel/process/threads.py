@@ -1,9 +1,8 @@
-"""Database work from async code, on threads of its own.
+"""Database work from async code, in a thread pool.
 
-`sync_to_async` and `database_sync_to_async` run everything on one thread per process: twenty sockets with a
-100 ms query each take 2 s. Here eight threads do it, each with its own connections (WAL: readers never wait,
-writers queue for the write lock). Eight is more than one disk and one writer can use, and few enough to keep
-open.
+`sync_to_async` and `database_sync_to_async` run everything on one thread per process: twenty sockets with a 100 ms
+query each take 2 s. Here eight threads do it, each with its own connections (WAL: readers never wait, writers queue for
+the write lock). Eight is more than one disk and one writer can use, and few enough to keep open.
 """
 
 import asyncio
@@ -30,7 +29,8 @@ _pool = _new_pool()
 
 
 def renew_pool() -> None:
-    """Threads do not survive a fork (django-q's workers); a pool that still counts on them waits for ever."""
+    """Replace the pool after a fork (django-q's workers): threads do not survive it, and the old pool would wait for
+    them for ever."""
     global _pool
     _pool = _new_pool()
 
@@ -40,10 +40,10 @@ if hasattr(os, "register_at_fork"):
 
 
 async def in_thread(fn: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Return `fn(*args, **kwargs)`, run on a thread of the pool; what it raises is raised here.
+    """Return `fn(*args, **kwargs)`, run on a thread of the pool; its exceptions are raised here.
 
-    It sees a copy of the caller's context variables. When the caller is cancelled the function still runs to
-    its end, so a transaction in it is finished, not torn.
+    It sees a copy of the caller's context variables. If the caller is cancelled the function still runs to its end, so
+    that a transaction in it is completed.
 
         session = await in_thread(Session.objects.get, uuid=uuid)
     """
@@ -58,7 +58,7 @@ def _with_fresh_connections(fn: Callable[P, R], *args: P.args, **kwargs: P.kwarg
     try:
         return fn(*args, **kwargs)
     except StopIteration as error:
-        # A future cannot carry this one: the caller would wait for ever.
+        # A future cannot carry StopIteration: the caller would wait for ever.
         raise RuntimeError(f"{fn!r} raised StopIteration") from error
     finally:
         close_old_connections()

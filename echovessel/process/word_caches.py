@@ -1,8 +1,8 @@
-"""Caches of people's words, or of what was computed from them; forgetting clears them all in this process.
+"""Caches of people's words, or of values computed from them. Forgetting clears them all in this process.
 
-A cache registers itself where it is made, so that none is missed: a function of words with `cached_words` in place of
-`lru_cache`, values by digest in `RecentValues`, what is held of personas in `LRUCache`. Other processes find by a stamp
-in the database that what they hold of a persona is no longer true.
+Each cache registers itself on creation, so that none is missed: `cached_words` in place of `lru_cache` for functions of
+words, `RecentValues` for values by digest, `LRUCache` for items of personas. Other processes notice by a stamp in the
+database that their cached items of a persona are outdated.
 """
 
 import re
@@ -20,21 +20,21 @@ _of_personas: "list[LRUCache[Any]]" = []
 
 
 def clear(persona_id: int | None) -> None:
-    """Hold nothing of this persona, or of all, and no words of anybody."""
+    """Drop the items of this persona, or of all, and all cached words."""
     drop_persona(persona_id)
     for clear_words in _clearers:
         clear_words()
-    re.purge()  # patterns are made of names
+    re.purge()  # compiled patterns contain names
 
 
 def drop_persona(persona_id: int | None) -> None:
-    """Drop what is held of this persona, or of all."""
+    """Drop the cached items of this persona, or of all."""
     for cache in _of_personas:
         cache.drop(persona_id)
 
 
 def cached_words(maxsize: int) -> Callable[[Function], Function]:
-    """As `lru_cache`, for a function of words."""
+    """`lru_cache` for a function of words."""
 
     def decorate(function: Function) -> Function:
         cached = lru_cache(maxsize)(function)
@@ -45,7 +45,7 @@ def cached_words(maxsize: int) -> Callable[[Function], Function]:
 
 
 class RecentValues(Generic[V]):
-    """The values of the `limit` keys that were asked for last."""
+    """The values of the `limit` most recently used keys."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -85,7 +85,7 @@ T = TypeVar("T", bound=CachedItem)
 
 
 class LRUCache(Generic[T]):
-    """The items of personas, by key: the one used longest ago gives way."""
+    """Items of personas by key; the least recently used one is evicted first."""
 
     def __init__(self) -> None:
         self._items: OrderedDict[int, T] = OrderedDict()
@@ -100,7 +100,7 @@ class LRUCache(Generic[T]):
             return item
 
     def put(self, key: int, item: T, room: int) -> None:
-        """Keep `item`, and of the others as many as fit `room` bytes with it."""
+        """Cache `item`, and evict the oldest others beyond `room` bytes in total."""
         with self._lock:
             self._items[key] = item
             self._items.move_to_end(key)
