@@ -1,14 +1,14 @@
 """Whether a message of the owner speaks of a crisis: suicide, self-harm, danger, not being able to go on.
 
-Two ears, both on this machine, for English and Chinese (both scripts); no network and no connected model is asked.
+Two detectors, both on this machine, for English and Chinese (both scripts); no network and no connected model is asked.
 
     rules       phrases that people say, in light disguise too (`phrases.*.toml`): 0.05 ms
-    classifier  what lines of several writers have in common (`classifier`, trained from `lines/` by `train`): 0.3 ms,
+    classifier  trained on messages of several writers (`classifier`, `lines/`, `train`): 0.3 ms,
                 and 5 to 10 ms where the n-grams alone are not sure
 
 Either raises help; only fiction, sport, study and jokes around a phrase, of which the classifier is sure, take it back.
-What was said just before may raise a doubtful message, and never lowers one. Made to miss little: help that was not
-needed is folded away, a cry that was missed is heard by nobody. Other languages it does not understand.
+The messages before may raise a doubtful message and never lower one. The detectors are set to miss little: help that
+was not needed is folded away, a missed cry is heard by nobody. Other languages are not understood.
 
 Never call it in a transaction, and in a loop call `speak_of_crisis`: together messages take less time.
 """

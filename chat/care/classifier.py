@@ -1,9 +1,10 @@
-"""What both ears say of a message: a phrase of the rules (`rules`), and a classifier that was trained with lines in
-`lines/` (`python -m chat.care.train`).
+"""Both detectors' verdict on a message: phrases of the rules (`rules`), and a classifier that was trained on the
+messages in `lines/` (`python -m chat.care.train`).
 
-A score is the sum of a linear part over n-grams and of a kernel part: how near the line is, in the layers of the
-bundled sentence model (`echovessel.embeddings.layers`), to lines of the training. The pass through the model takes 5 to
-10 ms, so what the n-grams alone are sure of is not passed through it. Without the model's file the n-grams decide.
+A score is the sum of a linear part over n-grams and of a kernel part: how near the message is, in the layers of the
+bundled sentence model (`echovessel.embeddings.layers`), to messages of the training. The sentence model takes 5 to 10
+ms, so a message of which the n-grams alone are sure does not pass through it. Without the model's file the n-grams
+decide.
 
 N-grams are pieces of words and characters (`echovessel.language.ngrams`). English: words (1 to 3 in a row) and pieces
 of words (2 to 5 characters). Chinese: characters (1 to 3 in a row), their sounds (pinyin without tones, against wrong
@@ -58,27 +59,27 @@ logger = logging.getLogger(__name__)
 
 FILE = Path(__file__).with_name("classifier.npz")
 LANGUAGES = ("en", "zh")
-# A score of 0 is the threshold. A message and one of the two before it are a cry where their scores add up to more than
-# this; what is above the threshold counts no more than at it, or each message after a cry would ring.
+# A score of 0 is the threshold. A message and one of the two before it are a cry if their scores add up to more than
+# this; a score above the threshold counts as the threshold, or each message after a cry would raise help.
 TOGETHER = -0.48
-# Two messages read as one text, of which the first was doubtful, are a cry from here on, unless the second is farther
-# below the threshold than this by itself.
+# Two messages read as one text, of which the first was doubtful, are a cry from here on, unless the second alone is
+# farther below the threshold than this.
 JOINED, UNLIKE_A_CRY = 0.1, 0.8
 # Chosen by one half of 80 sessions with a cry and 80 harmless ones in both languages, 2026-11-23. Of the other half 30
 # of 40 cries are heard at their message, and 15 of 175 harmless messages are taken for cries.
-# A phrase of the rules adds so much: of lines by other hands that hold one, those that are far below the threshold even
-# so were fiction, sport, study and jokes (30 of 38 false alarms of the rules, and 1 % of the cries that they hear).
+# A phrase of the rules adds this much: among messages by other writers that contain one, those far below the threshold
+# even so were fiction, sport, study and jokes (30 of 38 false alarms of the rules, and 1 % of the cries that they
+# hear).
 RULE_BONUS = 0.5
 MAX_CACHED = 512
 SURE = 9.0
-# Two words say too little to go by their likeness ("Line 0", 「走了」): unless they are a phrase, more is asked of
-# them.
+# Two words are too few to judge by likeness ("Line 0", 「走了」): unless they are a phrase, they need a higher score.
 SHORT_WORDS, SHORT_PENALTY = 3, 0.6
 MAX_SENTENCES = 20
-# A sentence of a long message is a cry by itself from here on. Of long messages by a hand, of which the training
-# had not seen, 46 of 60 cries are heard with it and 39 without; of 86 sad ones 16 and 8 are taken for cries.
+# A sentence of a long message is a cry by itself from here on. Of long messages by a writer outside the training, 46 of
+# 60 cries are heard with it and 39 without; of 86 sad ones 16 and 8 are taken for cries.
 MANY_SENTENCES, ALONE_AMONG_MANY = 3, 0.55
-# Of a longer text the classifier reads so much of its beginning and of its end.
+# Of a longer text the classifier reads this much of the beginning and of the end.
 MAX_CHARACTERS = 300
 _HAN = re.compile("[\u3400-\u9fff]")
 _SENTENCE_END = re.compile(r"[.!?。！？\n]+")
@@ -88,7 +89,7 @@ _LETTER = re.compile(r"\w")
 
 @dataclass(frozen=True)
 class Model:
-    """One language's part of the file. Whatever is stored in bytes is unpacked here."""
+    """The model of one language, unpacked from the bytes of the file."""
 
     rarity: np.ndarray
     first: np.ndarray  # weights of the n-grams alone, with their bias
@@ -100,11 +101,11 @@ class Model:
     nearness: layers.Nearness
 
 
-# --- what both ears say ---
+# --- verdict of both detectors ---
 def speaks_of_crisis(text: str, messages_before: Callable[[], Sequence[str]] = tuple) -> bool:
     """Whether `text` speaks of not wanting, or not being able, to go on.
 
-    `messages_before` returns what the owner said just before, oldest first; it is not called for a sure cry.
+    `messages_before` returns the owner's messages just before, oldest first; it is not called for a sure cry.
 
     >>> [speaks_of_crisis(text) for text in ("I want to die", "我 不 想 活 了", "dying to see you", "电脑崩溃了")]
     [True, True, False, False]
@@ -114,8 +115,8 @@ def speaks_of_crisis(text: str, messages_before: Callable[[], Sequence[str]] = t
         return score > 0
     earlier = max(scores(before))
     if earlier > TOGETHER:
-        # What is plain by itself may not be so after this: the n-grams alone do not decide. After a cry, of which the
-        # joined text speaks in any case, the message itself has to be doubtful.
+        # A message that is harmless by itself may not be so after this one: the n-grams alone do not decide. After a
+        # cry, the message itself has to be doubtful, because the joined text speaks of it in any case.
         alone, joined = scores([text, f"{before[-1]}\n{text}"], is_read_through=True)
         if earlier <= 0 and alone > -UNLIKE_A_CRY and joined > JOINED:
             return True
@@ -124,13 +125,13 @@ def speaks_of_crisis(text: str, messages_before: Callable[[], Sequence[str]] = t
 
 
 def speak_of_crisis(texts: Sequence[str]) -> list[bool]:
-    """Of each text by itself whether it speaks of a crisis."""
+    """For each text alone, whether it speaks of a crisis."""
     return [score > 0 for score in scores(texts)]
 
 
 @cache
 def warm(language: str) -> None:
-    """Load in the background, once for each language, what the first message would otherwise wait for a second or two.
+    """Load the classifier in the background, once for each language; the first message would wait for a second or two.
     (For Chinese alone: it takes the dictionary, 66 MB.)"""
 
     def load_all() -> None:
@@ -141,8 +142,8 @@ def warm(language: str) -> None:
 
 
 def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float]:
-    """How sure both ears are of a cry in each text: above 0 it is one. Many together take less time for each. What is
-    read through passes through the sentence model, however sure the n-grams are of its harmlessness."""
+    """Score of each text by both detectors: above 0 it is a cry. Many texts together take less time each.
+    `is_read_through`: use the sentence model even if the n-grams are sure that a text is harmless."""
     person = b"through" if is_read_through else b""
     keys = [
         hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=person).digest() for text in texts
@@ -173,7 +174,7 @@ def features(plain: str, glossed: str) -> list[tuple[np.ndarray, np.ndarray]]:
 
 
 def readable(text: str) -> str:
-    """What the classifier reads of a text, in its plain form: of a long one the beginning and the end."""
+    """The part of a text that the classifier reads, in plain form: of a long one the beginning and the end."""
     if len(text) > 2 * MAX_CHARACTERS:
         text = f"{text[:MAX_CHARACTERS]}\n{text[-MAX_CHARACTERS:]}"
     return plainly(text)
@@ -181,7 +182,7 @@ def readable(text: str) -> str:
 
 @dataclass(frozen=True)
 class _Doubtful:
-    """A text that has to pass through the sentence model: its place, and what is known of it before."""
+    """A text that needs the sentence model: its position, and its score so far."""
 
     number: int
     language: str
@@ -190,8 +191,8 @@ class _Doubtful:
 
 
 def _score(texts: Sequence[str], is_read_through: bool = False) -> list[float]:
-    """Of each text its own score, or that of one of its sentences: a cry among other sentences is one, too. Of a
-    sentence without a phrase more is asked."""
+    """The score of each text, or of one of its sentences if that is higher: a cry among other sentences is one, too. A
+    sentence without a phrase needs a higher score."""
     best = _score_whole(texts, is_read_through)
     sentences: list[tuple[int, str, float]] = []
     for number, text in enumerate(texts):
@@ -246,7 +247,7 @@ def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[fl
 
 @cache
 def load() -> dict[str, Model]:
-    """The model of each language; none where the file is missing or damaged, and rules alone decide."""
+    """The model of each language; empty if the file is missing or damaged, and rules alone decide."""
     try:
         with np.load(FILE) as file:
             return {language: unpack({name: file[f"{language}.{name}"] for name in PARTS}) for language in LANGUAGES}

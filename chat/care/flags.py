@@ -1,13 +1,12 @@
-"""What stands beside messages: help at those that speak of a crisis, and the notice that the persona is an AI.
+"""What stands beside messages: help after a crisis message, and the notice that the persona is an AI.
 
-Help stands beside a message immediately, whoever may is told, and the persona does not speak first for a while. A
-connected model that reads the session later may raise help as well, and never takes any back. Staff may point out
-messages, too. Nothing here blocks a message, drops it, or changes what becomes of it.
+Help is shown immediately, staff with the permission see a flag, and the persona does not speak first for a while. A
+connected model that reads the session later may raise help as well, and never takes any back. Staff may flag messages,
+too. Nothing here blocks or drops a message, or changes what is stored of it.
 
-The notice stands at the owner's first message of a session, and again after every few hours of it. What laws on
-companion chatbots ask for is at least every three hours (New York, General Business Law, article 47; California, SB
-243). Where it stands follows from the times of the owner's messages alone, so that a page says the same when it is
-loaded again.
+The notice stands at the owner's first message of a session, and again after every few hours of it. Laws on companion
+chatbots ask for at least every three hours (New York, General Business Law, article 47; California, SB 243). Its places
+follow from the times of the owner's messages alone, so that a reloaded page shows the same.
 """
 
 import json
@@ -27,7 +26,7 @@ from echovessel.db.compiled_queries import Query
 from echovessel.outbox import events
 from persona.models import Persona
 
-# So many messages of the owner before a doubtful one are heard with it.
+# A doubtful message is judged together with this many messages of the owner before it.
 MESSAGES_BEFORE = 2
 _SHOWS_HELP = Q(crisis_flag__by_detector=True) | Q(crisis_flag__by_model=True)
 
@@ -53,8 +52,8 @@ _flagged: Query[tuple[int]] = Query(
 
 
 def is_crisis_message(persona: Persona, content: str, channel: str, *, unrecorded: bool = False) -> bool:
-    """Whether a message that is about to be stored speaks of a crisis. Takes a query unless that is sure, and
-    up to 10 ms: call it before the transaction that stores it."""
+    """Whether a message that is about to be stored speaks of a crisis. Takes a query unless that is sure, and up to 10
+    ms: call it before the transaction that stores the message."""
 
     def messages_before() -> list[str]:
         return [text for (text,) in _newest_of_owner(persona.pk, channel, unrecorded)][::-1]
@@ -63,16 +62,16 @@ def is_crisis_message(persona: Persona, content: str, channel: str, *, unrecorde
 
 
 def handle_crisis_message(message: Message, now: datetime) -> tuple[str, ...]:
-    """See to a message of the owner that was heard as a cry and has just been stored, and return the help to show
-    beside it. Call inside the transaction that stores it."""
+    """Handle a crisis message of the owner that has just been stored, and return the help to show beside it. Call
+    inside the transaction that stores it."""
     CrisisFlag.objects.create(message=message, by_detector=True, raised_at=now)
     _hold_back(message.persona, now + timedelta(hours=knobs.care_hold_hours()))
     return help_beside(message)
 
 
 def raise_help_by_model(messages: Sequence[Message], now: datetime) -> None:
-    """Show help beside messages of the owner that the connected model took for cries, on open pages as well. Nothing
-    changes where help is shown already. Call inside a transaction."""
+    """Show help beside messages of the owner that the connected model took for cries, on open pages as well. Messages
+    that have help already are not changed. Call inside a transaction."""
     for message in messages:
         flag, is_new = CrisisFlag.objects.get_or_create(message=message, defaults={"by_model": True, "raised_at": now})
         if not is_new:
@@ -93,7 +92,7 @@ def raise_help_by_model(messages: Sequence[Message], now: datetime) -> None:
 
 
 def help_beside(message: Message) -> tuple[str, ...]:
-    """The help that stands beside a line; none where nothing but a person has pointed it out."""
+    """The help beside a message; none if only a person flagged it."""
     flag: CrisisFlag | None = getattr(message, "crisis_flag", None)
     if flag is None or not flag.shows_help:
         return ()
@@ -101,8 +100,8 @@ def help_beside(message: Message) -> tuple[str, ...]:
 
 
 def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | None) -> list[Message]:
-    """The lines that spoke of it while she still holds back: those that are left, and that may reach a model in this
-    talk. Costs nothing while she does not."""
+    """The crisis messages of the time in which the persona holds back, as far as they exist and may reach a model in
+    this session. No query while the persona does not hold back."""
     if persona.care_until is None or persona.care_until <= now:
         return []
     since = now - timedelta(hours=knobs.care_hold_hours())
@@ -112,23 +111,23 @@ def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | No
 
 
 def crisis_messages_of(messages: Sequence[Message]) -> list[Message]:
-    """Those of `messages` that were heard as cries."""
+    """The crisis messages among `messages`."""
     flagged = crisis_message_keys([message.pk for message in messages])
     return [message for message in messages if message.pk in flagged]
 
 
 def crisis_message_keys(keys: Sequence[int]) -> set[int]:
-    """The keys of those messages that were heard as cries."""
+    """Keys of the crisis messages among these keys."""
     return {key for (key,) in _flagged(json.dumps(list(keys)))}
 
 
 def clear_expired_care(now: datetime) -> int:
-    """Drop what says that somebody holds back, once it is past; return how many did."""
+    """Clear holds that are over; returns how many."""
     return Persona.objects.filter(care_until__lte=now).update(care_until=None)
 
 
 def raise_flag(message: Message, by: AbstractBaseUser, now: datetime) -> bool:
-    """Point out a line; False where that was done before."""
+    """Flag a message; False if it was flagged before."""
     _flag, is_new = CrisisFlag.objects.get_or_create(
         message=message, defaults={"raised_by_id": by.pk, "raised_at": now}
     )
@@ -136,13 +135,13 @@ def raise_flag(message: Message, by: AbstractBaseUser, now: datetime) -> bool:
 
 
 def mark_seen(flag: CrisisFlag, by: AbstractBaseUser, now: datetime) -> bool:
-    """Somebody has looked; False where somebody had before."""
+    """Mark a flag as seen; False if it was seen before."""
     unseen = CrisisFlag.objects.filter(pk=flag.pk, seen_at=None)
     return bool(unseen.update(seen_by_id=by.pk, seen_at=now))
 
 
 def _hold_back(persona: Persona, until: datetime) -> None:
-    """Never shorter than it was."""
+    """Extend the hold; it is never shortened."""
     shorter = Q(care_until=None) | Q(care_until__lt=until)
     Persona.objects.filter(shorter, pk=persona.pk).update(care_until=until)
 
@@ -150,14 +149,14 @@ def _hold_back(persona: Persona, until: datetime) -> None:
 # --- the notice that the persona is an AI ---
 @dataclass(frozen=True)
 class SpokenSpan:
-    """When the owner said something first, and last, in a session."""
+    """Times of the owner's first and last message in a session."""
 
     first: datetime
     last: datetime
 
 
 def is_notice_due(at: datetime, before: SpokenSpan | None) -> bool:
-    """Whether the notice stands with a message said `at`, by what the owner said in the session `before`.
+    """Whether the notice stands with a message of time `at`, given the owner's messages of the session `before`.
 
     >>> noon = datetime(2026, 1, 1, 12)
     >>> [is_notice_due(noon + timedelta(hours=hours), SpokenSpan(noon, noon)) for hours in (1, 2.9, 3, 7)]
@@ -168,7 +167,7 @@ def is_notice_due(at: datetime, before: SpokenSpan | None) -> bool:
 
 
 def is_notice_due_in(session: Session, now: datetime) -> bool:
-    """Whether it stands with the next message of an open session. Most messages need no query for it."""
+    """Whether the notice stands with the next message of an open session. Most messages need no query for it."""
     if session.message_count == 0:
         return True
     if session.message_count > 1 and now - session.started_at < timedelta(hours=knobs.ai_notice_hours()):
@@ -177,8 +176,8 @@ def is_notice_due_in(session: Session, now: datetime) -> bool:
 
 
 def ids_with_notice(messages: Sequence[Message], *, is_whole: bool) -> set[int]:
-    """The keys of those of `messages`, oldest first, with which the notice stands; imported sessions have none. What
-    was said in the same sessions before is looked up unless they are whole."""
+    """Keys of the messages, given oldest first, with which the notice stands; imported sessions have none. Earlier
+    messages of their sessions are looked up unless the sessions are whole."""
     ours = [message for message in messages if message.role == Message.Role.USER and not message.session.import_uuid]
     spans: dict[int, SpokenSpan] = {}
     if ours and not is_whole:

@@ -1,4 +1,4 @@
-"""What stands beside a line that speaks of a crisis: whom to call where its writer is, and that somebody listens.
+"""Help beside a crisis message: whom to call where the owner lives.
 
 The text that comes with EchoVessel (`templates/care`) names the numbers of the country of the owner's time zone, as far
 as they are known. `help.<language>.txt` in the data folder takes its place: a few lines of plain text, as shown.
@@ -37,9 +37,9 @@ class Unusable(Exception):
 
 
 def help_for_message(persona_language: str, line: str = "", zone: str = "") -> tuple[str, ...]:
-    """The texts to show: that in the language of the line first, whatever the persona speaks; then that of the
-    operator's locale and that of the persona's language, where they are others. Where the zone tells the country, these
-    only if they are the operator's own: numbers of another country help nobody."""
+    """The texts to show: first in the language of the message, whatever the persona speaks; then in that of the
+    operator's locale and of the persona, where they differ. Where the zone tells the country, these only if they are
+    the operator's own: numbers of another country help nobody."""
     languages = [settings.LANGUAGE_CODE.split("-")[0].lower(), persona_language]
     if (written_in := language_of(line)) is not None:
         if not any((language == "zh") == (written_in == "zh") for language in languages):
@@ -53,7 +53,7 @@ def help_for_message(persona_language: str, line: str = "", zone: str = "") -> t
     for language in sorted(
         dict.fromkeys(languages), key=lambda language: bool(country) and language != writers_language
     ):
-        # The operator's words; where there are none that can be shown, ours.
+        # The operator's text; without a usable one, ours.
         path = Path(settings.DATA_DIR) / f"help.{language}.txt"
         try:
             words = _read(path) if path.exists() else ""
@@ -84,7 +84,7 @@ def language_of(line: str) -> str | None:
 
 
 def faults() -> Iterator[tuple[str, str]]:
-    """The operator's files that cannot be shown, each with why."""
+    """The operator's files that cannot be shown, each with the reason."""
     for path in sorted(Path(settings.DATA_DIR).glob("help.*.txt")):
         try:
             _read(path)
@@ -93,7 +93,7 @@ def faults() -> Iterator[tuple[str, str]]:
 
 
 def _read(path: Path) -> str:
-    """The words of an operator's file. Raises Unusable."""
+    """The text of an operator's file. Raises Unusable."""
     try:
         words = path.read_text(encoding="utf-8-sig").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -107,7 +107,7 @@ def _read(path: Path) -> str:
 
 @cache
 def _built_in(language: str, country: str) -> str:
-    """Our words in a language, or in English, with the numbers of a country, or of those where most people are."""
+    """Our text in that language, or in English, with the numbers of the country, or of those where most people live."""
     language = language if (_FOLDER / f"help.{language}.txt").exists() else "en"
     numbers = _numbers()
     entry = numbers["countries"].get(country, numbers["everywhere"])

@@ -1,8 +1,9 @@
-"""Train the second ear with the lines in `lines/`: `python -m chat.care.train` writes `classifier.npz`.
+"""Train the second detector on the messages in `lines/`: `python -m chat.care.train` writes `classifier.npz`.
 
-It trains without one writer's lines at a time first, and tells how many of them are heard, which is how it will do on
-lines nobody has seen; `--evaluate` does no more than that. The same lines on the same machine make the same file, byte
-for byte; its entry `lines` holds the SHA-256 of the lines. scikit-learn and scipy are needed here and nowhere else.
+It first trains without one writer's messages at a time and prints how many of them are heard: the expected result for
+messages of strangers; `--evaluate` does no more than that. The same messages on the same machine make the same file,
+byte for byte; its entry `lines` holds the SHA-256 of the messages. scikit-learn and scipy are needed here and nowhere
+else.
 """
 
 import argparse
@@ -23,23 +24,23 @@ from chat.care.rules import speaks_by_rule
 from echovessel.embeddings import layers
 from echovessel.language.ngrams import in_bytes, matrix, rarity_of
 
-# Of harmless lines by a writer who is not in the training, rules and classifier together take so many for cries.
+# Share of harmless messages, by a writer outside the training, that rules and classifier together may take for cries.
 FALSE_ALARMS = {"en": 0.035, "zh": 0.035}
-# Who wrote of everything evenly, so that thresholds are set by them; others wrote what was missed.
+# Writers who wrote of everything evenly: thresholds are set by them; others wrote what was missed.
 EVEN_WRITERS = ("first", "second", "fourth")
-# Of the cries of such a writer the n-grams alone may let so many go. They raise help alone where they are surer of a
-# cry than of any harmless line, by this.
+# Share of such a writer's cries that the n-grams alone may lose. They raise help alone if they are surer of a cry than
+# of any harmless message, by this margin.
 LOST_BY_NGRAMS, SURER_THAN_HARMLESS = 0.04, 1.0
 DIMENSIONS = 192
 GAMMA, COST = 0.35, 5.0
-# How much the n-grams count beside nearness; Chinese reaches the sentence model only through a dictionary.
+# Weight of the n-grams beside nearness; Chinese reaches the sentence model only through a dictionary.
 NGRAMS = {"en": 0.4, "zh": 2.0}
 say = partial(print, file=sys.stdout)
 
 
 @dataclass(frozen=True)
 class Data:
-    """The lines of one language with what the classifier reads of them."""
+    """The training messages of one language, with the features of the classifier."""
 
     lines: Sequence[TrainingLine]
     counts: Sequence[list[tuple[np.ndarray, np.ndarray]]]
@@ -87,8 +88,9 @@ def load_data(lines: Sequence[TrainingLine]) -> Data:
 
 
 def axes_of(data: Data) -> np.ndarray:
-    """Where the lines differ most. It knows nothing of which of them are cries, so all folds share it."""
-    # The DIMENSIONS directions in which lines differ most; each looks towards where its largest part is positive.
+    """The directions in which the messages differ most. They do not depend on which are cries, so all folds share
+    them."""
+    # The DIMENSIONS principal directions; the sign of each makes its largest component positive.
     vectors = data.vectors - data.vectors.mean(0).astype(np.float16)
     last = vectors.shape[1] - 1
     _values, axes = linalg.eigh(
@@ -100,7 +102,7 @@ def axes_of(data: Data) -> np.ndarray:
 
 
 def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
-    """All parts of a model, its threshold where the machine put it."""
+    """All parts of a model, with the threshold of the linear machine."""
     rarity = rarity_of(data.counts).astype(np.float16).astype(np.float64)
     ngrams = matrix(data.counts, rarity)
     first = LogisticRegression(C=10.0, max_iter=1000, class_weight="balanced").fit(ngrams, data.is_cry)
@@ -130,7 +132,7 @@ def train(data: Data, language: str, axes: np.ndarray) -> dict[str, np.ndarray]:
 
 
 def score(data: Data, trained: dict[str, np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The scores by n-grams alone, and the whole ones."""
+    """The scores by n-grams alone, and the whole scores."""
     model = classifier.unpack(trained)
     ngrams = matrix(data.counts, model.rarity)
     nearness = model.nearness.scores(data.vectors)
@@ -139,7 +141,7 @@ def score(data: Data, trained: dict[str, np.ndarray]) -> tuple[np.ndarray, np.nd
 
 @dataclass(frozen=True)
 class Unseen:
-    """Scores of lines by models that had none of their writer's lines, and the numbers that follow from them."""
+    """Scores of messages by models that were trained without their writer, and the figures that follow from them."""
 
     by_rule: np.ndarray
     first: np.ndarray
@@ -155,7 +157,8 @@ class Unseen:
         )
 
     def threshold_at(self, false_alarms: float) -> float:
-        """Where so many of the harmless lines are taken for cries, if every line is passed through the model."""
+        """The threshold at which this share of the harmless messages is taken for cries, if every message passes
+        through the sentence model."""
         return float(np.quantile(self.whole[~self.is_cry & self.is_even], 1 - false_alarms))
 
     def heard(self, threshold: float) -> np.ndarray:
@@ -168,7 +171,7 @@ class Unseen:
 def scores_of_unseen_writers(
     data: Data, language: str, writers: Sequence[str], axes: np.ndarray
 ) -> tuple[Data, Unseen]:
-    """The lines of these writers, and their scores by models that had none of the writer's lines."""
+    """The messages of these writers, and their scores by models trained without their writer."""
     by_writer = np.array([line.writer for line in data.lines])
     first, whole = np.zeros(len(data.lines)), np.zeros(len(data.lines))
     for writer in writers:

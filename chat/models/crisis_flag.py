@@ -1,4 +1,5 @@
-"""A crisis flag: a line that somebody who may should look at soon. It holds no words; the line has them."""
+"""Crisis flags: messages that staff with the permission should look at soon. A flag holds no words; the message has
+them."""
 
 from django.conf import settings
 from django.db import models
@@ -8,16 +9,16 @@ from chat.models.message import Message
 
 
 class CrisisFlag(models.Model):
-    """Raised for a line, looked at once. Gone with the line."""
+    """Raised for a message and seen once; deleted with the message."""
 
     message = models.OneToOneField(Message, models.CASCADE, related_name="crisis_flag")
     raised_by = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, blank=True, related_name="+", verbose_name=_("raised by")
     )
-    # Once a message was heard as a cry it stays one, whatever the detector learns later: what stands beside it, and how
-    # it is answered, goes by this. A flag that a person raised says nothing to the owner.
+    # Once heard as a crisis message it stays one, whatever the detector learns later: help beside it and the way it is
+    # answered depend on this. A flag that a person raised is not shown to the owner.
     by_detector = models.BooleanField(_("raised by the detector"), default=False, editable=False)
-    # The connected model said so when it read the session; stands beside the message like the detector's.
+    # The connected model reported it when it read the session; help stands beside the message as for the detector.
     by_model = models.BooleanField(_("raised by the connected model"), default=False, editable=False)
     raised_at = models.DateTimeField(_("raised at"))
     seen_by = models.ForeignKey(

@@ -17,11 +17,11 @@ MAX_CHARACTERS = 20_000
 
 class MessageQuerySet(models.QuerySet["Message"]):
     def shown_to_models(self) -> "MessageQuerySet":
-        """Those that may reach a prompt or an extraction."""
+        """Messages that may reach a prompt or an extraction."""
         return self.filter(withheld=False).exclude(role=Message.Role.SYSTEM)
 
     def read_by_models(self) -> "MessageQuerySet":
-        """The same with what others said beside them: it makes a talk understood, and is evidence of nothing."""
+        """The same and messages of other speakers: they make a session understandable, and are evidence of nothing."""
         return self.filter(withheld=False).exclude(role=Message.Role.SYSTEM, speaker="")
 
     def before(self, message: "Message") -> "MessageQuerySet":
@@ -34,7 +34,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
         return self.filter(session__off_the_record=False)
 
     def said_here(self) -> "MessageQuerySet":
-        """Those that were said to her, or by her; not what somebody brought from elsewhere."""
+        """Messages between persona and owner in this installation, not imported ones."""
         return self.exclude(session__close_reason=Session.CloseReason.IMPORT)
 
     def since(self, moment: datetime) -> "MessageQuerySet":
@@ -42,7 +42,7 @@ class MessageQuerySet(models.QuerySet["Message"]):
 
 
 class Message(PublicId):
-    """One line that was said."""
+    """One message."""
 
     class Role(models.TextChoices):
         USER = "user", _("user")
@@ -64,7 +64,7 @@ class Message(PublicId):
     day = models.DateField(_("day"), help_text=_("in the owner's time zone"))
     created_at = models.DateTimeField(_("created at"))
     withheld = models.BooleanField(_("withheld"), default=False)
-    # Withheld because the owner worded it anew, or took that back: the turn that stands in its place.
+    # Withheld because the owner edited it, or undid that: the turn that replaces it.
     replaced_by = models.ForeignKey(
         Turn, models.SET_NULL, null=True, editable=False, related_name="replaced", db_index=False
     )
@@ -92,7 +92,8 @@ class Message(PublicId):
             ),
         ]
         constraints = [
-            # Per persona, not per session: a frame resent after its session closed must still be known.
+            # Per persona, not per session: a frame that is sent again after its session closed must still be
+            # recognized.
             models.UniqueConstraint(fields=["persona", "client_id"], name="message_client_id_once"),
             models.UniqueConstraint(fields=["persona", "external_id"], name="message_external_id_once"),
             models.UniqueConstraint(fields=["turn"], condition=Q(role="persona"), name="message_one_reply_per_turn"),
@@ -104,7 +105,7 @@ class Message(PublicId):
 
 
 class MessageText(models.Model):
-    """A message's words as the text index reads them: cut and stemmed. Gone with the message."""
+    """A message's words as the text index reads them: tokenized and stemmed. Deleted with the message."""
 
     message = models.OneToOneField(
         Message, models.CASCADE, primary_key=True, related_name="text", verbose_name=_("message")

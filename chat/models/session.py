@@ -1,4 +1,4 @@
-"""A session: one talk, from the first line until it rests and has been remembered."""
+"""Sessions: from the first message until the conversation rests and has been remembered."""
 
 from datetime import datetime
 
@@ -18,29 +18,29 @@ class SessionQuerySet(models.QuerySet["Session"]):
         return self.filter(status=Session.Status.OPEN)
 
     def idle_since(self, moment: datetime) -> "SessionQuerySet":
-        """Open ones in which nothing was said after `moment`."""
+        """Open sessions without a message after `moment`."""
         return self.open().filter(last_message_at__lte=moment)
 
     def without_turn_in_flight(self) -> "SessionQuerySet":
-        """Those whose every line has been answered, or has failed to be."""
+        """Sessions whose messages have all been answered, or whose replies have failed."""
         return self.exclude(turns__status__in=["collecting", "running"])
 
     def to_consolidate(self, now: datetime) -> "SessionQuerySet":
-        """Closing ones, and those whose worker has let its lease run out."""
+        """Closing sessions, and those whose worker has let its lease expire."""
         unfinished = Q(status__in=[Session.Status.CLOSING, Session.Status.CONSOLIDATING])
         return self.filter(unfinished).unclaimed(now)
 
     def to_read_early(self, now: datetime) -> "SessionQuerySet":
-        """Open ones of which somebody asked that what was said so far be remembered already."""
+        """Open sessions that somebody asked to remember already."""
         return self.open().filter(early_consolidation_requested_at__isnull=False).unclaimed(now)
 
     def unclaimed(self, now: datetime) -> "SessionQuerySet":
-        """Those that nobody holds, or whose holder or pause has run out."""
+        """Sessions without a lease, or whose lease or pause has expired."""
         return self.filter(available(now))
 
 
 class Session(PublicId):
-    """One talk. At most one is open per persona and channel."""
+    """One conversation. At most one is open per persona and channel."""
 
     class Status(models.TextChoices):
         OPEN = "open", _("open")

@@ -1,4 +1,4 @@
-"""A turn: one burst of the user's lines and the reply to it."""
+"""Turns: a burst of user messages and the reply to it."""
 
 from django.db import models
 from django.db.models import Q
@@ -18,7 +18,7 @@ class TurnQuerySet(models.QuerySet["Turn"]):
         return self.filter(status=Turn.Status.RUNNING)
 
     def in_flight(self) -> "TurnQuerySet":
-        """Those that wait for a reply, or are getting one."""
+        """Turns that wait for a reply, or are being answered."""
         return self.filter(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING])
 
 
@@ -35,7 +35,7 @@ class Turn(PublicId):
     session = models.ForeignKey(Session, models.CASCADE, related_name="turns", verbose_name=_("session"))
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="turns", verbose_name=_("persona"))
     status = models.CharField(_("status"), max_length=16, choices=Status, default=Status.COLLECTING)
-    # The turn whose messages this one answers once more. Its own messages are that answer alone.
+    # The turn whose messages this turn answers once more. Its own only message is that answer.
     original = models.ForeignKey(
         "self", models.SET_NULL, null=True, editable=False, related_name="other_answers", db_index=False
     )

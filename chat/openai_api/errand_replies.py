@@ -1,6 +1,6 @@
-"""The answer to an errand of a client program: by the small model where one is connected, else by rule.
+"""Answer an errand of a client program: by the small model if one is connected, else by rule.
 
-Nothing of it is stored: no message, no turn, no memory. The ledger has its row, without words.
+Nothing is stored: no message, no turn, no memory. The ledger gets its row, without words.
 """
 
 import time
@@ -31,7 +31,7 @@ pace = RateLimiter(knobs.errands_per_minute)
 
 @dataclass
 class ErrandReply:
-    """An errand on its way to its answer."""
+    """An errand that is being answered."""
 
     persona: Persona
     asked: CompletionRequest
@@ -42,7 +42,7 @@ class ErrandReply:
     is_cut: bool = False
 
     async def pieces(self) -> AsyncGenerator[str | llm.Withdrawn | None, None]:
-        """The answer, in one piece. Raises Refused."""
+        """The answer, in one piece. Raises CompletionRefused."""
         now = time.monotonic()
         if not pace.admit(self.persona.owner_id, now):
             wait = pace.wait(self.persona.owner_id, now)
@@ -56,7 +56,7 @@ class ErrandReply:
         return Usage(tokens(self.asked.errand), 0, tokens(self.text))
 
     async def _by_model(self) -> str:
-        """What the model answers; empty where none is connected, or it fails: a title is worth no error."""
+        """The model's answer; "" if none is connected or it fails: a title is worth no error."""
         if (await achosen_provider()).name == "offline":
             return ""
         request = llm.Request(

@@ -1,13 +1,13 @@
-"""Errands: what a client program asks of a model behind its user's back, for a title, tags, a summary, a search.
+"""Errands: requests that a client program makes on its own, for a title, tags, a summary, a search.
 
-They are answered (`errand_replies`), and nothing of them is stored: the persona would remember them as something that
-was said. They are known by one of
+They are answered (`errand_replies`) and not stored: the persona would remember them as messages. They are recognized by
+one of
 
     a header     in which Open WebUI names the task, where its connection says {"X-OpenWebUI-Task": "{{TASK}}"}
     their words  the prompts that come with the clients
-    a quotation  the request holds no history, and its line quotes what both have said a moment ago
+    a quotation  the request has no history, and its message quotes the last messages of both sides
 
-`store: false` tells nothing: there are clients that send it with every line.
+`store: false` is no sign: some clients send it with every message.
 """
 
 import json
@@ -29,7 +29,7 @@ OPENINGS = (
     "使用四到五个字直接返回这句话的简要主题",
     "Given the following... please reply with a title for the chat",  # Continue
 )
-# In a system message: what both have said follows, as one message of the user or as a history like any other.
+# Of a system message that is followed by the conversation, as one user message or as a history.
 SYSTEM_OPENINGS = (
     "Available Tools:",  # Open WebUI: its choice of tools
     "You are a professional conversation summarizer.",  # LobeChat
@@ -38,14 +38,14 @@ SYSTEM_OPENINGS = (
     "Summarize the conversation into a title in",  # Cherry Studio
     "总结给出的会话，将其总结为语言为",
 )
-# Documents or search results of Open WebUI, wrapped around what its user said: that is talk, and no errand.
+# Documents or search results that Open WebUI wraps around a user message: that is conversation, not an errand.
 AROUND_TALK = re.compile(r"### Task:\s*Respond to the user query using the provided context", re.IGNORECASE)
 BEGINNING = 60  # characters; clients cut what they quote, Chatbox at 100
 LEAST_BYTES = 16  # of her words; with fewer it would be chance
 
 
 def is_marked(headers: Mapping[str, str]) -> bool:
-    """Whether the client says of its request that it is one."""
+    """Whether the client marks its request as an errand."""
     return bool(headers.get(HEADER, "").strip())
 
 
@@ -58,7 +58,7 @@ def is_known(line: str) -> bool:
 
 
 def is_around_talk(line: str) -> bool:
-    """Whether the client has wrapped documents around what its user said."""
+    """Whether the client has wrapped documents around a user message."""
     return AROUND_TALK.match(line.lstrip()) is not None
 
 
@@ -68,7 +68,7 @@ def is_system_known(text: str) -> bool:
 
 
 def quotes(line: str, said: str, reply: str) -> bool:
-    """Whether the line holds the beginnings of what a user said and of what she answered.
+    """Whether the text contains the beginnings of both a user message and the reply to it.
 
     >>> quotes("user: Hello\\nassistant: Hi Ana, good to see you.", "Hello", "Hi Ana, good to see you.")
     True
@@ -93,7 +93,7 @@ MAX_TITLE = 40  # characters
 
 
 def answer_by_rule(errand: str) -> str:
-    """The least that its asker can use, in the form it asks for.
+    """The least that the client can use, in the form it asks for.
 
     >>> answer_by_rule('### Task: a title. { "title": "…" } <chat_history>USER: I got a cat.</chat_history>')
     '{"title": "I got a cat"}'
@@ -103,7 +103,7 @@ def answer_by_rule(errand: str) -> str:
     if "emoji" in errand[:200] and (message := _QUOTED_MESSAGE.search(errand)):
         impact = impact_of(message[1])
         return "😢" if impact <= -5 else "😕" if impact < 0 else "😊" if impact > 0 else "🙂"
-    # The title is the beginning of what its user said first, as far as the errand quotes it.
+    # The title is the beginning of the first user message, as far as the errand quotes it.
     history = _IN_HISTORY.search(errand)
     first = _USER_LINE.search(history[1] if history else errand)
     title = " ".join(first[1].split()) if first else ""

@@ -1,4 +1,4 @@
-"""What goes wrong, in the shape and with the statuses that clients of OpenAI know."""
+"""Errors in the form and with the statuses that clients of OpenAI know."""
 
 from collections.abc import Mapping
 from datetime import UTC
@@ -13,7 +13,7 @@ SECONDS_A_DAY = 86_400
 
 
 class CompletionRefused(Exception):
-    """A request that is not answered, or a reply that could not be made. `final`: asking again cannot help."""
+    """A request that is refused, or a reply that failed. `final`: asking again cannot help."""
 
     def __init__(
         self,
@@ -57,13 +57,13 @@ def token_ended() -> CompletionRefused:
 
 
 def of_turn(code: str, message: str) -> CompletionRefused:
-    """What a turn that failed with `code` is told as. The clients themselves ask again where that may help, and the
-    same request tries the same turn again."""
+    """The error for a turn that failed with `code`. Clients ask again where that may help, and the same request retries
+    the same turn."""
     match code:
         case "rate_limited":
             return CompletionRefused(429, "rate_limit_exceeded", message, retry_after=retry_after.SECONDS)
         case "budget_exhausted":
-            # Until the caps of the next day hold, which is one of UTC.
+            # Until the limits of the next UTC day hold.
             now = timezone.now().astimezone(UTC)
             return CompletionRefused(
                 429,

@@ -1,11 +1,10 @@
-"""Prompts that a client has poured into one message: its own system prompt, who speaks, and what was said before.
-
-A persona would remember all of it as the user's words.
+"""Detect prompts that a client has merged into one message: its system prompt, the names of the speakers, and earlier
+messages. A persona would remember all of it as the user's words.
 
 SillyTavern does so where its prompt post-processing is "Single user message"; "semi-strict", "strict" and "merge" put
-what it instructs in the middle of a chat into the user's message. Front ends that write the template of a model
-themselves (KoboldAI, RisuAI) do so, too. Nothing tells such a text for sure, so what is looked for is what no person
-writes to a persona: the marks of these programs; or a text that begins with instructions and goes on as a script.
+its instructions in the middle of a chat into the user message. Front ends that write the template of a model themselves
+(KoboldAI, RisuAI) do so, too. Such a text cannot be told for sure, so the rules look for what no person writes to a
+persona: the marks of these programs, or a text that begins with instructions and continues as a script.
 """
 
 import re
@@ -29,7 +28,7 @@ _MARKS = re.compile(
     )""",
     re.IGNORECASE | re.MULTILINE | re.VERBOSE,
 )
-# How a program tells a model what to do; somebody who writes to a persona seldom begins so.
+# How a program instructs a model; people who write to a persona seldom begin like this.
 _INSTRUCTION = re.compile(
     r"""\s*(?:
         \[?(?:system(?:\ prompt)?|instructions?|scenario|character|persona)\]?\s*[:：]
@@ -45,7 +44,7 @@ _INSTRUCTION = re.compile(
 )
 # "Ana: Hello." at the beginning of a paragraph.
 _SPEAKER = re.compile(r"^(?P<name>[^\W\d_][\w .'’-]{0,39}?)\s?[:：]\s", re.MULTILINE)
-# Paragraphs, and lines that somebody speaks.
+# Paragraphs, and lines that name a speaker.
 _PARAGRAPHS = re.compile(r"\n\s*\n|\n(?=[^\W\d_][\w .'’-]{0,39}?\s?[:：]\s)")
 _YOU_ARE = "you are|you're|your name is|act as|pretend to be|你(?:现在)?是|请?你?扮演"
 _AN_ASSISTANT = (
@@ -64,8 +63,8 @@ MESSAGE = (
 
 
 def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
-    """Whether a client's prompt stands in a user's line. `names` are those of the two; `is_alone` says that the request
-    holds nothing beside it: no system message, nothing of an assistant.
+    """Whether a user message contains a client's prompt. `names`: those of persona and owner; `is_alone`: the request
+    holds nothing else, neither a system message nor one of the assistant.
 
     >>> is_merged("You are Mira, a pirate.\\n\\nAna: Hello!", ["Mira", "Ana"], is_alone=True)
     True
@@ -90,6 +89,6 @@ def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
 
 
 def refuse_merged(lines: Collection[str], names: Collection[str], *, is_alone: bool) -> None:
-    """Raises Refused with what to change in the client."""
+    """Raises CompletionRefused, saying what to change in the client."""
     if any(is_merged(line, names, is_alone=is_alone and len(lines) == 1) for line in lines):
         raise CompletionRefused(400, "merged_prompt", MESSAGE, param="messages", final=True)

@@ -1,4 +1,4 @@
-"""A persona by the names under which clients know her: as a model."""
+"""Names of personas as models."""
 
 from collections.abc import Sequence
 from itertools import chain, count
@@ -11,15 +11,15 @@ from persona.models import Persona
 
 
 def models_of(user: User) -> dict[str, Persona]:
-    """The user's personas by the name each is listed under: her id in an archive, else a slug of her name."""
+    """The user's personas by model name: the archive id, else a slug of the persona's name."""
     personas = list(Persona.objects.owned_by(user).order_by("id"))
     by_slug = _slugs(personas)
     return {persona.external_id or slug: persona for slug, persona in by_slug.items()}
 
 
 def persona_called(user: User, name: str) -> Persona | None:
-    """The user's persona of that id in an archive, that slug, that id or, where one alone bears it, that name; anybody
-    else's does not exist."""
+    """The user's persona with that archive id, slug or id, or with that name if it is unique; anybody else's does not
+    exist."""
     personas = list(Persona.objects.owned_by(user).select_related("owner").order_by("id"))
     by_external_id = {persona.external_id: persona for persona in personas if persona.external_id}
     by_uuid = {str(persona.uuid): persona for persona in personas}
@@ -29,7 +29,7 @@ def persona_called(user: User, name: str) -> Persona | None:
 
 
 def as_model(name: str, persona: Persona) -> dict[str, Any]:
-    """A persona as clients list models; `name` beside its id is what some of them show."""
+    """A persona in a list of models; some clients show `name`."""
     return {
         "id": name,
         "object": "model",
@@ -40,7 +40,8 @@ def as_model(name: str, persona: Persona) -> dict[str, Any]:
 
 
 def _slugs(personas: Sequence[Persona]) -> dict[str, Persona]:
-    """Every persona by a slug of her name that no other and no id in an archive has; the oldest has it unnumbered."""
+    """Each persona by a slug of its name that no other persona and no archive id has; the oldest gets it without a
+    number."""
     taken = {persona.external_id for persona in personas}
     found: dict[str, Persona] = {}
     for persona in personas:

@@ -1,4 +1,4 @@
-"""What becomes of the new lines of a request: stored once, however often the request comes."""
+"""Store the new messages of a request, once however often the request comes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,15 +23,15 @@ from persona.models import Persona
 
 @dataclass(frozen=True)
 class ReceivedTurn:
-    """The turn that answers a request, and what is said before her reply: what the page shows beside a line."""
+    """The turn that answers a request, and the text before its reply: what the page shows beside a message."""
 
     turn: Turn
     beside: str
 
 
 def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> ReceivedTurn:
-    """The turn that answers the request: a new one, or that of the same request before, tried again if it failed.
-    `key` is the client's Idempotency-Key, or empty. Raises Refused."""
+    """The turn that answers the request: a new one, or that of the same request before, retried if it failed. `key` is
+    the client's Idempotency-Key, or "". Raises CompletionRefused."""
     speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
     with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
         said = _messages_of_repeat(persona, asked, key, now)
@@ -45,8 +45,8 @@ def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime)
             raise CompletionRefused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
         if turn.status == Turn.Status.FAILED:
             turns.retry(persona, turn.uuid)
-        # What a page shows beside these lines: that the persona is an AI, and help where one speaks of a crisis. It is
-        # quoted, to be told from what the persona says.
+        # What a page shows beside these messages: that the persona is an AI, and help after a crisis message. As a
+        # quotation, to tell it from the persona's words.
         events = [messages.as_event(message) for message in said]
         texts = [text for event in events for text in event.get("care", {}).get("texts", [])]
         if any(event.get("ai_notice") for event in events):
@@ -58,8 +58,8 @@ def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime)
 
 
 def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
-    """Those of the first lines that are here already: the reply to them failed, or the client was gone before it came,
-    and so it tells them again, before what is new."""
+    """Stored messages that the request repeats at its beginning, because the reply to them failed or the client left
+    before it came."""
     there: list[Message] = []
     for turn in _recent_turns(persona, now):
         said = _messages_of(turn)
@@ -73,7 +73,7 @@ def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> li
 
 
 def _messages_of_repeat(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
-    """The lines of this very request, where it was made before."""
+    """The messages of this very request, if it was made before."""
     if key:
         ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]
         stored = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
@@ -82,17 +82,17 @@ def _messages_of_repeat(persona: Persona, asked: CompletionRequest, key: str, no
             message = "This Idempotency-Key was used for something else."
             raise CompletionRefused(400, "idempotency_key_reused", message, final=True)
         return said
-    # Clients ask again when a connection breaks, and most of them without a key. It is the same request when the lines
-    # are those of a turn that waits, has failed, or ended a moment ago, and the client does not know the reply yet. All
-    # that was said before the reply that it knows is history, the same words too.
+    # Clients ask again when a connection breaks, most of them without a key. It is the same request if the messages are
+    # those of a turn that waits, has failed, or ended a moment ago, and the client does not know the reply yet.
+    # Everything before the last reply it knows is history, even the same words.
     for turn in _recent_turns(persona, now):
         said = _messages_of(turn)
         if _is_heard(said, asked):
             break
         if run := _run_of(asked.lines, said):
             return run
-    # Clients let a person wish for another answer, however late: what they know ends just before the newest turn then,
-    # and its lines come again. What the persona said stays said.
+    # Clients let a person ask for another answer, however late: their history ends just before the newest turn, and its
+    # messages come again. The persona's first answer stays.
     turns = list(persona.turns.filter(session__channel=CHANNEL, original=None).order_by("-id")[:2])
     if len(turns) < 2 or not asked.heard.strip():
         return []
@@ -102,7 +102,7 @@ def _messages_of_repeat(persona: Persona, asked: CompletionRequest, key: str, no
 
 
 def quotes_the_session(persona: Persona, asked: CompletionRequest, now: datetime) -> bool:
-    """Whether a request without a history quotes what was just said: no person does."""
+    """Whether a request without history quotes the last messages: no person does."""
     if asked.heard:
         return False
     talks = ({message.role: message.content for message in _messages_of(turn)} for turn in _recent_turns(persona, now))
@@ -122,7 +122,7 @@ def _messages_of(turn: Turn) -> list[Message]:
 
 
 def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
-    """Those the same request may have begun, newest first; a failed one as long as its talk is open."""
+    """Turns that the same request may have begun, newest first; a failed one as long as its session is open."""
     a_moment_ago = now - timedelta(seconds=knobs.same_request_seconds())
     failed = Q(status=Turn.Status.FAILED, session__status=Session.Status.OPEN)
     recent = Q(status__in=[Turn.Status.COLLECTING, Turn.Status.RUNNING]) | Q(finished_at__gte=a_moment_ago) | failed
@@ -130,7 +130,7 @@ def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
 
 
 def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:
-    """Those of the user's that are just these lines, one after another; another request may share its turn."""
+    """The consecutive user messages with exactly these texts; another request may share their turn."""
     said = _of_the_user(of_both)
     for start in range(len(said) - len(lines) + 1):
         run = said[start : start + len(lines)]
@@ -140,7 +140,7 @@ def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:
 
 
 def _is_heard(said: list[Message], asked: CompletionRequest) -> bool:
-    """Whether the client has the reply. It may have more before it: what stood beside the line."""
+    """Whether the client has the reply. Text shown beside the message may precede it."""
     replies = [message.content.strip() for message in said if message.role == Message.Role.PERSONA]
     return any(asked.heard.strip().endswith(reply) for reply in replies)
 

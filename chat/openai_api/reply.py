@@ -1,4 +1,5 @@
-"""Her reply to a request, in pieces as they come. The turn belongs to the server: who hangs up stops nothing."""
+"""The reply to a request, in pieces as they come. The turn belongs to the server: a client that disconnects stops
+nothing."""
 
 import asyncio
 import time
@@ -35,7 +36,7 @@ _waiting = Slots()
 
 @dataclass
 class Reply:
-    """A request on its way to its answer; the turn is known once the first piece was given."""
+    """A request that is being answered; its turn is known after the first piece."""
 
     persona: Persona
     asked: CompletionRequest
@@ -60,8 +61,8 @@ class Reply:
         return await in_thread(usage_of, self)
 
     async def pieces(self) -> AsyncGenerator[str | Withdrawn | None, None]:
-        """The reply, and before it what a page shows beside the line; None while there is nothing new to give.
-        `Withdrawn`: what came of the reply so far was none. Raises Refused. Leave it through `contextlib.aclosing`."""
+        """The text that a page shows beside the message, then the reply; None while there is nothing new. `Withdrawn`:
+        discard the reply so far. Raises CompletionRefused. Close it by `contextlib.aclosing`."""
         async with acquire_slot(self.persona.owner_id):
             if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
                 raise token_ended()
@@ -91,7 +92,7 @@ class Reply:
                         yield piece
 
     async def _while_welcome(self, frames: AsyncIterator[Frame]) -> AsyncGenerator[Frame, None]:
-        """The frames for as long as the token opens something. Raises Refused."""
+        """The frames while the token is valid. Raises CompletionRefused."""
         async for frame in frames:
             if frame.event != access_revocation.CHANGED:
                 yield frame
@@ -102,7 +103,8 @@ class Reply:
 async def _reply_pieces(
     turn: Turn, frames: AsyncIterator[Frame | None]
 ) -> AsyncGenerator[str | Withdrawn | None, None]:
-    """The reply of a turn to its end; None when a while has passed. Raises Refused, also when it takes too long."""
+    """The reply of a turn to its end; None after each interval without text. Raises CompletionRefused, also after too
+    long a wait."""
     clock = asyncio.get_running_loop().time
     said, heard, deadline = "", "", clock() + knobs.longest_wait_seconds()
     if turn.status in ENDED:
@@ -133,8 +135,8 @@ async def _reply_pieces(
 
 
 def _text_after(frame: Frame, before: str) -> str:
-    """The reply as far as a reader has it after this frame. That may be less than before: who comes while it begins is
-    shown it as it stands, and then what waited already, from its first picture on."""
+    """The reply as far as a reader has it after this frame. It may be shorter than `before`: a reader who joins at the
+    beginning gets a snapshot, and then the frames that waited, from the first snapshot on."""
     match frame.event:
         case "chat.message.token":
             return before + str(frame.data["delta"])
@@ -148,7 +150,7 @@ def _text_after(frame: Frame, before: str) -> str:
 
 @dataclass(frozen=True)
 class Usage:
-    """What a turn used, as the ledger has it."""
+    """Tokens of a turn, as in the ledger."""
 
     prompt: int
     cached: int
@@ -164,7 +166,7 @@ class Usage:
 
 
 def usage_of(reply: Reply) -> Usage:
-    """All calls of the turn: a reply that was tried again has several."""
+    """The sum over all calls of the turn: a retried reply has several."""
     theirs = LLMCall.objects.filter(owner_id=reply.persona.owner_id, purpose="chat", at__gte=reply.turn.created_at)
     calls = theirs.filter(turn_uuid=reply.turn.uuid)
     sums = calls.aggregate(*(Sum(name) for name in ("tokens_in", "tokens_cached", "tokens_out")))
@@ -173,7 +175,7 @@ def usage_of(reply: Reply) -> Usage:
 
 @asynccontextmanager
 async def acquire_slot(owner_id: int) -> AsyncIterator[None]:
-    """One of the owner's slots, waited for a while where none is free. Raises Refused."""
+    """One of the owner's slots, after a wait if none is free. Raises CompletionRefused."""
     limit, queue_limit, patience_seconds = knobs.waiting_requests(), knobs.queued_requests(), knobs.queue_seconds()
     try:
         async with _waiting.one_in_turn(owner_id, limit, queue_limit=queue_limit, patience_seconds=patience_seconds):

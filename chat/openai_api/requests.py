@@ -1,8 +1,8 @@
-"""What a request for a completion asks, as far as it can be honoured.
+"""Parse a request for a completion, as far as it can be honoured.
 
-Ignored: system and developer messages (who she is, people write in her core blocks, not programs), the history up to
-the last message of the assistant (she has her own), sampling parameters and limits, and whatever is unknown. Refused:
-what would be answered wrongly if it were ignored (several choices, a forced tool, a format, pictures and sound).
+Ignored: system and developer messages (people write core blocks, programs do not), the history up to the last assistant
+message (the persona has its own), sampling parameters and limits, and unknown fields. Refused: whatever would be
+answered wrongly if it were ignored (several choices, a forced tool, a format, pictures and sound).
 """
 
 import json
@@ -55,8 +55,8 @@ class Body(BaseModel):
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """A request for a reply: the new lines, and `heard`, the last words of hers that the client knows. `errand` is the
-    whole of a request that no person made, or empty."""
+    """A request for a reply: the new messages, and `heard`, the last assistant text that the client knows. `errand` is
+    the whole text of a request that no person made, or ""."""
 
     model: str
     lines: tuple[str, ...]
@@ -71,11 +71,11 @@ class CompletionRequest:
 
 
 def parse_request(body: bytes) -> CompletionRequest:
-    """What `body` asks. Raises Refused."""
+    """Parse `body`. Raises CompletionRefused."""
     parsed = _parse_body(body)
     _refuse_unsupported(parsed)
     last = max((at for at, said in enumerate(parsed.messages) if said.role == "assistant"), default=-1)
-    # All that a client says, where it asks in its own name and not for somebody who talks.
+    # All texts of a client that asks in its own name and not for a person.
     users = [message.text() for message in parsed.messages if message.role == "user"]
     by_system = any(errands.is_system_known(m.text()) for m in parsed.messages if m.role == "system")
     is_errand = by_system or (users and all(map(errands.is_known, users)))
@@ -116,7 +116,7 @@ def _parse_body(body: bytes) -> Body:
         text = json.dumps(json.loads(body), ensure_ascii=False)
         return Body.model_validate(without_nul(json.loads(storable(text))))
     except ValidationError as error:
-        # Where the first fault is, in the client's terms: without the alternatives that pydantic has tried there.
+        # The place of the first fault in the client's terms, without the alternatives that pydantic tried there.
         found = [str(part) for part in error.errors()[0]["loc"]]
         where = ".".join(part for part in found if part != "str" and not part.startswith("list["))
         raise CompletionRefused(
@@ -143,7 +143,7 @@ def _refuse_unsupported(body: Body) -> None:
 
 
 def _new_lines(messages: list[RequestMessage]) -> tuple[str, ...]:
-    """What the user has said since the assistant spoke last, each line as it was sent."""
+    """The user messages after the last assistant message."""
     if any(said.role in ("tool", "function") for said in messages):
         raise CompletionRefused(400, "unsupported_value", "A persona uses no tools.", param="messages")
     new = [said for said in messages if said.role == "user"]

@@ -1,5 +1,5 @@
-"""Addresses under /v1/, which is included once more as /v1//: clients join the two parts with a slash, with two, and
-some end with one more."""
+"""URLs under /v1/, included once more as /v1//: clients join base and path with one slash or two, and some add one at
+the end."""
 
 from django.urls import path, re_path
 

@@ -1,5 +1,5 @@
-"""`/v1/models` and `/v1/chat/completions`, as the clients of OpenAI know them. By a token alone, never by a login: no
-page of another site can ask in somebody's name, and no CSRF token is needed."""
+"""`/v1/models` and `/v1/chat/completions`, as clients of OpenAI know them. Authentication is by token alone, never by a
+login: no page of another site can ask in somebody's name, and no CSRF token is needed."""
 
 import json
 import logging
@@ -62,7 +62,7 @@ def model(request: HttpRequest, name: str) -> JsonResponse:
 @csrf_exempt
 @login_not_required
 async def completions(request: HttpRequest) -> HttpResponseBase:
-    """Her reply to what is new in the request, whole or in chunks."""
+    """The reply to the new messages of the request, whole or in chunks."""
     try:
         reply = await in_thread(_reply_to, request)
         runner.get_runner().watch()
@@ -75,7 +75,7 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
             choice = {"index": 0, "message": message, "finish_reason": _finish_reason(reply), "logprobs": None}
             usage = await reply.usage()
             return JsonResponse(_head(reply, "chat.completion") | {"choices": [choice], "usage": usage.as_json()})
-        # It begins with the first piece, so that what goes wrong before has a status of its own.
+        # The response begins with the first piece, so that an error before it has a status of its own.
         pieces = reply.pieces()
         first = await anext(pieces, None)
         return StreamingHttpResponse(_chunks(reply, first, pieces), content_type=CONTENT_TYPE, headers=UNBUFFERED)
@@ -88,13 +88,13 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
 @csrf_exempt
 @login_not_required
 def not_found(request: HttpRequest, **_: str) -> JsonResponse:
-    """What else there is at OpenAI's: embeddings, files, another way to ask for replies."""
+    """Other endpoints of OpenAI: embeddings, files, responses."""
     message = "There is no such address here: only /v1/models, and /v1/chat/completions."
     return CompletionRefused(404, "unknown_url", message).answer()
 
 
 def _reply_to(request: HttpRequest) -> AnyReply:
-    """What was asked, and of whom. Raises Refused."""
+    """The request, with the persona asked. Raises CompletionRefused."""
     caller = _caller(request, "POST")
     try:
         asking = parse_request(request.body)
@@ -118,7 +118,7 @@ def _reply_to(request: HttpRequest) -> AnyReply:
 
 
 def _caller(request: HttpRequest, method: str) -> User:
-    """Whose token the request shows, which has to come by that method. Raises Refused."""
+    """The user of the request's token; the request must have this method. Raises CompletionRefused."""
     if request.method != method and (request.method, method) != ("HEAD", "GET"):
         raise CompletionRefused(
             405, "method_not_allowed", f"This address knows {method} alone.", headers={"Allow": method}
@@ -173,8 +173,8 @@ def _finish_reason(reply: AnyReply) -> str:
 
 
 def _as_sent(piece: str | Withdrawn) -> str:
-    """A client cannot be made to take back what it has: the reply begins in a new paragraph then. It happens once to a
-    model whose name does not tell that it thinks (`llm.providers`)."""
+    """A client cannot take back text that it has: the reply begins again in a new paragraph. It happens once to a model
+    whose name does not tell that it thinks (`llm.providers`)."""
     return "\n\n" if isinstance(piece, Withdrawn) else piece
 
 

@@ -1,8 +1,9 @@
-"""The lines that the second ear was trained with, in files anybody can read: writer, kind and message, by tabs.
+"""The messages on which the second detector was trained, in files anybody can read: writer, kind and message, separated
+by tabs.
 
-Each writer wrote without seeing the others' lines, or the rules; the fifth, whose lines are short and English only, had
-seen some. `cries` are lines beside which help stands, `harmless`
-ones those beside which it would be wrong or silly.
+Each writer wrote without seeing the others' messages, or the rules; the fifth, whose messages are short and English
+only, had seen some. `cries` are messages beside which help stands, `harmless` ones those beside which it would be wrong
+or silly.
 """
 
 import hashlib
@@ -17,7 +18,7 @@ _HAN = re.compile("[\u3400-\u9fff]")
 
 @dataclass(frozen=True)
 class TrainingLine:
-    """One line of the training."""
+    """One message of the training."""
 
     is_cry: bool
     writer: str
@@ -26,7 +27,7 @@ class TrainingLine:
 
     @property
     def language(self) -> str:
-        """By its script: pinyin is Latin, and is heard as such."""
+        """By script: pinyin is Latin, and is classified as such."""
         return "zh" if _HAN.search(self.text) else "en"
 
 
@@ -42,7 +43,7 @@ def read_lines() -> list[TrainingLine]:
 
 
 def fingerprint() -> str:
-    """The SHA-256 of all files, to tell whether a classifier was trained with these."""
+    """The SHA-256 of all files, to tell whether a classifier was trained on these."""
     digest = hashlib.sha256()
     for name in ("cries", "harmless"):
         for file in _files(name):
