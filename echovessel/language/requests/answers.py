@@ -35,8 +35,7 @@ _PERSON = (
     r"同[学事]|朋友|老[师板]|邻居"
 )
 _PLACE = (
-    r"\b(?:in|at|near|from|by|off|here|home)\b|(?-i:\b[A-Z][a-z]+)|"
-    r"[省市县镇村区路街]|^\W*[在住从去]|老家|这儿|那儿"
+    r"\b(?:in|at|near|from|by|off|here|home)\b|(?-i:\b[A-Z][a-z]+)|[省市县镇村区路街]|^\W*[在住从去]|老家|这儿|那儿"
 )
 _ONE_OF_TWO = (
     r"\b(?:first|second|former|latter|both|neither|either|depends|other|instead|only|just)\b|"

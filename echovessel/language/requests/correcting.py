@@ -14,13 +14,10 @@ _LONGEST = 60  # characters of what is put right
 
 _FEELING = (
     r"sad|happy|angry|mad|tired|bored|scared|afraid|hungry|lonely|alone|good|bad|great|ok|okay|fine|sure|serious|"
-    r"kidding|joking|"
-    r"just|really|only|yet|now|yes|no|always|even|necessarily|exactly|quite|very|so|too|that|this|it|you|me|him|her|"
-    r"them|because|anymore|at all|"
-    r"a joke|an excuse|alright|upset|jealous|depressed|sick|ill|ready|nice|funny|easy|hard|worth|going|to|if|what|"
-    r"how|"
-    r"why|when|who|like|in the mood|my fault|your fault|a big deal|the point|the problem|the same|much|many|a lot|"
-    r"lost"
+    r"kidding|joking|just|really|only|yet|now|yes|no|always|even|necessarily|exactly|quite|very|so|too|that|this|it|"
+    r"you|me|him|her|them|because|anymore|at all|a joke|an excuse|alright|upset|jealous|depressed|sick|ill|ready|nice|"
+    r"funny|easy|hard|worth|going|to|if|what|how|why|when|who|like|in the mood|my fault|your fault|a big deal|"
+    r"the point|the problem|the same|much|many|a lot|lost"
 )
 _NP = (
     r"(?:(?:a|an|the|my|his|her|their|our|on|in|at|to|from|with|for|about|by|since|called|"
@@ -40,21 +37,16 @@ _CONTRAST = (
 )
 _BACK = re.compile(
     r"(?:(?:oh|oops|ah|hm+|well|um|uh|hey|ok|okay|hold on|haha|and|but|i think|small|little|quick|one|"
-    r"just a)\b[\s,.!…]{0,3}){0,3}"
-    r"(?P<word>no+\b(?: no\b)*|nope\b|not quite\b|wait\b|sorry\b|oops\b|whoops\b|actually\b|in fact\b|correction\b|"
-    r"my (?:bad|mistake)\b|make that\b|scratch that\b|"
-    r"that(?:'s| was| is) (?:wrong|not right|incorrect|not true|not correct|a mistake)\b|it(?:'s| is|"
-    r" was) actually\b|"
-    r"i (?:mean|meant|misspoke|was wrong(?! about)|said|typed it wrong|wrote it wrong)\b|typo\b|"
-    r"i got (?:it|that|the (?:name|date|day|year|number|age|city|place|town|time)) wrong(?=\s*[,.:;!–—-])|"
-    r"(?:you(?:'ve| have)?|i(?:'ve| have)? (?=mixed|confused|muddled)) ?(?:mixed|got|confused|muddled) (?:it|that|"
-    r"them|this|\w{1,12})? ?(?:up|wrong|mixed up|backwards?)\b|you(?:'re| are) (?:wrong|mistaken|confusing|"
-    r"mixing)\b(?: (?:up )?[\w ]{1,40}?(?= ?[,.–—:;-]))?|"
+    r"just a)\b[\s,.!…]{0,3}){0,3}(?P<word>no+\b(?: no\b)*|nope\b|not quite\b|wait\b|sorry\b|oops\b|whoops\b|"
+    r"actually\b|in fact\b|correction\b|my (?:bad|mistake)\b|make that\b|scratch that\b|that(?:'s| was| is) (?:wrong|"
+    r"not right|incorrect|not true|not correct|a mistake)\b|it(?:'s| is| was) actually\b|i (?:mean|meant|misspoke|"
+    r"was wrong(?! about)|said|typed it wrong|wrote it wrong)\b|typo\b|i got (?:it|that|the (?:name|date|day|year|"
+    r"number|age|city|place|town|time)) wrong(?=\s*[,.:;!–—-])|(?:you(?:'ve| have)?|i(?:'ve| have)? (?=mixed|confused|"
+    r"muddled)) ?(?:mixed|got|confused|muddled) (?:it|that|them|this|\w{1,12})? ?(?:up|wrong|mixed up|backwards?)\b|"
+    r"you(?:'re| are) (?:wrong|mistaken|confusing|mixing)\b(?: (?:up )?[\w ]{1,40}?(?= ?[,.–—:;-]))?|"
     r"you (?:misunderstood|misremember|remember(?:ed)? (?:that|it) wrong(?:ly)?|are confusing)\b|i never said\b|"
-    r"i didn't say\b)"
-    r"(?:[\s,.:;!—–-]{1,4}(?:(?:but|it's|it is|it was|i mean|i meant|i said|make that|it should be|should be|"
-    r"actually|"
-    r"sorry|it|no|about that|that|the right (?:one|word|name) is)\b[\s,:]{0,2}){0,4})?",
+    r"i didn't say\b)(?:[\s,.:;!—–-]{1,4}(?:(?:but|it's|it is|it was|i mean|i meant|i said|make that|it should be|"
+    r"should be|actually|sorry|it|no|about that|that|the right (?:one|word|name) is)\b[\s,:]{0,2}){0,4})?",
     _I,
 )
 _STRONG_BACK = re.compile(
@@ -63,24 +55,21 @@ _STRONG_BACK = re.compile(
     _I,
 )
 _NO_ANSWER = re.compile(
-    r"(?:thanks?|thank you|way|worries|worry|problem|problems|idea|need|matter|doubt|offense|offence|rush|kidding|"
-    r"joke|clue|one|more|go on|please|really|seriously|never|nothing|not|wonder|what|why|how|who|where|when|don't|"
-    r"stop|i|i'm|i've|i'll|i'd|"
-    r"you|you're|we|that|that's|this|it|it's|let|let's|can|could|would|will|should|do|did|are|is|maybe|of course|"
-    r"sorry|just|but|and|for|to|if|because|everything|all|there|good|great|yes|sure|there's|sounds?|actually|"
-    r"honestly|"
-    r"hold|listen|a (?:bit|second|minute|moment)|"
+    r"(?:thanks?|thank you|way|worries|worry|problem|problems|idea|need|matter|doubt|offense|offence|rush|kidding|joke|"
+    r"clue|one|more|go on|please|really|seriously|never|nothing|not|wonder|what|why|how|who|where|when|don't|stop|i|"
+    r"i'm|i've|i'll|i'd|you|you're|we|that|that's|this|it|it's|let|let's|can|could|would|will|should|do|did|are|is|"
+    r"maybe|of course|sorry|just|but|and|for|to|if|because|everything|all|there|good|great|yes|sure|there's|sounds?|"
+    r"actually|honestly|hold|listen|a (?:bit|second|minute|moment)|"
     rf"{_FEELING})\b",
     _I,
 )
 _THIRD = re.compile(
-    r"(?P<new>(?:(?:my|his|her|our|their|the)\s+\w+(?:\s+\w+)?|he|she|they|(?-i:[A-Z])\w+(?:\s(?-i:[A-Z])\w+)?|"
-    r"it was|"
+    r"(?P<new>(?:(?:my|his|her|our|their|the)\s+\w+(?:\s+\w+)?|he|she|they|(?-i:[A-Z])\w+(?:\s(?-i:[A-Z])\w+)?|it was|"
     r"it's|there (?:are|were)|his name|her name|i (?:live|lived|work|worked|study|studied|have|had|was born|grew up|"
-    r"am from|moved|come from)|we (?:live|lived|have|had|met|moved)|i'm from)\b"
-    r"\s*(?:'s|is|was|are|were|has|have|had|lives?|lived|works?|worked|studie[sd]|study|plays?|played|likes?|loves?|"
-    r"hates?|comes?|came|grew|born|moved|died|got|goes|went|called|named|speaks?|owns?|teaches|taught|married|turned|"
-    r"turns|started|starts|in|at|to|from|two|three|\d+|a|an|my|his|her)\b.{1,80})",
+    r"am from|moved|come from)|we (?:live|lived|have|had|met|moved)|i'm from)\b\s*(?:'s|is|was|are|were|has|have|had|"
+    r"lives?|lived|works?|worked|studie[sd]|study|plays?|played|likes?|loves?|hates?|comes?|came|grew|born|moved|died|"
+    r"got|goes|went|called|named|speaks?|owns?|teaches|taught|married|turned|turns|started|starts|in|at|to|from|two|"
+    r"three|\d+|a|an|my|his|her)\b.{1,80})",
     _I,
 )
 _SPELLED = re.compile(
@@ -90,11 +79,10 @@ _SPELLED = re.compile(
 )
 
 _LEAD = re.compile(
-    r"^(?:(?:(?:i|you) (?:said|mean|meant)|it's|it is|it was|he's|she's|they're|no|the name is)\s+|"
-    r"(?:(?:i|we|you|he|she|they|it|(?:my|his|her|our|their|the) \w+)\s+)?(?:'s|'m|is|are|was|were|am|have|has|had|"
-    r"lives?|lived|works?|worked|stud(?:y|ies|ied|ying)|teach(?:es|ing)?|taught|plays?|played|playing|called|named|"
-    r"turned|"
-    r"speaks?|moved|comes?|came|go|goes|went)\s+(?:called |named |in |at |to |from |as )?)+",
+    r"^(?:(?:(?:i|you) (?:said|mean|meant)|it's|it is|it was|he's|she's|they're|no|the name is)\s+|(?:(?:i|we|you|he|"
+    r"she|they|it|(?:my|his|her|our|their|the) \w+)\s+)?(?:'s|'m|is|are|was|were|am|have|has|had|lives?|lived|works?|"
+    r"worked|stud(?:y|ies|ied|ying)|teach(?:es|ing)?|taught|plays?|played|playing|called|named|turned|speaks?|moved|"
+    r"comes?|came|go|goes|went)\s+(?:called |named |in |at |to |from |as )?)+",
     _I,
 )
 _NUMBER = re.compile(
@@ -105,8 +93,7 @@ _NUMBER = re.compile(
 
 _CONTRADICTS = re.compile(
     r"you (?:said|thought|wrote|think|keep saying|told me|believe|seem to think) .{3,80}?(?:,| |\.) ?(?:but|actually|"
-    r"though|while|no,)"
-    r"(?: actually| really| in fact)? (?P<new>(?:he|she|it|they|my|we|i)(?:'s|'m|'re| )\s?\S.{1,60})",
+    r"though|while|no,)(?: actually| really| in fact)? (?P<new>(?:he|she|it|they|my|we|i)(?:'s|'m|'re| )\s?\S.{1,60})",
     _I,
 )
 _CONTRADICTS_ZH = re.compile(
@@ -123,9 +110,8 @@ _NO_NP_ZH = re.compile(
 )
 _CONTRAST_ZH = (
     re.compile(
-        rf"(?:不是|并不是|并非|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})[，,；;。\s]\s*(?:而是|而|其实是?|"
-        rf"应该是|才|是|叫|在|姓|属|住|去)+(?P<new>{_NP_ZH})(?:才对|才是|啦|了|的|哦|呀|啊|哈|"
-        rf"来着)*(?=[，,。！!？?；;~～]|$)"
+        rf"(?:不是|并不是|并非|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})[，,；;。\s]\s*(?:而是|而|其实是?|应该是|"
+        rf"才|是|叫|在|姓|属|住|去)+(?P<new>{_NP_ZH})(?:才对|才是|啦|了|的|哦|呀|啊|哈|来着)*(?=[，,。！!？?；;~～]|$)"
     ),
     re.compile(
         rf"(?:其实是|应该是|学的?是|有|是|叫|在|姓|属|住|去|养的是|喜欢的是)(?P<new>{_NP_ZH})[，,]?\s*(?:而|并|可|"

@@ -12,35 +12,27 @@ _I = re.IGNORECASE
 # --- the mood of a clause --------------------------------------------------------------------------------------------
 _LEADS = (
     r"(?:(?:and|but|so|also|oh|oh god|oh my god|god|gosh|omg|ugh|argh|man|dude|nah|ok|okay|hey|hi|well|um|uh|hm+|now|"
-    r"then|just|please|pls|plz|kindly|actually|no|wait|"
-    r"sorry|oops|"
-    r"by the way|btw|on second thoughts?|honestly|seriously|maybe|again|from now on|from here on|in (?:the )?future|"
-    r"for now|next time|today|tonight|for once|one (?:more )?thing|one (?:more )?(?:wish|request)|if you (?:can|"
-    r"could|"
-    r"don't mind)|"
-    r"(?:hey |dear |hi )?[a-z]\w{1,20}(?=,)|(?<!just )(?<!only )(?:listen|look)(?=,))\b[\s,:]{0,3}){0,5}"
+    r"then|just|please|pls|plz|kindly|actually|no|wait|sorry|oops|by the way|btw|on second thoughts?|honestly|"
+    r"seriously|maybe|again|from now on|from here on|in (?:the )?future|for now|next time|today|tonight|for once|"
+    r"one (?:more )?thing|one (?:more )?(?:wish|request)|if you (?:can|could|don't mind)|(?:hey |dear |"
+    r"hi )?[a-z]\w{1,20}(?=,)|(?<!just )(?<!only )(?:listen|look)(?=,))\b[\s,:]{0,3}){0,5}"
 )
 _ADVERBS = (
-    r"(?: ?(?:please|pls|just|maybe|also|kindly|perhaps|try to|only|simply|always|ever|really|instead|rather|"
-    r"at least|"
+    r"(?: ?(?:please|pls|just|maybe|also|kindly|perhaps|try to|only|simply|always|ever|really|instead|rather|at least|"
     r"still|then|go ahead and)\b)*"
 )
 _FRAMES = (
     r"(?P<mind>(?:would|do) you mind)|"
     rf"(?P<ask>(?:can|could|will|would|won't|can't|couldn't|may) (?:you|u|ya|we){_ADVERBS})|"
     r"(?P<dont_want>i (?:really )?(?:don't|do not|didn't) (?:want|need|like) (?:it when )?you(?: to)?|i'd (?:rather|"
-    r"prefer)(?: it if)? you (?:didn't|don't|not|wouldn't)|"
-    r"you (?:really )?(?:don't|do not) (?:have|need) to|you (?:shouldn't|mustn't|needn't|can't|are not to)|"
-    r"i wish you (?:wouldn't|didn't|would not|would stop|'d stop))|"
+    r"prefer)(?: it if)? you (?:didn't|don't|not|wouldn't)|you (?:really )?(?:don't|do not) (?:have|need) to|"
+    r"you (?:shouldn't|mustn't|needn't|can't|are not to)|i wish you (?:wouldn't|didn't|would not|would stop|'d stop))|"
     rf"(?P<want>i(?:'d| would|'ll)? ?(?:(?:also|really|just|only|do|sometimes) )*(?:like|love|want|need|wish|prefer|"
-    rf"hope|ask|rather|appreciate(?: it)?|beg|feel \w+|sleep better)"
-    rf"(?: it)?(?: for| if| that| when)? (?:you|u)(?:'d| to| would| could| can| will)?{_ADVERBS})|"
-    rf"(?P<ought>you(?: really| just| also)? (?:should|must|have to|need to|ought to|may|can|could|"
-    rf"'d better){_ADVERBS})|"
-    rf"(?P<nice>it(?:'d| would)(?: really)? (?:be|help|mean)(?: \w+){{0,3}} if you(?: would| could|'d|"
-    rf" can)?{_ADVERBS})|"
-    rf"(?P<sure>(?:make|be) sure (?:that you|you|to)|try to|try and|(?:do )?remember to|don't forget to|"
-    rf"promise(?: me)? (?:to|you'll|you will)){_ADVERBS}|"
+    rf"hope|ask|rather|appreciate(?: it)?|beg|feel \w+|sleep better)(?: it)?(?: for| if| that| when)? (?:you|u)(?:'d|"
+    rf" to| would| could| can| will)?{_ADVERBS})|(?P<ought>you(?: really| just| also)? (?:should|must|have to|need to|"
+    rf"ought to|may|can|could|'d better){_ADVERBS})|(?P<nice>it(?:'d| would)(?: really)? (?:be|help|"
+    rf"mean)(?: \w+){{0,3}} if you(?: would| could|'d| can)?{_ADVERBS})|(?P<sure>(?:make|be) sure (?:that you|you|to)|"
+    rf"try to|try and|(?:do )?remember to|don't forget to|promise(?: me)? (?:to|you'll|you will)){_ADVERBS}|"
     r"(?P<let>let's)"
 )
 _NOT = (
@@ -58,8 +50,7 @@ _TAIL = re.compile(
 # --- forgetting ------------------------------------------------------------------------------------------------------
 _FORGET = re.compile(r"forg[eo]t(?:ting)?\b(?: (?:all )?about\b)?|unlearn\b|unremember\b|unsee\b|unhear\b", _I)
 _ERASE = re.compile(
-    r"(?:eras|delet|remov|wip|purg|scrub|clear|drop|strik)(?:e|ing|p|b|)(?:ing)?\b|get rid of\b|wipe out\b|"
-    r"take out\b",
+    r"(?:eras|delet|remov|wip|purg|scrub|clear|drop|strik)(?:e|ing|p|b|)(?:ing)?\b|get rid of\b|wipe out\b|take out\b",
     _I,
 )
 _KEEP = re.compile(
@@ -68,28 +59,23 @@ _KEEP = re.compile(
     _I,
 )
 _MEMORY = (
-    r"(?:(?:from|out of|in|to|into) (?:your |the )?(?:memory|memories|mind|records?|notes|brain|database|head)|"
-    r"(?:you|"
-    r"that you|which you) (?:know|have|remember|stored?|saved|keep|kept)|i(?:'ve)? (?:ever |just )?(?:(?:told|"
-    r"said to|"
+    r"(?:(?:from|out of|in|to|into) (?:your |the )?(?:memory|memories|mind|records?|notes|brain|database|head)|(?:you|"
+    r"that you|which you) (?:know|have|remember|stored?|saved|keep|kept)|i(?:'ve)? (?:ever |just )?(?:(?:told|said to|"
     r"mentioned to|shared with) you|said|mentioned))"
 )
 _IN_MEMORY = re.compile(_MEMORY, _I)
 _MEMORY_AT_END = re.compile(rf"\s+{_MEMORY}[\s,.!]*(?:please|pls|ok|okay|thanks)?[\s.!]*$", _I)
 _POINT = re.compile(
     r"(?:to )?(?:(?:that|this)(?: (?:last )?(?:line|message|part|bit|one|thing|sentence|stuff))?|(?:the|that|"
-    r"this) (?:last )?(?:thing|part|bit|line|message|stuff)"
-    r"(?: (?:that )?i(?:'ve)? (?:just )?(?:said|told you|wrote|mentioned|sent))?|(?:my|the|that|"
-    r"this) (?:very )?(?:last|previous) (?:line|message|thing|sentence)s?|"
+    r"this) (?:last )?(?:thing|part|bit|line|message|stuff)(?: (?:that )?i(?:'ve)? (?:just )?(?:said|told you|wrote|"
+    r"mentioned|sent))?|(?:my|the|that|this) (?:very )?(?:last|previous) (?:line|message|thing|sentence)s?|"
     r"(?:the )?(?:last|previous) (?:one|two|three|few)? ?(?:messages?|lines?|things?)(?: i (?:said|sent|wrote))?|"
     r"(?:that )?i (?:ever |just )?(?:said|told you|mentioned|brought up|wrote) (?:that|this|it|anything|so|"
-    r"what i said)|"
-    r"(?:everything |all )?(?:what |that )?i(?:'ve)?(?: just)? (?:said|told you|wrote|mentioned)(?: just now|"
-    r" a moment ago| to you| a minute ago| above| here)?)"
-    r"(?= ?(?:from (?:your )?(?:memory|mind|records)|down\b|(?:in|into|to) (?:your )?(?:memory|notes|records|log|"
-    r"brain|head)|out of (?:your )?memory|(?:please|pls|"
-    r"for me|right now|now|again|at once|forever|for good|completely|ok|okay|thanks|thank you|will you|would you|"
-    r"anywhere|either)\b|[.,!?…;:\n—–~)]|$))",
+    r"what i said)|(?:everything |all )?(?:what |that )?i(?:'ve)?(?: just)? (?:said|told you|wrote|"
+    r"mentioned)(?: just now| a moment ago| to you| a minute ago| above| here)?)(?= ?(?:from (?:your )?(?:memory|mind|"
+    r"records)|down\b|(?:in|into|to) (?:your )?(?:memory|notes|records|log|brain|head)|out of (?:your )?memory|"
+    r"(?:please|pls|for me|right now|now|again|at once|forever|for good|completely|ok|okay|thanks|thank you|will you|"
+    r"would you|anywhere|either)\b|[.,!?…;:\n—–~)]|$))",
     _I,
 )
 _POINT_ME = re.compile(r"(?:it|them)\b ?(?:all )?(?:from|out of|in|to) (?:your )?(?:memory|mind|records|notes)", _I)
@@ -122,12 +108,10 @@ _PRETEND_ABOUT = re.compile(
     _I,
 )
 _STAYS_OUT = re.compile(
-    r"(?:(?:that|this|it)(?: (?:one|part|last (?:one|bit|part|message)))? (?:stays|should stay|has to stay|"
-    r"is to stay|"
+    r"(?:(?:that|this|it)(?: (?:one|part|last (?:one|bit|part|message)))? (?:stays|should stay|has to stay|is to stay|"
     r"must stay|doesn't go|shouldn't go|needn't go|isn't for|is not for|can stay) (?:out of|into|in)? ?(?:your |"
-    r"the )?(?:memory|records|notes|memories)|"
-    r"keep (?:that|this|it)(?: (?:one|last part))? (?:out of|off) (?:your |the )?(?:memory|record|records|memories)|"
-    r"leave (?:that|this|it) out of your (?:memory|memories|notes)|"
+    r"the )?(?:memory|records|notes|memories)|keep (?:that|this|it)(?: (?:one|last part))? (?:out of|off) (?:your |"
+    r"the )?(?:memory|record|records|memories)|leave (?:that|this|it) out of your (?:memory|memories|notes)|"
     r"you never (?:heard|read|saw) (?:that|this)|you didn't (?:hear|read|see) (?:that|this)(?: from me)?|(?:strike|"
     r"scratch) (?:that|this) from (?:the|your) (?:record|memory))",
     _I,
@@ -137,10 +121,9 @@ _STAYS_OUT = re.compile(
 _NAME_WORD = r"(?:(?:Dr|Mr|Mrs|Ms)\.? )?[\"“'‘]?(?-i:[A-Z])[\w'-]{0,30}(?:[ -](?-i:[A-Z])[\w'-]{0,30}){0,2}[\"”'’]?"
 _NO_NAMES = (
     r"back|later|when|whenever|if|a|an|the|crazy|tomorrow|tonight|names?|by|from|again|now|maybe|any\w*|at|on|in|out|"
-    r"stupid|up|what\w*|how|that|this|it|some\w*|your|"
-    r"old|paranoid|naive|weird|mad|silly|sentimental|so|not|then|to|for|please|soon|today|after|before|asap|first|"
-    r"mean|lazy|cynical|insane|biased|picky|dramatic|romantic|one|my|cheesy|skeptical|and|or|but|over|during|ever|"
-    r"never|immediately|right|just|only|bad|boring|nuts|lucky|selfish"
+    r"stupid|up|what\w*|how|that|this|it|some\w*|your|old|paranoid|naive|weird|mad|silly|sentimental|so|not|then|to|"
+    r"for|please|soon|today|after|before|asap|first|mean|lazy|cynical|insane|biased|picky|dramatic|romantic|one|my|"
+    r"cheesy|skeptical|and|or|but|over|during|ever|never|immediately|right|just|only|bad|boring|nuts|lucky|selfish"
 )
 _CALL = re.compile(
     r"(?:(?:call|address|refer to|name|greet|use)(?P<ending>ing|ed|d)? me(?: as| by(?: my (?:\w+ )?name)?|"
@@ -156,12 +139,10 @@ _LOWER_NAME = re.compile(
 _GOES_BY = re.compile(
     rf"(?:(?:i(?:'d| would)?(?: usually| always| mostly)? (?:go by|prefer (?:to be called|being called|going by)|"
     rf"rather be called|would like to be called|like to be called|want to be called|am called|answer to)|"
-    rf"i'm called)(?: the name)?|"
-    rf"(?:to you,? )?i(?:'m| am)(?= {_NAME_WORD} to you\b)|i(?:'m| am)(?= {_NAME_WORD}(?: from now on|"
-    rf",? not (?-i:[A-Z])))|"
-    rf"(?:everyone|everybody|my friends|all my friends|most people|people) calls? me(?= {_NAME_WORD},? (?:and |"
-    rf"so )?(?:you (?:should|can|may|could)|please do)))"
-    rf"[ ,](?:just )?(?P<x>{_NAME_WORD})",
+    rf"i'm called)(?: the name)?|(?:to you,? )?i(?:'m| am)(?= {_NAME_WORD} to you\b)|i(?:'m|"
+    rf" am)(?= {_NAME_WORD}(?: from now on|,? not (?-i:[A-Z])))|(?:everyone|everybody|my friends|all my friends|"
+    rf"most people|people) calls? me(?= {_NAME_WORD},? (?:and |so )?(?:you (?:should|can|may|could)|"
+    rf"please do)))[ ,](?:just )?(?P<x>{_NAME_WORD})",
     _I,
 )
 _USE_NAME = re.compile(
@@ -174,96 +155,76 @@ _CONDUCT = (
     r"(?:(?:try(?:ing)? to |start(?:ing)? to |start |begin )?(?:"
     rf"{_LISTEN}|"
     r"(?:be|being|stay(?:ing)?|sit(?:ting)?|remain) (?:with|there for|here for|by|near|close to|next to|around for|"
-    r"beside) (?:me|my side)|(?:be|stay) (?:there|here|close|around)|"
-    r"(?:be|being|stay) (?:a (?:bit|little) |more |less |very |so |extra |really |too |as |just |\w+ly )*(?:gentle|"
-    r"kind|"
-    r"patient|brief|nice|quiet|silent|careful|soft|softer|gentler|kinder|direct|blunt|honest|strict|calm|warm|warmer|"
-    r"tender|playful|serious|funny|sarcastic|formal|informal|casual|short|shorter|concise|positive|cheerful|"
-    r"supportive|tough|harsh|polite|clingy|pushy|preachy|bossy|judg(?:e)?mental|critical|condescending|"
-    r"overprotective|"
-    r"dramatic|loud|mean|vague|open|straight(?:forward)?|frank|sweet|slow|slower|mindful|respectful|sensitive|light|"
-    r"lighter)|"
-    r"(?:speak|talk|answer|reply|respond|write|text|type|chat|address me|message me|express yourself)(?:ing)?\b|"
-    r"(?:keep|make|mak)(?:ing)? (?:it|your (?:answers?|replies|messages|texts|responses|sentences)|them|things|"
-    r"everything|every answer|sentences|answers|replies) (?:\w+ )?(?:short|brief|simple|shorter|briefer|simpler|"
-    r"light|"
-    r"lighter|concise|long|longer|personal|positive|formal|about me|about you)|"
-    r"(?:use|us|end|start|begin|fill|pepper|sprinkle)(?:ing)? (?:\w+ ){0,3}(?:emojis?|emoticons?|slang|words|"
-    r"sentences|language|tone|exclamation marks?|smileys?|jargon|swear ?words|english|german|french|spanish|italian|"
-    r"chinese|pet names?|nicknames?|caps|lists|bullet points|metaphors|questions?|(?:every|each|your) (?:message|"
-    r"reply|answer|sentence)s?)|"
-    r"ask(?:ing)?\b(?: me| us)?|question(?:ing)? me|quiz(?:zing)? me|interrogat(?:e|ing) me|"
-    r"(?:mention|bring(?:ing)? up|raise|rais|discuss|touch on|touch upon|refer to|speak of|talk about|go on about|"
-    r"return to|come back to|start with|start on|dig into|dig|poke at)(?:ing)?\b|bring(?:ing)? (?!me\b|"
-    r"us\b)\S.{0,60} up\b|"
-    r"remind(?:ing)? me (?:of|about|to|that|how)|"
+    r"beside) (?:me|my side)|(?:be|stay) (?:there|here|close|around)|(?:be|being|stay) (?:a (?:bit|little) |more |"
+    r"less |very |so |extra |really |too |as |just |\w+ly )*(?:gentle|kind|patient|brief|nice|quiet|silent|careful|"
+    r"soft|softer|gentler|kinder|direct|blunt|honest|strict|calm|warm|warmer|tender|playful|serious|funny|sarcastic|"
+    r"formal|informal|casual|short|shorter|concise|positive|cheerful|supportive|tough|harsh|polite|clingy|pushy|"
+    r"preachy|bossy|judg(?:e)?mental|critical|condescending|overprotective|dramatic|loud|mean|vague|open|"
+    r"straight(?:forward)?|frank|sweet|slow|slower|mindful|respectful|sensitive|light|lighter)|(?:speak|talk|answer|"
+    r"reply|respond|write|text|type|chat|address me|message me|express yourself)(?:ing)?\b|(?:keep|make|"
+    r"mak)(?:ing)? (?:it|your (?:answers?|replies|messages|texts|responses|sentences)|them|things|everything|"
+    r"every answer|sentences|answers|replies) (?:\w+ )?(?:short|brief|simple|shorter|briefer|simpler|light|lighter|"
+    r"concise|long|longer|personal|positive|formal|about me|about you)|(?:use|us|end|start|begin|fill|pepper|"
+    r"sprinkle)(?:ing)? (?:\w+ ){0,3}(?:emojis?|emoticons?|slang|words|sentences|language|tone|exclamation marks?|"
+    r"smileys?|jargon|swear ?words|english|german|french|spanish|italian|chinese|pet names?|nicknames?|caps|lists|"
+    r"bullet points|metaphors|questions?|(?:every|each|your) (?:message|reply|answer|sentence)s?)|ask(?:ing)?\b(?: me|"
+    r" us)?|question(?:ing)? me|quiz(?:zing)? me|interrogat(?:e|ing) me|(?:mention|bring(?:ing)? up|raise|rais|discuss|"
+    r"touch on|touch upon|refer to|speak of|talk about|go on about|return to|come back to|start with|start on|dig into|"
+    r"dig|poke at)(?:ing)?\b|bring(?:ing)? (?!me\b|us\b)\S.{0,60} up\b|remind(?:ing)? me (?:of|about|to|that|how)|"
     r"(?:give|giv|offer)(?:e|ing)? (?:me )?(?:any |some |more |less |fewer |honest |unsolicited |long |short |good |"
-    r"that |practical |such |your |so much |a (?:minute|moment|second|break|hug|choice|warning)|an? )*(?:advice|"
-    r"tips?|"
+    r"that |practical |such |your |so much |a (?:minute|moment|second|break|hug|choice|warning)|an? )*(?:advice|tips?|"
     r"suggestions?|solutions?|lectures?|opinions?|feedback|space|time|minute|moment|break|answers?|replies|"
-    r"compliments?|pep talks?|hugs?|room|orders|ultimatums|hope|comfort|warning|choice)|"
-    r"(?:advis|lectur|judg|preach|fix|solv|interrupt|teas|jok|mock|flirt|comfort|cheer|encourag|correct|distract|"
-    r"prais|flatter|pity|pitying|patroni[sz]|argu|push|pressur|hug|analy[sz]|psychoanaly[sz]|diagnos|apologi[sz]|"
-    r"repeat|rush|assum|compar|coddl|baby|nag|scold|sugarcoat|sugar-coat|swear|curs|moraliz|moralis|minimi[sz]|"
-    r"downplay|dismiss|guilt-trip|gaslight|overanaly[sz]|overthink|console|consol|reassur|motivat|challeng|support|"
-    r"sooth|calm|worry about|check in on|check on|check in with|greet|compliment|thank|congratulat|contradict|"
-    r"laugh at|laugh about|make fun of|mak fun of|talk down to|boss|treat|hold|ghost|spam|parrot|paraphras|"
-    r"philosophi[sz]|ramble|rambl|recommend|suggest|propos|explain|summari[sz])(?:e|s|ing|ning|ming|ging|tying)?\b|"
-    r"tell(?:ing)? (?:me|us) (?:that|what|to|how|when|off|about|you|it|everything|things?|i|good|a|the|if|honestly|"
-    r"straight|not)\b|say(?:ing)? (?!never\b|what\b|when\b|cheese\b|hi to\b|hello to\b)\S|wish(?:ing)? me|"
-    r"let(?:ting)? me (?:talk|finish|vent|cry|speak|rant|be|think|calm|know|decide|cool|breathe|lead|sleep|rest)|"
-    r"leav(?:e|ing) me (?:alone|be|in peace)|stay(?:ing)? (?:out of|away from)|switch(?:ing)? to|act(?:ing)? (?:like|"
-    r"as|so)|wait(?:ing)? (?:for|until|till|before|a)|take (?:my side|it slow|me seriously|things slowly)|"
-    r"hold (?:my hand|space)|"
-    r"slow down|go easy on me|have my back|skip (?:the|any|all)|(?:cut|drop) the (?:crap|jokes?|small talk|advice|"
-    r"lectures?|emojis?|act|sarcasm|pep talk)|spare me|contradict me|finish my sentences|care about|"
-    r"keep (?:quiet|asking|talking|bringing|telling|saying|mentioning|reminding|listening|me company|doing)|"
-    r"turn (?:everything|it) into|sound like|sound so|read me|sing|pray|"
-    r"(?:the |any )?(?:topics?|subjects?) (?:of|about)|push(?:ing)?|nudge|text me|write to me|message me|wake me|"
+    r"compliments?|pep talks?|hugs?|room|orders|ultimatums|hope|comfort|warning|choice)|(?:advis|lectur|judg|preach|"
+    r"fix|solv|interrupt|teas|jok|mock|flirt|comfort|cheer|encourag|correct|distract|prais|flatter|pity|pitying|"
+    r"patroni[sz]|argu|push|pressur|hug|analy[sz]|psychoanaly[sz]|diagnos|apologi[sz]|repeat|rush|assum|compar|coddl|"
+    r"baby|nag|scold|sugarcoat|sugar-coat|swear|curs|moraliz|moralis|minimi[sz]|downplay|dismiss|guilt-trip|gaslight|"
+    r"overanaly[sz]|overthink|console|consol|reassur|motivat|challeng|support|sooth|calm|worry about|check in on|"
+    r"check on|check in with|greet|compliment|thank|congratulat|contradict|laugh at|laugh about|make fun of|mak fun of|"
+    r"talk down to|boss|treat|hold|ghost|spam|parrot|paraphras|philosophi[sz]|ramble|rambl|recommend|suggest|propos|"
+    r"explain|summari[sz])(?:e|s|ing|ning|ming|ging|tying)?\b|tell(?:ing)? (?:me|us) (?:that|what|to|how|when|off|"
+    r"about|you|it|everything|things?|i|good|a|the|if|honestly|straight|not)\b|say(?:ing)? (?!never\b|what\b|when\b|"
+    r"cheese\b|hi to\b|hello to\b)\S|wish(?:ing)? me|let(?:ting)? me (?:talk|finish|vent|cry|speak|rant|be|think|calm|"
+    r"know|decide|cool|breathe|lead|sleep|rest)|leav(?:e|ing) me (?:alone|be|in peace)|stay(?:ing)? (?:out of|"
+    r"away from)|switch(?:ing)? to|act(?:ing)? (?:like|as|so)|wait(?:ing)? (?:for|until|till|before|a)|take (?:my side|"
+    r"it slow|me seriously|things slowly)|hold (?:my hand|space)|slow down|go easy on me|have my back|skip (?:the|any|"
+    r"all)|(?:cut|drop) the (?:crap|jokes?|small talk|advice|lectures?|emojis?|act|sarcasm|pep talk)|spare me|"
+    r"contradict me|finish my sentences|care about|keep (?:quiet|asking|talking|bringing|telling|saying|mentioning|"
+    r"reminding|listening|me company|doing)|turn (?:everything|it) into|sound like|sound so|read me|sing|pray|(?:the |"
+    r"any )?(?:topics?|subjects?) (?:of|about)|push(?:ing)?|nudge|text me|write to me|message me|wake me|"
     r"say (?:good ?(?:night|morning))))"
 )
 _VERB = re.compile(_CONDUCT, _I)
 _MATTER = re.compile(
     r"(?:(?:the |any )?(?:topics?|subjects?) (?:of|about)|mention|bring|rais|discuss|touch|refer|speak (?:of|about)|"
-    r"talk(?:ing)? (?:to me )?(?:about|of)|go on about|"
-    r"return|come back|dig|poke|"
-    r"ask(?:ing)?(?: me| us)?(?: (?:any|more|questions|anything))*(?: about| how| why| whether| if| for| what| when|"
-    r" where)|remind|tell(?:ing)? me (?:about|to)|joke about|"
-    r"tease me about|start (?:with|on)|compare|question(?:ing)? me)",
+    r"talk(?:ing)? (?:to me )?(?:about|of)|go on about|return|come back|dig|poke|ask(?:ing)?(?: me| us)?(?: (?:any|"
+    r"more|questions|anything))*(?: about| how| why| whether| if| for| what| when| where)|remind|"
+    r"tell(?:ing)? me (?:about|to)|joke about|tease me about|start (?:with|on)|compare|question(?:ing)? me)",
     _I,
 )
 _MANNER = re.compile(
     r"(?:speak|talk|answer|reply|respond|write|text|type|chat)(?:ing)?(?: (?:to|with) me)?(?: back)? (?:(?:a (?:bit|"
-    r"little)|much|even|more|less|in|like|as|so|too) )*"
-    r"(?:short(?:er)?|brief(?:ly|er)?|slow(?:er|ly)?|soft(?:ly|er)?|gentl[ey]\w*|plain(?:ly|er)?|simpl[ey]\w*|"
-    r"direct(?:ly)?|honest(?:ly)?|casual(?:ly)?|formal(?:ly)?|informal(?:ly)?|less|more|quiet(?:ly|er)?|kind(?:ly|"
-    r"er)?|"
-    r"concise(?:ly)?|(?:english|spanish|german|french|chinese|mandarin|italian|portuguese|japanese|russian|dutch|"
-    r"polish|korean|hindi|arabic|turkish)|(?:short|simple|plain|full|long|few|one|two|complete) \w+|"
-    r"(?:in )?an? (?:friend|old friend|real person|normal person|sister|brother|adult|child|\w+ (?:way|tone))|"
-    r"friend\w*)\b|"
-    r"(?:keep|make)(?:ing)? (?:it|your \w+|them|things|sentences|answers|replies) (?:\w+ )?(?:short\w*|brief\w*|"
-    r"simpl\w+|concise|long\w*|light\w*|personal)|"
-    r"(?:use|us)(?:ing)? (?:fewer|less|no|more|simpler|simple|plain|short|shorter|easier|softer)|be (?:(?:more|less|"
-    r"a bit|a little|much) )+\w+|be (?:\w+ly )?(?:honest|direct|blunt|gentle|frank|open|patient|kind|strict|"
-    r"sarcastic|"
-    r"funny|silly|serious|soft|nice) (?:with|to|towards) me|be (?:briefer|gentler|kinder|softer|warmer|shorter|"
-    r"slower)|switch to (?:english|"
-    r"spanish|german|french|chinese|mandarin|italian|japanese)",
+    r"little)|much|even|more|less|in|like|as|so|too) )*(?:short(?:er)?|brief(?:ly|er)?|slow(?:er|ly)?|soft(?:ly|er)?|"
+    r"gentl[ey]\w*|plain(?:ly|er)?|simpl[ey]\w*|direct(?:ly)?|honest(?:ly)?|casual(?:ly)?|formal(?:ly)?|"
+    r"informal(?:ly)?|less|more|quiet(?:ly|er)?|kind(?:ly|er)?|concise(?:ly)?|(?:english|spanish|german|french|"
+    r"chinese|mandarin|italian|portuguese|japanese|russian|dutch|polish|korean|hindi|arabic|turkish)|(?:short|simple|"
+    r"plain|full|long|few|one|two|complete) \w+|(?:in )?an? (?:friend|old friend|real person|normal person|sister|"
+    r"brother|adult|child|\w+ (?:way|tone))|friend\w*)\b|(?:keep|make)(?:ing)? (?:it|your \w+|them|things|sentences|"
+    r"answers|replies) (?:\w+ )?(?:short\w*|brief\w*|simpl\w+|concise|long\w*|light\w*|personal)|(?:use|"
+    r"us)(?:ing)? (?:fewer|less|no|more|simpler|simple|plain|short|shorter|easier|softer)|be (?:(?:more|less|a bit|"
+    r"a little|much) )+\w+|be (?:\w+ly )?(?:honest|direct|blunt|gentle|frank|open|patient|kind|strict|sarcastic|funny|"
+    r"silly|serious|soft|nice) (?:with|to|towards) me|be (?:briefer|gentler|kinder|softer|warmer|shorter|slower)|"
+    r"switch to (?:english|spanish|german|french|chinese|mandarin|italian|japanese)",
     _I,
 )
 _NO_MORE = re.compile(
     r"(?:no (?:more |further )?|fewer |less |enough (?:of the |with the )?|(?:i(?:'d| would)? ?(?:like|want|prefer|"
     r"need|rather have) )(?P<i>)(?:a bit |much )?(?:shorter|fewer|less|more|longer|simpler|softer|short|no|honest|"
-    r"plain|slower|warmer) |(?:shorter|simpler|longer|slower|softer) )"
-    r"(?P<noun>(?:of (?:the|those) )?(?:\w+ )?(?:emojis?|smileys|advice|questions?|lectures?|jokes|small talk|"
-    r"exclamation marks?|pep talks?|tips|solutions?|answers?|repl(?:y|ies)|messages?|sentences?|responses?|"
-    r"pet names?|"
-    r"nicknames?|teasing|flirting|compliments?|platitudes|lists?|bullet points|therapy talk|preaching|sarcasm|"
-    r"cliches|"
-    r"clichés|hugs|reminders?))\b"
-    r"(?=(?: please| pls| from you| from now on|,? ok|,? okay| for now| today| tonight| when .+| about .+| if .+|"
-    r" in .+)*\s*(?:[.!,;~]|$))",
+    r"plain|slower|warmer) |(?:shorter|simpler|longer|slower|softer) )(?P<noun>(?:of (?:the|"
+    r"those) )?(?:\w+ )?(?:emojis?|smileys|advice|questions?|lectures?|jokes|small talk|exclamation marks?|pep talks?|"
+    r"tips|solutions?|answers?|repl(?:y|ies)|messages?|sentences?|responses?|pet names?|nicknames?|teasing|flirting|"
+    r"compliments?|platitudes|lists?|bullet points|therapy talk|preaching|sarcasm|cliches|clichés|hugs|"
+    r"reminders?))\b(?=(?: please| pls| from you| from now on|,? ok|,? okay| for now| today| tonight| when .+|"
+    r" about .+| if .+| in .+)*\s*(?:[.!,;~]|$))",
     _I,
 )
 _BARE_WISH = re.compile(
@@ -287,22 +248,19 @@ _IDIOM = re.compile(
     r"(?:say never|worry\b|mind\b|be (?:silly|sorry|shy|ridiculous|a stranger|afraid|jealous|so sure|late)|"
     r"get me wrong|tell anyone|tell (?:her|him|them|my)|laugh\b|know\b|think\b|care\b|give up|go\b|leave me$|"
     r"ask\b[.!]?$|even\b|get\b|look\b|have\b|take\b|do\b|make me\b|let me (?:down|go)\b|hold (?:your|back|on|it)|"
-    r"judge a book|"
-    r"say (?:that|it|so|anything|a word|no)\b(?! (?:again|to me|about|when|if|anymore|ever))|tell me (?:you|that|it|"
-    r"he|she|they|i)\b(?!.*\b(?:anymore|every|always|how to|to calm|i should|i'm)\b)|call me (?:when|if|back|"
-    r"later|tomorrow|on|at|in|again$|before|after)|"
-    r"joke\b$|push it|rush\b$|assume\b$|compare\b$|explain\b$|speak too soon|talk (?:nonsense|rubbish|like that)$|"
-    r"be$|"
-    r"be (?:there|here)$|stay (?:here|there)$|answer that|repeat that|mention it[.!]?$)",
+    r"judge a book|say (?:that|it|so|anything|a word|no)\b(?! (?:again|to me|about|when|if|anymore|ever))|"
+    r"tell me (?:you|that|it|he|she|they|i)\b(?!.*\b(?:anymore|every|always|how to|to calm|i should|i'm)\b)|"
+    r"call me (?:when|if|back|later|tomorrow|on|at|in|again$|before|after)|joke\b$|push it|rush\b$|assume\b$|"
+    r"compare\b$|explain\b$|speak too soon|talk (?:nonsense|rubbish|like that)$|be$|be (?:there|here)$|stay (?:here|"
+    r"there)$|answer that|repeat that|mention it[.!]?$)",
     _I,
 )
 _CONDITION = re.compile(
     r"(?P<c>(?:when(?:ever)?|if|every ?time|each time|any ?time|next time|once|as soon as|in case|while|as long as|"
-    r"on days when|the moment|until|unless|during) "
-    r"(?:(?:that|ever) )?(?:i|i'm|i've|i'd|we|we're|you|things|my|someone|somebody|it|it's|there's|there|she|he|they|"
-    r"the|(?-i:[A-Z])\w+)\b[^,.!?;:]{0,120}?)"
-    r"(?:[,:;]\s*|\s+(?=(?:please|just|don't|do not|never|be with|be there|be gentle|stay|listen|talk to|speak|"
-    r"give me|ask me|hold|hug|let me|tell me|remind|leave me|remember)\b(?<!\bi just)))",
+    r"on days when|the moment|until|unless|during) (?:(?:that|ever) )?(?:i|i'm|i've|i'd|we|we're|you|things|my|"
+    r"someone|somebody|it|it's|there's|there|she|he|they|the|(?-i:[A-Z])\w+)\b[^,.!?;:]{0,120}?)(?:[,:;]\s*|"
+    r"\s+(?=(?:please|just|don't|do not|never|be with|be there|be gentle|stay|listen|talk to|speak|give me|ask me|"
+    r"hold|hug|let me|tell me|remind|leave me|remember)\b(?<!\bi just)))",
     _I,
 )
 _CONDITION_FIRST = re.compile(_LEADS + _CONDITION.pattern, _I)

@@ -38,13 +38,11 @@ _ASKING = (
     r"also )?"
 )
 _VERBS = (
-    r"(?:(?P<plain>(?:one (?:more )?thing|something) (?:for you )?to (?:remember|note|"
-    r"keep in mind)(?=\s{0,2}:)|remember|memori[sz]e|remembered(?= (?:that|i|my)\b)|note(?= that\b|:)|(?:keep|"
-    r"bear) in mind|"
-    r"(?:make|take) a (?:mental )?note(?: of)?|"
-    r"(?:don't|do not|never)(?: you)?(?: ever)?(?: let me)? forget)|"
-    r"(?P<pointing>(?:keep|bear|have) (?:this|that|it) in mind|(?:write|jot|note) (?:this|that|it) down|"
-    r"(?:save|add|commit|store|put) (?:this|that|it) (?:to|in|into) (?:your )?memory))(?![\w'])"
+    r"(?:(?P<plain>(?:one (?:more )?thing|something) (?:for you )?to (?:remember|note|keep in mind)(?=\s{0,2}:)|"
+    r"remember|memori[sz]e|remembered(?= (?:that|i|my)\b)|note(?= that\b|:)|(?:keep|bear) in mind|(?:make|"
+    r"take) a (?:mental )?note(?: of)?|(?:don't|do not|never)(?: you)?(?: ever)?(?: let me)? forget)|"
+    r"(?P<pointing>(?:keep|bear|have) (?:this|that|it) in mind|(?:write|jot|note) (?:this|that|it) down|(?:save|add|"
+    r"commit|store|put) (?:this|that|it) (?:to|in|into) (?:your )?memory))(?![\w'])"
 )
 _ENGLISH = re.compile(f"{_BREAK}(?P<request>{_LEADS}{_ASKING}{_VERBS})", re.IGNORECASE)
 _POLITE_ENGLISH = re.compile(r"\b(?:please|pls|like you to|want you to|need you to|sure (?:you|to))\b", re.IGNORECASE)
@@ -66,16 +64,14 @@ _TELLS_THE_TALE = (
 _THAT_CLAUSE = re.compile(
     rf"(?:(?:i|we)(?:'\w{{1,2}})? {_TELLS_THE_TALE}\w|(?:my|our|he|she|they|it|his|her|their|the|there|tomorrow|on|"
     r"next|every|nobody|no one|i'\w+|it's|[A-Z]\w{1,20} (?:is|was|has|had|will|can't|doesn't|likes|loves|hates|"
-    r"lives))"
-    r"\b(?! time\b| day\b| night\b))",
+    r"lives))\b(?! time\b| day\b| night\b))",
     re.IGNORECASE,
 )
 _BARE_CLAUSE = re.compile(
     r"(?:i'm|i am|i've|i have|i (?:do not|don't|can't|cannot|won't|never|always|only|also|really|hate|love|like|"
-    r"prefer|"
-    r"need|want|work|live|take|eat|drink|sleep|go|get|stopped|quit|moved)|we're|we are|we (?:live|moved|don't|can't)|"
-    r"(?:my|our) (?:[\w'-]{1,30} ){1,4}(?:is|isn't|are|aren't|was|has|have|had|will|can't|doesn't|died|likes|loves|"
-    r"hates|lives|works|starts|comes|goes|gets))\b",
+    r"prefer|need|want|work|live|take|eat|drink|sleep|go|get|stopped|quit|moved)|we're|we are|we (?:live|moved|don't|"
+    r"can't)|(?:my|our) (?:[\w'-]{1,30} ){1,4}(?:is|isn't|are|aren't|was|has|have|had|will|can't|doesn't|died|likes|"
+    r"loves|hates|lives|works|starts|comes|goes|gets))\b",
     re.IGNORECASE,
 )
 _ERRAND = re.compile(r"\s{0,2}to (?:ask|remind|tell|wish|check|congratulate)\b", re.IGNORECASE)
@@ -88,12 +84,8 @@ _NO_MATTER = re.compile(
 # --- Chinese ---------------------------------------------------------------------------------------------------------
 _LEADS_ZH = (
     r"(?:(?:你?得?知道并且?|(?:有)?一[点件](?:事)?|我想让你|我想请你|我希望你|我要你|想让你|想请你|希望你|能不能|"
-    r"可不可以|可以|麻烦你?|"
-    r"拜托你?|请|帮我|替我|"
-    r"帮忙|"
-    r"一定|千万|务必|必须|应该|以后|永远|好好|对了|还有|另外|顺便|所以|那么|那|好|嗯|哦|喂|先|再|也|就|都|你们|你|您|"
-    r"能|得|要)"
-    r"[，,\s]{0,2}){0,6}"
+    r"可不可以|可以|麻烦你?|拜托你?|请|帮我|替我|帮忙|一定|千万|务必|必须|应该|以后|永远|好好|对了|还有|另外|顺便|所以|"
+    r"那么|那|好|嗯|哦|喂|先|再|也|就|都|你们|你|您|能|得|要)[，,\s]{0,2}){0,6}"
 )
 _POINTED_ZH = (
     r"(?:这个|这一点|这点|这件事|这事|这句话|这些话|这些|这条|下面(?:这些|这个|的话|这件事)?|以下(?:内容|几点|这些)?|"
@@ -153,8 +145,7 @@ _CONDITION = re.compile(
 # "Next time I panic remember …" is read as if the comma stood there.
 _UNMARKED = re.compile(
     r"(?:^|[.!?\n]\s)(?:when(?:ever)?|if|every ?time|next time|any ?time) (?:i|i'm|we|my|it|"
-    r"things)\b[^,.!?:;\n]{2,80}?(?P<gap> )"
-    r"(?=(?:please |pls |just )?(?:remember|keep in mind|don't forget)\b)",
+    r"things)\b[^,.!?:;\n]{2,80}?(?P<gap> )(?=(?:please |pls |just )?(?:remember|keep in mind|don't forget)\b)",
     re.IGNORECASE,
 )
 

@@ -91,13 +91,12 @@ _DETAIL_ZH = re.compile(r"[去今前上下]?[年月周个天]|[\d一二三四五
 
 OPENING = re.compile(
     r"(?:\W*(?:no+|nope|wait|sorry|oops|whoops|oh|ah|well|um|hey|actually|in fact|correction|my (?:bad|mistake)|"
-    r"hold on|hang on|make that|"
-    r"(?:that(?:'s| is| was)|you(?:'re| are)) (?:wrong|not right|incorrect|not true|mistaken)|i (?:mean|meant|said)|"
-    r"(?:you|i)(?:'ve| have)? (?:got|had) (?:it|that|this) (?:all )?wrong|you (?:misremember|misunderstood)|"
-    r"i never said|i didn't say)\b(?! (?:questions?|one|idea|for|till|until|to|a)\b)[\s,.:;!–—-]*)+|"
-    r"(?:[\s，,。！!]*(?:不对|错了|不是(?=[，,。！])|不(?=[，,])|啊|哦|呃|嗯|等等|抱歉|不好意思|对不起|(?:你|我|是我)?(?:刚才|"
-    r"刚刚|之前|上次|可能|好像)?(?:说|记|搞|弄|打|写|听|理解)(?:错|混|反|岔)了?|(?:一个)?更正(?:一下)?|纠正(?:一下)?|准确地?说|"
-    r"我(?:说|指)的是|其实|实际上)[\s，,。！!：:]*)+",
+    r"hold on|hang on|make that|(?:that(?:'s| is| was)|you(?:'re| are)) (?:wrong|not right|incorrect|not true|"
+    r"mistaken)|i (?:mean|meant|said)|(?:you|i)(?:'ve| have)? (?:got|had) (?:it|that|this) (?:all )?wrong|"
+    r"you (?:misremember|misunderstood)|i never said|i didn't say)\b(?! (?:questions?|one|idea|for|till|until|to|"
+    r"a)\b)[\s,.:;!–—-]*)+|(?:[\s，,。！!]*(?:不对|错了|不是(?=[，,。！])|不(?=[，,])|啊|哦|呃|嗯|等等|抱歉|不好意思|"
+    r"对不起|(?:你|我|是我)?(?:刚才|刚刚|之前|上次|可能|好像)?(?:说|记|搞|弄|打|写|听|理解)(?:错|混|反|岔)了?|"
+    r"(?:一个)?更正(?:一下)?|纠正(?:一下)?|准确地?说|我(?:说|指)的是|其实|实际上)[\s，,。！!：:]*)+",
     _I,
 )
 _TAIL = re.compile(
@@ -157,9 +156,8 @@ _COUNTED_ZH = re.compile(r"一[个只本件杯碗条张份块台部双辆]$")
 _PRAISE = re.compile(
     r"\b(?:genius|saint|pain|darling|angel|hero|star|legend|mess|wreck|disaster|nightmare|joke|fool|idiot|monster|gem|"
     r"treasure|sweetheart|delight|menace|clown|coward|dream|mystery|handful|rock|bore|liar|wonder|blessing|sauna|zoo|"
-    r"good \w+|bad \w+|morning person|night owl)\b|"
-    r"好人|坏人|好心人|大忙人|天才|英雄|活宝|宝贝|开心果|夜猫子|吃货|骗子|笨蛋|傻瓜|胆小鬼|急性子|慢性子|脾气|话痨|麻烦|"
-    r"奇葩|单身|破|心里|[迷狂痴控]$",
+    r"good \w+|bad \w+|morning person|night owl)\b|好人|坏人|好心人|大忙人|天才|英雄|活宝|宝贝|开心果|夜猫子|吃货|"
+    r"骗子|笨蛋|傻瓜|胆小鬼|急性子|慢性子|脾气|话痨|麻烦|奇葩|单身|破|心里|[迷狂痴控]$",
     _I,
 )
 _TENSES = (frozenset(("was", "were", "had")), frozenset(("am", "is", "are", "has", "have", "'m", "'re", "'ve")))
