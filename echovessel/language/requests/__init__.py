@@ -35,16 +35,14 @@ _STANDS = re.compile(
 _MIN_TOLD = 2  # letters before "forget that" that tell something
 _IDLE = re.compile(
     r"\b(?:i take (?:that|it) back|that (?:was|is|'s) private|(?:keep|that stays|this stays) ?(?:this|that|"
-    r"it)? between (?:us|you and me)|my (?:bad|mistake)|"
-    r"ok|okay|oh|no|well|sorry|please|wait|hey|hi|hello|actually|hm+|so|and|but|thanks|thank you)\b|算了|对不起|"
-    r"抱歉|好的|好吧|不好意思|嗯|哦|那|啊|等等|请",
+    r"it)? between (?:us|you and me)|my (?:bad|mistake)|ok|okay|oh|no|well|sorry|please|wait|hey|hi|hello|actually|"
+    r"hm+|so|and|but|thanks|thank you)\b|算了|对不起|抱歉|好的|好吧|不好意思|嗯|哦|那|啊|等等|请",
     re.IGNORECASE,
 )
 # "Forget the croissants, no wait, don't": taken back in the same breath.
 _RETRACTED = re.compile(
-    r"[,;.!…–—-]\s*(?:oh |ah |hm+,? )?(?:no,? wait|wait,? no|"
-    r"(?:actually|wait|no),? (?:no,? )?(?:don'?t|do not|keep it))\b|"
-    r"[，,。！!…](?:不|等等|等下|算了)[，,]?(?:还是)?(?:别|不要)(?:忘|删)",
+    r"[,;.!…–—-]\s*(?:oh |ah |hm+,? )?(?:no,? wait|wait,? no|(?:actually|wait|no),? (?:no,? )?(?:don'?t|do not|"
+    r"keep it))\b|[，,。！!…](?:不|等等|等下|算了)[，,]?(?:还是)?(?:别|不要)(?:忘|删)",
     re.IGNORECASE,
 )
 
@@ -66,6 +64,8 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     kept = _requests_by_rule(text, plain, previous)
     if not kept and (answer := read_answer(text, plain, question)):
         return (answer,)
+    if clauses.is_attack(plain):
+        return ()
     families = {_family(one.kind) for one in kept}
     for one in read_possible(plain, previous):
         if (
@@ -113,6 +113,8 @@ def read_by_rule(text: str) -> list[Request]:
 
 
 def _requests_by_rule(text: str, plain: str, previous: str) -> list[Request]:
+    if clauses.is_attack(plain):
+        return []
     asked = remember.read_remember_request(plain)
     found = [*([asked] if asked else []), *_others(plain, previous)]
     kept: list[Request] = []

@@ -16,49 +16,43 @@ _MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may 
 _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
 _OTHER_VOICES = re.compile(
     r"```.{0,20000}?(?:```|\Z)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫][^\n]*$|"
-    r"[♪♫][^♪♫\n]{1,400}|"
-    r"^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|《[^》\n]{1,60}》|"
-    r"https?://\S+",
+    r"[♪♫][^♪♫\n]{1,400}|^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|"
+    r"《[^》\n]{1,60}》|https?://\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
 _BREAK = re.compile(
     r"\A|(?:(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)\.(?=\s|$)|[!?…,;:\n—–(。！？，；：、~～（]|\s-{1,2}\s|"
-    r"\b(?:and|but|so|then|because)\b|"
-    r"但是?|所以|那么|然后|而且)",
+    r"\b(?:and|but|so|then|because)\b|但是?|所以|那么|然后|而且)",
     re.IGNORECASE,
 )
 _SPACE = re.compile(r"[\s.,，…~～!！]{0,6}")
 _SENTENCE_END = re.compile(r"(?<!\bDr)(?<!\bMr)(?<!\bMs)(?<!\bSt)(?<!\bMrs)\.(?!\w)|[!?。！？\n…]|$")
 _REPORTING = re.compile(
     r"(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them|you)|tells (?:me|us)|asked (?:me|us|him|her|"
-    r"them)(?: to)?|wrote|writes|"
-    r"goes|reads|sings?|sang|shouted|whispered|screamed|thinking|thought|texted(?: me)?|replied|called out|titled|"
-    r"named|"
-    r"it'd be|would be|was|were|begs|(?:my|his|her|the) (?:mom|mum|dad|boss|teacher|therapist|friend))|"
-    r"说|讲|写道|写着|写|唱|喊|告诉我|叫我|让我|劝我|提醒我|问我|回我|想着|心想)[\s,:，：\x00]{0,3}$",
+    r"them)(?: to)?|wrote|writes|goes|reads|sings?|sang|shouted|whispered|screamed|thinking|thought|texted(?: me)?|"
+    r"replied|called out|titled|named|it'd be|would be|was|were|begs|(?:my|his|her|the) (?:mom|mum|dad|boss|teacher|"
+    r"therapist|friend))|说|讲|写道|写着|写|唱|喊|告诉我|叫我|让我|劝我|提醒我|问我|回我|想着|"
+    r"心想)[\s,:，：\x00]{0,3}$",
     re.IGNORECASE,
 )
 _FICTION = re.compile(
     r"\b(?:novel|short story|a story|poem|lyrics?|script|dialog(?:ue)?|scene|the character|chapter|role-?play|"
-    r"translate|translation|how (?:do|would) (?:you|i|we) say|what does|proofread|rewrite|rephrase|paraphrase|"
-    r"caption|"
+    r"translate|translation|how (?:do|would) (?:you|i|we) say|what does|proofread|rewrite|rephrase|paraphrase|caption|"
     r"essay|slogan|for example|for instance|e\.g\.|quote|pretend (?:you|to be)|imagine|hypothetically|dream(?:t|ed)?|"
-    r"draft|"
-    r"(?:write|wrote|writing|send|sent) (?:\w+ ){0,3}(?:email|letter|text|message|note|card|line|poem|reply))\b|"
+    r"draft|(?:write|wrote|writing|send|sent) (?:\w+ ){0,3}(?:email|letter|text|message|note|card|line|poem|reply))\b|"
     r"歌词|小说|台词|剧本|剧情|对白|翻译|作文|诗里|写[一首篇段封个]|故事里|电影里|书里|角色|比如|例如|例子|假如你是|"
     r"假装|的意思|怎么说|梦见|梦到|文案|造句|改写|润色",
     re.IGNORECASE,
 )
 # "That thing about owing Dot money. Forget it" means what was told earlier, and not the words before it.
 NAMED_BEFORE = re.compile(
-    r"(?:(?:that|the|this) (?:whole )?(?:thing|stuff|business|bit|part|matter|story|one|mess|drama) "
-    r"(?:about|with|on|of|where)|what i(?:'ve| have)? (?:said|told you|wrote|mentioned)(?: (?:about|on|of))?|"
-    r"\b(?:that|this|the) (?=(?:[\w'-]+ ){1,4}(?:thing|stuff|business|matter|story|mess|drama)"
-    r"(?: (?:that )?i(?:'ve| have)? |\s*(?:,|$)))|"
-    r"what i want (?:gone|deleted|forgotten|erased) is(?: that)?|(?:as for|regarding|concerning) |"
-    r"(?:跟|和|对)你(?:说|讲|提)(?:起)?过?的|(?:告诉|说给)(?:过)?你的|关于|"
-    r"(?:(?<=[。！？\n])|\A)(?:(?:[之以]前|上次)?(?:我)?(?:跟|和|对)你(?:说|讲|提)起?过?的)?(?=[^。！？\n]{1,30}?(?:的?[这那][件个码回档]|的)事(?:情|儿)?[，,]?$))"
-    r"\s*(?P<x>[^.!?。！？\n]+)[.!?。！？\s]*$",
+    r"(?:(?:that|the|this) (?:whole )?(?:thing|stuff|business|bit|part|matter|story|one|mess|drama) (?:about|with|on|"
+    r"of|where)|what i(?:'ve| have)? (?:said|told you|wrote|mentioned)(?: (?:about|on|of))?|\b(?:that|this|"
+    r"the) (?=(?:[\w'-]+ ){1,4}(?:thing|stuff|business|matter|story|mess|drama)(?: (?:that )?i(?:'ve| have)? |\s*(?:,|"
+    r"$)))|what i want (?:gone|deleted|forgotten|erased) is(?: that)?|(?:as for|regarding|concerning) |(?:跟|和|"
+    r"对)你(?:说|讲|提)(?:起)?过?的|(?:告诉|说给)(?:过)?你的|关于|(?:(?<=[。！？\n])|\A)(?:(?:[之以]前|"
+    r"上次)?(?:我)?(?:跟|和|对)你(?:说|讲|提)起?过?的)?(?=[^。！？\n]{1,30}?(?:的?[这那][件个码回档]|的)事(?:情|"
+    r"儿)?[，,]?$))\s*(?P<x>[^.!?。！？\n]+)[.!?。！？\s]*$",
     re.IGNORECASE,
 )
 _TAG = re.compile(
@@ -67,32 +61,24 @@ _TAG = re.compile(
 # What no wish may touch: the guardrails, that the persona is an AI, help in a crisis, money and secrets.
 _OVERRIDE = re.compile(
     r"\b(?:ignore|disregard|override|bypass|forget)\b.{0,40}\b(?:instructions?|rules?|prompts?|guardrails?|safety|"
-    r"system)\b|"
-    r"\bsystem prompt|\bjailbreak|developer mode|(?:忽略|无视|绕过|跳过|忘记|忘掉).{0,12}(?:指令|规则|提示词?|设定|"
-    r"限制|安全)|系统提示|越狱|开发者模式",
+    r"system)\b|\bsystem prompt|\bjailbreak|developer mode|(?:忽略|无视|绕过|跳过|忘记|忘掉).{0,12}(?:指令|规则|"
+    r"提示词?|设定|限制|安全)|系统提示|越狱|开发者模式",
     re.IGNORECASE,
 )
 _HOSTILE = re.compile(
     r"\b(?:system prompt|jailbreak|developer mode|\bDAN\b|no (?:rules|limits|restrictions)|unrestricted|uncensored|"
-    r"guardrails?|without (?:limits|rules|restrictions))\b|"
-    r"\b(?:obey|comply)\b|\bfollow\b.{0,30}\b(?:links?|orders?|instructions?|commands?)\b|\bdo (?:whatever|"
-    r"everything|"
-    r"anything) (?:\w+ ){0,3}(?:says?|asks?|tells?)\b|"
+    r"guardrails?|without (?:limits|rules|restrictions))\b|\b(?:obey|comply)\b|\bfollow\b.{0,30}\b(?:links?|orders?|"
+    r"instructions?|commands?)\b|\bdo (?:whatever|everything|anything) (?:\w+ ){0,3}(?:says?|asks?|tells?)\b|"
     r"\b(?:you are|you're|you were|that you are|as|like|be|being|pretend|say|claim|admit|insist|"
     r"tell)\b.{0,30}\b(?:human|real (?:person|woman|man|girl|boy|human)|not an? (?:ai|bot|machine|robot|program)|"
-    r"alive|conscious|sentient)\b|"
-    r"\b(?:never|don't|not|stop|no)\b.{0,40}\b(?:an? ai\b|a bot|a machine|a robot|language model|hotlines?|"
-    r"helplines?|"
-    r"crisis (?:line|help)|emergency|suicide|refuse|disclaimers?|doctor|safety)|"
-    r"\b(?:bitcoin|transfer money|wire money)\b|\bsecretly\b|"
-    r"\bhidden (?:from|instruction)|"
-    r"\b(?:open|click|visit|trust)\b.{0,20}\b(?:links?|urls?|https?)\b|\balways (?:agree|say yes|lie)\b|"
-    r"\bnever (?:disagree|say no|refuse)\b|"
-    r"没有(?:任何)?(?:限制|规则)|不受限制|"
-    r"服从|听从.{0,12}(?:命令|指令|链接)|(?:打开|点击|相信|遵循|遵守).{0,10}(?:链接|网址|指令)|(?:你是|你就是|说你|"
-    r"承认|假装|声称|坚称|扮成?|当成?).{0,10}(?:人类|真人|活人|有意识)|"
-    r"(?:别|不要|不许|不准|永远不).{0,10}(?:是AI|是ＡＩ|人工智能|机器人|热线|急救|自杀|报警|拒绝|求助|看医生)|转账|"
-    r"(?:永远|总是|必须|只能)(?:同意|赞同|说是|撒谎)",
+    r"alive|conscious|sentient)\b|\b(?:never|don't|not|stop|no)\b.{0,40}\b(?:an? ai\b|a bot|a machine|a robot|"
+    r"language model|hotlines?|helplines?|crisis (?:line|help)|emergency|suicide|refuse|disclaimers?|doctor|safety)|"
+    r"\b(?:bitcoin|transfer money|wire money)\b|\bsecretly\b|\bhidden (?:from|instruction)|\b(?:open|click|visit|"
+    r"trust)\b.{0,20}\b(?:links?|urls?|https?)\b|\balways (?:agree|say yes|lie)\b|\bnever (?:disagree|say no|"
+    r"refuse)\b|没有(?:任何)?(?:限制|规则)|不受限制|服从|听从.{0,12}(?:命令|指令|链接)|(?:打开|点击|相信|遵循|"
+    r"遵守).{0,10}(?:链接|网址|指令)|(?:你是|你就是|说你|承认|假装|声称|坚称|扮成?|当成?).{0,10}(?:人类|真人|活人|"
+    r"有意识)|(?:别|不要|不许|不准|永远不).{0,10}(?:是AI|是ＡＩ|人工智能|机器人|热线|急救|自杀|报警|拒绝|求助|看医生)|"
+    r"转账|(?:永远|总是|必须|只能)(?:同意|赞同|说是|撒谎)",
     re.IGNORECASE,
 )
 
@@ -135,20 +121,17 @@ def is_other_voice(text: str, start: int) -> bool:
 
 
 _TOLD_OF = re.compile(
-    r"\b(?:he|she|they|we|who|(?:the|a|an|my|our|his|her|this) (?:[\w'-]+ ){1,4}?|(?-i:[A-Z])[\w'-]+ |(?:mum|mom|"
-    r"dad|boss|people|everyone|"
-    r"nobody) )\s?(?:(?:just|always|once|never|often|also|then) )?(?:told|tells|asks?|asked|said|says|wrote|goes|"
-    r"wants?|wanted|"
-    r"made|makes|promised|insists?|reminded|begs?|texted|needs?|shouted)\b(?! (?:you|u|a note)\b)|"
-    r"\bi (?:(?:just|always|once|also|then) )?(?:told|asked|begged|warned|reminded) (?!you|u\b)|\bi said to\b|"
-    r"\bif i could\b|\bmy (?:younger|old|past) self\b|\b(?:rule|motto|advice|line)\b[^.:]{0,30} (?:was|is|goes):?|"
-    r"\bi(?:'ll| will| really| just|'m|'ve)* (?:should|must|have to|need to|been|can't|couldn't|cannot|never|forgot|"
-    r"always|remember|keep|never)\b|"
-    r"(?:我(?:跟|和|对|让|劝)(?!你|您)|[他她它]们?|(?:妈|爸|哥|弟|姐|妹|爷爷|奶奶|外公|外婆|老公|老婆|男友|女友|"
-    r"朋友|前任|领导|老板|同事|闺蜜|老师|医生|儿子|女儿|孩子|室友|邻居|"
-    r"客户|婆婆|公公|书里|电影里|歌里|群里|作者|记者|有人|大家|小哥|师|课))[^我你，,。]{0,6}?(?:说|讲|让|叫|问|要求|"
-    r"要我|希望|告诉|提醒|写|喊|唱|居然|上来)|"
-    r"(?:通知|口头禅|签名|台词|歌词)|我说(?!的|过|话|错|了|累|难|烦|想|要|“|「|[，,：: ])",
+    r"\b(?:he|she|they|we|who|(?:the|a|an|my|our|his|her|this) (?:[\w'-]+ ){1,4}?|(?-i:[A-Z])[\w'-]+ |(?:mum|mom|dad|"
+    r"boss|people|everyone|nobody) )\s?(?:(?:just|always|once|never|often|also|then) )?(?:told|tells|asks?|asked|said|"
+    r"says|wrote|goes|wants?|wanted|made|makes|promised|insists?|reminded|begs?|texted|needs?|shouted)\b(?! (?:you|u|"
+    r"a note)\b)|\bi (?:(?:just|always|once|also|then) )?(?:told|asked|begged|warned|reminded) (?!you|u\b)|"
+    r"\bi said to\b|\bif i could\b|\bmy (?:younger|old|past) self\b|\b(?:rule|motto|advice|line)\b[^.:]{0,30} (?:was|"
+    r"is|goes):?|\bi(?:'ll| will| really| just|'m|'ve)* (?:should|must|have to|need to|been|can't|couldn't|cannot|"
+    r"never|forgot|always|remember|keep|never)\b|(?:我(?:跟|和|对|让|劝)(?!你|您)|[他她它]们?|(?:妈|爸|哥|弟|姐|妹|"
+    r"爷爷|奶奶|外公|外婆|老公|老婆|男友|女友|朋友|前任|领导|老板|同事|闺蜜|老师|医生|儿子|女儿|孩子|室友|邻居|客户|"
+    r"婆婆|公公|书里|电影里|歌里|群里|作者|记者|有人|大家|小哥|师|课))[^我你，,。]{0,6}?(?:说|讲|让|叫|问|要求|要我|"
+    r"希望|告诉|提醒|写|喊|唱|居然|上来)|(?:通知|口头禅|签名|台词|歌词)|我说(?!的|过|话|错|了|累|难|烦|想|要|“|「|"
+    r"[，,：: ])",
     re.IGNORECASE,
 )
 _SAID_TO = re.compile(
@@ -217,12 +200,18 @@ def is_asked(text: str, start: int) -> bool:
 
 def is_own_voice(text: str, start: int, end: int) -> bool:
     """Whether the owner says `text[start:end]` themselves and means nothing hostile; `text` is prepared."""
-    return _MASK not in text[start:end] and not is_other_voice(text, start) and not is_hostile(text, start, end)
+    is_own = _MASK not in text[start:end] and not is_other_voice(text, start)
+    return is_own and not (is_attack(text) or is_hostile(text, start, end))
+
+
+def is_attack(text: str) -> bool:
+    """Whether the message attacks what holds for every persona: nothing in it is heard."""
+    return _OVERRIDE.search(text) is not None
 
 
 def is_hostile(text: str, start: int, end: int, *, is_wish: bool = True) -> bool:
-    """Whether the request `text[start:end]` attacks what holds for every persona, or stands in a message that does. A
-    wish must not be about secrets either; they may be forgotten and remembered."""
+    """Whether the sentence of the request `text[start:end]` attacks what holds for every persona. A wish must not be
+    about secrets either; they may be forgotten and remembered."""
     begins = _sentence_start(text, start)
     secret = is_wish and _SECRETS.search(text, begins, end)
-    return bool(_OVERRIDE.search(text) or _HOSTILE.search(text, begins, end) or secret)
+    return bool(_HOSTILE.search(text, begins, end) or secret)
