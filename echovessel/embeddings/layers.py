@@ -1,4 +1,4 @@
-"""The vectors of every layer of the bundled sentence model for a text: the mean over its tokens, layer by layer.
+"""The vectors of every layer of the bundled sentence model for a text: of its tokens, or the mean over them.
 
 The lower layers separate a cry for help from an idiom better than the sentence vector for which the model was trained
 (of cries by another writer, at 5 % false alarms: 52 % by the sentence vector, 75 % by all layers), so the forward pass
@@ -6,7 +6,7 @@ is done here in numpy. That needs no torch: no six seconds of loading, and the p
 are memory-mapped from the model's file, which all processes share.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import pairwise
@@ -48,20 +48,36 @@ class Nearness:
 
 def encode(texts: Sequence[str]) -> np.ndarray:
     """(n, DIMENSION) float32: for every layer a vector of unit length."""
-    tokens = [encoding.ids for encoding in _tokenizer().encode_batch(list(texts))]
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
-    row: list[int] = []
-    for number, ids in enumerate(tokens):
-        if row and sum(len(tokens[one]) for one in row) + len(ids) > ROW_TOKENS:
-            vectors[row] = _pass([tokens[one] for one in row])
-            row = []
-        row.append(number)
-    if row:
-        vectors[row] = _pass([tokens[one] for one in row])
+    for numbers, states, starts in _rows(texts):
+        vectors[numbers] = np.concatenate([_means(layer, starts) for layer in states], axis=1)
     return vectors
 
 
-def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
+def states_of_tokens(texts: Sequence[str], chosen: Sequence[int]) -> list[np.ndarray]:
+    """Of every text what the `chosen` layers make of each of its tokens: (tokens, layers * WIDTH) float32."""
+    found: dict[int, np.ndarray] = {}
+    for numbers, states, starts in _rows(texts):
+        beside = np.concatenate([states[layer] for layer in chosen], axis=1)
+        found |= {number: beside[start:end] for number, (start, end) in zip(numbers, pairwise(starts), strict=True)}
+    return [found[number] for number in range(len(texts))]
+
+
+def _rows(texts: Sequence[str]) -> Iterator[tuple[list[int], list[np.ndarray], np.ndarray]]:
+    """Texts that are passed through together, by their numbers: what each layer makes of their tokens, and where the
+    tokens of each begin."""
+    tokens = [encoding.ids for encoding in _tokenizer().encode_batch(list(texts))]
+    row: list[int] = []
+    for number, ids in enumerate(tokens):
+        if row and sum(len(tokens[one]) for one in row) + len(ids) > ROW_TOKENS:
+            yield row, *_pass([tokens[one] for one in row])
+            row = []
+        row.append(number)
+    if row:
+        yield row, *_pass([tokens[one] for one in row])
+
+
+def _pass(lines: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]:
     """Pass several token sequences in one row; attention stays within each sequence."""
     weights = _weights()
     starts = np.cumsum([0, *map(len, lines)])
@@ -71,7 +87,7 @@ def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
         weights["embeddings.word_embeddings.weight"][ids] + weights["embeddings.position_embeddings.weight"][places]
     )
     states = _normal(states + weights["embeddings.token_type_embeddings.weight"][0], "embeddings.LayerNorm")
-    means = [_means(states, starts)]
+    passed = [states]
     for layer in range(LAYERS):
         name = f"encoder.layer.{layer}"
         query, key, value = (
@@ -89,8 +105,8 @@ def _pass(lines: Sequence[Sequence[int]]) -> np.ndarray:
         inner = _linear(states, f"{name}.intermediate.dense")
         inner /= 1 + np.exp(-1.702 * inner)  # GELU, approximated by a sigmoid, in training as here
         states = _normal(states + _linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
-        means.append(_means(states, starts))
-    return np.concatenate(means, axis=1)
+        passed.append(states)
+    return passed, starts
 
 
 def _linear(states: np.ndarray, name: str) -> np.ndarray:

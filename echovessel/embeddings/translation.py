@@ -11,6 +11,7 @@ import hashlib
 import io
 import re
 import sys
+from collections import ChainMap
 from collections.abc import Container, Iterator
 from functools import cache
 from importlib import resources
@@ -45,20 +46,20 @@ class DictionaryUnavailable(Exception):
     """The dictionary cannot be loaded; the message says what is missing and how to fix it."""
 
 
-def in_english(text: str) -> str:
-    """`text` with its Chinese words replaced by English ones.
+def in_english(text: str, chosen: dict[str, str] | None = None) -> str:
+    """`text` with its Chinese words replaced by English ones; `chosen` words by the sense that is given.
 
     >>> in_english("Bart在公园玩捉迷藏！")
     'Bart park play play hide-and-seek !'
     """
     if not _HAN.search(text):
         return text
-    said = _HAN.sub(lambda run: f" {_translate_run(run.group())} ", text.translate(_MARKS))
+    said = _HAN.sub(lambda run: f" {_translate_run(run.group(), chosen or {})} ", text.translate(_MARKS))
     return " ".join(said.split()) if any(map(str.isalnum, said)) else text
 
 
-def _translate_run(run: str) -> str:
-    senses = load_senses()
+def _translate_run(run: str, chosen: dict[str, str]) -> str:
+    senses = ChainMap(chosen, load_senses())
     return " ".join(filter(None, (senses.get(word, _little(word)) for word in cut_into_words(run, senses))))
 
 

@@ -1,15 +1,14 @@
-"""How likely a passage asks the persona for something, and for what: a classifier over n-grams and, in English, over
-how near it is to known lines in the layers of the bundled sentence model.
+"""How likely a passage asks the persona for something, and for what: a classifier over n-grams, and over what the
+bundled sentence model makes of each token, in Chinese of the passage word for word in English.
 
 It decides whether to ASK about what the rules leave open, and nobody ever acts by it. `train` makes it from sentences
 of the house (`lines/`), of others and of everyday talk, and sets its thresholds by lines of writers it has not seen.
 The pass through the sentence model takes 4 ms, so what the n-grams alone are sure of is not passed through it; without
-the model's file the n-grams decide. Figures: README.md of the package.
+the model's file, or the dictionary, the n-grams decide. Figures: README.md of the package.
 """
 
 import hashlib
 import logging
-import re
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,30 +16,54 @@ from pathlib import Path
 
 import numpy as np
 
-from echovessel.embeddings import layers
+from echovessel.embeddings import layers, translation
+from echovessel.language import lazy_re as re
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.language.requests.types import RequestKind
 from echovessel.process.word_caches import RecentValues
 
 logger = logging.getLogger(__name__)
 
-FILE = Path(__file__).with_name("classifier.npz")
+FILE, LINES = Path(__file__).with_name("classifier.npz"), Path(__file__).with_name("lines")
 LANGUAGES = ("en", "zh")
 KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, RequestKind.WISH, RequestKind.NAME)
 UNLIKELY = -9.0
 MAX_CACHED = 256
+LAYERS = (3, 5, 6)  # of the sentence model
+TOLD_BY_TOKENS = 0.3  # how much what the sentence model's tokens tell counts beside the n-grams
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
 # What is written short in chats is read as what it stands for.
-_LONG = dict(
-    re.findall(
-        r"(\S+):(\S+)",
-        "u:you ur:your r:are pls:please plz:please dont:don't thx:thanks w:with 2:to 4:for rmbr:remember abt:about "
-        "msgs:messages msg:message n:and nxt:next dnt:don't im:i'm ive:i've cant:can't wont:won't doesnt:doesn't "
-        "didnt:didn't isnt:isn't wasnt:wasn't thats:that's its:it's hes:he's shes:she's ya:you k:ok b:be bc:because "
-        "cuz:because tmrw:tomorrow smth:something every1:everyone id:i'd ill:i'll tho:though y:why",
-    )
+_SHORT = (
+    "u:you ur:your r:are pls:please plz:please dont:don't thx:thanks w:with 2:to 4:for rmbr:remember abt:about "
+    "msgs:messages msg:message n:and nxt:next dnt:don't im:i'm ive:i've cant:can't wont:won't doesnt:doesn't "
+    "didnt:didn't isnt:isn't wasnt:wasn't thats:that's its:it's hes:he's shes:she's ya:you k:ok b:be bc:because "
+    "cuz:because tmrw:tomorrow smth:something every1:everyone id:i'd ill:i'll tho:though y:why"
 )
+_LONG = dict(pair.split(":") for pair in _SHORT.split())
+
+
+@dataclass(frozen=True)
+class Reader:
+    """Reads the tokens of a passage: what it looks at in them, and how strongly any of them shows each sign."""
+
+    signs: np.ndarray  # of a token, by its states
+    bias: np.ndarray  # of the signs
+    looks: np.ndarray  # which tokens are looked at, by their signs
+    told: np.ndarray  # what is seen in them, as much for each look
+    verdict: np.ndarray  # for each kind, and for none; the last row is added
+
+    def scores(self, states: np.ndarray) -> np.ndarray:
+        """Of each kind how much likelier it is than that nothing is asked."""
+        signs = np.maximum(0, states @ self.signs + self.bias)
+        looks = signs @ self.looks
+        looks = np.exp(looks - looks.max(0))
+        looks /= looks.sum(0)
+        told = (signs @ self.told).reshape(len(signs), looks.shape[1], -1)
+        seen = np.einsum("tl,tlw->lw", looks, told).ravel()
+        verdict = np.concatenate([seen, signs.max(0), [1]]) @ self.verdict
+        odds: np.ndarray = verdict[:-1] - verdict[-1]
+        return odds
 
 
 @dataclass(frozen=True)
@@ -54,7 +77,7 @@ class Model:
     likely: float  # from this score on the persona asks
     likely_by_ngrams: float  # the same, where n-grams alone decide
     unlikely: float  # below this the n-grams are sure
-    nearness: layers.Nearness | None  # English alone: the sentence model reads no Chinese
+    readers: Sequence[Reader]  # they were trained alike, and their mean counts
 
 
 def language_of(text: str) -> str:
@@ -86,22 +109,34 @@ def _likelihoods(text: str) -> np.ndarray:
         return known
     model = load()[language_of(text)]
     scores = _by_ngrams(text, model)
-    if model.nearness is None:
-        likely = scores - model.likely_by_ngrams
-    elif scores.max() < model.unlikely:
+    if scores.max() < model.unlikely:
         likely = np.full(len(KINDS), UNLIKELY)
     else:
         try:
-            likely = scores + model.nearness.scores(layers_of([text]))[0] - model.likely
-        except (OSError, ValueError, KeyError) as error:
+            [states] = states_of([text])
+            likely = scores + TOLD_BY_TOKENS * told_by_tokens(states, model.readers) - model.likely
+        except (OSError, ValueError, KeyError, translation.DictionaryUnavailable) as error:
             logger.error("requests are heard without the sentence model: %s", type(error).__name__)
             likely = scores - model.likely_by_ngrams
     _recent.update({key: likely})
     return likely
 
 
-def layers_of(texts: Sequence[str]) -> np.ndarray:
-    return layers.encode([text.replace("\x00", " ") for text in texts])
+def states_of(texts: Sequence[str]) -> list[np.ndarray]:
+    """Of each prepared text what the sentence model makes of its tokens."""
+    glossed = [translation.in_english(text, _words_of_requests()) for text in texts]
+    return layers.states_of_tokens([text.replace("\x00", " ") for text in glossed], LAYERS)
+
+
+@cache
+def _words_of_requests() -> dict[str, str]:
+    rows = (LINES / "gloss.zh.tsv").read_text(encoding="utf-8").splitlines()
+    return dict(row.split("\t") for row in rows if not row.startswith("#"))
+
+
+def told_by_tokens(states: np.ndarray, readers: Sequence[Reader]) -> np.ndarray:
+    mean: np.ndarray = np.mean([reader.scores(states) for reader in readers], axis=0)
+    return mean
 
 
 def _by_ngrams(text: str, model: Model) -> np.ndarray:
@@ -163,7 +198,6 @@ def load() -> dict[str, Model]:
         }
 
 
-GAMMA = 0.5
 _recent: RecentValues[np.ndarray] = RecentValues(MAX_CACHED)  # by digest of the text
 
 
@@ -177,14 +211,10 @@ def unpack(parts: Mapping[str, np.ndarray]) -> Model:
         likely=likely,
         likely_by_ngrams=likely_by_ngrams,
         unlikely=unlikely,
-        nearness=layers.Nearness(
-            mean=parts["mean"].astype(np.float32),
-            projection=parts["projection"] * parts["projection_scale"].astype(np.float32),
-            centres=parts["centres"] * parts["centre_scale"].astype(np.float32),
-            centre_weights=parts["centre_weights"].astype(np.float32),
-            gamma=GAMMA,
-            bias=parts["near_bias"],
-        )
-        if "centres" in parts
-        else None,
+        readers=[
+            Reader(signs * scale, *(part.astype(np.float32) for part in rest))
+            for signs, scale, *rest in zip(
+                *(parts[name] for name in ("signs", "sign_scale", "sign_bias", "looks", "told", "verdict")), strict=True
+            )
+        ],
     )

@@ -4,7 +4,7 @@
 stands for some of the sentences that it makes. Beside them it is trained with tables of the tests (those that the rules
 were written with, never those set aside) and with the everyday messages and cries of `chat/care/lines`. Its thresholds
 are set by the writers' lines, each writer's read by a classifier that had none of them. The same lines make the same
-file. scikit-learn and scipy are needed here and nowhere else.
+file. scikit-learn, scipy and torch are needed here and nowhere else.
 """
 
 import hashlib
@@ -18,25 +18,26 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from scipy import linalg
+import torch
 from sklearn.linear_model import Ridge
+from torch import nn
+from torch.nn import functional
 
-from echovessel.embeddings import layers
 from echovessel.language.ngrams import in_bytes, matrix, rarity_of
 from echovessel.language.requests import classifier, read_by_rule
 from echovessel.language.requests.clauses import prepare
 
-LINES = Path(__file__).with_name("lines")
+ASKING = ("seventh", "eighth")  # writers of requests, and of what looks like them, among the everyday messages
 TABLES, CARE = Path("tests/echovessel/language/requests"), Path("chat/care/lines")
 SENTENCES = 4  # of each pattern
 # How much a line of each source counts.
 WRITERS, TABLE, PATTERN, EVERYDAY, CRY = 2.0, 1.0, 0.3, 0.3, 0.1
-NEAR = 600  # everyday messages to which nearness is measured
-FROM_LAYER, DIMENSIONS = 4, 128  # of the sentence model
 COMMON = 200  # words that the frame of a sentence keeps
 PENALTY = 0.3
-ASKED_ABOUT = {"en": 0.05, "zh": 0.03}  # of look-alikes by a writer it has not seen
-LOST = 0.03  # of requests by such a writer that the n-grams alone may let go
+SIGNS, LOOKS, TOLD = 64, 8, 16  # of a reader
+READERS, EPOCHS, BATCH, RATE, DECAY, DROPPED = 3, 8, 48, 1e-3, 1e-2, 0.3
+ASKED_ABOUT = {"en": 0.08, "zh": 0.08}  # of look-alikes by a writer it has not seen
+LOST = 0.01  # of requests by such a writer that the n-grams alone may let go
 _CHOICE = re.compile(r"\(([^()]*)\)|\{(\w+)\}")
 
 
@@ -46,16 +47,17 @@ class Example:
     text: str
     weight: float
     writer: str = ""
-    is_near: bool = True  # whether nearness to it is measured
+    is_read: bool = True  # whether its tokens are
 
 
 def main() -> None:
+    torch.set_num_threads(1)
     parts = {"lines": np.array(fingerprint())}
     for language in classifier.LANGUAGES:
         examples = [example for example in read_examples(language) if example.text.strip()]
-        vectors = vectors_of(examples) if language == "en" else None
-        thresholds = thresholds_by_unseen_writers(examples, vectors, language)
-        trained = train(examples, vectors, thresholds)
+        states = states_of(examples)
+        thresholds = thresholds_by_unseen_writers(examples, states, language)
+        trained = train(examples, states, thresholds)
         parts |= {f"{language}.{name}": part for name, part in trained.items()}
     np.savez_compressed(classifier.FILE, **parts)  # type: ignore[arg-type]
     sys.stdout.write(f"{classifier.FILE.name}: {classifier.FILE.stat().st_size:,} bytes\n")
@@ -63,13 +65,13 @@ def main() -> None:
 
 def fingerprint() -> str:
     """The SHA-256 of `lines/`, to tell whether a classifier was trained with these."""
-    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(LINES.iterdir()))).hexdigest()
+    return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(classifier.LINES.iterdir()))).hexdigest()
 
 
 def train(
-    examples: Sequence[Example], vectors: np.ndarray | None, thresholds: Sequence[float]
+    examples: Sequence[Example], states: Sequence[np.ndarray], thresholds: Sequence[float], readers: int = READERS
 ) -> dict[str, np.ndarray]:
-    """All parts of one language's model: what n-grams say, and what nearness adds to it."""
+    """All parts of one language's model: what n-grams say, and what the tokens tell."""
     texts = [prepare(example.text) for example in examples]
     frequent = Counter(token for text in texts for token in set(classifier.tokens(text))).most_common()
     common = [token for token, _ in sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[:COMMON]]
@@ -80,48 +82,84 @@ def train(
     weight = np.array([example.weight for example in examples])
     machine = Ridge(PENALTY, solver="sparse_cg", tol=1e-5).fit(matrix(features, rarity), asked, sample_weight=weight)
     weights, scale = in_bytes(machine.coef_.T)
-    parts = {
+    trained = [train_reader(examples, states, seed) for seed in range(readers)]
+    return {
         "common": np.array(" ".join(common)),
         "rarity": rarity.astype(np.float16),
         "weights": weights,
         "scale": scale,
         "biases": machine.intercept_,
         "thresholds": np.array(thresholds),
+        **{name: np.stack([parts[name] for parts in trained]) for name in trained[0]},
     }
-    if vectors is not None:
-        near = np.flatnonzero([example.is_near for example in examples])
-        parts |= train_nearness(vectors[near], asked[near], weight[near])
-    return parts
 
 
-def train_nearness(vectors: np.ndarray, asked: np.ndarray, weight: np.ndarray) -> dict[str, np.ndarray]:
-    mean = vectors.mean(0).astype(np.float16)
-    centred = vectors - mean.astype(np.float32)
-    # The directions in which lines differ most; each looks towards where its largest part is positive.
-    _values, axes = linalg.eigh((centred.T @ centred).astype(np.float64), driver="evr")
-    axes = axes[:, : -DIMENSIONS - 1 : -1]
-    axes *= np.sign(axes[np.abs(axes).argmax(0), np.arange(DIMENSIONS)])
-    axes /= np.sqrt(((centred @ axes) ** 2).sum(1).mean())
-    projection, projection_scale = in_bytes(axes)
-    centres, centre_scale = in_bytes(centred @ (projection * projection_scale).astype(np.float32))
-    points = (centres * centre_scale.astype(np.float32)).astype(np.float64)
-    squares = (points * points).sum(1)
-    kernel = np.exp(-classifier.GAMMA * np.maximum(0, squares[:, None] + squares - 2 * points @ points.T))
-    kernel[np.diag_indices(len(kernel))] += PENALTY / weight
-    bias = np.average(asked, axis=0, weights=weight)
-    return {
-        "mean": mean,
-        "projection": projection,
-        "projection_scale": projection_scale,
-        "centres": centres,
-        "centre_scale": centre_scale,
-        "centre_weights": linalg.solve(kernel, asked - bias, assume_a="pos").astype(np.float32),
-        "near_bias": bias,
-    }
+class Network(nn.Module):
+    """The `classifier.Reader` while it learns; `middle` and `spread` of the states are taken into its signs."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.signs = nn.Linear(width, SIGNS)
+        self.looks = nn.Linear(SIGNS, LOOKS, bias=False)
+        self.told = nn.Linear(SIGNS, LOOKS * TOLD, bias=False)
+        self.verdict = nn.Linear(SIGNS + LOOKS * TOLD, len(classifier.KINDS) + 1)
+        self.drop = nn.Dropout(DROPPED)
+
+    def forward(self, states: torch.Tensor, is_token: torch.Tensor) -> torch.Tensor:
+        beyond = ~is_token[:, :, None]
+        signs = self.drop(torch.relu(self.signs(self.drop(states))))
+        looks = self.looks(signs).masked_fill(beyond, -1e4).softmax(1)
+        told = self.told(signs).view(*signs.shape[:2], LOOKS, TOLD)
+        seen = (looks[..., None] * told).sum(1).flatten(1)
+        verdict: torch.Tensor = self.verdict(torch.cat([seen, signs.masked_fill(beyond, -1e4).max(1).values], 1))
+        return verdict
+
+    def parts(self, middle: np.ndarray, spread: np.ndarray) -> dict[str, np.ndarray]:
+        learnt = {name: values.detach().numpy().T for name, values in self.named_parameters()}
+        signs, scale = in_bytes(learnt["signs.weight"] / spread[:, None])
+        return {
+            "signs": signs,
+            "sign_scale": scale,
+            "sign_bias": learnt["signs.bias"] - middle @ (signs * scale),
+            "looks": learnt["looks.weight"].astype(np.float16),
+            "told": learnt["told.weight"].astype(np.float16),
+            "verdict": np.vstack([learnt["verdict.weight"], learnt["verdict.bias"]]).astype(np.float16),
+        }
+
+
+def train_reader(examples: Sequence[Example], states: Sequence[np.ndarray], seed: int) -> dict[str, np.ndarray]:
+    torch.manual_seed(seed)
+    chance = np.random.RandomState(seed)
+    read = np.array([at for at, example in enumerate(examples) if example.is_read])
+    kinds = [*classifier.KINDS, "none"]
+    right = torch.tensor([kinds.index(example.kind) for example in examples])
+    # Everyday talk and tables of the house count less than what people wrote.
+    weight = torch.tensor([1.0 if example.writer else 0.6 for example in examples])
+    some = np.concatenate([states[at] for at in read[::7]]).astype(np.float32)
+    middle, spread = some.mean(0), some.std(0) + 1e-3
+    network = Network(len(middle))
+    steps = EPOCHS * (len(read) // BATCH + 2)
+    optimizer = torch.optim.AdamW(network.parameters(), RATE, weight_decay=DECAY)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.15)
+    for _ in range(EPOCHS):
+        # Lines of about the same length are read together.
+        order = sorted(chance.permutation(read), key=lambda at: len(states[at]) + chance.randint(4))
+        batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
+        for number in chance.permutation(len(batches)):
+            batch = batches[number]
+            rows = [torch.from_numpy((states[at].astype(np.float32) - middle) / spread) for at in batch]
+            is_token = nn.utils.rnn.pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in rows], True)
+            verdicts = network(nn.utils.rnn.pad_sequence(rows, True), is_token)
+            loss = functional.cross_entropy(verdicts, right[batch], reduction="none", label_smoothing=0.05)
+            optimizer.zero_grad()
+            (loss * weight[batch]).mean().backward()
+            optimizer.step()
+            schedule.step()
+    return network.parts(middle, spread)
 
 
 def thresholds_by_unseen_writers(
-    examples: Sequence[Example], vectors: np.ndarray | None, language: str
+    examples: Sequence[Example], states: Sequence[np.ndarray], language: str
 ) -> tuple[float, float, float]:
     """From which score on the persona asks, the same by n-grams alone, and below which they are sure; how writers are
     heard whose lines were not trained with is told beside."""
@@ -129,13 +167,13 @@ def thresholds_by_unseen_writers(
     for writer in sorted({example.writer for example in examples} - {""}):
         seen = [at for at, example in enumerate(examples) if example.writer != writer]
         unseen = [at for at, example in enumerate(examples) if example.writer == writer]
-        trained = train([examples[at] for at in seen], None if vectors is None else vectors[seen], (0, 0, 0))
+        trained = train([examples[at] for at in seen], [states[at] for at in seen], (0, 0, 0), readers=1)
         model = classifier.unpack(trained)
         rows = [classifier.features(prepare(examples[at].text), model.common) for at in unseen]
         scores = matrix(rows, model.rarity) @ model.weights + model.biases
         by_ngrams.append(scores)
-        near = 0.0 if vectors is None or model.nearness is None else model.nearness.scores(vectors[unseen])
-        whole.append(scores + near)
+        told_by_tokens = np.stack([classifier.told_by_tokens(states[at], model.readers) for at in unseen])
+        whole.append(scores + classifier.TOLD_BY_TOKENS * told_by_tokens)
         told += [(writer, examples[at].kind) for at in unseen]
     kinds = np.array([kind for _, kind in told])
     is_none = kinds == "none"
@@ -154,24 +192,27 @@ def thresholds_by_unseen_writers(
     return likely, likely_by_ngrams, unlikely
 
 
-def vectors_of(examples: Sequence[Example]) -> np.ndarray:
-    """What the sentence model makes of each example to which nearness is measured; nothing of the others."""
-    near = [at for at, example in enumerate(examples) if example.is_near]
-    vectors = np.zeros((len(examples), layers.DIMENSION - FROM_LAYER * layers.WIDTH), dtype=np.float32)
-    vectors[near] = classifier.layers_of([prepare(examples[at].text) for at in near])[:, FROM_LAYER * layers.WIDTH :]
-    return vectors
+def states_of(examples: Sequence[Example]) -> list[np.ndarray]:
+    """What the sentence model makes of the tokens of each example that is read; nothing of the others."""
+    read = [at for at, example in enumerate(examples) if example.is_read]
+    states = [np.zeros((0, 0), dtype=np.float16)] * len(examples)
+    for start in range(0, len(read), 256):
+        some = read[start : start + 256]
+        made = classifier.states_of([prepare(examples[at].text) for at in some])
+        for at, each in zip(some, made, strict=True):
+            states[at] = each.astype(np.float16)
+    return states
 
 
 def read_examples(language: str) -> list[Example]:
     chance = random.Random(language)
     everyday = [text for text in _care("harmless", language) if not read_by_rule(text)]
-    near = set(chance.sample(everyday, NEAR))
-    examples = [Example("none", text, EVERYDAY, is_near=text in near) for text in everyday]
-    examples += [Example("none", text, CRY, is_near=False) for text in _care("cries", language)]
+    examples = [Example("none", text, EVERYDAY) for text in everyday]
+    examples += [Example("none", text, CRY, is_read=False) for text in _care("cries", language)]
     for kind, text in sorted({*_patterns(language, chance)}):
-        examples.append(Example(kind, _as_people_write(kind, text, everyday, chance), PATTERN, is_near=False))
+        examples.append(Example(kind, _as_people_write(kind, text, everyday, chance), PATTERN, is_read=False))
     examples += [Example(kind, text, TABLE) for kind, text in _tables(language)]
-    for line in (LINES / f"written.{language}.tsv").read_text(encoding="utf-8").splitlines():
+    for line in (classifier.LINES / f"written.{language}.tsv").read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             writer, kind, text = line.split("\t")
             examples.append(Example(kind.removesuffix("_this"), text, WRITERS, writer))
@@ -181,7 +222,7 @@ def read_examples(language: str) -> list[Example]:
 def _patterns(language: str, chance: random.Random) -> Iterator[tuple[str, str]]:
     slots: dict[str, str] = {}
     kind = ""
-    for line in (LINES / f"{language}.txt").read_text(encoding="utf-8").splitlines():
+    for line in (classifier.LINES / f"{language}.txt").read_text(encoding="utf-8").splitlines():
         if line.startswith("["):
             kind = line.strip("[]")
         elif kind == "slots" and " = " in line:
@@ -216,7 +257,7 @@ def _as_people_write(kind: str, text: str, everyday: list[str], chance: random.R
 
 def _care(name: str, language: str) -> list[str]:
     lines = (CARE / f"{name}.{language}.tsv").read_text(encoding="utf-8").splitlines()
-    return [line.split("\t")[2] for line in lines if line and not line.startswith("#")]
+    return [line.split("\t")[2] for line in lines if line and not line.startswith(("#", *ASKING))]
 
 
 def _tables(language: str) -> Iterator[tuple[str, str]]:
