@@ -9,6 +9,7 @@ from echovessel.language.requests import chinese, correcting, english
 from echovessel.language.requests.classifier import likeliest_place, likely_kind
 from echovessel.language.requests.clauses import is_other_voice, sentences
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
+from echovessel.language.tokenizer import is_function_word
 
 _I = re.IGNORECASE
 _HAN = re.compile(r"[\u3400-\u9fff]")
@@ -19,53 +20,85 @@ LEANING = 0.3  # what the grammar leans to for a correction may be so much less 
 
 _ABOUT_MEMORY = re.compile(
     r"\b(?:f[or]+g[eo]t\w*|un\w+|ignore|pretend|never (?:heard|happened|said)|off the record|memory|vanish\w*|"
-    r"disappear\w*|eras\w+|delet\w+|remov\w+|wip(?:e|ing)|purg\w+|scrub\w*|strik(?:e|ing)|scratch|discard\w*|"
-    r"bin|ditch\w*|dump\w*|drop\w*|lose|clear\w*|gone|(?:get(?:ting)? rid|let(?:ting)? go|take out|throw away) of|"
-    r"remember\w*|memori[sz]\w*|stor(?:e|ing)|sav(?:e|ing)|record\w*|keep(?:ing)?|kept|hold(?:ing)? on(?: ?to)?|"
-    r"log|not(?:e|ing)|(?:writ|jot|not)\w+ down|struck|wipe\w*|reset|hang(?:ing)? on(?: ?to)?|let(?:ting)? go|undo|"
-    r"(?:don'?t|not|no longer) (?:\w+ ){0,2}(?:have|know|hold)(?! to))\b|"
-    r"忘[了掉记干净光]*|删[了掉除去]*|抹[掉去了]*|清[除空掉理零]*|擦[掉去]*|去掉|移除|划掉|销掉?|撤[回了掉]*|翻篇|作废|作数|"
-    r"记[住着下录得]*|保[存留]|存[着下]*|留[着下]*|别|不要|不用|不许|莫|收回|入账|听[过完]|当.{0,8}[没不]|wipe|delete",
+    r"disappear\w*|eras\w+|delet\w+|remov\w+|wip(?:e|ing)|purg\w+|scrub\w*|strik(?:e|ing)|scra(?:tch|p)|discard\w*|"
+    r"bin|ditch\w*|dump\w*|drop\w*|lose|clear\w*|gone|(?:get(?:ting)? (?:rid|shot)|let(?:ting)? go|take out|"
+    r"throw away|clean out) of|clean out|trash|toss|chuck|have no idea|remember\w*|memori[sz]\w*|stor(?:e|ed|ing)|"
+    r"sav(?:e|ed|ing)|record\w*|keep(?:ing)?|kept|hold(?:ing)? on(?: ?to)?|log|not(?:e|ing)|(?:writ|jot|not)\w+ down|"
+    r"struck|wipe\w*|reset|hang(?:ing)? on(?: ?to)?|let(?:ting)?(?: \w+){0,2} go|undo|retain\w*|regist\w+|(?:don'?t|"
+    r"not|no longer) (?:\w+ ){0,4}(?:have|know|hold)(?! to))\b|忘[了掉记干净光]*|删[了掉除去]*|抹[掉去了]*|"
+    r"清[除空掉理零]*一?清?|擦[掉去]*|去掉|移除|划掉|销掉?|撤[回了掉]*|翻篇|不?作[废数]|消失|弄没|[丢倒][了掉]|"
+    r"记[住着下录得]*|保[存留]|存[着下]*|留[着下底]*|收着|别|不要|不用|不许|莫|收回|入账|听[过完]|当.{0,8}[没不]",
     _I,
 )
 _AROUND = re.compile(
-    r"^(?:(?:please|pls|about|every\w*|any\w*|all|that|to|the|of|from|on|with|whole|bits?|things?|stuff|parts?|"
-    r"business|story|matter|don't|dont|can|could|you|u|i|want|just|"
-    r"(?:you've |you )?(?:got|have|know|keep)|i (?:said|told you)|out|up)\b\s*)+|^(?:把|请|麻烦|帮我|关于|的|给我|都|"
-    r"跟你说的|你记的|那些)+|"
-    r"[\s.,!?]+$|^[\s.,!?]+|(?:(?:,? (?:now|pls|please|will you|would you|from (?:your|ur) \w+)))+$|(?:吧|了|掉|的|"
-    r"都|行吗|好吗|从你\w{0,3})+$",
+    r"^(?:(?:please|pls|kindly|mate|hey|sorry|ok|i|i'd|id|you|u|we|ya|can|could|would|want|wish|rather|prefer|like|"
+    r"need|no|longer|point|to|for|have|had|know|about|abt|every\w*|any\w*|all|that|the|of|from|on|with|whole|bits?|"
+    r"things?|stuff|parts?|info\w*|details?|business|story|matter|don'?t|just|you've|got|keep|whatever|what|said|told|"
+    r"down|out|up)\b\W*)+|^(?:把|请|麻烦|帮我|替我|关[于於]|有关|的|给我|都|跟|和|我?(?:之前|上次)?(?:我)?(?:跟|和|"
+    r"对)?你(?:说|讲|提|骂)过?的?|你(?:手里|记|知道|存|那[里儿])的?|那些|之前|上次)+|(?:\W*\b(?:now|pls|please|will|"
+    r"would|you|from|your|ur|memory|notes?|file|side|i'd|id|like|can|could|should\w*|shouldn'?t|need\w*|be|to|go|on|"
+    r"in|out|with|any ?more|either|too|ok|thanks?|though?|is|are|was|for|then)\b)+\W*$|\W+$|^(?:'\w+)?\W+|(?:吧|了|掉|"
+    r"的|都|全部?|行吗|好吗|可以|帮我|替我|给|你|您|也|就|请|能|要|不|有关|相关|从你\w{0,3})+$",
     _I,
 )
 _POINTS = re.compile(
-    r"(?:(?:what|that|this|it|them|the|last|one|bit|part|thing|line|message|i|just|said|told|wrote|you|please|pls|"
-    r"can|could|would|want|out|of|your|memory|any|off|record|between|us|and|me|take|strike|leave|get|from|gone)\W*)+|"
-    r"(?:这|那|刚|才|刚刚|上|面|我|你|说|的|话|句|条|段|个|件|些|事|情|它|就|先|也|吧|行吗|能不能|可以|请|麻烦|帮|"
-    r"给)+",
+    r"(?:(?:what|that|this|it|them|the|last|one|bit|part|thing|line|message|i|just|said|told|wrote|you|please|pls|can|"
+    r"could|would|want|out|of|your|memory|any|off|record|between|us|and|me|take|strike|leave|get|from|gone)\W*)+|"
+    r"(?:这|那|刚|才|刚刚|上|面|我|你|说|的|话|句|条|段|个|件|些|事|情|它|就|先|也|吧|行吗|能不能|可以|请|麻烦|帮|给)+",
     _I,
+)
+# "Off the record", "don't save that": this message is meant, or the one before.
+_POINTING = re.compile(
+    r"\b(?:off the (?:record|books?)|between (?:us|you and me|ourselves)|not for the (?:record|book|memory|file)\w*|"
+    r"wrong (?:chat|person|window)|(?:was|is)n'?t (?:meant )?for you|meant (?:that )?for my|(?:pretend|forget|"
+    r"act like) (?:i|you) (?:did|never|had|said|asked)\w*|you (?:never|didn'?t) (?:hear|see|read)\w*|(?:this|"
+    r"that)(?: one| bit| part| last \w+)? (?:stays?|dies|goes nowhere|be not|is not|isn'?t|needn'?t|to stay)|(?:the|"
+    r"that|my) last (?:one|thing|bit|part|line|message|text)|(?:what|that thing) i(?:'ve)? just \w+|none of (?:this|"
+    r"that)|(?:\w+) (?:(?:of )?(?:this|that|it)|this in|that in)(?: (?:one|bit|part|last \w+|away|down|after\w*|too|"
+    r"though?|please|pls|anywhere|ok|at all|either|then|to yourself|out|off))*\s*(?=$|[,.:;!?]|\bit was\b|\bi was\b))|"
+    r"(?:^|[，,。：\s把将给存记留])(?:这|那)(?:话|句|条|段|个|事)(?!.{0,8}的)|上[一面]?[条句段]|刚[才刚]|[撤收]回|"
+    r"当我?没|不留|不入|不作数|就咱[俩们]|别往外|阅后即焚|发错",
+    _I,
+)
+_BEFORE = re.compile(
+    r"\b(?:(?:last|previous) \w+|just (?:said|told|wrote|typed|sent|texted|now)|wrong (?:chat|person|window)|"
+    r"(?:was|is)n'?t (?:meant )?for you|meant for)\b|上[一面]?[条句段]|刚[才刚]|[撤收]回|那[条句段]|发错",
+    _I,
+)
+_MIN_TOLD = 12  # letters beside "off the record" that tell something; characters of Chinese count double
+_NAME_WORD = (
+    r"(?:(?-i:(?:Dr|Mrs?|Ms|Miss|Mister|Doctor|Aunt(?:ie|y)?|Uncle|Mama|Papa|Nurse|Captain|Prof\w*)\.? [A-Z])[\w'-]*|"
+    r"[a-z][\w'-]*)"
 )
 _NAME = re.compile(
-    r"\b(?:call(?:s|ing)?(?: me)?|(?:go|goes|going|known|address\w*|refer\w*)(?: to)?(?: me)? (?:by|as)|"
-    r"name(?:'s| is| to)|it'?s|i'?m|i am|say|use|prefer|just|only|to)[ ,]+(?:just |to be |being |called )*[\"“']?"
-    r"(?P<en>(?!(?:me|my|the|an?|if|when|it|that|not|by|going|now|the|called|you|this|your|so|just)\b)"
-    r"(?:(?-i:(?:Dr|Mrs?|Ms|Miss) [A-Z][\w'-]*)|[a-z][\w'-]*))|"
-    r"^\W*(?P<first>(?-i:(?!I\b)(?:(?:Dr|Mrs?|Ms|Miss)\.? )?[A-Z])[\w'-]*"
-    r"(?= (?:is|will|would|to|please|suits|it is)\b))|"
-    r"(?<![别要许准])(?:叫|喊|称呼?|唤|管)(?:我|人家|声|一声|作|为)*+(?:叫)?"
-    r"(?P<zh>[A-Za-z][\w ]*|[\u3400-\u9fff]{1,5}?)(?=吧|就|便|即|呗|得了|$|好了|啦|哦|[，,。！! ])|"
-    r"(?:名字?是|姓|叫)(?!我|人家)(?P<own>[\u3400-\u9fff]{1,3}?|[A-Za-z]\w*)(?=[，,。！! ]|$)",
+    rf"\b(?:call(?:s|ed|ing)?(?: me)?|(?:goes?|going|known|address\w*|refer\w*|"
+    rf"shorten\w*)(?: it)?(?: to)?(?: me)? (?:by|as|to)|name(?:'s| is| to)|it'?s|i'?m|i am|say|use|prefer|just|only|"
+    rf"plain|(?:go|stick) with|make (?:it|that)|can i be|says?|back to)[ ,]+(?:(?:just|to be|being|called|plain|only|"
+    rf"simply|now|me|my \w+|name|please|is|then|use)\b[ ,]+)*[\"“']?(?P<en>{_NAME_WORD})|"
+    rf"^\W*(?P<first>{_NAME_WORD})(?= (?:is (?:fine|grand|ok\w*|good|enough|plenty|what)|will do|would do|to (?:you|"
+    rf"my friends|everyone)|please|only|suits)\b|,? if you please)|, (?P<last>{_NAME_WORD}) to (?:you|my friends)\b|"
+    rf"\bso (?:just )?(?P<so>(?-i:[A-Z])[\w'-]*)|(?<![别要许准才])(?:叫|喊|称呼?|唤|管|当)(?:我|人家|声|一声|作|为|做|"
+    rf"是)*+(?:叫)?[“\"「]?(?P<zh>[A-Za-z][A-Za-z .'-]*|[\u3400-\u9fff]{{1,5}}?)(?=[”\"」]|吧|就|便|即|呗|得了|成|$|"
+    rf"好了|啦|哦|ok|[，,。！! 、])|(?:名字?是|[姓名]叫|法名|改[成叫为]|改一下：|我[叫系是]|这么写：|单名一个“)(?!我|"
+    rf"人家)(?P<own>阿?[A-Za-z][A-Za-z'-]*|[\u3400-\u9fff]{{1,3}}?)(?=[，,。！!”、 ]|$)",
     _I,
 )
+_OTHER_WORDS = (
+    "hi hello hey use whatever sweetie trans patients us throw me name nickname names honest fine ok okay one once "
+    "that this what when somebody somebody's someone someone's everyone nobody trying asking saying sure so glad sorry "
+    "going getting called quite tired back work here there both either anything something initials surname first last"
+)
+_NO_NAME_ZH = re.compile(r"我|过|惯了?|你|名字?|全名|别|什么|人|单字|的|这个|一样|前面|后面")
 _NOT_SO = re.compile(
-    r"\b(?:don'?t|do not|never|stop|quit|no more|without) (?:\w+ ){0,2}?(?:call|us|say|writ|nam)\w*|"
-    r"(?:别|不要|不许|莫|勿)[^，。！ ]{0,5}[叫喊称]",
+    r"\b(?:don'?t|do not|never|stop|quit|no more|without|not|less of|drop|lose|leave out|skip|isn'?t|"
+    r"been) (?:\w+ ){0,2}?(?:call\w*|us|say\w*|writ\w*|nam\w*|the|a|[\"'“])|(?:别|不要|不许|莫|"
+    r"勿)[^，。！ ]{0,5}[叫喊称]",
     _I,
 )
 _WHEN = re.compile(
     r"\b(?:next time|when(?:ever)?|if|every ?time|any ?time|once) (?:i|i'm|i've|we|my|it|things|someone|"
-    r"(?-i:[A-Z])\w+)\b[^,.!?:;\n]{1,80}|"
-    r"(?:下次|每次|每当|如果|要是|一旦|当|等|以后)?[^，,。！？：:\n]{0,6}我[^，,。！？：:\n]{1,30}?(?:的时候|的话)|"
-    r"(?:我)?一[^，,。！？：:\n]{1,8}(?=就)",
+    r"(?-i:[A-Z])\w+)\b[^,.!?:;\n]{1,80}|(?:下次|每次|每当|如果|要是|一旦|当|等|"
+    r"以后)?[^，,。！？：:\n]{0,6}我[^，,。！？：:\n]{1,30}?(?:的时候|的话)|(?:我)?一[^，,。！？：:\n]{1,8}(?=就)",
     _I,
 )
 _MOMENT = re.compile(
@@ -104,7 +137,7 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         elif kind is RequestKind.NAME:
             fitting = [(start, end) for start, end in passage if _NAME.search(text[start:end])] or passage
         start, end = fitting[likeliest_place([text[start : end + 1] for start, end in fitting], kind)]
-        yield _request(text, kind, start, end, previous)
+        yield request_for(text, kind, start, end, previous)
 
 
 def _passages(places: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
@@ -147,18 +180,23 @@ def is_boundary(sentence: str) -> bool:
     return _FORBIDS.search(sentence) is not None and bool(matter_of(sentence))
 
 
-def _request(text: str, kind: RequestKind, start: int, end: int, previous: str) -> Request:
+def request_for(text: str, kind: RequestKind, start: int, end: int, previous: str) -> Request:
     """The sentence as a request of this kind; of a name without a subject where it only tells how not to be called."""
     if kind is RequestKind.CORRECTION and (one := correcting.read_correction(text, start, previous)):
         return replace(one, sure=False)
     words, sentence, condition = text[start:end].strip("\x00 \n\t"), text[start:end], ALWAYS
     if kind is RequestKind.FORGET:
-        words = _matter(sentence)
-        kind = kind if words else RequestKind.FORGET_THIS
+        points = _POINTING.search(sentence) and not re.search(r"\b(?:about|abt|regarding)\b|关于|有关", sentence)
+        matter = "" if points else _matter(sentence)
+        if not matter:
+            kind = RequestKind.FORGET_THIS
+            told = _ABOUT_MEMORY.sub("", _POINTING.sub("", text))
+            is_told = sum(2 if _HAN.match(sign) else sign.isalnum() for sign in told) >= _MIN_TOLD
+            words = words if is_told and not _BEFORE.search(sentence) else ""
+        else:
+            words = matter
     if kind is RequestKind.NAME:
-        forbidden = _NOT_SO.search(sentence)
-        name = _NAME.search(sentence, forbidden.end() if forbidden else 0)
-        words = next(filter(None, name.groups())) if name else ""
+        words = _name(sentence)
     if kind is RequestKind.WISH:
         condition = (chinese if _HAN.search(sentence) else english).condition_in(sentence)
     return Request(
@@ -173,14 +211,32 @@ def _request(text: str, kind: RequestKind, start: int, end: int, previous: str) 
     )
 
 
+def _name(sentence: str) -> str:
+    """How the owner wants to be called; "" where the sentence only tells how not, or in no way that is understood."""
+    forbidden = _NOT_SO.search(sentence)
+    is_spelled = re.search(r"[a-z] [A-Z][a-z]", sentence) is not None
+    for found in _NAME.finditer(sentence, forbidden.end() if forbidden else 0):
+        name = next(filter(None, found.groups())).strip()
+        is_word = (
+            _NO_NAME_ZH.search(name)
+            if _HAN.search(name)
+            else name.lower() in _OTHER_WORDS.split() or is_function_word(name)
+        )
+        if not is_word and (name[:1].isupper() or not is_spelled or _HAN.search(name)):
+            return name
+    return ""
+
+
 def _matter(sentence: str) -> str:
-    """What a sentence that asks to forget is about: the longest piece beside the verb, in its clause or in another; ""
-    where it only points."""
+    """What a sentence that asks to forget is about: a piece beside the verb, in its clause or in another, in English
+    rather behind it, in Chinese the longest; "" where it only points."""
     clauses = sorted(
         re.split(r"[，,；;：:…]|\s(?=[\u3400-\u9fff])", sentence), key=lambda clause: not _ABOUT_MEMORY.search(clause)
     )
     for clause in clauses:
-        piece = max((_AROUND.sub("", _AROUND.sub("", piece)) for piece in _ABOUT_MEMORY.split(clause)), key=len)
-        if len(piece) > 1 and not _POINTS.fullmatch(piece):
-            return piece
+        pieces = [_AROUND.sub("", _AROUND.sub("", piece)) for piece in _ABOUT_MEMORY.split(clause)]
+        pieces = sorted(pieces, key=len, reverse=True) if _HAN.search(clause) else [*pieces[1:], pieces[0]]
+        for piece in pieces:
+            if len(piece) > 1 and not _POINTS.fullmatch(piece):
+                return piece
     return ""

@@ -14,12 +14,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from echovessel.language.requests import Request, RequestKind, classifier, read_requests
+from echovessel.language.requests import Request, RequestKind, classifier, possible, read_requests
 from tests.everyday import everyday_messages
 from tests.table import each_row
 
 HERE = Path(__file__).parent
+STORIES = Path("memory/evaluation/stories")
 MIN_HEARD, MAX_MISTAKEN = 0.95, 0.02
+MOST_ASKED_OF_A_LIFE = 0.12
 
 
 def rows(name: str) -> Iterator[tuple[str, str, str, str]]:
@@ -152,12 +154,12 @@ def test_a_reply_that_has_the_form_of_what_was_asked_for_answers_it(
 
 
 def test_without_the_sentence_model_n_grams_decide(monkeypatch: pytest.MonkeyPatch) -> None:
-    def missing(_texts: object) -> np.ndarray:
+    def missing(*_texts: object) -> np.ndarray:
         raise FileNotFoundError
 
     asked = ["please scrub everything about Tom from your notes", "把阿强的事从你的记忆里抹掉吧"]
     told = ["my dad keeps bees", "楼上的猫生了四只"]
-    monkeypatch.setattr(classifier.layers, "encode", missing)
+    monkeypatch.setattr(classifier.layers, "states_of_tokens", missing)
     classifier._recent.clear()
     assert [classifier.likely_kind(text) for text in asked] == [RequestKind.FORGET] * 2
     assert [classifier.likely_kind(text) for text in told] == [None] * 2
@@ -251,6 +253,73 @@ def test_how_the_owner_wants_to_be_called_is_read_in_other_words(message: str, n
 def test_what_shall_be_forgotten_may_be_named_in_the_sentence_before(message: str, subject: str) -> None:
     one = only(message)
     assert (one.kind, one.subject.rstrip(".")) == (RequestKind.FORGET, subject)
+
+
+@each_row(
+    "message, kind, subject",
+    [
+        ("mate can ya ditch the betting account details, i've self excluded", "forget", "betting account details"),
+        ("i no longer wish for you to know my religion", "forget", "my religion"),
+        ("scratch what i just said about nani", "forget", "nani"),
+        ("job applications can go now, i got one!", "forget", "job applications"),
+        ("this stays between us ok", "forget_this", ""),
+        ("delete that last message it was meant for my cousin", "forget_this", ""),
+        ("Off the record: I'm looking for another job.", "forget_this", "Off the record: I'm looking for another job"),
+        ("我家门牌号给抹了吧", "forget", "我家门牌号"),
+        ("贷款那事你忘了吧", "forget", "贷款那事"),
+        ("上一条阅后即焚", "forget_this", ""),
+        ("这话出我口入你耳，别存，我欠了八万", "forget_this", "这话出我口入你耳，别存，我欠了八万"),
+    ],
+)
+def test_what_may_be_asked_to_be_forgotten_is_named_or_pointed_at(message: str, kind: str, subject: str) -> None:
+    sentence = message.rstrip(".!")
+    one = possible.request_for(message, RequestKind.FORGET, 0, len(sentence), "")
+    assert (one.kind.value, one.subject) == (kind, subject)
+
+
+@each_row(
+    "message, name",
+    [
+        ("Joanna on paper, Jo to you", "Jo"),
+        ("it's Doctor Hale now, defended on Friday", "Doctor Hale"),
+        ("go with tim, timothy is for my mother", "tim"),
+        ("You write Catherine; I am Cathryn, and quite tired of it", "Cathryn"),
+        ("im trans btw, its Eli from today", "Eli"),
+        ("please not 'buddy'", ""),
+        ("call me whatever but not sweetie", ""),
+        ("跟同事一样叫我Leo吧，我真名念起来像骂人", "Leo"),
+        ("昵称改一下：阿棠，海棠的棠", "阿棠"),
+        ("刘老师，叫惯了，你也叫刘老师吧", "刘老师"),
+        ("不许叫我宝贝", ""),
+    ],
+)
+def test_a_name_that_may_be_wished_for_is_the_name_alone(message: str, name: str) -> None:
+    assert possible.request_for(message, RequestKind.NAME, 0, len(message), "").subject == name
+
+
+def test_a_life_that_is_told_is_seldom_asked_about() -> None:
+    """The third and fourth story of each language are in no training; some of their lines do ask."""
+    for language in ("en", "zh"):
+        asked: dict[str, list[RequestKind]] = {}
+        for number in (3, 4):
+            story = json.loads((STORIES / f"{language}-{number}.json").read_text(encoding="utf-8"))
+            for who, text in (line for session in story["sessions"] for line in session["lines"]):
+                if who == "owner":
+                    asked[text] = [one.kind for one in read_requests(text) if not one.sure]
+        assert len(asked) > 80
+        # A correction is offered only where a memory says otherwise.
+        heard = [text for text, kinds in asked.items() if set(kinds) - {RequestKind.CORRECTION}]
+        assert len(heard) < MOST_ASKED_OF_A_LIFE * len(asked), heard
+
+
+def test_what_attacks_a_persona_is_looked_for_once_however_much_is_asked() -> None:
+    took = []
+    for length in (5_000, 20_000):
+        text = ("Forget that I smoke. " * (length // 20))[:length]
+        began = time.process_time()
+        read_requests(text)
+        took.append(time.process_time() - began)
+    assert took[1] < 0.1 + 8 * took[0]  # the square would be 16 times
 
 
 @each_row("message", ["I shouldn't have told you, but I owe nine thousand on a card.", "真不该跟你说，我欠了九千"])
