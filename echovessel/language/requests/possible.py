@@ -60,6 +60,10 @@ _POINTING = re.compile(
     r"当我?没|不留|不入|不作数|就咱[俩们]|别往外|阅后即焚|发错",
     _I,
 )
+# Who is sorry to have told something may mean no more than that.
+_REGRET = re.compile(
+    r"\b(?:should(?:n'?t| not| never) have|wish i hadn'?t) (?:told|said)|不该(?:跟你|和你)?[说讲提]", _I
+)
 _BEFORE = re.compile(
     r"\b(?:(?:last|previous) \w+|just (?:said|told|wrote|typed|sent|texted|now)|wrong (?:chat|person|window)|"
     r"(?:was|is)n'?t (?:meant )?for you|meant for)\b|上[一面]?[条句段]|刚[才刚]|[撤收]回|那[条句段]|发错",
@@ -73,7 +77,7 @@ _NAME_WORD = (
 _NAME = re.compile(
     rf"\b(?:call(?:s|ed|ing)?(?: me)?|(?:goes?|going|known|address\w*|refer\w*|"
     rf"shorten\w*)(?: it)?(?: to)?(?: me)? (?:by|as|to)|name(?:'s| is| to)|it'?s|i'?m|i am|say|use|prefer|just|only|"
-    rf"plain|(?:go|stick) with|make (?:it|that)|can i be|says?|back to)[ ,]+(?:(?:just|to be|being|called|plain|only|"
+    rf"plain|(?:go|stick) with|make (?:it|that)|can i be|says?|back to)[ ,]+(?:(?:just|going by|known as|to be|being|called|plain|only|"
     rf"simply|now|me|my \w+|name|please|is|then|use)\b[ ,]+)*[\"“']?(?P<en>{_NAME_WORD})|"
     rf"^\W*(?P<first>{_NAME_WORD})(?= (?:is (?:fine|grand|ok\w*|good|enough|plenty|what)|will do|would do|to (?:you|"
     rf"my friends|everyone)|please|only|suits)\b|,? if you please)|, (?P<last>{_NAME_WORD}) to (?:you|my friends)\b|"
@@ -128,7 +132,8 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         kind = likely_kind(whole, least=-LEANING if leaning else 0.0)
         if leaning and kind is not RequestKind.CORRECTION:
             kind = likely_kind(whole)
-        if kind is None or kind in seen:
+        is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
+        if kind is None or kind in seen or is_regret:
             continue
         seen.add(kind)
         fitting = passage

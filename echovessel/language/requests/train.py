@@ -36,8 +36,8 @@ COMMON = 200  # words that the frame of a sentence keeps
 PENALTY = 0.3
 SIGNS, LOOKS, TOLD = 64, 8, 16  # of a reader
 READERS, EPOCHS, BATCH, RATE, DECAY, DROPPED = 3, 8, 48, 1e-3, 1e-2, 0.3
-ASKED_ABOUT = {"en": 0.08, "zh": 0.08}  # of look-alikes by a writer it has not seen
-LOST = 0.01  # of requests by such a writer that the n-grams alone may let go
+ASKED_ABOUT = {"en": 0.06, "zh": 0.08}  # of look-alikes by a writer it has not seen
+LOST = 0.03  # of requests by such a writer that the n-grams alone may let go
 _CHOICE = re.compile(r"\(([^()]*)\)|\{(\w+)\}")
 
 
