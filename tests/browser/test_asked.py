@@ -106,7 +106,7 @@ def test_open_cards_survive_a_reload_and_are_settled_in_every_tab(page: Page, ho
     expect(page.get_by_test_id("kept").first).to_contain_text("Leeds", timeout=SOON)
     say(page, "Actually Ruth lives in York.")
     expect(page.get_by_test_id("correction-card")).to_be_visible(timeout=SOON)
-    say(page, "Steer clear of the topic of kids.")
+    say(page, "Please steer clear of the topic of kids.")
     chip = page.get_by_test_id("may-be-asked")
     expect(chip).to_contain_text("the topic of kids", timeout=SOON)
     picture(page, "may-be-asked")

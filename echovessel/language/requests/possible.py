@@ -16,7 +16,7 @@ _HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_LOOKED_AT = 2_000  # characters
 MAX_SENTENCES = 12
 PASSAGE = 300  # characters that are read as one
-LEANING = 0.3  # what the grammar leans to for a correction may be so much less likely
+LEANING = 0.8  # what the grammar leans to for a correction may be so much less likely
 
 _ABOUT_MEMORY = re.compile(
     r"\b(?:f[or]+g[eo]t\w*|un\w+|ignore|pretend|never (?:heard|happened|said)|off the record|memory|vanish\w*|"
@@ -60,6 +60,12 @@ _POINTING = re.compile(
     r"当我?没|不留|不入|不作数|就咱[俩们]|别往外|阅后即焚|发错",
     _I,
 )
+# Says that something is wrong, and no more.
+_DENIAL = re.compile(
+    r"\W*(?:no+\W+|nope\W+)?(?:that|this|it)(?:'?s| is| was) (?:not (?:right|true|correct)|wrong|incorrect)\W*|"
+    r"(?:不对|不是|错了)?\W*(?:你|您)?(?:记|搞|弄|说)(?:错|混|反)了\W*",
+    _I,
+)
 # Who is sorry to have told something may mean no more than that.
 _REGRET = re.compile(
     r"\b(?:should(?:n'?t| not| never) have|wish i hadn'?t) (?:told|said)|不该(?:跟你|和你)?[说讲提]", _I
@@ -77,8 +83,8 @@ _NAME_WORD = (
 _NAME = re.compile(
     rf"\b(?:call(?:s|ed|ing)?(?: me)?|(?:goes?|going|known|address\w*|refer\w*|"
     rf"shorten\w*)(?: it)?(?: to)?(?: me)? (?:by|as|to)|name(?:'s| is| to)|it'?s|i'?m|i am|say|use|prefer|just|only|"
-    rf"plain|(?:go|stick) with|make (?:it|that)|can i be|says?|back to)[ ,]+(?:(?:just|going by|known as|to be|being|called|plain|only|"
-    rf"simply|now|me|my \w+|name|please|is|then|use)\b[ ,]+)*[\"“']?(?P<en>{_NAME_WORD})|"
+    rf"plain|(?:go|stick) with|make (?:it|that)|can i be|says?|back to)[ ,]+(?:(?:just|going by|known as|to be|being|"
+    rf"called|plain|only|simply|now|me|my \w+|name|please|is|then|use)\b[ ,]+)*[\"“']?(?P<en>{_NAME_WORD})|"
     rf"^\W*(?P<first>{_NAME_WORD})(?= (?:is (?:fine|grand|ok\w*|good|enough|plenty|what)|will do|would do|to (?:you|"
     rf"my friends|everyone)|please|only|suits)\b|,? if you please)|, (?P<last>{_NAME_WORD}) to (?:you|my friends)\b|"
     rf"\bso (?:just )?(?P<so>(?-i:[A-Z])[\w'-]*)|(?<![别要许准才])(?:叫|喊|称呼?|唤|管|当)(?:我|人家|声|一声|作|为|做|"
@@ -126,7 +132,11 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
     ][:MAX_SENTENCES]
     seen: set[RequestKind] = set()
     for passage in _passages(places):
-        leaning = [place for place in passage if correcting.read_correction(text, place[0], previous)]
+        leaning = [
+            (start, end)
+            for start, end in passage
+            if correcting.read_correction(text, start, previous) or _DENIAL.fullmatch(text, start, end)
+        ]
         # With the sign that ends it a sentence tells whether it asks.
         whole = text[passage[0][0] : passage[-1][1] + 1]
         kind = likely_kind(whole, least=-LEANING if leaning else 0.0)

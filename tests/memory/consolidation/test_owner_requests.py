@@ -151,11 +151,11 @@ def test_what_a_model_calls_a_wish_is_no_event_and_nothing_is_lost_by_what_it_ca
 
 @pytest.mark.django_db
 def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_more(mira: Persona, model: Script) -> None:
-    unsure = "Steer clear of the topic of kids."
+    unsure = "Please steer clear of the topic of kids."
     session = session_with_requests(mira, unsure)
     assert open_names(mira) == [offer.REQUESTED]
     read(session, model, [request(session.messages.latest("id"))])
-    assert (open_names(mira), lessons()) == ([], ["Steer clear of the topic of kids."])
+    assert (open_names(mira), lessons()) == ([], ["Please steer clear of the topic of kids."])
     other = session_with_requests(mira, "Leave the compliments out of it, would you?")
     assert open_names(mira) == [offer.REQUESTED]
     read(other, model, [])
@@ -164,7 +164,7 @@ def test_what_both_hear_is_a_lesson_and_what_a_model_denies_is_not_asked_any_mor
 
 @pytest.mark.django_db
 def test_memory_mode_denies_nothing_and_a_no_of_the_owner_stands(mira: Persona, model: Script) -> None:
-    session = session_with_requests(mira, "Steer clear of the topic of kids.")
+    session = session_with_requests(mira, "Please steer clear of the topic of kids.")
     read(session, model, None)
     assert open_names(mira) == [offer.REQUESTED]
     other = session_with_requests(mira, "Leave the compliments out of it, would you?")

@@ -84,12 +84,12 @@ def pause_wish(persona: Persona) -> Callable[[], Any]:
 
 
 def ask_about_wish(persona: Persona) -> Callable[[], Any]:
-    turn = create_turn(persona, "Steer clear of the topic of kids.")
+    turn = create_turn(persona, "Please steer clear of the topic of kids.")
     return lambda: turn_hooks.after_turn(turn.pk, NOW)
 
 
 def accept_wish(persona: Persona) -> Callable[[], Any]:
-    turn = finish_turn(persona, "Steer clear of the topic of kids.")
+    turn = finish_turn(persona, "Please steer clear of the topic of kids.")
     return lambda: offer.accept(persona, turn.uuid, NOW)
 
 

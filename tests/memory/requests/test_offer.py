@@ -371,7 +371,7 @@ def test_a_correction_is_made_from_its_card_by_the_form_of_the_memory_and_undone
 @each_row(
     "message, words, kind",
     [
-        ("Steer clear of the topic of kids.", "Steer clear of the topic of kids", "lesson"),
+        ("Please steer clear of the topic of kids.", "Please steer clear of the topic of kids", "lesson"),
         ("Just Sam is fine.", "Sam", "lesson"),
         ("You should know I'm deaf in one ear.", "deaf in one ear", "event"),
         ("以后不聊前任", "以后不聊前任", "lesson"),
@@ -425,7 +425,7 @@ def test_the_page_of_wishes_lists_the_questions_that_are_open(mira: Persona, cli
 
 @pytest.mark.django_db
 def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alone(mira: Persona) -> None:
-    made = ended(mira, "When I'm sad, steer clear of my father.")
+    made = ended(mira, "When I'm sad, please steer clear of my father.")
     turn_hooks.after_turn(made.pk, NOW)
     assert offer.accept(mira, made.uuid, NOW)
     lesson = ConceptNode.objects.get()
@@ -435,7 +435,7 @@ def test_a_wish_that_may_be_about_a_matter_keeps_its_condition_and_leaves_it_alo
 @pytest.mark.django_db
 def test_whoever_answers_no_question_is_not_asked_a_fourth(mira: Persona) -> None:
     for topic in ("kids", "money", "weight", "work", "church"):
-        turn_hooks.after_turn(ended(mira, f"Steer clear of the topic of {topic}.").pk, NOW)
+        turn_hooks.after_turn(ended(mira, f"Please steer clear of the topic of {topic}.").pk, NOW)
     assert len(offer.open_offers(mira)) == 3
 
 
