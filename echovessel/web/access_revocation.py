@@ -1,9 +1,9 @@
-"""Whoever may come in no longer is let out immediately: a password that changes, a sign-out, an account that is
-deactivated or deleted, a token that is revoked is published, and every socket and stream of that user, in every server
-process, looks again whether its login or token still holds (`logins`).
+"""Users who lose access are disconnected immediately. A changed password, a sign-out, a deactivated or deleted account
+and a revoked token are published; every socket and stream of that user, in every server process, then checks whether
+its login or token is still valid (`admission.Login`).
 
-A changed password also revokes the user's tokens: it is what people do when somebody else got in, and a token would be
-the way back. It does so whoever changed it, and where: the account page, the desk, `manage.py changepassword`.
+A changed password also revokes the user's tokens: people change it when somebody else got in, who could come back with
+a token. This holds wherever it is changed: the account page, the admin, `manage.py changepassword`.
 """
 
 from datetime import datetime
@@ -25,15 +25,15 @@ def stream_of(user_id: int) -> UUID:
 
 
 def publish_change(user_id: int) -> None:
-    """Have every socket and stream of this user look again, once the surrounding transaction commits."""
+    """Make every socket and stream of this user check its login once the surrounding transaction commits."""
     from echovessel.outbox import events  # noqa: PLC0415  (models exist only once the apps are ready)
 
     events.publish(stream_of(user_id), CHANGED)
 
 
 def sign_out_everywhere(user_id: int, besides: str = "") -> None:
-    """End every session of this user but the one with this key, and whatever else follows a sign-out everywhere
-    (SIGNED_OUT_EVERYWHERE). Tokens are a matter of their own (`tokens.secret.revoke_all`)."""
+    """End every session of this user except the one with the key `besides`, and call the functions in
+    SIGNED_OUT_EVERYWHERE. Tokens are revoked separately (`tokens.secret.revoke_all`)."""
     for session in _sessions_of(user_id):
         if session.session_key != besides:
             session.delete()
@@ -51,14 +51,14 @@ def _call_followers(user_id: int) -> None:
 
 
 def _sessions_of(user_id: int) -> list[Any]:
-    """What a session holds is sealed, so that each has to be opened."""
+    """All sessions are decoded, because their data is signed and has no column for the user."""
     from django.contrib.sessions.models import Session  # noqa: PLC0415
 
     return [one for one in Session.objects.all() if one.get_decoded().get("_auth_user_id") == str(user_id)]
 
 
 def connect() -> None:
-    """Watch the rows by which people come in. Called once the apps are ready."""
+    """Connect to the signals of the rows that give access. Called once the apps are ready."""
     from django.contrib.auth.models import User  # noqa: PLC0415
     from django.contrib.sessions.models import Session  # noqa: PLC0415
 
@@ -83,7 +83,7 @@ def _user_deleted(instance: Any, **_: Any) -> None:
 
 
 def _session_deleted(instance: Any, **_: Any) -> None:
-    """Signed out here or from elsewhere; the signal of signing out itself comes before the session is gone."""
+    """Publish a sign-out, here or elsewhere. Django's own signal comes before the session is deleted."""
     user_id = str(instance.get_decoded().get("_auth_user_id", ""))
     if user_id.isdecimal():
         publish_change(int(user_id))

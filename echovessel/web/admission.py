@@ -1,11 +1,11 @@
-"""Who may come in, by which way, and until when.
+"""Which sockets and logins are admitted, and for how long.
 
-A socket: only pages of this very site, or of a trusted origin, may open one. Channels' own validator compares host
-names only and lets every port in; a browser sends cookies to all ports of a host, so a socket must come from the same
-scheme, host and port as the page (OWASP ASVS 5.0 V4.4.2).
+A socket: only pages of this site or of a trusted origin may open one. Channels' own validator compares host names only
+and accepts every port; a browser sends cookies to all ports of a host, so a socket must come from the same scheme, host
+and port as the page (OWASP ASVS 5.0 V4.4.2).
 
-A login: a session or a token, which is asked again for as long as a socket or a stream lasts: logins end, tokens are
-revoked (`access_revocation`).
+A login: a session or a token, which is checked repeatedly while a socket or stream lasts, since logins end and tokens
+are revoked (`access_revocation`).
 """
 
 import logging
@@ -33,7 +33,7 @@ Application = Callable[..., Awaitable[Any]]
 
 
 class SameOrigin:
-    """Refuses a socket whose Origin is missing or foreign, before anything else looks at it."""
+    """Refuses a socket whose Origin is missing or foreign, before any other code sees it."""
 
     def __init__(self, application: Application) -> None:
         self.application = application
@@ -47,7 +47,7 @@ class SameOrigin:
 
 
 def is_ours(origin: str, host: str) -> bool:
-    """Whether a page at `origin` may open a socket at `host` (host:port, as the request names it)."""
+    """Whether a page at `origin` may open a socket at `host` (host:port, from the request)."""
     request = HttpRequest()
     request.META["HTTP_HOST"] = host
     try:
@@ -57,7 +57,7 @@ def is_ours(origin: str, host: str) -> bool:
     scheme, _colon, rest = origin.partition("://")
     if rest == host and scheme in (("https",) if settings.HTTPS else ("http", "https")):
         return True
-    # CSRF_TRUSTED_ORIGINS names it, or all subdomains of its domain (https://*.example.org), as for forms.
+    # CSRF_TRUSTED_ORIGINS lists origins, or all subdomains of a domain (https://*.example.org), as for forms.
     trusted = (each.partition("://") for each in settings.CSRF_TRUSTED_ORIGINS)
     return any(scheme == name and is_same_domain(rest, place.lstrip("*")) for name, _sep, place in trusted)
 
@@ -68,14 +68,14 @@ _active_user: Query[Any] = Query(lambda user: get_user_model().objects.filter(pk
 
 @dataclass(frozen=True)
 class Login:
-    """A user who came in by a session or by a token."""
+    """A user who is admitted by a session or by a token."""
 
     user_id: int
     session_key: str = ""
     secret: str = ""
 
     def stands(self, now: datetime) -> bool:
-        """Whether this user may still come in this way."""
+        """Whether the session or token is still valid."""
         if self.secret:
             owner = owner_of(self.secret, now)
             return owner is not None and owner.pk == self.user_id
@@ -89,9 +89,9 @@ class Login:
 
 
 def login_of(request: HttpRequest, now: datetime) -> Login | None:
-    """How the caller came in, a token before a session, or None. Raises bearer.WrongToken, bearer.LockedOut.
+    """The caller's login, by a token before a session, or None. Raises bearer.WrongToken, bearer.LockedOut.
 
-    It asks the database: from async code call it in a thread.
+    Queries the database: from async code call it in a thread.
     """
     shown = bearer.bearer_of(request, now)
     if shown is not None:

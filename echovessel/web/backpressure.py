@@ -1,8 +1,8 @@
-"""Long answers go out as fast as they are read: daphne itself takes whatever it is given into memory.
+"""Sends long answers only as fast as they are read: daphne itself buffers everything in memory.
 
-Measured for a socket (2026-11): a reader that does not read took daphne from 77 to 477 MB. Twisted, on which daphne
-stands, tells when its buffer is full, to whoever registers as the producer of an answer; that is all this does. With
-another server, which waits by itself, nothing is added.
+Measured for a socket (2026-11): a reader that does not read took daphne from 77 to 477 MB. Twisted, on which daphne is
+built, reports a full buffer to the registered producer of an answer; this module registers one. With another server,
+which applies backpressure itself, nothing is added.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ Send = Callable[[Any], Awaitable[None]]
 
 
 class FlowControlledSend:
-    """`send` for one answer, which waits while the reader is behind. Also the push producer that twisted knows."""
+    """`send` for one answer, which waits while the reader is behind. Also a push producer as defined by twisted."""
 
     def __init__(self, send: Send, answer: Any) -> None:
         self._send, self._answer = send, answer
@@ -36,7 +36,7 @@ class FlowControlledSend:
             if not self._registered and self._answer.channel is not None:
                 self._answer.registerProducer(self, True)
                 self._registered = True
-            # A reader that takes nothing for so long is gone, or means no good.
+            # A reader that takes nothing for this long is gone, or is an attacker.
             try:
                 await asyncio.wait_for(self._room.wait(), STALLED_AFTER_SECONDS)
             except TimeoutError:
@@ -53,11 +53,11 @@ class FlowControlledSend:
         self._room.set()
 
     def stopProducing(self) -> None:  # noqa: N802
-        """The connection is gone; what is sent now goes nowhere."""
+        """The connection is closed; whatever is sent now is dropped."""
         self._room.set()
 
 
 def with_flow_control(send: Send) -> Send:
-    """`send`, paced where it is daphne's: a partial whose first argument is twisted's request."""
+    """`send` with flow control if it is daphne's: a partial whose first argument is twisted's request."""
     answer = next(iter(getattr(send, "args", ())), None)
     return FlowControlledSend(send, answer) if hasattr(answer, "registerProducer") else send

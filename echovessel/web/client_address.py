@@ -1,8 +1,8 @@
-"""The address a request comes from, by which guessing of passwords and tokens is slowed down.
+"""The client address of a request, used to slow down guessing of passwords and tokens.
 
-Behind a proxy every request comes from the proxy. It adds the address it was called from at the end of X-Forwarded-For;
-what stands before that, anybody may have written. So PROXY_COUNT says how many proxies there are, and without it the
-header means nothing.
+Behind a proxy every request comes from the proxy's address. The proxy appends its caller's address to X-Forwarded-For;
+earlier entries can be forged by anybody. So PROXY_COUNT gives the number of our proxies; if it is 0, the header is
+ignored.
 """
 
 import ipaddress
@@ -12,7 +12,7 @@ from django.http import HttpRequest
 
 
 def client_address(request: HttpRequest) -> str:
-    """The address of whoever called the outermost of our proxies, or that of the connection."""
+    """The address that called the outermost of our proxies, or that of the connection."""
     direct = str(request.META.get("REMOTE_ADDR") or "")
     named = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",")]
     if not 0 < settings.PROXY_COUNT <= len(named):
@@ -21,7 +21,7 @@ def client_address(request: HttpRequest) -> str:
 
 
 def _address_in(text: str) -> str:
-    """The address in an entry of the header, which may have a port; empty where there is none.
+    """The address in an entry of the header, which may have a port; "" if there is none.
 
     >>> [_address_in(text) for text in ("192.0.2.7", "192.0.2.7:4711", "[2001:db8::7]:4711", "2001:db8::7", "unknown")]
     ['192.0.2.7', '192.0.2.7', '2001:db8::7', '2001:db8::7', '']

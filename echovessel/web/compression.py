@@ -1,9 +1,10 @@
-"""Pages travel compressed: a chat page of 60 KB is 9 KB on the wire.
+"""Compresses pages: a chat page of 60 KB is sent as 9 KB.
 
-BREACH reads a secret from the size of a compressed page that repeats words of the attacker. Django puts up to a hundred
-random bytes into each answer ("Heal The Breach", since 4.2), masks CSRF tokens anew in each page, and our searches are
-sent by POST, so that no address puts words into a page. Only whole answers of text are compressed: an event stream or
-the tokens of a reply would wait in the compressor, and downloads and files are compressed already or large.
+BREACH recovers a secret from the size of a compressed page that repeats words of the attacker. Django adds up to a
+hundred random bytes to each answer ("Heal The Breach", since 4.2) and masks CSRF tokens anew in each page, and our
+searches are sent by POST, so that no address puts words into a page. Only complete text answers are compressed: an
+event stream or the tokens of a reply would wait in the compressor, and downloads and files are compressed already or
+large.
 """
 
 from collections.abc import Callable
@@ -20,7 +21,7 @@ TEXT = ("text/html", "text/javascript", "application/json", "application/manifes
 
 @sync_and_async_middleware
 def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Compresses answers of text for those who accept gzip."""
+    """Compresses text answers for clients that accept gzip."""
     gzip = GZipMiddleware(get_response)
 
     def compress(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:

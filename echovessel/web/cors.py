@@ -1,7 +1,7 @@
-"""Pages of other sites at OpenAI's door: a chat client that runs in a browser asks there first whether it may (CORS).
+"""CORS for the OpenAI-compatible API at /v1/: a chat client that runs in a browser needs permission to call it.
 
-Nobody may unless API_ORIGINS names the page's origin. The door knows no cookie, so a page can do by it what its token
-can, and nothing in the name of whoever is signed in here.
+Only pages whose origin is in API_ORIGINS are allowed. /v1/ ignores cookies, so a page can do what its token allows, and
+nothing in the name of the user who is signed in here.
 """
 
 from collections.abc import Callable
@@ -16,13 +16,13 @@ from django.utils.decorators import sync_and_async_middleware
 
 DOOR = "/v1/"
 METHODS = "GET, POST"
-TOLD = "Retry-After, X-Should-Retry"  # what a page may read of an answer beside its body
+TOLD = "Retry-After, X-Should-Retry"  # headers of an answer that a page may read
 REMEMBERED_SECONDS = 600
 
 
 @sync_and_async_middleware
 def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Tells browsers which pages may use the door."""
+    """Tells browsers which pages may call /v1/."""
     if iscoroutinefunction(get_response):
 
         async def waited(request: HttpRequest) -> HttpResponseBase:
@@ -37,7 +37,7 @@ def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
 
 def fault(origin: str) -> str:
-    """Why a browser cannot be at this origin, or an empty string.
+    """Why this is not an origin as browsers write it; "" if it is one.
 
     >>> fault("https://chat.example.org"), fault("app://obsidian.md"), fault("http://localhost:3000")
     ('', '', '')
@@ -50,13 +50,13 @@ def fault(origin: str) -> str:
 
 
 def _before(request: HttpRequest) -> HttpResponse | None:
-    """The answer to a browser's question beforehand, where it is one that may be asked."""
+    """The answer to a browser's preflight request, if it is one from an allowed page."""
     asked = request.headers.get("Access-Control-Request-Method")
     if request.method != "OPTIONS" or not asked or not _may_ask(request):
         return None
     headers = {
         "Access-Control-Allow-Methods": METHODS,
-        # Clients send many of their own, and none of them opens anything without the token.
+        # Clients send many headers of their own, none of which gives access without the token.
         "Access-Control-Allow-Headers": request.headers.get("Access-Control-Request-Headers", ""),
         "Access-Control-Max-Age": str(REMEMBERED_SECONDS),
     }

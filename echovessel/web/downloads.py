@@ -1,6 +1,6 @@
-"""Files that are made while they are sent: nothing of them is kept, neither in memory nor on a disk.
+"""Downloads that are generated while they are sent; nothing of them is stored in memory or on disk.
 
-Given an ordinary iterator, Django's ASGI handler makes the whole answer before it sends the first byte of it.
+With an ordinary iterator, Django's ASGI handler would build the whole answer before it sends the first byte.
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -14,7 +14,7 @@ AT_ONCE_BYTES = 64 * 1024
 
 
 def download(request: HttpRequest, pieces: Iterator[bytes], media_type: str, name: str) -> StreamingHttpResponse:
-    """The answer that sends the pieces as they come, to be saved under `name` (ASCII, no quotation marks)."""
+    """A response that streams the pieces as they come, saved under `name` (ASCII, no quotation marks)."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
     gathered = _gathered(pieces)
     content = _one_by_one(gathered) if isinstance(request, ASGIRequest) else gathered
@@ -22,7 +22,7 @@ def download(request: HttpRequest, pieces: Iterator[bytes], media_type: str, nam
 
 
 def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
-    """The same in larger pieces."""
+    """Join the pieces to larger ones."""
     gathered = bytearray()
     for piece in pieces:
         gathered += piece
@@ -34,6 +34,6 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
 
 
 async def _one_by_one(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
-    """Each is made on a thread once the one before is sent."""
+    """Generate each piece on a thread, once the one before is sent."""
     while piece := await in_thread(next, pieces, b""):
         yield piece

@@ -1,4 +1,4 @@
-"""The one-time link that makes the first owner: valid while there is no user, and gone with its first use."""
+"""The one-time link that creates the first owner: valid while there is no user, and deleted on its first use."""
 
 import hmac
 import secrets
@@ -11,7 +11,7 @@ from django.db import transaction
 
 
 def token() -> str | None:
-    """The link's secret, made when first asked for; None once there is a user."""
+    """The link's secret, created on the first call; None once there is a user."""
     if User.objects.exists():
         return None
     file = _file()
@@ -27,7 +27,7 @@ def is_valid(given: str) -> bool:
 
 
 def use(given: str, make_owner: Callable[[], User]) -> User | None:
-    """The first owner, made once: None when somebody else was faster."""
+    """Create the first owner, once; None if somebody else was faster."""
     with transaction.atomic():
         if not is_valid(given):
             return None

@@ -1,4 +1,4 @@
-"""Whether this server can do its work, for whoever watches over it."""
+"""Health check for monitoring."""
 
 from django.contrib.auth.decorators import login_not_required
 from django.db import DatabaseError, connection

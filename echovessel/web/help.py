@@ -1,8 +1,8 @@
 """The manual at /help/: Markdown files of `templates/help/<language>/`, readable without signing in.
 
-A page begins with its title (`# …`) and a paragraph that says what it is for. `{chat.idle_minutes}` stands for the
-value of that knob in this installation. A heading has the same anchor in every language, made of its English words, so
-that a link to it works for every reader.
+A page begins with its title (`# …`) and a paragraph about its purpose. `{chat.idle_minutes}` is replaced by the value
+of that knob in this installation. A heading has the same anchor in every language, made of its English words, so that a
+link to it works for every reader.
 """
 
 import re
@@ -27,7 +27,7 @@ from markdown_it.token import Token
 from echovessel import knobs
 
 FOLDER = settings.BASE_DIR / "templates" / "help"
-# In the order in which somebody new needs them.
+# In the order in which a new owner needs them.
 PAGES = (
     "install",
     "models",
@@ -44,7 +44,7 @@ PAGES = (
 )
 KNOB = re.compile(r"\{([a-z_]+\.[a-z0-9_]+)\}")
 
-# `html` is off: what stands in a page is words and links, never markup of its own.
+# `html` is off: pages contain words and links, but no markup of their own.
 _markdown = MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
@@ -58,7 +58,7 @@ class Heading:
 
 @dataclass(frozen=True)
 class HelpPage:
-    """A page of the manual in one language. `body` is HTML of ours, in which knobs have not been filled in yet."""
+    """A page of the manual in one language. `body` is our HTML before the values of knobs are filled in."""
 
     name: str
     title: str
@@ -98,14 +98,14 @@ def show(request: HttpRequest, page: str) -> HttpResponse:
 
 
 def language_of_visitor() -> str:
-    """The folder of the language in which this visitor is shown pages; English where there is no such manual."""
+    """The language folder for this visitor's pages; English if there is no manual in their language."""
     language = (get_language() or "en").split("-")[0]
     return language if (FOLDER / language).is_dir() else "en"
 
 
 @cache
 def load_pages(language: str) -> tuple[HelpPage, ...]:
-    """All pages in a language, read once: they change with the program alone."""
+    """All pages in a language, cached for the life of the process, since they only change with the program."""
     autodiscover_modules("knobs")
     pages = []
     for name in PAGES:
@@ -120,7 +120,7 @@ def load_pages(language: str) -> tuple[HelpPage, ...]:
 
 
 def fill_in_knobs(text: str) -> str:
-    """`text` with the values of this installation in the place of names of knobs. Raises KeyError for an unknown one.
+    """`text` with knob names replaced by their values in this installation. Raises KeyError for an unknown name.
 
     >>> fill_in_knobs("after {chat.idle_minutes} minutes")
     'after 30 minutes'
@@ -129,7 +129,7 @@ def fill_in_knobs(text: str) -> str:
 
 
 def describe_knobs() -> list[dict[str, Any]]:
-    """Every knob by its name, with its value here. A template would call a knob itself where it names one."""
+    """Every knob by name, with its value here. As dicts, because a template would call a knob that it names."""
     return [asdict(knob) | {"value": knob()} for _name, knob in sorted(knobs.REGISTRY.items())]
 
 
@@ -146,17 +146,17 @@ def _section_titles(tokens: list[Token]) -> list[str]:
 
 
 def _text(token: Token) -> str:
-    """The words of a piece of Markdown without its marks."""
+    """The text of an inline token without Markdown marks."""
     return "".join(child.content if child.content else " " for child in token.children or [] if not child.nesting)
 
 
 def _wrapped_table(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
-    """A table scrolls by itself on a narrow screen, also by keyboard."""
+    """A table in a wrapper that scrolls on a narrow screen, also by keyboard."""
     return '<div class="help__table" tabindex="0"><table>' if tokens[place].nesting == 1 else "</table></div>"
 
 
 def _code_block(renderer: object, tokens: list[Token], place: int, options: object, env: object) -> str:
-    """Code scrolls by itself on a narrow screen, also by keyboard."""
+    """A code block that scrolls on a narrow screen, also by keyboard."""
     return f'<pre tabindex="0"><code>{escape(tokens[place].content)}</code></pre>\n'
 
 

@@ -1,5 +1,5 @@
-"""How pages look: language, theme and size of text, kept in cookies. A phone and a screen of one person may differ, and
-the sign-in page looks as its reader chose, too."""
+"""The look of pages: language, theme and text size, kept in cookies. So a person's phone and computer may differ, and
+the sign-in page has the chosen look too."""
 
 from typing import Any
 
@@ -18,7 +18,7 @@ YEAR_SECONDS = 365 * 24 * 3600
 
 
 def chosen_look(request: HttpRequest) -> dict[str, Any]:
-    """A context processor: the theme and the size of text that the reader chose; "" where the device decides."""
+    """A context processor: the chosen theme and text size; "" where the device decides."""
     theme, text_size = request.COOKIES.get("theme", ""), request.COOKIES.get("text_size", "")
     return {
         "theme": theme if theme in THEMES else "",
@@ -38,7 +38,7 @@ class LookForm(forms.Form):
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def change_look(request: HttpRequest) -> HttpResponse:
-    """Choose them for this browser."""
+    """Choose language, theme and text size for this browser."""
     is_posted = request.method == "POST"
     form = LookForm(request.POST if is_posted else None, initial=chosen_look(request) | {"language": get_language()})
     if not (is_posted and form.is_valid()):

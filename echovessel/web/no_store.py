@@ -1,7 +1,7 @@
-"""No browser and no proxy keeps what is answered here, unless the answer itself says otherwise.
+"""Answers are not cached by browsers and proxies unless the answer itself allows it.
 
-Else the back button shows what was said to whoever sits down after somebody has signed out. Static files do not come
-this far: WhiteNoise answers before.
+Otherwise, after a sign-out, the back button would show the conversation to the next person. Static files are not
+affected: WhiteNoise answers before this middleware.
 """
 
 from collections.abc import Callable
@@ -15,7 +15,7 @@ from django.utils.decorators import sync_and_async_middleware
 
 @sync_and_async_middleware
 def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Marks every answer that says nothing of being kept."""
+    """Adds `Cache-Control: no-store` to every answer without that header."""
     if iscoroutinefunction(get_response):
 
         async def waited(request: HttpRequest) -> HttpResponseBase:

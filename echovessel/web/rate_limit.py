@@ -1,4 +1,4 @@
-"""How fast somebody may ask: a sliding minute for each, counted in this process."""
+"""Rate limits: a sliding window of one minute per key, counted in this process."""
 
 import math
 from collections import deque
@@ -8,9 +8,9 @@ WINDOW_SECONDS = 60.0
 
 
 class RateLimiter:
-    """At most `limit()` times a minute for each key.
+    """At most `limit()` requests a minute for each key.
 
-    >>> pace = Pace(lambda: 1)
+    >>> pace = RateLimiter(lambda: 1)
     >>> pace.admit("ana", 0.0), pace.admit("ana", 59.0), pace.admit("ana", 60.0)
     (True, False, True)
     """
@@ -20,7 +20,7 @@ class RateLimiter:
         self._recent: dict[object, deque[float]] = {}
 
     def admit(self, key: object, now: float) -> bool:
-        """Count a time at `now` (seconds, monotonic); False when there were too many in a minute."""
+        """Count a request at `now` (seconds, monotonic); False if the minute's limit is reached."""
         times = self._recent.setdefault(key, deque())
         while times and now - times[0] >= WINDOW_SECONDS:
             times.popleft()
@@ -30,7 +30,7 @@ class RateLimiter:
         return True
 
     def wait(self, key: object, now: float) -> int:
-        """Whole seconds until one more is admitted."""
+        """Whole seconds until the next request is admitted."""
         times = self._recent.get(key)
         return max(1, math.ceil(times[0] + WINDOW_SECONDS - now)) if times else 1
 

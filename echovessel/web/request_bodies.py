@@ -1,14 +1,14 @@
-"""Large requests: bounded, parsed once, and in little memory.
+"""Large requests: limited in size, parsed once, and read in little memory.
 
-Daphne, and Twisted on which it stands, are made for small ones, whoever sends them:
+Daphne and Twisted, on which it is built, are made for small requests:
 
-    Twisted parses every form by itself, as a whole and in memory: 200 MB took the server from 0.7 to 3.2 GB and stopped
-    it for 7 s (2026-11). Here Django alone parses what somebody may post, and no body is longer than is said.
-    Daphne puts the whole of a body into memory before the application is asked: with a form of 200 MB the web server
-    grew from 139 to 348 MB, and to 145 so (2026-11-22). Twisted has written it to a file without a name by then:
-    whoever asks for it is given that file piece by piece.
+    Twisted parses every form itself, completely and in memory: 200 MB took the server from 0.7 to 3.2 GB and stopped
+    it for 7 s (2026-11). Here only Django parses forms, and bodies have a size limit.
+    Daphne reads a whole body into memory before it calls the application: with a form of 200 MB the web server grew
+    from 139 to 348 MB; with this module to 145 MB (2026-11-22). Twisted has written the body to an unnamed file by
+    then: the application is given that file piece by piece.
 
-With another server nothing is changed. Whoever serves: no NUL of a query or a form reaches a view.
+With another server these two change nothing. With any server, no NUL of a query or form reaches a view.
 """
 
 import asyncio
@@ -31,17 +31,17 @@ Receive = Callable[[], Awaitable[Any]]
 Application = Callable[[Any, Receive, Any], Coroutine[Any, Any, None]]
 
 
-# --- bounded, and not parsed ------------------------------------------------------------------------------------------
+# --- limited, and not parsed ------------------------------------------------------------------------------------------
 def install(most_bytes: Callable[[], int]) -> None:
-    """Have daphne take requests with at most so large a body. With another server nothing is changed."""
+    """Make daphne limit request bodies to `most_bytes()`. With another server nothing is changed."""
     daphne = sys.modules.get("daphne.http_protocol")
     if daphne is not None:
         vars(daphne)["WebRequest"] = bounded_request(vars(daphne)["WebRequest"], most_bytes)
 
 
 def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
-    """Twisted's request `base` with a bounded body of which it parses nothing. Who sends more is told so at once; what
-    still comes is dropped, so that a client which only reads when it has sent all hears of it, too."""
+    """Twisted's request `base` with a size limit and without parsing of the body. A client that sends more gets a 413
+    immediately; the rest of its body is dropped, so that a client which only reads after sending gets the 413 too."""
 
     class Bounded(base):
         is_refused, taken = False, 0
@@ -64,7 +64,7 @@ def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
                 self.channel.loseConnection()
                 return
             if self.requestHeaders.hasHeader(b"transfer-encoding"):
-                # It came in pieces; Django refuses what is too long for it by this header.
+                # The body was chunked; Django needs this header to refuse one that is too long.
                 self.requestHeaders.removeHeader(b"transfer-encoding")
                 self.requestHeaders.setRawHeaders(b"content-length", [b"%d" % self.taken])
             super().requestReceived(*line)
@@ -79,7 +79,7 @@ def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
 
 # --- piece by piece ---------------------------------------------------------------------------------------------------
 class SpooledBody:
-    """`receive` for one request: the body from the file that it lies in, then what comes after it."""
+    """`receive` for one request: yields the body from its file, then the server's further messages."""
 
     def __init__(self, body: Any, receive: Receive) -> None:
         self._body, self._receive = body, receive
@@ -87,18 +87,18 @@ class SpooledBody:
     async def __call__(self) -> Any:
         if self._body is None:
             return await self._receive()
-        await asyncio.sleep(0)  # Others are served between two pieces.
+        await asyncio.sleep(0)  # other requests are served between two pieces
         piece = self._body.read(AT_A_TIME)
         if not piece:
             self._body.close()
             self._body = None
-            return await self._receive()  # The empty body that daphne was left: the end.
+            return await self._receive()  # the empty body that daphne was left with: the end
         return {"type": "http.request", "body": piece, "more_body": True}
 
 
 def spooled_body(application: Application) -> Application:
-    """The application, given large bodies as they are read. Daphne calls it before it reads the body: so it is a
-    function that does its part at once, and no coroutine."""
+    """The application with large bodies read from their file. Daphne calls it before it reads the body, so this is a
+    function that acts immediately, not a coroutine."""
 
     def called(scope: Any, receive: Receive, send: Any) -> Coroutine[Any, Any, None]:
         body = _large_body(send) if scope["type"] == "http" else None
@@ -109,7 +109,7 @@ def spooled_body(application: Application) -> Application:
 
 
 def _large_body(send: Any) -> Any:
-    """The file with the body, where the server is daphne and the body is large; daphne is left an empty one."""
+    """The file of a large body, if the server is daphne, which is left with an empty body; else None."""
     request = next(iter(getattr(send, "args", ())), None)
     body = getattr(request, "content", None)
     if body is None:
@@ -124,8 +124,8 @@ def _large_body(send: Any) -> Any:
 
 # --- without NULs -----------------------------------------------------------------------------------------------------
 class DropNulMiddleware(MiddlewareMixin):
-    """Drops NULs from the query and the form of a request. It stands behind CSRF, which has read the form by then; what
-    is exempt from that is no form."""
+    """Drops NULs from the query and the form of a request. It runs after the CSRF middleware, which has read the form
+    by then; requests exempt from CSRF are not forms."""
 
     def process_view(self, request: HttpRequest, *_: Any) -> None:
         if "%00" in request.META.get("QUERY_STRING", ""):

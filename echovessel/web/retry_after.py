@@ -1,6 +1,6 @@
-"""Whoever is told to wait is told how long: every 429 and 503 has Retry-After, by whichever door it goes out.
+"""Every answer with 429 or 503 has a Retry-After header, whichever view it comes from.
 
-Clients take it at its word, and without it some of them give up (the SDK of OpenAI for Node).
+Clients follow it, and without it some of them give up (OpenAI's SDK for Node).
 """
 
 from collections.abc import Callable
@@ -11,12 +11,12 @@ from django.http import HttpRequest
 from django.http.response import HttpResponseBase
 from django.utils.decorators import sync_and_async_middleware
 
-SECONDS = 2  # where nobody knows better; SDKs ask twice again, and a slot or a provider is often back by then
+SECONDS = 2  # the default; SDKs retry twice, and a slot or a provider is often available again by then
 
 
 @sync_and_async_middleware
 def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequest], Any]:
-    """Adds the header where the answer does not have it."""
+    """Adds the header if the answer lacks it."""
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:

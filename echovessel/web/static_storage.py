@@ -1,4 +1,5 @@
-"""Static files under hashed names, the modules that scripts import included: an upgrade never meets an old half."""
+"""Static files under hashed names, including the modules that scripts import, so that an upgrade never mixes old and
+new."""
 
 from pathlib import Path
 
@@ -8,13 +9,13 @@ from whitenoise.storage import CompressedManifestStaticFilesStorage
 
 
 class HashedStorage(CompressedManifestStaticFilesStorage):
-    """WhiteNoise's storage; `import … from "./x.js"` is rewritten too."""
+    """WhiteNoise's storage; also rewrites `import … from "./x.js"`."""
 
     support_js_module_import_aggregation = True
 
 
 def is_fresh(root: Path | None = None) -> bool:
-    """Whether what was collected in `root`, or else STATIC_ROOT, is newer than every source, so that a second start
+    """Whether the files collected in `root`, or else STATIC_ROOT, are newer than every source, so that a second start
     need not collect again (2 s)."""
     manifest = (root or Path(settings.STATIC_ROOT)) / HashedStorage.manifest_name
     if not manifest.exists():
