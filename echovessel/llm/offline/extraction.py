@@ -85,7 +85,7 @@ STANDS_ALONE = re.compile(
     rf"(?:{BEARERS_EN})(?:'s|s)?\b|(?:got|been|had|went|met|bought|sold|lost|found|passed|failed|moved|started|quit|"
     r"finished|booked|joined|broke|won) (?:\w+\W+){2}|[\w-]+[^,]*? (?:is|are|was|were|has|have|had|does|did|will|"
     r"would|can|could|should|must|isn't|wasn't|doesn't|didn't|won't|can't)\b)|(?<!time )\b(?:i|we)(?:'\w+)?\b|"
-    rf"^\W*(?:我|咱|你|您|大家|今[天早晚]|昨[天晚]|明[天晚]|这|那|(?:{BEARERS_ZH})(?!叫))",
+    rf"^\W*[^\W叫是]{{1,9}}(?:是|叫)\w|^\W*(?:我|咱|你|您|大家|今[天早晚]|昨[天晚]|明[天晚]|这|那|(?:{BEARERS_ZH})(?!叫))",
     re.I,
 )
 WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)

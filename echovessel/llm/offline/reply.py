@@ -99,6 +99,7 @@ BREAKS = {
 FULL_STOPS = str.maketrans("!！", ".。")
 CHANGES = SIGNS["changes"]
 OVER = SIGNS["over"]
+NOT_YET = SIGNS["not_yet"]
 NOW = "9999"  # what was said in this conversation is later than any day
 
 
@@ -502,7 +503,8 @@ def find_answers(question: str, known: Sequence[Memory], *, looks_up: bool) -> l
     answering = [one for one in found if one.level == SURELY and one.memory.at and is_told_in(one.memory.told, single)]
     if answering and not PAST.search(question):
         # Where somebody works was told each time that it changed: the last word holds.
-        still = [one for one in answering if not OVER.search(one.memory.text)] or answering
+        still = [one for one in answering if not (OVER.search(one.memory.text) or NOT_YET.search(one.memory.text))]
+        still = still or answering
         last = max(still, key=lambda one: one.memory.at)
         found = [last, *(one for one in found if one not in answering)]
     return found
@@ -687,7 +689,8 @@ def _speaks_of_owner(memory: Memory) -> bool:
     for clause in CLAUSES.split(memory.told):
         subject = SUBJECT.search(clause)
         before = clause[: subject.start()] if subject else clause
-        other = r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)" + ("" if memory.source == "words" else r"|[\u3400-\u9fff]{2}的")
+        # 「邮局的工作辞了」 tells of the owner, 「朵朵的老师」 does not.
+        other = r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)|[\u3400-\u9fff]{2}的(?!工作|活|班|房|车)"
         if bearers(telling_words(before)) or re.search(other, before):
             is_named = True
         elif subject and not bearers(telling_words(subject[0].lower().replace("your", "my").replace("你", "我"))):
