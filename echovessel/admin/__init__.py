@@ -1,4 +1,5 @@
-"""What the admin pages of the layers share: who may read, how lists stay fast, and forgetting in place of deletion."""
+"""Shared parts of the admin pages: permissions to read words, lists that stay fast, and forgetting in place of
+deletion."""
 
 from echovessel.admin.filters import AboutPersona, InSession, Lately
 from echovessel.admin.pages import (

@@ -1,7 +1,7 @@
-"""Charts as plain numbers: where the bars and lines of an SVG stand, and the same as a table.
+"""Charts as plain numbers: coordinates of the bars and lines of an SVG, and the same values as a table.
 
-A template draws them with presentation attributes and classes alone, so that they need no script, no style attribute
-and no other host.
+Templates draw them with presentation attributes and classes only, so that they need no script, style attribute or other
+host.
 """
 
 import math
@@ -10,14 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 WIDTH, HEIGHT, FOOT = 480, 140, 18
-SIDE = 46  # for the values beside the chart
-GAP = 0.25  # of a column's width
+SIDE = 46  # for the axis values beside the chart
+GAP = 0.25  # as a share of a column's width
 MOST_LABELS = 7
 
 
 @dataclass(frozen=True)
 class Series:
-    """One kind of value, with a value per column; None where there is none."""
+    """One series, with a value per column; None if a column has none."""
 
     name: Any
     values: Sequence[float | None]
@@ -43,7 +43,7 @@ class Dot:
 
 @dataclass(frozen=True)
 class Tick:
-    """A value of the axis, and how high it stands."""
+    """A value on the axis, and its y coordinate."""
 
     y: str
     text: str
@@ -57,7 +57,8 @@ class Label:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a template draws. `unit` is of the values; `rows` is the table: a column's name, then its values."""
+    """The data of a chart's template. `unit` is that of the values; `rows` is the table: a column's name, then its
+    values."""
 
     name: str
     title: Any
@@ -70,7 +71,7 @@ class Chart:
     lines: Sequence[str] = ()
     dots: Sequence[Dot] = ()
     width: int = WIDTH
-    view_box: str = f"{-SIDE} -10 {SIDE + WIDTH + 10} {HEIGHT + FOOT + 10}"  # with room for the values of the axis
+    view_box: str = f"{-SIDE} -10 {SIDE + WIDTH + 10} {HEIGHT + FOOT + 10}"  # with space for the values of the axis
     label_y: int = HEIGHT + FOOT - 4
 
     @property
@@ -79,7 +80,7 @@ class Chart:
 
 
 def stacked_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
-    """Columns in which the series stand on top of each other."""
+    """Stacked columns of the series."""
     heights = [[one.values[place] or 0 for one in series] for place in range(len(columns))]
     peak, step = _round_up(max(map(sum, heights), default=0)), WIDTH / max(1, len(columns))
     width, bars = _number(step * (1 - GAP)), []
@@ -95,7 +96,7 @@ def stacked_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], seri
 
 
 def line_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
-    """A line per series, with a dot for each value: one that has no neighbour makes no line."""
+    """A line per series, with a dot for each value, since a value without neighbours makes no line."""
     peak = _round_up(max((value or 0 for one in series for value in one.values), default=0))
     lines, dots = [], list[Dot]()
     for number, one in enumerate(series if peak else ()):
@@ -137,7 +138,7 @@ def _chart(
 
 
 def _round_up(peak: float) -> float:
-    """The end of an axis on which a peak has room: 1, 2, 4, 6, 8 or 10 times a power of ten.
+    """The end of an axis that fits `peak`: 1, 2, 4, 6, 8 or 10 times a power of ten.
 
     >>> [_round_up(peak) for peak in (0, 3, 11, 87, 4300, 0.013)]
     [0, 4.0, 20.0, 100.0, 6000.0, 0.02]
@@ -146,11 +147,11 @@ def _round_up(peak: float) -> float:
         return 0
     power = 10.0 ** math.floor(math.log10(peak))
     end = next(step for step in (1, 2, 4, 6, 8, 10) if peak <= step * power * 1.000_001) * power
-    return float(f"{end:.6g}")  # without the dust of powers
+    return float(f"{end:.6g}")  # without rounding errors of powers
 
 
 def format_value(value: float) -> str:
-    """A value of an axis, short.
+    """A value of an axis in short form.
 
     >>> [format_value(value) for value in (0, 0.5, 20, 3000, 1_500_000)]
     ['0', '0.5', '20', '3,000', '1.5 M']
@@ -159,7 +160,7 @@ def format_value(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    """Without needless digits, and with a point in every language: as an attribute needs it.
+    """The number without needless digits, and with a decimal point in every language, as SVG attributes require.
 
     >>> _number(2.0), _number(0.1234)
     ('2', '0.12')

@@ -1,4 +1,4 @@
-"""Filters that need no look at all rows to know what can be chosen."""
+"""List filters that need not read all rows to list their choices."""
 
 from collections.abc import Iterable
 from datetime import timedelta
@@ -14,7 +14,7 @@ DAYS = {"1": _("the last day"), "7": _("the last 7 days"), "30": _("the last 30 
 
 
 class Lately(SimpleListFilter):
-    """By when; a subclass names the field."""
+    """Filters by age; a subclass sets the field."""
 
     title, parameter_name, field = _("when"), "lately", "created_at"
 
@@ -33,7 +33,7 @@ class Lately(SimpleListFilter):
 
 
 class _One(SimpleListFilter):
-    """Rows that belong to one other row, which a link has chosen; there is no list to choose from."""
+    """Filters rows that belong to one other row, which a link has chosen; there is no list of choices."""
 
     path: str
 

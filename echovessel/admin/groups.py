@@ -1,6 +1,6 @@
-"""The two groups of staff that an installation begins with: curators, and curators who may read.
+"""The two staff groups of a new installation: curators, and curators who may read.
 
-They are made once; afterwards they are the operator's, to change, rename or delete from the desk.
+They are created once; afterwards the operator may change, rename or delete them in the admin.
 """
 
 from typing import Any
@@ -10,7 +10,7 @@ from django.db.models import Q
 
 CURATORS, WHO_MAY_READ = "Curators", "Curators who may read"
 
-# What is looked at, by app; what is decided; what reading takes besides.
+# Models that may be viewed, by app; permissions to decide; the extra permission to read.
 SEEN = {
     "chat": ["session", "message", "turn"],
     "memory": [
@@ -36,7 +36,7 @@ READING = {"persona": ["read_words"]}
 
 
 def ensure(**_: Any) -> None:
-    """Make the groups, where none was ever made."""
+    """Create the groups, unless one of them exists."""
     if Group.objects.filter(name__in=[CURATORS, WHO_MAY_READ]).exists():
         return
     seen = {app: [f"view_{model}" for model in models] for app, models in SEEN.items()}

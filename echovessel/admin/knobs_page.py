@@ -1,5 +1,5 @@
-"""The page of the knobs: what each one is, what it may be, why, and where it is overridden. They are read as a process
-starts, so the page changes none: it says how."""
+"""The page of the knobs: their meaning, range and reason, and where each is overridden. Knobs are read when a process
+starts, so the page cannot change them; it says how to."""
 
 import tomllib
 from pathlib import Path
@@ -16,7 +16,7 @@ from echovessel.knobs import REGISTRY, Knob
 
 
 def list_knobs(request: HttpRequest) -> TemplateResponse:
-    """All knobs, or those that fit what is looked for."""
+    """All knobs, or those that match the search."""
     autodiscover_modules("knobs")
     sought, only_changed = request.GET.get("q", "").strip()[:100], "changed" in request.GET
     words = sought.casefold().split()
@@ -43,7 +43,7 @@ def list_knobs(request: HttpRequest) -> TemplateResponse:
 
 
 def knob_row(knob: Knob, in_file: dict[str, Any]) -> dict[str, Any]:
-    """One knob. `pending` is the value after a restart, where knobs.toml was changed since the start."""
+    """The row of one knob. `pending` is the value after a restart, if knobs.toml has changed since the start."""
     value = settings.KNOBS.get(knob.name, knob.default)
     is_in_file = settings.FILE_KNOBS.get(knob.name) == value
     source = ("file" if is_in_file else "environment") if knob.name in settings.KNOBS else ""
@@ -57,7 +57,7 @@ def knob_row(knob: Knob, in_file: dict[str, Any]) -> dict[str, Any]:
 
 
 def read_file() -> tuple[dict[str, Any], str]:
-    """The knobs of the file as it is now, and what is wrong with it."""
+    """The knobs in the file now, and an error message if it cannot be read."""
     path = Path(settings.DATA_DIR) / "knobs.toml"
     try:
         return (tomllib.loads(path.read_text(encoding="utf-8")) if path.exists() else {}), ""

@@ -1,4 +1,4 @@
-"""The pages: lists that stay fast, words only for those who may read them, forgetting in place of deletion."""
+"""Admin pages: lists that stay fast, words only for staff who may read them, forgetting in place of deletion."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial, reduce
@@ -26,22 +26,22 @@ from echovessel.db.public_id import parse_uuid
 from echovessel.db.sqlite.substrings import SubstringIndex
 
 MOST_AT_ONCE = 50
-COMMON = 200  # rows, of which an index tells in one statement
+COMMON = 200  # rows; fewer than this are looked up in the index with one statement
 MOST_INLINE = 20
-# What names a row on its page.
+# Fields that may name a row on its page.
 TITLES = ("canonical_name", "name", "title", "description", "summary", "text", "content")
 
 
 class Forgettable(admin.ModelAdmin):
-    """Rows that are forgotten, with all that depends on them, where the stock admin would delete them.
+    """Rows that are forgotten with all that depends on them, where Django's admin would delete them.
 
-    `forgets` is the kind of target of `memory.forgetting` that a row is, or "".
+    `forgets` is the kind of target in `memory.forgetting` that a row is, or "".
     """
 
     forgets: str = ""
 
     def owner_id_of(self, row: Any) -> int | None:
-        """The key of whom a row belongs to."""
+        """The key of the row's owner."""
         raise NotImplementedError
 
     def may_forget(self, request: HttpRequest, row: Any) -> bool:
@@ -60,12 +60,12 @@ class Forgettable(admin.ModelAdmin):
         return actions
 
     def forget(self, request: HttpRequest, rows: QuerySet) -> HttpResponseRedirect | None:
-        """To the preview of forgetting these."""
+        """Redirect to the preview of forgetting these rows."""
         chosen = self.chosen(request, rows)
         return redirect(forget_address(self.forgets, [row.pk for row in chosen])) if chosen else None
 
     def chosen(self, request: HttpRequest, rows: QuerySet) -> list[Any]:
-        """The rows of an action; none, and a word why, where they are more than a page holds."""
+        """The rows of an action; an empty list and an error message if they are more than a page holds."""
         found = list(rows[: MOST_AT_ONCE + 1])
         if len(found) <= MOST_AT_ONCE:
             return found
@@ -76,7 +76,7 @@ class Forgettable(admin.ModelAdmin):
     def delete_view(
         self, request: HttpRequest, object_id: str, extra_context: Mapping[str, Any] | None = None
     ) -> HttpResponse:
-        """The preview of forgetting it: rows are not deleted beside that."""
+        """Redirect to the preview of forgetting the row: rows are deleted in no other way."""
         row = self.get_object(request, unquote(object_id))
         if row is None or not self.has_view_permission(request, row) or not self.may_forget(request, row):
             raise PermissionDenied
@@ -90,12 +90,12 @@ class Forgettable(admin.ModelAdmin):
 
 
 class AdminPage(Forgettable):
-    """Rows that belong to a persona. What it declares:
+    """Rows that belong to a persona. Subclasses declare:
 
-    words: fields and columns that show what people said, or what is remembered of it
-    persona_path: the way from a row to its persona; "" where it is one, None where it belongs to none
-    unlisted: fields too large for a list that does not show them
-    on_page: actions of the list that the page of a row offers as well, while the row `waits` for them
+    words: fields and columns that show people's words, or memories of them
+    persona_path: the path from a row to its persona; "" if it is one, None if it belongs to none
+    unlisted: fields too large to load for a list that does not show them
+    on_page: list actions that a row's page offers too, while the row `waits` for them
     """
 
     words: Sequence[str] = ()
@@ -108,13 +108,13 @@ class AdminPage(Forgettable):
     show_full_result_count = False
     list_per_page = list_max_show_all = MOST_AT_ONCE
     ordering: ClassVar = ["-id"]
-    sortable_by: ClassVar = ()  # by the key alone: any other order reads all rows
+    sortable_by: ClassVar = ()  # by the key only: any other order reads all rows
 
-    # --- whose it is ------------------------------------------------------------------------------------------------
+    # --- the owner ----------------------------------------------------------------------------------------------------
 
     @property
     def list_title(self) -> Any:
-        """The name of the rows, in the words of the pages where the site has them."""
+        """The title of the list, from the site's own names if it has one."""
         return getattr(self.admin_site, "names", {}).get(self.opts.label, capfirst(self.opts.verbose_name_plural))
 
     def persona_of(self, row: Any) -> Any:
@@ -132,7 +132,7 @@ class AdminPage(Forgettable):
         return not self.words or may_read(request.user, self.owner_id_of(row))
 
     def looked(self, request: HttpRequest, rows: Iterable[Any]) -> None:
-        """Keep that this user was shown the words of `rows`, as far as they are somebody else's."""
+        """Record that this user was shown the words of `rows` of other owners."""
         if not self.words:
             return
         others = [
@@ -141,7 +141,7 @@ class AdminPage(Forgettable):
         personas = {self.persona_of(row).uuid for row in others}
         looks.record(request.user, self.opts.label, personas, [row.pk for row in others])
 
-    # --- what is shown ----------------------------------------------------------------------------------------------
+    # --- display ------------------------------------------------------------------------------------------------------
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns: Sequence[Any] = super().get_list_display(request)
@@ -151,7 +151,7 @@ class AdminPage(Forgettable):
         ]
 
     def _name_persona(self, request: HttpRequest, row: Any) -> str:
-        """The name of a row's persona for whoever may read it, else its key."""
+        """The name of a row's persona if this user may read it, else its key."""
         persona = self.persona_of(row)
         return persona.name if persona and may_read(request.user, persona.owner_id) else str(persona or "–")
 
@@ -166,7 +166,7 @@ class AdminPage(Forgettable):
             fields: list[Any] = list(options["fields"])
             if is_masked:
                 fields = [self._named(name, lambda row: MASK) if name in self.words else name for name in fields]
-            elif is_linked:  # in the place of the key; Django lists a read-only field by itself, too
+            elif is_linked:  # in place of the key; Django also lists a read-only field by itself
                 fields = ["persona_link" if name == "persona" else name for name in fields if name != "persona_link"]
             shown.append((title, {**options, "fields": fields}))
         return shown
@@ -180,7 +180,7 @@ class AdminPage(Forgettable):
 
     @admin.display(description=_("persona"))
     def persona_link(self, row: Any) -> str:
-        """The persona's name, where Django would show the key that its `__str__` tells."""
+        """A link with the persona's name, where Django would show the key from `__str__`."""
         persona = self.persona_of(row)
         return format_html('<a href="{}" dir="auto">{}</a>', page_of(persona), persona.name)
 
@@ -205,7 +205,7 @@ class AdminPage(Forgettable):
         row = options.get("obj")
         if row is not None:
             self.looked(request, [row])
-            # The names and labels of the actions of the list that the page of this row offers, too.
+            # The names and labels of list actions that this row's page offers too.
             actions = self.get_actions(request) if self.on_page and self.waits(row) else {}
             context["offered"] = [(name, str(actions[name][2])) for name in self.on_page if name in actions]
             titles = (str(getattr(row, name, "")) for name in TITLES if name in self.words and self.reads(request, row))
@@ -220,7 +220,7 @@ class AdminPage(Forgettable):
         return super().history_view(request, object_id, {**named, **(extra_context or {})})
 
     def _column(self, request: HttpRequest, name: str) -> Callable[[Any], Any]:
-        """The column `name`, masked in the rows that this user may not read."""
+        """The column `name`, masked in rows that this user may not read."""
         shown = getattr(self, name, None) or (lambda row: getattr(row, name))
         return self._named(name, lambda row: shown(row) if self.reads(request, row) else MASK)
 
@@ -229,10 +229,10 @@ class AdminPage(Forgettable):
         column.short_description = label_for_field(name, self.model, self)  # type: ignore[attr-defined]
         return column
 
-    # --- what is looked for -----------------------------------------------------------------------------------------
+    # --- search -------------------------------------------------------------------------------------------------------
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
-        """By the filters of the page alone: by any other field words could be asked for, letter by letter."""
+        """Only lookups of the page's own filters: by any other field, words could be guessed letter by letter."""
         allowed: set[str] = set()
         filters: Sequence[Any] = self.list_filter
         for one in filters:
@@ -244,7 +244,7 @@ class AdminPage(Forgettable):
         return lookup in allowed
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:
-        """Rows with that UUID; else those whose words this user may read, and hold the term."""
+        """Rows with that UUID; else rows that contain the term and whose words this user may read."""
         term = search_term.strip()
         if not term:
             return queryset, False
@@ -259,10 +259,10 @@ class AdminPage(Forgettable):
         return self.matching_rows(request, queryset, term)
 
     def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
-        """Those of `rows`, which may be searched by their words, that hold `term`."""
+        """The rows that contain `term`, of `rows` whose words this user may search."""
         return super().get_search_results(request, rows, term)
 
-    # --- what is done -----------------------------------------------------------------------------------------------
+    # --- actions ------------------------------------------------------------------------------------------------------
 
     def waits(self, row: Any) -> bool:
         """Whether the row waits for the actions of `on_page`."""
@@ -272,25 +272,26 @@ class AdminPage(Forgettable):
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Nobody changes what they may not read."""
+        """Only for users who may read the row."""
         return super().has_change_permission(request, obj) and (obj is None or self.reads(request, obj))
 
 
 class ReadOnlyAdmin(AdminPage):
-    """Rows that are looked at: neither added, nor changed, nor deleted here."""
+    """Rows that can be viewed, but not added, changed or deleted here."""
 
     def has_change_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         return False
 
 
 class WordsIndexed(AdminPage):
-    """Rows whose words are found by a substring index."""
+    """Rows that are searched by a substring index."""
 
     substrings: SubstringIndex
     search_help_text = _("Text or UUID")
 
     def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
-        """By the index, where few rows hold the term; a common one is looked for in the rows, and soon found there."""
+        """Search the index if few rows contain the term; a common term is searched in the rows, where it is soon
+        found."""
         keys = self.substrings.find(connection, term, COMMON)
         if len(keys) < COMMON:
             return rows.filter(pk__in=keys), False
@@ -298,7 +299,7 @@ class WordsIndexed(AdminPage):
 
 
 class _FirstRows(BaseInlineFormSet):
-    """The first rows alone."""
+    """Only the first rows."""
 
     def get_queryset(self) -> Any:
         if not hasattr(self, "_first"):
@@ -307,12 +308,12 @@ class _FirstRows(BaseInlineFormSet):
 
 
 class ReadOnlyInline(admin.TabularInline):
-    """Rows shown inside the page of what they belong to, the first twenty."""
+    """The first twenty related rows on the page of their parent."""
 
     extra = 0
     can_delete = False
     formset = _FirstRows
-    related: Sequence[str] = ()  # what is read with the rows, not row by row
+    related: Sequence[str] = ()  # relations to load with the rows, not row by row
 
     def get_queryset(self, request: HttpRequest) -> QuerySet:
         rows = super().get_queryset(request)
@@ -325,15 +326,15 @@ class ReadOnlyInline(admin.TabularInline):
         return False
 
     def has_view_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """With the page that it stands in."""
+        """Visible to everybody who may view the parent's page."""
         return True
 
 
 def forget_address(kind: str, keys: Iterable[int]) -> str:
-    """The address of the preview of forgetting these; it holds keys alone."""
+    """The address of the preview of forgetting these rows; it contains only keys."""
     return f"{reverse('admin:forget')}?{urlencode([('kind', kind), *(('key', str(key)) for key in keys)])}"
 
 
 def page_of(row: Model, name: str = "") -> str:
-    """The address of a row's page; `name` where the model that is on the desk has another one than the row's."""
+    """The address of a row's page. `name`: the model that is registered, if it is not the row's own."""
     return reverse(f"admin:{row._meta.app_label}_{name or row._meta.model_name}_change", args=[row.pk])

@@ -1,4 +1,4 @@
-"""Pages of long lists: nothing is counted beyond what anybody would turn."""
+"""Pagination of long lists: rows beyond the pages that anybody would turn are not counted."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ MOST_COUNTED = 10_000
 
 
 class CappedPaginator(Paginator):
-    """Counts, and has pages for, the first 10,000 rows; filters and search lead further."""
+    """Counts, and has pages for, the first 10,000 rows; filters and search lead to the others."""
 
     @cached_property
     def count(self) -> int:

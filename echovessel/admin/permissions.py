@@ -1,27 +1,27 @@
-"""Who of the staff may read whose words, and what the others see in their place."""
+"""Which staff may read whose words, and the mask that the others see in their place."""
 
 from django.contrib.auth.models import AbstractBaseUser, AnonymousUser, PermissionsMixin
 
 READ, FORGET = "persona.read_words", "persona.forget_words"
 MASK = "•••"
-# What it takes besides to have the whole of somebody forgotten.
+# The additional permission to forget a whole persona or account.
 WHOLLY = {"persona": "persona.delete_persona", "owner": "auth.delete_user"}
 
 Staff = AbstractBaseUser | AnonymousUser
 
 
 def may_read(user: Staff, owner_id: int | None) -> bool:
-    """Whether `user` may read the words of the personas of that owner: her own, or with the permission."""
+    """Whether `user` may read the words of that owner's personas: their own, or any with the permission."""
     return _owns(user, owner_id) or _holds(user, READ)
 
 
 def may_forget(user: Staff, owner_id: int | None, kind: str) -> bool:
-    """Whether `user` may have a `kind` of target that belongs to that owner forgotten."""
+    """Whether `user` may forget a target of this kind that belongs to that owner."""
     return _owns(user, owner_id) or may_forget_of_all(user, kind)
 
 
 def may_forget_of_all(user: Staff, kind: str) -> bool:
-    """Whether `user` may have that kind of target forgotten, whosever it is."""
+    """Whether `user` may forget targets of this kind of any owner."""
     return _holds(user, FORGET) and (kind not in WHOLLY or _holds(user, WHOLLY[kind]))
 
 

@@ -1,4 +1,4 @@
-"""The desk's page of looks: who read whose words, and when. Nobody changes it."""
+"""The admin page of looks: who read whose words, and when. Read-only."""
 
 from django.contrib import admin
 

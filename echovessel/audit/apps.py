@@ -1,11 +1,11 @@
-"""The app of the audit: who looked at whose words."""
+"""App config of the audit: who looked at whose words."""
 
 from django.apps import AppConfig
 from django.utils.translation import gettext_lazy as _
 
 
 class AuditConfig(AppConfig):
-    """Looks of staff into other people's words."""
+    """Records of staff who looked at other people's words."""
 
     name = "echovessel.audit"
     label = "audit"

@@ -1,4 +1,4 @@
-"""Keeping looks: a row for every page on which somebody read words that are not their own."""
+"""Recording looks: a row for every page on which somebody read words that are not their own."""
 
 from collections.abc import Collection, Sequence
 from typing import Any
@@ -12,9 +12,9 @@ MOST_NAMED = 50
 
 
 def record(user: Any, what: str, personas: Collection[UUID], keys: Sequence[int]) -> None:
-    """Keep that `user` was shown rows of `what`, a model's label; nothing where there are none.
+    """Record that `user` was shown rows of `what`, a model's label; nothing if `keys` is empty.
 
-    The persona is kept where they are all of one.
+    The persona is recorded if all rows belong to one.
     """
     if not keys:
         return

@@ -1,4 +1,4 @@
-"""A look: somebody of the staff read words of a persona that is not their own. It holds no words."""
+"""A look: a staff member read words of a persona that is not their own. It contains no words."""
 
 from django.conf import settings
 from django.db import models
@@ -8,7 +8,7 @@ from echovessel.db.text_columns import NAMES_FORGOTTEN_IDS, NO_WORDS
 
 
 class Look(models.Model):
-    """One page of such words: what it showed (`what`, a model's label), of whom, and which rows. Never changed."""
+    """One page of such words: the model's label (`what`), the persona and the rows. Never changed."""
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, models.SET_NULL, null=True, related_name="+", verbose_name=_("who")

@@ -58,7 +58,7 @@ class Command(BaseCommand):
 
 @dataclass(frozen=True)
 class Place:
-    """Where it is to be: a file, or a folder in which it has the name of its moment."""
+    """The target: a file, or a folder in which the file is named by the time."""
 
     path: Path
     is_folder: bool
@@ -68,7 +68,7 @@ class Place:
 
 
 def _place(text: str) -> Place:
-    """A folder need not be there yet, where the text says that it is one.
+    """Parse the target. A text that ends like a folder is one, even if it does not exist yet.
 
     >>> _place("/srv/new/").is_folder, _place("/srv/new.tar").is_folder
     (True, False)

@@ -60,7 +60,7 @@ class Command(BaseCommand):
 
 
 def _describe_forgetting(restored: RestoreResult) -> list[str]:
-    """What is said of what was forgotten since the backup."""
+    """Lines about the forgetting that was repeated."""
     done = restored.done
     if done is None:
         why = "cannot be read" if restored.before.is_there else "is gone"

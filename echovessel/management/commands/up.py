@@ -29,18 +29,18 @@ WORKER = [sys.executable, str(settings.BASE_DIR / "manage.py"), "worker"]
 
 @dataclass
 class Child:
-    """A process under our care: started in a group of its own, started again when it dies, stopped with us."""
+    """A supervised process: started in its own process group, restarted when it dies, and stopped with us."""
 
     name: str
     command: list[str]
-    pipe: int  # a descriptor that comes to its end when we do
+    pipe: int  # a file descriptor that reaches its end when we do
     process: "subprocess.Popen[bytes] | None" = None
     pause: float = 0.5
     start_at: float = field(default_factory=time.monotonic)
     started_at: float = 0.0
 
     def tend(self, now: float, say: Callable[[str], None]) -> None:
-        """Start it when it is due; when it has died, clear away its group and plan the next start."""
+        """Start the process when it is due; if it died, kill the rest of its group and plan the next start."""
         if self.process is None:
             if now >= self.start_at:
                 supervisor_pid = os.getpid()
@@ -99,7 +99,7 @@ class Command(BaseCommand):
                 f"{address}{reverse('first_run', args=[token])}"
             )
         self.stdout.flush()
-        ours, theirs = os.pipe()  # nobody writes: it ends when we do, and with us our end
+        ours, theirs = os.pipe()  # nobody writes: the pipe ends when we end, since only we hold `theirs`
         web = [
             sys.executable, "-m", "daphne", "--bind", host, "--port", str(port), "--no-server-name", "-v", "0",
             "--application-close-timeout", "5", "echovessel.asgi:application",
@@ -108,7 +108,7 @@ class Command(BaseCommand):
         os.close(theirs)
 
     def _tend(self, children: list[Child]) -> None:
-        stopping: list[int] = []  # the number of the first signal that asks us to stop
+        stopping: list[int] = []  # the signals that asked us to stop
         for number in (signal.SIGINT, signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
             signal.signal(number, lambda number, _frame: stopping.append(number))
         try:
@@ -118,7 +118,7 @@ class Command(BaseCommand):
                 time.sleep(0.2)
             self.stderr.write("Stopping.")
         finally:
-            # Ask the children to end, wait for what they have in hand, then insist.
+            # Ask the children to end, wait for their running work, then kill them.
             running = [child for child in children if child.process is not None]
             for child in running:
                 assert child.process is not None
@@ -132,7 +132,7 @@ class Command(BaseCommand):
 
 
 def browser_address(host: str, port: int) -> str:
-    """Where a browser finds the site, as far as the settings tell."""
+    """The address at which a browser finds the site, as far as the settings say."""
     named = next((name for name in settings.ALLOWED_HOSTS if name not in settings.LOOPBACK and name[0] not in "*."), "")
     if settings.HTTPS and named:
         return f"https://{named}"

@@ -15,18 +15,18 @@ from django_q.queues import Queue
 from echovessel.process import lifeline
 
 LONGEST_HOLD_SECONDS = 2
-# Of a processor that both want the web server gets three times as much as the worker: somebody waits for its answer.
+# If both want the processor, the web server gets three times as much as the worker: people wait for its answers.
 NICENESS = 5
 
 
 class Guard(cluster.Sentinel):
-    """The process that starts the others again when they die.
+    """The process that restarts the others when they die.
 
-    They share locks, and a process that is killed (the kernel does that where memory runs out) takes with it those that
-    it holds: an idle worker the one to read its queue, a busy one that of its timer. Whoever comes after it, or the
-    guard itself, then waits for ever. Measured with django-q2 1.11.1 on 2026-11-21: killing an idle worker stopped all
-    jobs until a restart. So all of them begin anew, with queues of their own. What was in the old ones is not lost: the
-    sweep looks for sessions, not for tasks.
+    They share locks, and a killed process (the kernel kills some when memory runs out) never releases those it holds:
+    an idle worker the one to read its queue, a busy one that of its timer. Its successor, or the guard itself, then
+    waits for ever. Measured with django-q2 1.11.1 on 2026-11-21: killing an idle worker stopped all jobs until a
+    restart. So after a kill all of them are restarted with new queues. The work in the old queues is not lost:
+    `requeue_stale` looks for rows, not for tasks.
     """
 
     def reincarnate(self, process: BaseProcess) -> None:
@@ -47,8 +47,8 @@ class Guard(cluster.Sentinel):
 
 
 class HeirlessLock:
-    """A lock between processes that outlives its holder: who has waited for it longer than anybody holds it takes it to
-    be a dead one's, and goes on."""
+    """A lock between processes that survives the death of its holder: a process that has waited longer than anybody
+    holds the lock assumes that the holder is dead, and continues."""
 
     def __init__(self) -> None:
         self._lock = RLock()
@@ -57,7 +57,7 @@ class HeirlessLock:
         return self._lock.acquire(timeout=LONGEST_HOLD_SECONDS)
 
     def release(self) -> None:
-        with suppress(AssertionError):  # it is not ours, but a dead one's
+        with suppress(AssertionError):  # the lock belongs to a dead process
             self._lock.release()
 
     def __enter__(self) -> bool:
@@ -75,5 +75,5 @@ class Command(ClusterCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         os.nice(NICENESS)
         lifeline.tie_forks()
-        cluster.Sentinel = Guard  # the one place where a cluster looks for it
+        cluster.Sentinel = Guard  # the name by which a cluster finds its sentinel
         super().handle(*args, **options)
