@@ -1,4 +1,4 @@
-"""The desk: Django's admin with its sections in layer order, and without what could run code or delete by stealth."""
+"""Django's admin with sections in layer order, and without pages that could run code or delete unnoticed."""
 
 from collections.abc import Iterable
 from functools import partial
@@ -15,8 +15,8 @@ from django.utils.translation import gettext_noop
 
 from echovessel.admin.knobs_page import list_knobs
 
-# Changing a schedule runs any function by its path, and a queue row is a pickle: neither belongs on a desk where
-# staff review memories (platform.md, finding 8).
+# A schedule can run any function by its path, and a queue row is a pickle: neither belongs where staff review memories
+# (platform.md, finding 8).
 NOT_ON_THE_DESK = {"django_q.Schedule", "django_q.OrmQ"}
 
 SECTIONS: list[tuple[Any, list[str]]] = [
@@ -38,7 +38,7 @@ SECTIONS: list[tuple[Any, list[str]]] = [
     ),
     (_("People who sign in"), ["auth.User", "auth.Group", "tokens.ApiToken", "audit.Look"]),
 ]
-# In the words of the pages. Everything that is listed in no section stands in the last one, after all others.
+# Names of the lists as the pages use them. Models in no section are listed in the last one, "Technical".
 NAMES: dict[str, Any] = {
     "persona.Persona": _("Companions"),
     "persona.CoreBlock": _("Descriptions and style"),
@@ -70,7 +70,7 @@ NAMES: dict[str, Any] = {
 
 
 class EchoVesselAdminSite(AdminSite):
-    """Django's admin site, ordered as memory is, in the words of the pages."""
+    """Django's admin site, with sections in the order of memory's layers, and the names that the pages use."""
 
     names = NAMES
 
@@ -87,7 +87,7 @@ class EchoVesselAdminSite(AdminSite):
             super().register(wanted, admin_class, **options)
         for model in wanted:
             page = self._registry[model]
-            if not hasattr(page, "list_title") and model._meta.label in NAMES:  # the list of another app
+            if not hasattr(page, "list_title") and model._meta.label in NAMES:  # a list of another package
                 title = {"title": NAMES[model._meta.label]}
                 page.changelist_view = partial(page.changelist_view, extra_context=title)  # type: ignore[method-assign]
 
@@ -101,7 +101,7 @@ class EchoVesselAdminSite(AdminSite):
         ]
 
     def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> TemplateResponse:
-        """The sections, with what waits and how it goes."""
+        """The sections, with what waits for a decision and the state of the installation."""
         from memory.web.admin import dashboard  # noqa: PLC0415  (as above)
 
         shown = dashboard.dashboard_context(request.user, timezone.now())
@@ -110,7 +110,7 @@ class EchoVesselAdminSite(AdminSite):
     def app_index(
         self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
     ) -> TemplateResponse:
-        """The first page: its sections are not the apps, whose names are those of the code."""
+        """The index: its sections are not the apps, whose names are those of the code."""
         return self.index(request, extra_context)
 
     def get_app_list(self, request: HttpRequest, app_label: str | None = None) -> list[Any]:
@@ -136,7 +136,7 @@ def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, 
 
 
 def _installation() -> dict[str, Any]:
-    """Pages of the installation that show no rows of a table, in the form of a section."""
+    """Pages of the installation that list no model, in the form of a section."""
     pages = [(_("Knobs"), "admin:knobs"), (_("Language model"), "connect_model")]
     links = [
         {"name": name, "object_name": view, "admin_url": reverse(view), "add_url": None, "view_only": True}
@@ -151,7 +151,7 @@ def _installation() -> dict[str, Any]:
     }
 
 
-# Words of django-axes, which has no Chinese: collected here for the catalogue.
+# Strings of django-axes, which has no Chinese translation: listed here for our catalogue.
 WORDS_OF_AXES = (
     gettext_noop("User Agent"),
     gettext_noop("IP Address"),

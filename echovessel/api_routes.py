@@ -1,4 +1,4 @@
-"""The HTTP API: a section per app, OpenAPI at /api/docs. Nobody's ids but one's own are found (404)."""
+"""The HTTP API: a section per app, OpenAPI at /api/docs. Callers find only their own objects; others are a 404."""
 
 import time
 from collections.abc import Callable
@@ -46,10 +46,10 @@ pace = RateLimiter(knobs.requests_per_minute)
 
 
 class Token(HttpBearer):
-    """A token of the caller's, as `manage.py create_api_token` makes them."""
+    """Authentication by a token, as `manage.py create_api_token` creates them."""
 
     def __call__(self, request: HttpRequest) -> Any:
-        """Whoever shows a token comes in by it or not at all."""
+        """Authenticate by the token. A request with a wrong token is refused, even if it has a login too."""
         try:
             shown = bearer.shown_by(request, timezone.now())
         except bearer.WrongToken as error:
@@ -64,12 +64,12 @@ class Token(HttpBearer):
         return shown.user
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
-        """Not asked: the whole request is looked at above."""
+        """Never called: `__call__` handles the whole request."""
         raise NotImplementedError
 
 
 class Login(SessionAuth):
-    """A login of the page, with its CSRF token where something is changed."""
+    """Authentication by a login, with its CSRF token for changes."""
 
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         user = super().authenticate(request, key)
@@ -85,7 +85,7 @@ def _keep_pace(who: tuple[str, int]) -> None:
 
 
 def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The document and its page, for a login or a token; anybody else is sent to the login page."""
+    """Require a login or a token for the document and its page; others are redirected to the login page."""
 
     @wraps(view)
     def answered(request: HttpRequest, **options: Any) -> HttpResponse:
@@ -101,7 +101,7 @@ def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 
 
 class Api(NinjaAPI):
-    """The API, whose document says what its operations refuse with and gives examples."""
+    """The API, whose document lists the errors of its operations and gives examples."""
 
     def get_openapi_schema(self, **options: Any) -> Any:
         return openapi.complete(super().get_openapi_schema(**options))
@@ -123,13 +123,13 @@ api.add_router("", seed_routes.router, tags=["the caller's own persona"])
 
 
 def _refuse_with_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view, refusing what it does not know in the words of the API. Programs get a 401 from its own authentication,
-    not a redirect to the login page. Whoever asks for the head alone is given that of the answer to GET."""
+    """Make the view answer unknown methods with problems. Programs get a 401 from its own authentication, not a
+    redirect to the login page. A HEAD request gets the headers of the answer to GET."""
 
     @login_not_required
     @wraps(view)
     def answered(request: HttpRequest, **options: Any) -> HttpResponse:
-        # The answer to HEAD is that to GET: servers send no body with it.
+        # HEAD is answered like GET: servers send no body with it.
         method = request.method
         request.method = "GET" if method == "HEAD" else method
         response = view(request, **options)

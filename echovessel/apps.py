@@ -1,4 +1,4 @@
-"""App configurations of the frame."""
+"""App configs of the frame."""
 
 from typing import Any
 
@@ -19,7 +19,7 @@ class FrameConfig(AppConfig):
     def __init__(self, app_name: str, app_module: Any) -> None:
         super().__init__(app_name, app_module)
         heap.pause_collector()
-        lifeline.with_supervisor()  # before anything is held that others wait for
+        lifeline.with_supervisor()  # before this process holds anything that others wait for
         open_data_dir()
 
     def ready(self) -> None:
@@ -41,6 +41,6 @@ class AdminConfig(DjangoAdminConfig):
         from echovessel.admin import groups  # noqa: PLC0415  (models exist only now)
 
         super().ready()
-        # The last app with permissions that the groups are given. Connected behind django.contrib.auth, which creates
-        # the permissions of that app by the same signal.
+        # The last app whose permissions the groups get. Connected after django.contrib.auth, which creates that app's
+        # permissions on the same signal.
         post_migrate.connect(groups.ensure, sender=apps.get_app_config("proactive"))

@@ -20,14 +20,14 @@ from echovessel.web.backpressure import with_flow_control  # noqa: E402
 from echovessel.web.request_bodies import install, spooled_body  # noqa: E402
 from memory.imports import uploads  # noqa: E402
 
-AROUND_A_FILE = 2**20  # bytes of a form beside the file in it
+AROUND_A_FILE = 2**20  # bytes of a form besides the file in it
 install(lambda: uploads.most_bytes() + AROUND_A_FILE)
-# In the background, before the first page is asked for: the first message need not wait for the model.
+# In the background, before the first page is requested, so that the first message need not wait for the model.
 embedding.warm("你好" if settings.LANGUAGE_CODE.startswith("zh") else "Hello")
 
 
 async def pages(scope: Any, receive: Any, send: Any) -> None:
-    """Django's pages. The first request after a start also begins the look-out for turns a dead server left."""
+    """Django's pages. The first request after a start also starts the watch for turns that a dead server left."""
     runner.get_runner().watch()
     await django(scope, receive, with_flow_control(send))
 

@@ -1,4 +1,4 @@
-"""System checks: what would go wrong later is said at the start, with how to mend it."""
+"""System checks: report at the start what would fail later, with how to fix it."""
 
 from collections.abc import Sequence
 from importlib import import_module
@@ -43,7 +43,7 @@ def embedding_model_is_there(app_configs: Apps, **_: Any) -> list[CheckMessage]:
 
 @register()
 def provider_is_known(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """echovessel.E003: LLM_PROVIDER names none of ours."""
+    """echovessel.E003: LLM_PROVIDER is not one of ours."""
     known = ("auto", "offline", "openai", "anthropic")
     if settings.LLM_PROVIDER in known or "." in settings.LLM_PROVIDER:
         return []
@@ -52,8 +52,8 @@ def provider_is_known(app_configs: Apps, **_: Any) -> list[CheckMessage]:
 
 @register(Tags.database)
 def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """echovessel.W002: triggers or indexes are gone or of an older make, so that search and forgetting would miss rows.
-    A warning: an error would keep `migrate` from mending it."""
+    """echovessel.W002: triggers or indexes are missing or outdated, so that search and forgetting would miss rows. A
+    warning: an error would keep `migrate` from fixing it."""
     if not databases:
         return []
     try:
@@ -68,7 +68,7 @@ def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> lis
 
 @register(Tags.database)
 def migrations_can_go_on(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
-    """echovessel.E009: a database that has applied only a part of what was squashed since."""
+    """echovessel.E009: the database has applied only some of the migrations that were squashed since."""
     fault = migration_history.fault(migration_history.applied(connection)) if databases else ""
     return [Error(fault, id="echovessel.E009")] if fault else []
 
@@ -76,7 +76,7 @@ def migrations_can_go_on(app_configs: Apps, databases: Any = None, **_: Any) -> 
 @register(Tags.database)
 def embedding_model_is_the_one_in_use(app_configs: Apps, databases: Any = None, **_: Any) -> list[CheckMessage]:
     """echovessel.W003: memories have vectors of another embedding model than the configured one. A warning: the model
-    in use goes on being used."""
+    in use stays in use."""
     if not databases or "memory_embeddingmodel" not in connection.introspection.table_names():
         return []
     in_use, configured = active_model.model_in_use(), embedding.configured()
@@ -109,7 +109,7 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
 
 @register()
 def help_texts_can_be_shown(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """echovessel.W005: a help text of the operator that cannot be shown; ours stands in its place."""
+    """echovessel.W005: a help text of the operator that cannot be shown; ours is shown instead."""
     hint = f"Write a few lines of UTF-8, at most {help_texts.MAX_CHARACTERS:,} characters, or take the file away."
     return [
         checks.Warning(f"{name} in the data folder is not shown: {fault}.", hint=hint, id="echovessel.W005")
@@ -119,7 +119,7 @@ def help_texts_can_be_shown(app_configs: Apps, **_: Any) -> list[CheckMessage]:
 
 @register()
 def push_services_can_be_called(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """echovessel.E006: a contact that no push service takes; every notice would be refused."""
+    """echovessel.E006: a contact that no push service accepts; every notification would be refused."""
     if not settings.PUSH_CONTACT or vapid.is_contact(settings.PUSH_CONTACT):
         return []
     hint = "Write mailto: and an address, or https:// and a host: whom push services may write to."
@@ -128,7 +128,7 @@ def push_services_can_be_called(app_configs: Apps, **_: Any) -> list[CheckMessag
 
 @register()
 def other_pages_have_an_origin(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """echovessel.E007: a page that is to use OpenAI's door from a browser, named by what no browser says."""
+    """echovessel.E007: an entry of API_ORIGINS that is not an origin as browsers send it."""
     hint = "Write scheme, host and port as browsers do, https://chat.example.org; there is no * for all."
     return [
         Error(f"API_ORIGINS names {origin!r}: {fault}.", hint=hint, id="echovessel.E007")
@@ -139,7 +139,7 @@ def other_pages_have_an_origin(app_configs: Apps, **_: Any) -> list[CheckMessage
 
 @register(Tags.models)
 def columns_of_text_are_declared(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """echovessel.E008: a column that can hold words, and no declaration of what forgetting does to it."""
+    """echovessel.E008: a column that can hold words without a declaration of what forgetting does to it."""
     hint = "Say in text_columns of the model what forgetting does to it: see echovessel/db/text_columns."
     return [Error(fault, hint=hint, id="echovessel.E008") for fault in text_columns.faults()]
 
@@ -161,7 +161,7 @@ def plain_http_is_meant(app_configs: Apps, **_: Any) -> list[CheckMessage]:
 
 @register(Tags.security, deploy=True)
 def hosts_are_named(app_configs: Apps, **_: Any) -> list[CheckMessage]:
-    """echovessel.W006: any host is let in, so that a page elsewhere may pretend to be this site."""
+    """echovessel.W006: any host is accepted, so that a page elsewhere may pretend to be this site."""
     open_to = [host for host in settings.ALLOWED_HOSTS if not host.strip("*.")]
     if not open_to:
         return []

@@ -21,7 +21,7 @@ REGISTRY: dict[str, "Knob"] = {}
 
 @dataclass(frozen=True)
 class Knob:
-    """One tunable number; call it to read its value now."""
+    """One tunable number; call it to read its current value."""
 
     name: str
     default: float
@@ -35,7 +35,7 @@ class Knob:
         return settings.KNOBS.get(self.name, self.default)
 
     def fault(self, value: object) -> str:
-        """Why `value` cannot be this knob's, or an empty string."""
+        """Why `value` is not allowed for this knob; "" if it is."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             return f"{value!r} is not a number"
         if not self.low <= value <= self.high:
@@ -81,7 +81,7 @@ def _declare(made: Knob) -> Knob:
 
 
 def faults() -> list[str]:
-    """What is wrong with the operator's overrides, one sentence each."""
+    """Errors in the operator's overrides, one sentence each."""
     found = []
     for name, value in settings.KNOBS.items():
         if name not in REGISTRY:

@@ -1,4 +1,4 @@
-"""What happens by the clock: a job a minute that looks for work left undone, and one a day that tidies."""
+"""Scheduled jobs: one every minute that finds unfinished work, and one every day that cleans up."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -32,7 +32,7 @@ MINUTE = "echovessel.schedule.minute"
 DAILY = "echovessel.schedule.daily"
 
 
-# What is looked for every minute, in this order; each counts what it found.
+# The parts of the minute's job, in this order; each returns a count.
 EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
     "abandoned": turns.abandon,
     "closed": close.close_idle,
@@ -49,9 +49,9 @@ EVERY_MINUTE: Mapping[str, Callable[[datetime], int]] = {
 
 
 def minute() -> dict[str, int]:
-    """Close what rests, take up what a dead worker or server left, drop old events; counts only.
+    """Close idle sessions, resume what a dead worker or server left, delete old events; returns counts.
 
-    A part that breaks takes no other with it: it is logged, counts as -1 and is tried again in a minute.
+    If a part fails, the others still run: the failure is logged, counts as -1, and the part is tried again in a minute.
     """
     now = timezone.now()
     counts = {}
@@ -65,8 +65,8 @@ def minute() -> dict[str, int]:
 
 
 def daily() -> dict[str, int]:
-    """Drop the sign-ins that have run out, with what was begun in them; let go whom a crisis held back long ago; drop
-    what was considered long ago; give memories their due; counts only."""
+    """Delete expired logins, including what was begun in them; end expired holds after a crisis; delete old
+    considerations; run the daily work on memories; returns counts."""
     before, now = Session.objects.count(), timezone.now()
     call_command("clearsessions")
     return {
@@ -78,7 +78,7 @@ def daily() -> dict[str, int]:
 
 
 def ensure(**_: Any) -> None:
-    """Have the jobs scheduled, each once. Called after every migration."""
+    """Schedule each job once. Called after every migration."""
     if Schedule._meta.db_table not in connection.introspection.table_names():
         return
     every_minute = {"schedule_type": Schedule.MINUTES, "minutes": max(1, knobs.idle_scan_seconds() // 60)}

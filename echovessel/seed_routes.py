@@ -1,7 +1,7 @@
-"""The paths that the seeds name (001 §1 and §6): the API for the caller's own persona. `admin` means the owner's own
-administration of her persona, not Django's staff.
+"""The paths that the seeds name (001 §1 and §6): the API for the caller's own persona. `admin` in them means the
+owner's administration of their persona, not Django's admin.
 
-`?persona=` says who is meant where the caller has several; without it that is a 409, `which_persona`.
+`?persona=` chooses one if the caller has several; without it the answer is a 409, `which_persona`.
 """
 
 from typing import Annotated, Any
@@ -39,7 +39,7 @@ NO_PERSONA = "You have no persona yet."
 
 
 class PersonaPart(Body):
-    """What is to be otherwise; what is left out stays. The style has a path of its own."""
+    """The fields to change; those left out stay. The style has a path of its own."""
 
     name: personas.Name | None = None
     user_name: personas.Called | None = None
@@ -51,33 +51,34 @@ class PersonaPart(Body):
 
 
 class StyleIn(Body):
-    """ForgetQuery to speak, from now on."""
+    """How the persona should speak from now on."""
 
     style: Text
 
 
 class OnboardingIn(PersonaIn):
-    """Whom to meet. `material` is an import that was handed over at `/api/imports` and waits for an answer: she begins
-    with it, read as `choices` says."""
+    """The persona to meet. `material` is an import that was uploaded at `/api/imports` and waits for an answer: the
+    persona begins with it, imported as `choices` says."""
 
     material: UUID | None = None
     choices: ChoicesIn = ChoicesIn()
 
 
 class OtherIn(Body):
-    """The one that is the same."""
+    """The entity that is the same as the one in the path."""
 
     other: UUID
 
 
 class SearchQuery(pagination.PageParams):
-    """What is looked for among the lines."""
+    """The text to search for in the messages."""
 
     q: str = Field(min_length=1, max_length=200, pattern=r"\S", description="Words as they stand in a line.")
 
 
 def own(request: HttpRequest, which: UUID | None) -> Persona:
-    """The caller's persona that is meant. Raises Refused where that cannot be said, Http404 for anybody else's."""
+    """The caller's chosen persona. Raises ApiError if the choice is missing or there is none, Http404 for another
+    owner's."""
     found = Persona.objects.owned_by(request.user).select_related("owner")
     if which is not None:
         return get_object_or_404(found, uuid=which)
@@ -89,7 +90,7 @@ def own(request: HttpRequest, which: UUID | None) -> Persona:
     return only[0]
 
 
-# --- what was said --------------------------------------------------------------------------------------------------
+# --- messages and sessions ------------------------------------------------------------------------------------------
 @router.get("/chat/history", response=Page[MessageOut], summary="What was said, newest first")
 def history(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/messages`."""
@@ -98,7 +99,7 @@ def history(request: HttpRequest, asked: Query[pagination.PageParams], persona: 
 
 @router.get("/admin/memory/search", response=Page[MessageOut], summary="Search what was said")
 def search(request: HttpRequest, asked: Query[SearchQuery], persona: Which = None) -> Any:
-    """As `POST /api/personas/{id}/messages/search`, but that the words stand in the address."""
+    """As `POST /api/personas/{id}/messages/search`, except that the text is in the address."""
     return memories.lines_page(own(request, persona), asked, asked.q)
 
 
@@ -120,7 +121,7 @@ def forget_session(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
     return forgetting.forget_session(request, own(request, persona).uuid, of, how)
 
 
-# --- who she is -----------------------------------------------------------------------------------------------------
+# --- the persona ----------------------------------------------------------------------------------------------------
 @router.get("/admin/persona", response=PersonaDetail, summary="Your persona, her blocks and her mood")
 def get_persona(request: HttpRequest, persona: Which = None) -> dict[str, Any]:
     """As `/api/personas/{id}`, with `episodic_state`."""
@@ -129,8 +130,8 @@ def get_persona(request: HttpRequest, persona: Which = None) -> dict[str, Any]:
 
 @router.post("/admin/persona", response=PersonaDetail, summary="Change part of her")
 def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None) -> dict[str, Any]:
-    """Her name and the like, and the blocks of who she is and who you are; all of it or nothing. A key that is not
-    known is a 422."""
+    """The persona's name and other settings, and the blocks about the persona and about you; all of them or none. An
+    unknown key is a 422."""
     given = body.model_dump(exclude_none=True)
     blocks: dict[str, str] = {label: given.pop(label) for label in ("persona", "user") if label in given}
     return serialize_persona_detail(personas.edit_persona(request, own(request, persona), given, blocks))
@@ -138,34 +139,34 @@ def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None)
 
 @router.post("/admin/persona/style", response=PersonaDetail, summary="Say how she is to speak")
 def post_style(request: HttpRequest, body: StyleIn, persona: Which = None) -> dict[str, Any]:
-    """The style block, and nothing else."""
+    """Change the style block, and nothing else."""
     return serialize_persona_detail(personas.edit_persona(request, own(request, persona), {}, {"style": body.style}))
 
 
 @router.post("/admin/persona/onboarding", response={201: PersonaDetail}, summary="Meet your first persona")
 def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str, Any]]:
-    """As `POST /api/personas`, for whoever has none yet; 409 `met_already` for others. With a `material` it begins as
-    `POST /api/imports/{id}/confirm` has it."""
+    """As `POST /api/personas`, for callers without a persona; 409 `met_already` for others. With `material` it begins
+    as described at `POST /api/imports/{id}/confirm`."""
     if Persona.objects.owned_by(request.user).exists():
         raise ApiError(409, "met_already", "You have met somebody already: make another one at /api/personas.")
     whom = PersonaIn(**body.model_dump(exclude={"material", "choices"}))
     if body.material is None:
         return personas.post_persona(request, whom)
     job = imports.begin_persona_with(request, imports.own_import(request, body.material), whom, body.choices)
-    assert job.persona is not None  # it was made just now
+    assert job.persona is not None  # it was just created
     return Status(201, serialize_persona_detail(job.persona))
 
 
-# --- what remains ---------------------------------------------------------------------------------------------------
+# --- memory ---------------------------------------------------------------------------------------------------------
 @router.get("/admin/memory/events", response=Page[NodeOut], summary="What happened (L3), newest first")
 def events(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> dict[str, Any]:
-    """The events; with filters they are found at `/api/personas/{id}/nodes`."""
+    """The events. `/api/personas/{id}/nodes` lists them with filters."""
     return memories.nodes_page(own(request, persona), asked, NodeFilters(kind="event"))
 
 
 @router.get("/admin/memory/events/{uuid:of}", response=NodeDetail, summary="One event with its evidence")
 def event(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
-    """An event and the words it came from."""
+    """An event and the messages it came from."""
     return serialize_node_detail(_node(request, persona, of, ("event",)))
 
 
@@ -175,14 +176,14 @@ def event(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, An
     summary="What would go with an event",
 )
 def dependents(request: HttpRequest, of: UUID, persona: Which = None) -> list[dict[str, Any]]:
-    """What was concluded from it, and rests on nothing else."""
+    """The conclusions that are based on this event only."""
     node = _node(request, persona, of, ("event",))
     return forgetting.list_dependents(request, node.persona.uuid, "nodes", node.uuid)
 
 
 @router.delete("/admin/memory/events/{uuid:of}", response=ReceiptOut, summary="Forget an event, for good")
 def forget_event(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> dict[str, Any]:
-    """With what was concluded from it (`mode=cascade`), or without (`orphan`)."""
+    """Also forget the conclusions from it (`mode=cascade`), or keep them (`orphan`)."""
     node = _node(request, persona, of, ("event",))
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
 
@@ -209,7 +210,7 @@ def trace(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, An
 
 @router.delete("/admin/memory/thoughts/{uuid:of}", response=ReceiptOut, summary="Forget a thought, for good")
 def forget_thought(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> dict[str, Any]:
-    """With what was concluded from it (`mode=cascade`), or without (`orphan`)."""
+    """Also forget the conclusions from it (`mode=cascade`), or keep them (`orphan`)."""
     node = _node(request, persona, of, THOUGHTS)
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
 
@@ -222,7 +223,7 @@ def list_entities(request: HttpRequest, asked: Query[pagination.PageParams], per
 
 @router.post("/admin/memory/entities/{uuid:of}/merge", response=ProposalOut, summary="Make two one")
 def merge_entities(request: HttpRequest, of: UUID, body: OtherIn, persona: Which = None) -> dict[str, Any]:
-    """The one of the path and the `other`; as `/api/personas/{id}/entities/merge`."""
+    """Merge the entity in the path with `other`; as `/api/personas/{id}/entities/merge`."""
     return entities.merge_entities(request, own(request, persona).uuid, PairIn(one=of, other=body.other))
 
 

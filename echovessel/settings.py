@@ -1,6 +1,6 @@
-"""Settings: secrets and places come from the environment, and only here. Numbers are knobs (`<app>/knobs.py`).
+"""Settings: secrets and paths come from the environment, and are read only here. Numbers are knobs (`<app>/knobs.py`).
 
-Importing this module does nothing to the disk.
+Importing this module does not touch the disk.
 """
 
 import json
@@ -18,23 +18,23 @@ env = environ.Env()
 if (BASE_DIR / ".env").exists():
     env.read_env(BASE_DIR / ".env")
 
-# Relative places are meant from here, wherever the command was typed.
+# Relative paths start here, in whatever folder the command was typed.
 DATA_DIR = (BASE_DIR / env.str("DATA_DIR", default="data")).resolve()
-# Where they are not given, `echovessel.process.data_dir` creates them in the data folder as Django starts.
+# If they are not set, `echovessel.process.data_dir` creates them in the data folder when Django starts.
 SECRET_KEY = env.str("SECRET_KEY", default="")
 TOMBSTONE_KEY = env.str("TOMBSTONE_KEY", default="")
 DEBUG = env.bool("DEBUG", default=False)
 
-# --- who may call -----------------------------------------------------------------------------------------------
+# --- hosts and origins ------------------------------------------------------------------------------------------
 LOOPBACK = ["localhost", "127.0.0.1", "[::1]"]
 ALLOWED_HOSTS = env.list("ALLOWED_HOSTS", default=LOOPBACK)
 CSRF_TRUSTED_ORIGINS = env.list("CSRF_TRUSTED_ORIGINS", default=[])
-# Pages of other sites that may use OpenAI's door from a browser, with a token: ["https://chat.example.org"].
+# Origins of other sites whose pages may call /v1/ from a browser, with a token: ["https://chat.example.org"].
 API_ORIGINS = env.list("API_ORIGINS", default=[])
-# Off loopback we expect TLS in front; HTTPS=off is for a home network without it, and a deploy check says so.
+# Beyond loopback we expect TLS in front; HTTPS=off is for a home network without it, which a deploy check reports.
 HTTPS = env.bool("HTTPS", default=any(host not in LOOPBACK for host in ALLOWED_HOSTS))
-# How many proxies stand in front, each adding to X-Forwarded-For whom it was called by. Anybody may send that header:
-# without a proxy that adds to it, a number here would let everybody pretend to be anywhere.
+# The number of proxies in front; each appends its caller's address to X-Forwarded-For. Anybody may send that header: a
+# number here without such a proxy would let everybody forge their address.
 PROXY_COUNT = env.int("PROXY_COUNT", default=0)
 SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = SECURE_SSL_REDIRECT = HTTPS
@@ -44,7 +44,7 @@ SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https") if HTTPS else None
 SESSION_COOKIE_SAMESITE = CSRF_COOKIE_SAMESITE = "Lax"
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-# On loopback there is no TLS to redirect to, so Django's advice about it would only be noise.
+# On loopback there is no TLS to redirect to, so Django's advice about it does not apply.
 SILENCED_SYSTEM_CHECKS = [] if HTTPS else ["security.W004", "security.W008", "security.W012", "security.W016"]
 
 CONTENT_SECURITY_POLICY = {
@@ -58,7 +58,7 @@ CONTENT_SECURITY_POLICY = {
 }
 
 INSTALLED_APPS = [
-    # For `runserver` alone: as an app it makes every command, and every start, a third of a second slower.
+    # For `runserver` only: as an app it makes every command, and every start, a third of a second slower.
     "echovessel.apps.FrameConfig",  # first: it opens the data folder, whose keys other apps read as they are imported
     *(["daphne"] if "runserver" in sys.argv else []),
     "django.contrib.auth",
@@ -130,7 +130,8 @@ DATABASES = {
         "ENGINE": "echovessel.db.sqlite",
         "NAME": BASE_DIR / (DATABASE_URL.removeprefix("sqlite:///") or DATA_DIR / "echovessel.sqlite3"),
         "OPTIONS": {"key": env.str("DATABASE_KEY", default="")},
-        # Opening costs 0.9 ms, and closing the last connection checkpoints the WAL: keep them (measured 2026-11-21).
+        # Opening costs 0.9 ms, and closing the last connection checkpoints the WAL: keep them open (measured
+        # 2026-11-21).
         "CONN_MAX_AGE": 600,
         "TEST": {"NAME": BASE_DIR / "build" / "test.sqlite3"},
     }
@@ -146,7 +147,7 @@ STORAGES: dict[str, dict[str, Any]] = {
 MEDIA_ROOT = DATA_DIR / "media"
 FILE_UPLOAD_HANDLERS = ["memory.imports.uploads.Unnamed"]
 
-# --- people -----------------------------------------------------------------------------------------------------
+# --- users and logins -------------------------------------------------------------------------------------------
 AUTHENTICATION_BACKENDS = [
     "axes.backends.AxesStandaloneBackend",
     "django.contrib.auth.backends.ModelBackend",
@@ -160,10 +161,11 @@ LOGIN_REDIRECT_URL = "home"
 LOGOUT_REDIRECT_URL = "login"
 AXES_FAILURE_LIMIT = 5
 AXES_COOLOFF_TIME = 0.25  # hours: long enough to stop guessing, short enough not to lock the owner out for a day
-# A name from an address, never an address alone: whoever shares one with somebody who guesses signs in all the same.
+# A name together with an address, never an address alone: users who share an address with an attacker can still sign
+# in.
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_CLIENT_IP_CALLABLE = "echovessel.web.client_address.client_address"
-# Else somebody who goes on guessing keeps the owner out for ever.
+# Otherwise somebody who keeps guessing would lock the owner out for ever.
 AXES_RESET_COOL_OFF_ON_FAILURE_DURING_LOCKOUT = False
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "persona.views.locked_out"
@@ -189,23 +191,23 @@ LLM_MODEL_SMALL = env.str("LLM_MODEL_SMALL", default="")
 LLM_TIMEOUT_S = env.float("LLM_TIMEOUT_S", default=120.0)
 # US dollars per million tokens, by model: {"name": {"in": 3, "cached": 0.3, "out": 15}}; a model not listed costs null.
 LLM_PRICES: dict[str, dict[str, float]] = json.loads(env.str("LLM_PRICES", default="{}"))
-# What an installation begins with. Once there is a vector the database says which model is in use (manage.py reembed).
+# The first embedding model. Once there are vectors, the database says which model is in use (manage.py reembed).
 EMBEDDING_MODEL = env.str("EMBEDDING_MODEL", default="all-MiniLM-L6-v2")
-# Any server with OpenAI's /v1/embeddings; EMBEDDING_MODEL is then a name that it knows.
+# Any server with OpenAI's /v1/embeddings; EMBEDDING_MODEL is then the model's name on that server.
 EMBEDDING_BASE_URL = env.str("EMBEDDING_BASE_URL", default="")
 EMBEDDING_API_KEY = env.str("EMBEDDING_API_KEY", default="")
-# For models that are not in the table of embeddings/model_names.py: None is what that says.
+# For models that are not in the table of embeddings/model_names.py. None: the table's value.
 EMBEDDING_QUERY_PREFIX = env.str("EMBEDDING_QUERY_PREFIX", default=None)
 EMBEDDING_DOCUMENT_PREFIX = env.str("EMBEDDING_DOCUMENT_PREFIX", default=None)
 EMBEDDING_POOLING = env.str("EMBEDDING_POOLING", default="")
 EMBEDDING_DIMENSIONS = env.int("EMBEDDING_DIMENSIONS", default=0)
-# Any server with /rerank in the form of Jina and Cohere: both or neither.
+# Any server with /rerank in the form of Jina and Cohere. Set both or neither.
 RERANK_BASE_URL = env.str("RERANK_BASE_URL", default="")
 RERANK_MODEL = env.str("RERANK_MODEL", default="")
 RERANK_API_KEY = env.str("RERANK_API_KEY", default="")
 
-# --- the upward wires -------------------------------------------------------------------------------------------
-# What a prompt is made of, in order, as Django lists context processors. This list is the shape of the prompt.
+# --- hooks by which lower packages call higher ones ------------------------------------------------------------
+# The sections of a prompt in order, like Django's list of context processors. This list is the shape of the prompt.
 CHAT_CONTEXT = [
     "persona.context.identity",
     "chat.context.right_now",
@@ -226,7 +228,7 @@ CHAT_CONTEXT = [
     "chat.context.recent_conversation",
     "chat.context.what_they_just_said",
 ]
-# What the prompt for a first word of hers is made of: nobody has said anything, and so it says why she writes.
+# The sections of the prompt for a first message: there is no message to answer, so it says why the persona writes.
 PROACTIVE_CONTEXT = [
     "persona.context.identity",
     "chat.context.right_now",
@@ -244,41 +246,41 @@ PROACTIVE_CONTEXT = [
     "chat.context.recent_conversation",
     "proactive.context.why_you_write",
 ]
-# What else ends when somebody is signed out everywhere, or has a new password: called with the key of the user.
+# Called with the user's key when a user is signed out everywhere or gets a new password.
 SIGNED_OUT_EVERYWHERE = ["proactive.push.subscriptions.unsubscribe_all"]
-# What an archive holds of apps above memory, which imports none of them.
+# The archive parts of apps above memory, which imports none of them.
 ARCHIVE_PARTS = ["proactive.archive.PARTS"]
-# What a restore calls, so that what was forgotten since the backup is forgotten in it, too.
+# Called by a restore, to repeat in it what was forgotten since the backup.
 FORGET_REPLAY = "memory.forgetting.replay"
-# What models of other packages hold in words, and what forgetting does to it.
+# The text columns in models of other packages, and what forgetting does to them.
 TEXT_COLUMNS = "echovessel.db.text_columns.other_packages.TEXT_COLUMNS"
-# The job that a closing session is handed to, by id.
+# The job for a closed session, called with its id.
 CHAT_CLOSED_TASK = "memory.tasks.consolidate_session"
-# What is done with a turn's messages before its prompt is assembled: called with its key and the time. Only what must
-# hold from the next word on has a place here, for the reply waits for it.
+# Called before a turn's prompt is assembled, with the turn's key and the time. Only for what must take effect with this
+# reply, since the reply waits for it.
 CHAT_BEFOREHAND = ["memory.turn_hooks.before_prompt"]
-# What may answer a turn in place of a model: called with it and the time; each gives a text, or "" to pass, and what to
-# note on the turn.
+# May answer a turn in place of a model: called with the turn and the time; each returns a text, or "" to pass, and what
+# to record on the turn.
 CHAT_ANSWERS = ["memory.forgetting.by_word.answer", "memory.requests.by_word.answer"]
-# What follows when messages are withheld in favour of another version, or shown to models again: called with both
-# lists, in the transaction that does it.
+# Called when messages are withheld in favour of another version, or shown to models again: with both lists, in the same
+# transaction.
 CHAT_VERSIONS = ["memory.requests.withhold.follow_version"]
-# What is done, off the hot path, once a turn has ended: called with its key and the time.
+# Called after a turn has ended, off the hot path, with the turn's key and the time.
 CHAT_AFTERWARDS = ["memory.turn_hooks.after_turn"]
 
-# --- notices to browsers (web push) -----------------------------------------------------------------------------
-# The push services that may be called: hosts (".example.org" with all below it) over https, or whole origins. A browser
-# gives its own address there, and nobody is to make the server call any other place.
+# --- notifications to browsers (web push) -----------------------------------------------------------------------
+# The push services that may be called: hosts (".example.org" includes all subdomains) over https, or whole origins. A
+# browser supplies the address itself, and must not make the server call any other place.
 PUSH_SERVICES = env.list(
     "PUSH_SERVICES",
     default=[
-        "fcm.googleapis.com",  # Chrome and its kin
+        "fcm.googleapis.com",  # Chrome and other Chromium browsers
         ".push.services.mozilla.com",  # Firefox
         ".notify.windows.com",  # Edge
         ".push.apple.com",  # Safari
     ],
 )
-# Whom a push service may write to about notices of this server (RFC 8292): mailto:… or https://…
+# The contact for push services about this server's notifications (RFC 8292): mailto:… or https://…
 PUSH_CONTACT = env.str("PUSH_CONTACT", default="")
 
 # --- jobs -------------------------------------------------------------------------------------------------------
@@ -299,11 +301,11 @@ Q_CLUSTER = {
 }
 
 # --- numbers ----------------------------------------------------------------------------------------------------
-# They win over those in knobs.toml of the data folder, which `echovessel.process.data_dir` adds as Django starts.
+# They take precedence over knobs.toml in the data folder, which `echovessel.process.data_dir` adds when Django starts.
 KNOBS: dict[str, Any] = json.loads(env.str("ECHOVESSEL_KNOBS", default="{}"))
-FILE_KNOBS: dict[str, Any] = {}  # those of knobs.toml alone, for pages that say where a value comes from
+FILE_KNOBS: dict[str, Any] = {}  # only those of knobs.toml, for pages that show where a value comes from
 
-# --- logs: never the words of people ----------------------------------------------------------------------------
+# --- logs: never text of people ---------------------------------------------------------------------------------
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -312,7 +314,7 @@ LOGGING = {
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["console"], "level": "INFO"},
     "loggers": {
-        # These print prompts, task arguments or request lines at their own discretion.
+        # These log prompts, task arguments or request lines at lower levels.
         name: {"level": "WARNING"}
         for name in (
             "django-q", "anthropic", "openai", "httpx2", "httpcore2", "sentence_transformers", "transformers",
