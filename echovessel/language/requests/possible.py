@@ -66,6 +66,7 @@ _DENIAL = re.compile(
     r"(?:不对|不是|错了)?\W*(?:你|您)?(?:记|搞|弄|说)(?:错|混|反)了\W*",
     _I,
 )
+_TELLS = re.compile(r"\W*let me tell you\b", _I)
 # Who is sorry to have told something may mean no more than that.
 _REGRET = re.compile(
     r"\b(?:should(?:n'?t| not| never) have|wish i hadn'?t) (?:told|said)|不该(?:跟你|和你)?[说讲提]", _I
@@ -143,7 +144,8 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         if leaning and kind is not RequestKind.CORRECTION:
             kind = likely_kind(whole)
         is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
-        if kind is None or kind in seen or is_regret:
+        is_telling = kind is RequestKind.WISH and _TELLS.match(whole)
+        if kind is None or kind in seen or is_regret or is_telling:
             continue
         seen.add(kind)
         fitting = passage
