@@ -1,4 +1,4 @@
-"""What consolidation keeps of its own work, so that it can be killed anywhere and repeated without paying twice."""
+"""Intermediate results of consolidation, so that it can be killed anywhere and repeated without paying twice."""
 
 from datetime import datetime
 from typing import Any
@@ -11,7 +11,7 @@ from chat.models import Session
 from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from persona.models import Persona
 
-# The answer of an extraction that found nothing, as `memory.consolidation.answer_schema.ExtractionAnswer` has it.
+# The answer of an extraction without results (`memory.consolidation.answer_schema.ExtractionAnswer`).
 NOTHING_READ: dict[str, Any] = {
     "events": [],
     "facts": [],
@@ -27,10 +27,10 @@ NOTHING_READ: dict[str, Any] = {
 
 
 class Extraction(models.Model):
-    """The validated answer of one extraction, stored as it is before anything is made of it.
+    """The validated answer of one extraction, stored before it is applied.
 
-    `through` is the key of the last line it has read: no later reading of the session reads that far again, but one
-    that reads a closed session `again`, for facts alone.
+    `through` is the key of the last message it read. Later extractions of the session start after it, except those that
+    read a closed session `again` for facts.
     """
 
     session = models.ForeignKey(Session, models.CASCADE, related_name="extractions", verbose_name=_("session"))
@@ -55,19 +55,19 @@ class Extraction(models.Model):
         return f"extraction {self.pk}"
 
     def after(self) -> int:
-        """The key of the last line that had been read before it; 0 for the first reading of a session, and for the
-        first piece of one that is read again."""
+        """The key of the last message that was read before; 0 for the first extraction of a session, and for the first
+        chunk of one that is read again."""
         earlier = Extraction.objects.filter(session=self.session_id, chunk__lt=self.chunk, again=self.again)
         return earlier.aggregate(last=Max("through"))["last"] or 0
 
 
 class ModelReply(models.Model):
-    """What a model said, word for word, from the moment it is paid for until a step has made something of it.
+    """A model's reply, word for word, stored from the moment it is paid for until a step has used it.
 
-    A repeat of the step reads it here and asks nobody. Where no step can make anything of it, it stays for people to
-    see, until a retry by hand asks anew.
+    A repeated step reads it here and does not ask the model. A reply that no step can use stays for people to see,
+    until a retry by a person asks the model again.
 
-    Between talks there is no session: the step then says by itself what it is of, once per persona.
+    Between sessions `session` is empty: the step names its subject, once per persona.
     """
 
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="model_replies", verbose_name=_("persona"))
@@ -98,7 +98,7 @@ class ModelReply(models.Model):
 
 class ReflectionRunQuerySet(models.QuerySet["ReflectionRun"]):
     def that_reflected(self) -> "ReflectionRunQuerySet":
-        """Those that asked the model, as against those that a gate refused."""
+        """Runs that asked the model; the others were refused by a gate."""
         return self.filter(reason__in=[ReflectionRun.Reason.SHOCK, ReflectionRun.Reason.TIMER])
 
     def since(self, moment: datetime) -> "ReflectionRunQuerySet":
@@ -106,7 +106,7 @@ class ReflectionRunQuerySet(models.QuerySet["ReflectionRun"]):
 
 
 class ReflectionRun(models.Model):
-    """One decision about reflecting after a session: what the gate said, and what came of it."""
+    """One decision about reflecting after a session: the gate's reason and the results."""
 
     class Reason(models.TextChoices):
         SHOCK = "shock", _("a shock")

@@ -1,4 +1,4 @@
-"""Which embedding model the vectors of this installation are of, and what is being made for another one."""
+"""The embedding model of this installation's vectors, and the vectors that are being made for another model."""
 
 from django.db import models
 from django.db.models import Q
@@ -10,11 +10,12 @@ LONGEST_MODEL_NAME = 200
 
 
 class EmbeddingModel(models.Model):
-    """The model in use, in one row: made with the first vector, by a trigger, which lets no vector of another one in.
+    """The model in use, in a single row. A trigger creates it with the first vector, and refuses vectors of other
+    models.
 
-    Before there is a vector the setting decides; afterwards only `memory.store.reembedding` changes it. `dimension` is
-    the size of its vectors; `probe` the vector of a known text by a server's model, by which another model under the
-    same name is noticed; `cosines` what the cosines of its vectors mean (memory/store/cosine_scale.py).
+    Before the first vector the setting decides; afterwards only `memory.store.reembedding` changes it. `dimension` is
+    the size of the vectors; `probe` the vector of a known text, by which another model of a server under the same name
+    is noticed; `cosines` the meaning of the cosines of its vectors (memory/store/cosine_scale.py).
     """
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
@@ -35,7 +36,7 @@ class EmbeddingModel(models.Model):
 
 
 class Reembedding(models.Model):
-    """Who makes vectors anew, in one row: the holder, and until when the work is theirs without a sign of life."""
+    """The lease on re-embedding, in a single row: its holder, and when it expires unless it is renewed."""
 
     id = models.PositiveSmallIntegerField(primary_key=True, default=1)
     holder = models.CharField(max_length=200, blank=True)
@@ -50,7 +51,7 @@ class Reembedding(models.Model):
 
 
 class StagedVector(models.Model):
-    """A node's vector by the model that is to be used next. Gone with the node, and when its description changes."""
+    """A node's vector by the next model. Deleted with the node, and when its description changes."""
 
     node = models.OneToOneField(ConceptNode, models.CASCADE, primary_key=True, related_name="staged_vector")
     model = models.CharField(max_length=LONGEST_MODEL_NAME)

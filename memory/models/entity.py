@@ -1,4 +1,4 @@
-"""L5, entities: the people, places and animals that memories are about, and the names they go by."""
+"""L5, entities: the people, places and animals in memories, and their names."""
 
 from collections.abc import Iterable
 
@@ -18,7 +18,7 @@ MAX_RELATION = 120
 
 
 class Entity(PublicId):
-    """Somebody or something that has a name."""
+    """A person, place, animal or thing with a name."""
 
     class Kind(models.TextChoices):
         PERSON = "person", _("person")
@@ -39,11 +39,11 @@ class Entity(PublicId):
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="entities", verbose_name=_("persona"))
     canonical_name = models.CharField(_("canonical name"), max_length=120)
     kind = models.CharField(_("kind"), max_length=8, choices=Kind, default=Kind.OTHER)
-    # What they are to the owner, in the owner's words: "sister".
+    # The relation to the owner, in the owner's words: "sister".
     relation = models.CharField(_("relation"), max_length=MAX_RELATION, blank=True, default="")
     description = models.CharField(_("description"), max_length=400, blank=True)
     described_by = models.CharField(_("described by"), max_length=12, choices=DescribedBy, blank=True)
-    # The key of the newest memory that the slow cycle's description was written from.
+    # The key of the newest memory that the slow cycle used for its description.
     described_through = models.PositiveBigIntegerField(_("described through"), default=0, editable=False)
     status = models.CharField(_("status"), max_length=12, choices=Status, default=Status.CONFIRMED)
     merged_into = models.ForeignKey(
@@ -81,12 +81,12 @@ class Entity(PublicId):
 
     @property
     def relation_label(self) -> str:
-        """The relation as a page names it that the owner reads."""
+        """The relation as pages for the owner show it."""
         return relation_label(self.relation)
 
 
 class Alias(models.Model):
-    """A name of an entity. Two entities may share one: there are two Scotts."""
+    """A name of an entity. Two entities may share a name: there are two Scotts."""
 
     entity = models.ForeignKey(Entity, models.CASCADE, related_name="aliases", verbose_name=_("entity"))
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="+", verbose_name=_("persona"))
@@ -111,7 +111,7 @@ class Alias(models.Model):
 
 
 class Photo(StoredPicture):
-    """The photo of an entity, which the owner added."""
+    """The photo of an entity, added by the owner."""
 
     entity = models.OneToOneField(Entity, models.CASCADE, related_name="photo", verbose_name=_("entity"))
     text_columns = {"content": TextColumn(DELETE_ROW, archived=True)}
@@ -125,7 +125,7 @@ class Photo(StoredPicture):
 
 
 class Mention(models.Model):
-    """A node in whose description a name of the entity occurs, literally."""
+    """A node whose description contains a name of the entity, literally."""
 
     node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="mentions", verbose_name=_("node"))
     entity = models.ForeignKey(Entity, models.CASCADE, related_name="mentions", verbose_name=_("entity"))
@@ -142,28 +142,28 @@ class MergeProposalQuerySet(models.QuerySet["MergeProposal"]):
         return self.filter(a__persona=persona)
 
     def about(self, entities: Iterable[int]) -> "MergeProposalQuerySet":
-        """Those in which one of `entities`, given by key, is a side."""
+        """Proposals with one of `entities` (keys) as a side."""
         wanted = list(entities)
         return self.filter(Q(a__in=wanted) | Q(b__in=wanted))
 
     def between_living(self) -> "MergeProposalQuerySet":
-        """Those of which neither side lives on in another entity."""
+        """Proposals of which neither side was merged into another entity."""
         merged = Entity.Status.MERGED
         return self.exclude(a__status=merged).exclude(b__status=merged)
 
     def open(self) -> "MergeProposalQuerySet":
-        """Those that wait for an answer."""
+        """Proposals that wait for an answer."""
         return self.between_living().filter(status=MergeProposal.Status.OPEN)
 
     def undecided(self) -> "MergeProposalQuerySet":
-        """Those that can be decided: open ones, and those whose decision was taken back."""
+        """Proposals that can be decided: open ones, and ones whose decision was undone."""
         return self.between_living().filter(status__in=[MergeProposal.Status.OPEN, MergeProposal.Status.UNDONE])
 
 
 class MergeProposal(PublicId):
-    """A question for people: are these two the same? A pair that was kept apart is never asked about again.
+    """A question for people: are these two the same? It is not asked again about a pair that was kept apart.
 
-    `snapshot` is what undoing the decision needs: keys and states, never words.
+    `snapshot` holds the data to undo the decision: keys and states, never words.
     """
 
     class Status(models.TextChoices):

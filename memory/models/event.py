@@ -1,4 +1,4 @@
-"""L3, events and facts: what happened and how much it weighs, and what holds, each with the words it came from."""
+"""L3: events with their emotional weight, and lasting facts, each with the quotes it rests on."""
 
 from typing import ClassVar
 
@@ -23,7 +23,7 @@ class Event(ConceptNode):
 
 
 class Fact(ConceptNode):
-    """Something lasting about the owner, the persona or somebody else: one thing, without a day or a weight."""
+    """Something lasting about the owner, the persona or somebody else, without a day or an emotional weight."""
 
     objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.FACT)  # type: ignore[assignment]
 
@@ -34,7 +34,7 @@ class Fact(ConceptNode):
 
 
 class Evidence(models.Model):
-    """The words an event or a fact came from: an exact quote and its place in the message, in characters."""
+    """A source of an event or a fact: an exact quote, and its place in the message, in characters."""
 
     node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="evidence", verbose_name=_("node"))
     message = models.ForeignKey(Message, models.CASCADE, related_name="evidence_for", verbose_name=_("message"))

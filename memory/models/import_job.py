@@ -1,4 +1,4 @@
-"""Imports that are under way or over: what somebody brought, what was found in it, and how far it was taken in."""
+"""Imports of files: what was found in a file, what the owner chose, and how far the import is."""
 
 from datetime import datetime
 
@@ -13,34 +13,34 @@ from echovessel.db.text_columns import CLEAR, DELETE_ROW, NO_WORDS, TextColumn
 from echovessel.jobs.lease import available
 from persona.models import Persona
 
-# The keys of `ImportJob.found` and `.choices` whose values are neither words nor names of people.
+# Keys of `ImportJob.found` and `.choices` whose values hold neither words nor people's names.
 FOUND_WITHOUT_WORDS = ("counts", "skipped", "first_day", "last_day", "undated", "tokens", "sessions", "chunks")
 CHOSEN_WITHOUT_WORDS = ("day_first", "zone", "undated", "limit")
 
 
 class ImportJobQuerySet(models.QuerySet["ImportJob"]):
     def at_work(self) -> "ImportJobQuerySet":
-        """Those that go on by themselves."""
+        """Imports that continue without a person."""
         return self.filter(status__in=ImportJob.AT_WORK)
 
     def with_their_file(self) -> "ImportJobQuerySet":
-        """Those that need no file, or whose file is stored. The others wait for the command that reads their file."""
+        """Imports that need no file, or whose file is stored. The others wait for the command that reads their file."""
         return self.filter(~Q(status__in=ImportJob.NEEDS_FILE) | Q(file_is_here=True))
 
     def waiting(self, now: datetime) -> "ImportJobQuerySet":
-        """Those that go on by themselves, that nobody holds and that are in no pause."""
+        """Imports that continue without a person, that no worker holds and that are not waiting for a retry."""
         return self.at_work().with_their_file().filter(available(now))
 
 
 class ImportJob(PublicId):
-    """One file on its way into memory.
+    """The import of one file into memory.
 
         looking -> asking -> writing -> remembering -> drafting -> done
            |          |          any of them -> cancelled, failed
            refused (the file cannot be read)
 
-    `found` is what was seen in the file (`memory.imports.analysis`), `choices` what the person said about it, `counts`
-    what came of it. `gone_through` counts the chunks that were taken in: a repeat goes on behind them.
+    `found` is the analysis of the file (`memory.imports.analysis`), `choices` the owner's decisions about it, `counts`
+    the results. `gone_through` counts the chunks that were imported: a repeat continues after them.
     """
 
     class Status(models.TextChoices):
@@ -142,8 +142,8 @@ class ImportJob(PublicId):
 
 
 class ImportPiece(models.Model):
-    """A part of a file that somebody handed over, kept in the database as long as it is needed: there it is as safe,
-    as secret and as easily forgotten as everything else."""
+    """A part of an uploaded file, kept in the database as long as it is needed: there it is as safe, as secret and as
+    easily forgotten as all other data."""
 
     job = models.ForeignKey(ImportJob, models.CASCADE, related_name="pieces", verbose_name=_("import of a file"))
     number = models.PositiveIntegerField(_("number"))
@@ -158,13 +158,13 @@ class ImportPiece(models.Model):
 
 
 class ImportChunk(models.Model):
-    """What was taken in at once: a talk, or a part of a long one; an entry; a card. The same chunk is taken in once per
-    persona, however often its file comes."""
+    """What one transaction imports: a session, or a part of a long one; an entry; a card. A chunk is imported once per
+    persona, however often its file is imported."""
 
     class Kind(models.TextChoices):
         TALK = "talk", _("session")
         PROSE = "prose", _("prose")
-        NOTES = "notes", _("notes")  # cards, lorebooks, memories of other systems: no lines that somebody said
+        NOTES = "notes", _("notes")  # cards, lorebooks and memories of other systems: no messages
 
     job = models.ForeignKey(ImportJob, models.CASCADE, related_name="chunks", verbose_name=_("import of a file"))
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="+", verbose_name=_("persona"))

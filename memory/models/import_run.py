@@ -1,4 +1,4 @@
-"""One import of a file: what came in by it carries its uuid, so that it can be forgotten as a whole."""
+"""Imports that stored something: all rows of an import carry its uuid, so that it can be forgotten as a whole."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -9,7 +9,7 @@ from persona.models import Persona
 
 
 class ImportRun(PublicId):
-    """When it was, and its counts. It holds no words, and not the file's name."""
+    """The time of an import and its counts. It holds no words, and no file name."""
 
     persona = models.ForeignKey(Persona, models.CASCADE, related_name="import_runs", verbose_name=_("persona"))
     at = models.DateTimeField(_("at"))

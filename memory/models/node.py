@@ -1,4 +1,4 @@
-"""The concept node: what L3 and L4 have in common, one table for both (seed 001)."""
+"""The concept node: the common table of L3 and L4 (seed 001)."""
 
 from typing import Literal, get_args
 
@@ -29,7 +29,7 @@ RelationalTag = Literal[
     "correction",
     "commitment",
 ]
-# A confidence below it is a guess (design/forgetting.md).
+# Memories with a lower confidence are guesses (design/forgetting.md).
 GUESS_BELOW = 0.40
 RELATIONAL_TAGS: tuple[RelationalTag, ...] = get_args(RelationalTag)
 
@@ -39,15 +39,16 @@ class NodeQuerySet(models.QuerySet["ConceptNode"]):
         return self.filter(persona=persona)
 
     def active(self) -> "NodeQuerySet":
-        """Those that are never left out of a prompt: not hidden, superseded, archived or quarantined."""
+        """Nodes that may stand in a prompt: not hidden, superseded, archived or quarantined."""
         return self.filter(status=ConceptNode.Status.ACTIVE)
 
     def recallable(self) -> "NodeQuerySet":
-        """Those that recall may serve: active ones, but no lessons, which stand in a section of their own."""
+        """Nodes that recall may return: active ones without lessons, which have a section of the prompt of their
+        own."""
         return self.active().exclude(kind=ConceptNode.Kind.LESSON)
 
     def before(self, node: "ConceptNode") -> "NodeQuerySet":
-        """Those that come after `node` where the newest comes first."""
+        """Nodes that follow `node` in the order of `newest_first`."""
         return self.filter(Q(created_at__lt=node.created_at) | Q(created_at=node.created_at, id__lt=node.id))
 
     def newest_first(self) -> "NodeQuerySet":
@@ -55,7 +56,7 @@ class NodeQuerySet(models.QuerySet["ConceptNode"]):
 
 
 class ConceptNode(PublicId):
-    """Something remembered: an event, a lasting fact, or what was thought, promised or expected because of events."""
+    """A memory: an event, a lasting fact, or a thought, promise, expectation or wish that rests on them."""
 
     class Kind(models.TextChoices):
         EVENT = "event", _("event")
@@ -130,7 +131,7 @@ class ConceptNode(PublicId):
         CANCELLED = "cancelled", _("cancelled")
 
     class Concern(models.TextChoices):
-        """Why an event or a fact stands in every prompt, though nobody pinned it or asked for it."""
+        """Why an event or a fact stands in every prompt although nobody pinned it or asked for it."""
 
         HEALTH = "health", _("health and safety")
         IDENTITY = "identity", _("who you are")
@@ -171,13 +172,13 @@ class ConceptNode(PublicId):
     pinned = models.BooleanField(_("pinned"), default=False)
     archived_because = models.CharField(_("archived because"), max_length=12, choices=ArchivedBecause, blank=True)
     concern = models.CharField(_("concern"), max_length=8, choices=Concern, blank=True, default="", editable=False)
-    # Of a fact: what it is about, and since and until when it holds, as exactly as it was told (coarse_dates.py); of a
-    # plan, what became of it.
+    # Facts only: their topic, and since and until when they hold, as exactly as it is known (coarse_dates.py); of a
+    # plan, its state.
     domain = models.CharField(_("about"), max_length=12, choices=Domain, blank=True, default="")
     since = models.CharField(_("since"), max_length=MAX_COARSE_DATE, blank=True, default="")
     until = models.CharField(_("until"), max_length=MAX_COARSE_DATE, blank=True, default="")
     plan_state = models.CharField(_("state of the plan"), max_length=12, choices=PlanState, blank=True, default="")
-    # Of a lesson: when it holds, and in the owner's words the feeling, topic or person; of a name, the name.
+    # Lessons only: when they hold, and in the owner's words the feeling, topic or person; of a name, the name.
     scope = models.CharField(_("when"), max_length=8, choices=Scope, blank=True, default="")
     condition = models.CharField(_("which"), max_length=MAX_CONDITION, blank=True, default="")
     is_boundary = models.BooleanField(_("leave it alone"), default=False)
@@ -203,7 +204,7 @@ class ConceptNode(PublicId):
             models.Index(fields=["kind", "-id"], name="node_newest_of_kind"),
             models.Index(fields=["kind", "status", "-id"], name="node_newest_of_status"),
             models.Index(fields=["import_uuid"], condition=~Q(import_uuid=None), name="node_by_import"),
-            # Partial, so that it serves the searches that say so and misleads no other query.
+            # Partial, so that it serves queries with this condition and does not mislead the planner for others.
             models.Index(fields=["persona"], condition=Q(status="active"), name="node_recallable"),
             models.Index(fields=["persona", "event_time_start", "event_time_end"], name="node_by_event_time"),
             models.Index(
@@ -212,7 +213,7 @@ class ConceptNode(PublicId):
                 name="node_of_several_days",
             ),
             models.Index(fields=["persona", "created_at"], condition=Q(event_time_start=None), name="node_undated"),
-            # What stands in every prompt is found by these, however much else there is.
+            # Memories that stand in every prompt: finding them costs the same however many others there are.
             models.Index(fields=["persona"], condition=~Q(concern=""), name="node_of_concern"),
             models.Index(fields=["persona"], condition=Q(pinned=True), name="node_pinned"),
             models.Index(fields=["persona"], condition=Q(source="person"), name="node_asked_for"),
@@ -291,7 +292,7 @@ L3 = (ConceptNode.Kind.EVENT, ConceptNode.Kind.FACT)
 
 
 def is_unsure(confidence: float, verification: str) -> bool:
-    """Whether somebody doubts a memory, or it is a guess that nobody has confirmed."""
+    """Whether somebody disputes the memory, or it is a guess that nobody has confirmed."""
     states = ConceptNode.Verification
     return verification == states.DISPUTED or (confidence < GUESS_BELOW and verification != states.CONFIRMED)
 
@@ -308,8 +309,8 @@ class KindManager(models.Manager[ConceptNode]):
 
 
 class NodeVector(models.Model):
-    """A node's exact vector: little-endian float32, unit length. The search structure (vec0) is fed from
-    this table by triggers, so that a vector is found exactly as long as its node may be recalled."""
+    """A node's exact vector: little-endian float32, unit length. Triggers copy it to the search structure (vec0), so
+    that a vector is found exactly as long as its node may be recalled."""
 
     node = models.OneToOneField(
         ConceptNode, models.CASCADE, primary_key=True, related_name="vector", verbose_name=_("node")
@@ -323,7 +324,7 @@ class NodeVector(models.Model):
 
 
 class NodeText(models.Model):
-    """A node's words as the text index reads them: cut and stemmed. Gone with the node."""
+    """A node's words for the text index: cut into terms and stemmed. Deleted with the node."""
 
     node = models.OneToOneField(
         ConceptNode, models.CASCADE, primary_key=True, related_name="text", verbose_name=_("node")

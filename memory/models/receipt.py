@@ -1,4 +1,4 @@
-"""A receipt: what was forgotten, in numbers and ids, and whether the bytes are gone. It holds no words."""
+"""A receipt of forgetting: what was deleted, in numbers and ids, and whether the bytes are gone. It holds no words."""
 
 from django.conf import settings
 from django.db import models
@@ -10,11 +10,11 @@ from persona.models import Persona
 
 
 class Receipt(PublicId):
-    """One forgetting.
+    """One act of forgetting.
 
-    `targets` are [kind, uuid] pairs; `choice` as it was made; `counts` per table, or table and column; `erased` the
-    uuids of what went, by kind; `prints` keyed digests of runs of words, by which `verify_forgetting` looks for what
-    went without knowing it; `stones` the keys of the tombstones that were set.
+    `targets` are [kind, uuid] pairs; `choice` the options that were chosen; `counts` per table, or table and column;
+    `erased` the uuids of deleted rows, by kind; `prints` keyed digests of runs of words, by which `verify_forgetting`
+    searches for the deleted texts without knowing them; `stones` the keys of the tombstones that were added.
     """
 
     class Status(models.TextChoices):
@@ -63,5 +63,5 @@ class Receipt(PublicId):
 
     @property
     def is_reverted(self) -> bool:
-        """Whether what went may come again."""
+        """Whether the deleted data may be imported again."""
         return not self.choice.get("bury", True)

@@ -1,4 +1,4 @@
-"""The slow cycle: where it stands with a persona, what each of its runs was given and made, and what she wonders."""
+"""The slow cycle: its state per persona, its runs with their inputs and results, and the persona's open questions."""
 
 from datetime import datetime
 
@@ -18,14 +18,14 @@ MAX_QUESTION = 400
 
 class SlowCycleQuerySet(models.QuerySet["SlowCycle"]):
     def waiting(self, now: datetime) -> "SlowCycleQuerySet":
-        """Those with something to wonder about, in nobody's hands and in no pause."""
+        """Requested slow cycles that no worker holds and that are not waiting for a retry."""
         return self.filter(requested_at__isnull=False).filter(available(now))
 
 
 class SlowCycle(models.Model):
-    """Where the slow cycle stands with one persona. `through` is the key of the last event that a run was given: the
-    next one reads on from there. Keys, not times: they know no zones, no clock that was set back and no daylight
-    saving."""
+    """The state of the slow cycle of one persona. `through` is the key of the last event that a run has read; the next
+    run starts after it. Keys are used in place of times: zones, daylight saving and a clock that is set back do not
+    affect them."""
 
     persona = models.OneToOneField(
         Persona, models.CASCADE, primary_key=True, related_name="slow_cycle", verbose_name=_("persona")
@@ -59,8 +59,8 @@ class SlowCycleRunQuerySet(models.QuerySet["SlowCycleRun"]):
 
 
 class SlowCycleRun(models.Model):
-    """One run: why it was made, what it was given, and what became of each thing it said. Keys alone, no words: the
-    words stand in what was made, and go with it."""
+    """One run: its reason, its inputs, and the outcome for each item of its answer. It holds keys only: the words stand
+    in the rows that were made, and are deleted with them."""
 
     class Reason(models.TextChoices):
         FIRST = "first", _("first run")
@@ -115,8 +115,8 @@ class QuestionQuerySet(models.QuerySet["Question"]):
 
 
 class Question(models.Model):
-    """Something the persona wonders about between talks. It comes back in every run until it is answered or has grown
-    old. It rests on memories (`grounds`), and is gone with any of them."""
+    """Something the persona wonders about between conversations. Every run returns to it until it is answered or too
+    old. It rests on memories (`grounds`), and is deleted with any of them."""
 
     class Status(models.TextChoices):
         OPEN = "open", pgettext_lazy("question", "open")

@@ -1,5 +1,5 @@
-"""L4: what events mean (thoughts), what was promised (intentions), what may come (expectations), and how the owner
-wants the persona to be with them (lessons)."""
+"""L4: thoughts (conclusions from events), intentions (promises), expectations, and lessons (how the owner wants the
+persona to be with them)."""
 
 from typing import ClassVar
 
@@ -32,7 +32,7 @@ class Intention(ConceptNode):
 
 
 class Expectation(ConceptNode):
-    """What may come; due at the end of its event time."""
+    """Something that may happen; due at the end of its event time."""
 
     objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.EXPECTATION)  # type: ignore[assignment]
 
@@ -43,8 +43,8 @@ class Expectation(ConceptNode):
 
 
 class Lesson(ConceptNode):
-    """A standing wish of the owner, in their own words: what to do, and when. Its evidence is a message of theirs; one
-    that they wrote by hand on the page has none."""
+    """A standing wish of the owner, in their own words: what to do, and when. Its evidence is a message from the owner;
+    a wish written on the page has none."""
 
     objects: ClassVar[KindManager] = KindManager(ConceptNode.Kind.LESSON)  # type: ignore[assignment]
 
@@ -55,9 +55,9 @@ class Lesson(ConceptNode):
 
 
 class Filling(models.Model):
-    """The evidence edge of L4: the parent was concluded from the child, a node of the same persona.
+    """A source of L4: the parent was concluded from the child, a node of the same persona.
 
-    Orphaned: the child was forgotten, and the parent stays by what else it rests on. Such an edge has no child.
+    `orphaned`: the child was forgotten and the parent kept for its other sources. Such a row has no child.
     """
 
     parent = models.ForeignKey(ConceptNode, models.CASCADE, related_name="filling", verbose_name=_("parent"))

@@ -1,6 +1,6 @@
 """Threads: the memories of one matter (a house hunt, an illness, a thesis), from its beginning to its end.
 
-Owners read "story line". The order of the members is that of their own days, so that none is stored.
+Owners read "story line". Members are ordered by their own days, so no order is stored.
 """
 
 from datetime import date, tzinfo
@@ -23,12 +23,12 @@ BY_DAY = (Coalesce("node__event_time_start", "node__created_at__date"), "node_id
 
 class ThreadQuerySet(models.QuerySet["Thread"]):
     def standing(self) -> "ThreadQuerySet":
-        """Those that nobody has dissolved."""
+        """Threads that nobody has dissolved."""
         return self.filter(dissolved_at=None)
 
 
 class Thread(PublicId):
-    """A matter with its state. A dissolved one is kept, so that it can be restored and is not made again."""
+    """A matter and its state. A dissolved thread is kept, so that it can be restored and is not created again."""
 
     class State(models.TextChoices):
         OPEN = "open", pgettext_lazy("story line", "still going on")
@@ -69,7 +69,7 @@ class ThreadMemberQuerySet(models.QuerySet["ThreadMember"]):
 
 
 class ThreadMember(models.Model):
-    """A memory of a thread. One that was taken out is kept, so that it can be put back and is not joined again."""
+    """A memory of a thread. A removed member is kept, so that it can be restored and is not added again."""
 
     thread = models.ForeignKey(Thread, models.CASCADE, related_name="members", verbose_name=_("story line"))
     node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="memberships", verbose_name=_("memory"))
@@ -82,7 +82,7 @@ class ThreadMember(models.Model):
         verbose_name_plural = _("memories of a story line")
         constraints = [
             models.UniqueConstraint(fields=["thread", "node"], name="thread_member_once"),
-            # A memory stands in one story line at most.
+            # A memory belongs to one thread at most.
             models.UniqueConstraint(fields=["node"], condition=Q(removed_at=None), name="thread_of_node"),
         ]
 
@@ -91,5 +91,5 @@ class ThreadMember(models.Model):
 
 
 def day_of(node: ConceptNode, zone: tzinfo) -> date:
-    """The day by which members are ordered: the one that a memory is about, or else that on which it was told."""
+    """The day by which members are ordered: the day that the memory is about, else the day it was stored."""
     return node.event_time_start or node.created_at.astimezone(zone).date()

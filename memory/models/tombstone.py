@@ -1,4 +1,4 @@
-"""A tombstone: what was forgotten must not come back. It holds no words."""
+"""Tombstones keep forgotten data from coming back. They hold no words."""
 
 from django.db import models
 from django.utils.translation import gettext_lazy as _
@@ -8,9 +8,9 @@ from persona.models import Persona
 
 
 class Tombstone(models.Model):
-    """The keyed digest of what was forgotten. The write gate refuses a text, the importer an id and a name as well.
+    """A keyed digest of something forgotten. The write gate refuses forgotten texts, the importer also ids and names.
 
-    `key_id` tells with which key of the installation the digest was made.
+    `key_id` names the installation's key that the digest was made with.
     """
 
     class Kind(models.TextChoices):

@@ -1,4 +1,4 @@
-"""What a node said before a person corrected it."""
+"""Earlier texts of nodes that people corrected."""
 
 from django.conf import settings
 from django.db import models
@@ -10,7 +10,7 @@ from memory.models.node import MAX_CONDITION, MAX_DESCRIPTION, ConceptNode
 
 
 class NodeVersion(models.Model):
-    """One state of a node as it was until `edited_by` changed it. Gone with the node."""
+    """The state of a node before `edited_by` changed it. Deleted with the node."""
 
     node = models.ForeignKey(ConceptNode, models.CASCADE, related_name="versions", verbose_name=_("node"))
     version = models.PositiveIntegerField(_("version"))
