@@ -1,7 +1,7 @@
-"""Ways out: a persona as a file to take along, in our own format or in one that others read.
+"""Exports: a persona as a file, in our own format or in a format of others.
 
-The archive holds everything, and is restored as it was. Portable AI Memory holds what was said and what remains of it,
-for another system of its kind. A character card says who she is, and may be given away: it holds nothing of the owner.
+The archive holds everything and can be restored. Portable AI Memory holds conversations and memories, for another
+system of its kind. A character card describes the persona and may be given away: it holds nothing about the owner.
 """
 
 from collections.abc import Callable, Iterator
@@ -18,7 +18,7 @@ from persona.models import Persona
 
 @dataclass(frozen=True)
 class Way:
-    """One format: `written` gives its bytes as they come, `suffix` ends the file's name."""
+    """One export format: `written` yields the file's bytes, `suffix` ends the file's name."""
 
     name: str
     label: str | Promise
@@ -27,7 +27,7 @@ class Way:
     written: Callable[[Persona, datetime], Iterator[bytes]]
 
     def file_name(self, persona: Persona, now: datetime) -> str:
-        """A name for the file in which nobody's words stand."""
+        """A file name without anybody's words."""
         return f"echovessel-{persona.uuid}-{now:%Y-%m-%d}{self.suffix}"
 
 

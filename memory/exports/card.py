@@ -1,5 +1,5 @@
-"""A persona as a character card that others read. Cards are given around: who the user is, and whatever was said or is
-remembered, stays here."""
+"""A persona as a character card that other programs read. Cards are shared: messages, memories and the name of the
+owner are left out."""
 
 import io
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from memory.imports.readers.types import Card
 from persona.models import Persona, Picture
 from persona.models.core_block import Label
 
-# What stands for whoever talks with her: each reader puts the name of its own user there.
+# Placeholder for the user's name: each program replaces it with the name of its own user.
 USER = "{{user}}"
 
 
@@ -21,7 +21,8 @@ def write_card(persona: Persona, now: datetime) -> Iterator[bytes]:
 
 
 def draw_picture(persona: Persona, now: datetime) -> Iterator[bytes]:
-    """The card in a picture, for readers of V3 and V2: in theirs where it is a PNG, else in a plain one."""
+    """The card inside a picture, for readers of V3 and V2: the persona's own picture if that is a PNG, else a plain
+    one."""
     own = Picture.objects.filter(persona=persona, format=Picture.Format.PNG).first()
     yield from card_writing.as_picture(_card(persona, now), 3, io.BytesIO(own.content) if own else None)
 

@@ -1,7 +1,7 @@
-"""What was said with a persona and what remains of it, as Portable AI Memory 1.0.
+"""The conversations and memories of a persona as Portable AI Memory 1.0.
 
-The specification has no word for "for nobody's prompt": lines that are withheld are left out, and memories that are
-hidden or quarantined come as deprecated. Talks off the record are in no file at all.
+The specification cannot mark an item as not for prompts: withheld messages are left out, and hidden or quarantined
+memories are exported as deprecated. Sessions off the record are never exported.
 """
 
 import re
@@ -21,7 +21,7 @@ from persona.models import Persona
 from persona.models.core_block import Label
 
 _STATUSES = {"active": "active", "superseded": "superseded", "archived": "archived"}
-# Kinds of the specification; the others keep our names as kinds of their own.
+# Kinds of the specification; other kinds keep our names as custom kinds.
 _TYPES = {"intention": "goal"}
 _BLOCKS = {Label.USER: "identity", Label.STYLE: "instruction", Label.PERSONA: "companion"}
 _TAG = re.compile("[a-z0-9][a-z0-9_-]*")
@@ -36,7 +36,7 @@ def write_pam(persona: Persona, now: datetime) -> Iterator[bytes]:
 
 # --- sessions ---------------------------------------------------------------------------------------------------------
 def _sessions(persona: Persona) -> Iterator[Talk]:
-    """The sessions in batches of messages. A notice of the system has no speaker, and is left out."""
+    """The sessions in batches of messages. System notices have no speaker and are left out."""
     sides: Mapping[str, tuple[Role, str]] = {
         Message.Role.USER: ("user", persona.called),
         Message.Role.PERSONA: ("persona", persona.name),
@@ -47,7 +47,7 @@ def _sessions(persona: Persona) -> Iterator[Talk]:
             for message in batch:
                 role, speaker = sides.get(message.role, ("other", message.speaker))
                 if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
-                    speaker = f"{speaker} (other)" if speaker else ""  # readers ask who is who by name
+                    speaker = f"{speaker} (other)" if speaker else ""  # readers tell people apart by name
                 if speaker:
                     lines.append(Line(speaker, message.content, message.created_at, str(message.uuid), "", role))
             if lines:
@@ -56,7 +56,7 @@ def _sessions(persona: Persona) -> Iterator[Talk]:
 
 # --- memories ---------------------------------------------------------------------------------------------------------
 def _memories(persona: Persona) -> Iterator[Remembered]:
-    # What people wrote of the three: an instruction, an identity, and who the companion is.
+    # The core blocks, as an instruction, an identity, and a description of the companion.
     for block in persona.core_blocks.exclude(content="").order_by("label"):
         if block.content.strip():
             rest = _rest(block.edited_at, method="manual")
@@ -76,7 +76,8 @@ def _memories(persona: Persona) -> Iterator[Remembered]:
 
 
 class _Links:
-    """What memories came from and what took their place, by uuids: the first line of each, and its relations."""
+    """The sources and successors of memories, by uuid: each memory's first message, and the memories it was concluded
+    from."""
 
     def __init__(self, persona: Persona) -> None:
         self.nodes = dict(persona.nodes.values_list("pk", "uuid"))
@@ -90,7 +91,7 @@ class _Links:
             self.grounds[parent].append(child or 0)
 
     def relations(self, node: ConceptNode) -> list[dict[str, Any]]:
-        """From the memory to those it was concluded from."""
+        """Edges from the memory to the memories it was concluded from."""
         grounds = (self.nodes[key] for key in self.grounds[node.pk] if key in self.nodes)
         return [
             {
@@ -106,7 +107,7 @@ class _Links:
     def memory(self, node: ConceptNode) -> Remembered:
         relations = self.relations(node)
         rest = _rest(node.created_at, method="manual" if node.source == "person" else "llm_inference")
-        # When it was; the days of what happened are whole ones, in no zone of their own.
+        # The days of the event: whole days, without a time zone of their own.
         start, end = node.event_time_start, node.event_time_end
         days = {"valid_from": _midnight(start), "valid_until": _midnight(end)} if start and end else {}
         successor = self.nodes.get(node.superseded_by_id or 0)
@@ -114,7 +115,7 @@ class _Links:
         rest["temporal"] |= {"updated_at": node.last_mentioned_at.isoformat()} | days | superseded
         if place := self.said_in.get(node.pk):
             rest["provenance"] |= {"message_ref": str(place[0]), "conversation_ref": str(place[1])}
-        # What the specification has no word for.
+        # Fields that the specification does not have.
         names = ("kind", "subject", "status", "emotional_impact", "emotion_tags", "relational_tags", "verification")
         rest |= {
             "status": _STATUSES.get(node.status, "deprecated"),
@@ -131,7 +132,7 @@ def _midnight(day: date) -> str:
 
 
 def _rest(at: datetime, method: str) -> dict[str, Any]:
-    """What the specification wants to be told of every memory."""
+    """The fields that the specification requires of every memory."""
     return {
         "temporal": {"created_at": at.isoformat()},
         "provenance": {"platform": PamExport.platform, "extraction_method": method},
