@@ -1,1 +1,1 @@
-"""L5: who and what memories are about."""
+"""L5: the people, places and things that memories are about."""

@@ -1,4 +1,4 @@
-"""Open questions whether two names mean the same: which one the persona asks, and the consequences of the answer."""
+"""Open questions whether two names mean the same: which question the persona asks, and the effects of the answer."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -30,14 +30,15 @@ MAX_OPEN_READ = 200  # the newest open proposals, whose names are looked for in 
 def settle(persona: Persona, first: str, second: str, same: bool, now: datetime) -> Settled:
     """Apply the owner's statement that two names mean the same, or that they do not.
 
-    Where each name has one bearer, they are merged or kept apart for good. Where several bear one of the names, only a
-    single open question between them is settled, else questions are asked. A name that nobody bears yet is learned as
-    another name of the other's bearer. Earlier decisions stay.
+    If each name has one bearer, the two are merged or kept apart for good. If a name has several bearers, a single open
+    question between them is settled; otherwise questions are created. A name without a bearer is learned as another
+    name of the other name's bearer. Earlier decisions are kept.
     """
     with transaction.atomic():
         firsts, seconds = _bearers(persona, first), _bearers(persona, second)
         if not firsts or not seconds:
-            # Learn a name that nobody bears as another name of the one bearer; never the owner's or the persona's.
+            # Learn a name without a bearer as another name of the only bearer, unless it is the owner's or the
+            # persona's.
             bearers, name = firsts or seconds, second if firsts else first
             is_taken = normalize_name(name) in {normalize_name(persona.name), normalize_name(persona.called)}
             if not same or len(bearers) != 1 or not is_name(name) or is_taken:
@@ -60,8 +61,8 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
 
 
 def answered_in(persona: Persona, first: str, second: str, lines: Sequence[str]) -> bool:
-    """Whether `lines` can decide if two names mean the same: they name both, in any known form, or one of a pair that
-    is in question already, as an answer may."""
+    """Whether `lines` can decide if two names mean the same: they contain both names, in any known form, or one name of
+    a pair with an open question, as an answer may."""
     named = []
     for name in (first, second):
         forms = Alias.objects.filter(entity__in=_bearers(persona, name)).values_list("text", flat=True)
@@ -73,7 +74,7 @@ def answered_in(persona: Persona, first: str, second: str, lines: Sequence[str])
 
 
 def due(persona: Persona, entities: Collection[int], now: datetime) -> MergeProposal | None:
-    """The likeliest open pair with one of `entities` that the persona may ask about; None where all were asked about
+    """The likeliest open pair with one of `entities` that the persona may ask about; None if it asked about all of them
     within `entities.hint_hours`."""
     if not entities:
         return None
@@ -84,16 +85,17 @@ def due(persona: Persona, entities: Collection[int], now: datetime) -> MergeProp
 
 
 def entity_named(entity: Entity) -> str:
-    """The newest memory in which the entity occurs, or nothing."""
+    """The newest memory that mentions the entity; "" if there is none."""
     nodes = ConceptNode.objects.filter(mentions__entity=entity).recallable().newest_first()
     return nodes.values_list("description", flat=True).first() or ""
 
 
 def distinguish(entity: Entity) -> str:
-    """What tells an entity from another of the same name: what it is to the owner, where, with whom, and what was heard
-    of it last.
+    """A description that tells an entity from others of the same name: its relation to the owner, places and people it
+    is mentioned with, and its newest memory.
 
-    A name alone is a question that nobody can answer."""
+    Nobody can answer a question that names the two by the same name alone.
+    """
     company = Entity.objects.filter(mentions__node__mentions__entity=entity).exclude(pk=entity.pk)
     company = company.exclude(status=Entity.Status.MERGED).exclude(canonical_name=entity.canonical_name)
     counted = company.annotate(times=Count("mentions")).order_by("-times", "id")
@@ -103,7 +105,7 @@ def distinguish(entity: Entity) -> str:
 
 
 def names_in_question(pair: MergeProposal) -> list[str]:
-    """The two names of a pair, each with what tells it apart where they are the same."""
+    """The names of a pair; if they are the same, each with a description that tells them apart."""
     sides = [pair.a, pair.b]
     if normalize_name(pair.a.canonical_name) != normalize_name(pair.b.canonical_name):
         return [side.canonical_name for side in sides]
@@ -111,14 +113,14 @@ def names_in_question(pair: MergeProposal) -> list[str]:
 
 
 def note_hint(turn: Turn, now: datetime) -> None:
-    """Note the pair that the turn's prompt asked about, so that it rests for a day."""
+    """Store that the turn's prompt asked about a pair, so that it is not asked again for `entities.hint_hours`."""
     hinted = turn.xray.get("clarification", {}).get("proposal")
     if hinted:
         MergeProposal.objects.filter(uuid=hinted, a__persona=turn.persona_id).update(hinted_at=now)
 
 
 def open_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]:
-    """The open pairs of which a name occurs in `texts`, those first of which both do."""
+    """The open pairs with a name that occurs in `texts`; pairs with both names first."""
     open_pairs = MergeProposal.objects.of(persona).open().select_related("a", "b").order_by("-id")
     text, counts = "\n".join(texts), {}
     for pair in open_pairs.prefetch_related("a__aliases", "b__aliases")[:MAX_OPEN_READ]:
@@ -129,14 +131,14 @@ def open_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]
 
 
 def may_be_answered(persona: Persona, texts: Sequence[str]) -> bool:
-    """Whether `texts` may hold an answer: they name one of an open pair, or one of them names two known entities."""
+    """Whether `texts` may hold an answer: they name a side of an open pair, or one text names two known entities."""
     return bool(open_question(persona, texts)) or any(len(entities_named(persona, [text])) > 1 for text in texts)
 
 
 def _bearers(persona: Persona, name: str) -> list[Entity]:
     bearing = Entity.objects.filter(persona=persona, aliases__normalized=normalize_name(name))
     bearers = list(bearing.exclude(status=Entity.Status.MERGED).distinct().order_by("id"))
-    # A model may repeat what told one of two apart from the other: "Deon (brother; Leeds)".
+    # A model may repeat the description that tells two bearers apart: "Deon (brother; Leeds)".
     bare, bracket, _ = name.partition(" (")
     return bearers or (_bearers(persona, bare) if bracket else [])
 

@@ -1,7 +1,7 @@
 """The known entities that a new name is compared with: a few, chosen by their names and their memories.
 
-No vector is kept for an entity: the vectors of the memories that mention it exist already, are deleted with them, and
-are the same the new memories get. So comparing embeds nothing, and forgetting has nothing more to reach.
+Entities have no vectors of their own. The vectors of the memories that mention them are compared: these exist already
+and are deleted with the memories. So comparing embeds nothing, and forgetting has nothing more to delete.
 """
 
 from collections import defaultdict
@@ -24,23 +24,23 @@ from persona.models import Persona
 NEIGHBOURS = 40
 MAX_TEXTS = 4
 MAX_WORDS = 48
-COMMON = 300  # a word in more nodes than this finds the newest of these
+COMMON = 300  # for words in more nodes than this, only the newest of these nodes are searched
 
 
 @dataclass
 class Candidates:
-    """The known entities that new names are compared with, and those that join them meanwhile."""
+    """The known entities that new names are compared with, including those that were learned meanwhile."""
 
     talking: Sequence[str] = ()
     profiles: dict[int, Profile] = field(default_factory=dict)
 
     def likely(self, newcomer: Profile) -> dict[int, Likeness]:
-        """Those that could be the newcomer, by key."""
+        """Entities that could be the newcomer, by key."""
         likenesses = {pk: likeness(newcomer, known, self.talking) for pk, known in self.profiles.items()}
         return {pk: like for pk, like in likenesses.items() if like.verdict != "other"}
 
     def learn(self, entity: int, seen: Profile) -> None:
-        """Add a new profile to that of an entity."""
+        """Add a new profile to the profile of an entity."""
         known = self.profiles.get(entity)
         self.profiles[entity] = (
             seen
@@ -60,7 +60,7 @@ class Candidates:
 
 @dataclass(frozen=True)
 class KnownEntity:
-    """An entity by its names, and what it is to the owner."""
+    """The names of an entity, and its relation to the owner."""
 
     pk: int
     kind: str
@@ -73,9 +73,9 @@ class KnownEntity:
 
 
 def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates:
-    """The entities that `newcomers` are worth comparing with, at most `entities.compared` for each. Reads only.
+    """The entities that `newcomers` are compared with, at most `entities.compared` for each. Reads only.
 
-    A newcomer whose name one entity alone bears is that one, and is compared with none.
+    A newcomer whose name has exactly one bearer is that entity, and is not compared.
     """
     candidates = Candidates((persona.name, persona.called))
     if not newcomers:
@@ -106,14 +106,14 @@ def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates
 
 
 def _entities_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
-    """Entities that are mentioned in memories like the newcomer's, the likest first."""
+    """Entities that are mentioned in memories like the newcomer's, most similar first."""
     named = {token for name in (persona.name, persona.called, *newcomer.names) for token in tokenizer.tokenize(name)}
     near: list[int] = []
     for text, vector in zip(newcomer.texts[:MAX_TEXTS], newcomer.vectors, strict=False):
         if is_read(text):
             near += [node for node, _ in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
             continue
-        # The nodes that contain most of the words, a rare one counting for more.
+        # The nodes that contain most of the words; rare words count for more.
         words = [token for token in tokenizer.content_words(text) if token not in named][:MAX_WORDS]
         weights: dict[int, float] = defaultdict(float)
         for nodes in vectors.find_by_terms(persona.pk, words, COMMON).values():
@@ -127,7 +127,7 @@ def _entities_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
 
 
 def _profiles(known: Iterable[KnownEntity]) -> dict[int, Profile]:
-    """Each entity with its newest memories, their vectors, and the names of the others in them."""
+    """Each entity with its newest memories, their vectors, and the names of other entities in them."""
     memories: dict[KnownEntity, dict[int, str]] = {}
     for entity in known:
         newest = ConceptNode.objects.filter(mentions__entity=entity.pk).recallable().newest_first()

@@ -1,4 +1,4 @@
-"""Whom a memory names: kept in step with its words."""
+"""Mentions: which entities a memory names, updated when its description changes."""
 
 from echovessel.language.person_names import is_name, normalize_name, occurs
 from memory.entities.resolve import MAX_NAME, learn_aliases, link
@@ -10,7 +10,8 @@ _QUOTATION_MARKS = str.maketrans("", "", "“”")
 
 
 def note_named(node: ConceptNode, text: str) -> None:
-    """Note whom the words name, of those that the persona knows; a name that two bear tells nothing."""
+    """Link the node to the known entities that the text names; a name with two bearers is ambiguous and links
+    neither."""
     aliases = Alias.objects.filter(entity__in=entities_named(node.persona, [text])).select_related("entity")
     bearers: dict[str, set[Entity]] = {}
     for alias in aliases:
@@ -22,8 +23,8 @@ def note_named(node: ConceptNode, text: str) -> None:
 
 
 def follow_words(node: ConceptNode, before: str) -> None:
-    """After another description than `before`: note whom it names now, and forget whom it named. Who has another name
-    in the same place has been called wrongly. Call in its transaction."""
+    """Update the mentions of a node whose description was `before`: link the entities that it names now, unlink the
+    others. If a name was corrected in its place, the entity had been called wrongly. Call in the same transaction."""
     note_named(node, node.description)
     mentions = Mention.objects.filter(node=node).select_related("entity").prefetch_related("entity__aliases")
     gone = []
@@ -35,7 +36,7 @@ def follow_words(node: ConceptNode, before: str) -> None:
         bearers = Alias.objects.filter(persona=node.persona_id, normalized=normalize_name(right))
         if right and not bearers.exclude(entity__status=Entity.Status.MERGED).exists():
             if not mention.entity.mentions.exclude(pk=mention.pk).exists():
-                # Who was only called wrongly gets the right name; the wrong one leads nowhere any longer.
+                # Mentioned nowhere else: the entity was only called wrongly. Rename it, and remove the wrong names.
                 learn_aliases(mention.entity, [right])
                 mention.entity.aliases.exclude(normalized=normalize_name(right)).delete()
                 mention.entity.canonical_name = right
@@ -50,7 +51,7 @@ def follow_words(node: ConceptNode, before: str) -> None:
 
 
 def _name_instead(name: str, before: str, after: str) -> str:
-    """The name that stands in the place of `name`, where the texts differ in nothing else but quotation marks.
+    """The name that replaced `name`, if the texts differ only in it and in quotation marks; else "".
 
     >>> _name_instead("Martin", "Ana: “Martin plays the cello.”", "Ana: Oliver plays the cello.")
     'Oliver'

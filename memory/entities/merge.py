@@ -1,12 +1,12 @@
-"""Deciding a proposal: two entities become one, or stay two; and undoing the decision.
+"""Deciding a merge proposal (two entities become one, or stay two), and undoing the decision.
 
 A merge moves the loser's names, mentions, relation, better description and proposals with third entities to the
-survivor. Rows keep their keys, and the snapshot on the proposal holds keys and states alone, so that it never has to be
-forgotten. A name or a mention that both have is not doubled.
+survivor. Rows keep their keys. The snapshot on the proposal holds only keys and states, so that it never has to be
+forgotten. Names and mentions that both have are not duplicated.
 
-Undoing returns every row as it was. The survivor keeps what came after the merge: new names, proposals that were made
-or decided since, a kind, a rewritten description; new memories go to the side that they name. A side whose every memory
-was forgotten meanwhile is gone. A merge can only be undone while no later one of the same entities stands.
+Undoing restores every row. The survivor keeps changes made after the merge: new names, proposals created or decided
+since, a kind, a rewritten description; new memories are linked to the side that they name. A side is deleted if all of
+its memories were forgotten meanwhile. A merge can be undone only if no later merge of the same entities stands.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -32,17 +32,17 @@ Decision = Callable[[MergeProposal, AbstractBaseUser | None, datetime], bool]
 
 
 class LivesOnInAnother(ValueError):
-    """One of the two no longer exists by itself, but lives on in a third."""
+    """One of the two was merged into a third entity."""
 
 
 class LaterMergeStands(Exception):
-    """One of the two was merged again after this; that merge has to be undone first."""
+    """One of the two was merged again later; that merge has to be undone first."""
 
 
 def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: datetime) -> bool:
-    """Merge the two. False where the proposal is decided already, or one of them lives on in a third.
+    """Merge the two. False if the proposal is already decided, or one of them was merged into a third.
 
-    `decided_by` is None where the owner said so in a session. The confirmed one survives, of two alike the older.
+    `decided_by` is None if the owner said so in a session. The confirmed entity survives, otherwise the older one.
     """
     with transaction.atomic():
         if not _decide(proposal, Status.MERGED, decided_by, now):
@@ -57,7 +57,7 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
             "mentioned": [side.pk for side in (survivor, loser) if side.mentions.exists()],
             "last_mention": Mention.objects.aggregate(last=Max("pk"))["last"] or 0,
             "earlier": [merged.pk for merged in _merges_of(survivor, loser) if merged.pk != proposal.pk],
-            # A name that the survivor bears already stays behind: lists of names leave merged entities out.
+            # A name that the survivor already has stays on the loser: lists of names exclude merged entities.
             "aliases": _move(Alias, "normalized", loser, survivor),
             "mentions": _move(Mention, "node_id", loser, survivor),
             **_move_proposals(proposal, loser, survivor),
@@ -65,7 +65,7 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
             **_move_description(loser, survivor),
             "doubled": [list(row) for row in loser.mentions.values_list("pk", "node_id")],
         }
-        loser.mentions.all().delete()  # last: an entity that is not merged goes with its last mention
+        loser.mentions.all().delete()  # last: an entity that is not merged is deleted with its last mention
         snapshot["confirmed"] = _confirm([survivor.pk, *snapshot.pop("partners")], "kept_apart", but=survivor.pk)
         MergeProposal.objects.filter(pk=proposal.pk).update(snapshot=snapshot)
         survivor.refresh_from_db()
@@ -75,8 +75,8 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
 
 
 def merge_pair(one: Entity, other: Entity, decided_by: AbstractBaseUser | None, now: datetime) -> MergeProposal:
-    """Merge the two because a person says so, with or without a question. Where they were kept apart, that decision is
-    undone with it, and stands again when the merge is undone; where they are one already, nothing is done.
+    """Merge the two because a person says so, with or without a proposal. If they were kept apart, that decision is
+    undone, and restored when the merge is undone; if they are already merged, nothing changes.
 
     Raises LivesOnInAnother, and ValueError for one entity twice or two of different personas.
     """
@@ -85,7 +85,7 @@ def merge_pair(one: Entity, other: Entity, decided_by: AbstractBaseUser | None, 
         if proposal.status == Status.MERGED:
             return proposal
         before = {}
-        if proposal.status == Status.KEPT_APART:  # the decision, to be made again
+        if proposal.status == Status.KEPT_APART:  # the decision to restore later
             before = {
                 "decided_by": proposal.decided_by_id,
                 "decided_at": _iso(proposal.decided_at),
@@ -102,7 +102,7 @@ def merge_pair(one: Entity, other: Entity, decided_by: AbstractBaseUser | None, 
 
 
 def keep_apart(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: datetime) -> bool:
-    """Note that the two are two, for good. False where the proposal is decided already."""
+    """Keep the two apart for good. False if the proposal is already decided."""
     with transaction.atomic():
         if not _decide(proposal, Status.KEPT_APART, decided_by, now):
             return False
@@ -112,11 +112,11 @@ def keep_apart(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now
 
 
 def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: datetime) -> bool:
-    """Undo the decision; the pair can be decided anew, but is not asked about by itself. False where there is nothing
-    to undo. Raises LaterMergeStands."""
+    """Undo the decision. The pair can be decided again, but is not asked about. False if there is nothing to undo.
+    Raises LaterMergeStands."""
     with transaction.atomic():
         decided = MergeProposal.objects.filter(pk=proposal.pk, status__in=[Status.MERGED, Status.KEPT_APART])
-        # An update first: it takes the write lock before anything is read.
+        # Update first: this takes the write lock before anything is read.
         if not decided.update(decided_by=_id_of(decided_by), decided_at=now):
             return False
         proposal.refresh_from_db()
@@ -125,7 +125,7 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
             _separate(proposal)
         _set_status(snapshot.get("confirmed", []), Entity.Status.CONFIRMED, Entity.Status.UNCERTAIN)
         MergeProposal.objects.filter(pk=proposal.pk).update(status=Status.UNDONE, snapshot={})
-        # Keep the two apart again, where they had been before a person made them one.
+        # Keep the two apart again, if they were before a person merged them.
         before = snapshot.get("before", {})
         if before:
             _set_status(before["confirmed"], Entity.Status.UNCERTAIN, Entity.Status.CONFIRMED)
@@ -137,11 +137,11 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
                 snapshot={"confirmed": before["confirmed"]},
             )
         proposal.refresh_from_db()
-        if was_merged:  # last: the proposal goes with a side that goes
+        if was_merged:  # last: a proposal is deleted with either of its sides
             _relink_later_memories(snapshot)
             _rename_loser(snapshot)
-            # Delete a side all of whose memories were forgotten while the two were one; a person's description keeps
-            # it. The other one is announced.
+            # Delete a side if all of its memories were forgotten while the two were one, unless a person described it.
+            # Announce the loser if it remains.
             forgotten = Entity.objects.filter(pk__in=snapshot.get("mentioned", []), mentions=None)
             for side in forgotten.exclude(described_by=Entity.DescribedBy.PERSON):
                 side.delete()
@@ -150,12 +150,12 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
     return True
 
 
-# The answers that a person can give, by their names in the addresses of page and API.
+# The decisions a person can make, by their names in URLs of pages and API.
 DECISIONS: Mapping[str, Decision] = {"merge": merge, "apart": keep_apart, "undo": undo}
 
 
 def propose(persona: Persona, one: Entity, other: Entity, score: float, reasons: Iterable[str]) -> MergeProposal:
-    """The question whether the two are the same: the earlier one, whatever its answer, or a new one.
+    """The proposal about the two: the existing one, whatever its status, or a new one.
 
     Raises ValueError for an entity of another persona, and for one entity twice.
     """
@@ -196,7 +196,7 @@ def _move(model: type[Alias | Mention], column: str, loser: Entity, survivor: En
 
 
 def _move_proposals(decided: MergeProposal, loser: Entity, survivor: Entity) -> dict[str, Any]:
-    """Questions and answers about the loser hold for the survivor; a pair that was kept apart stays so."""
+    """Proposals about the loser then concern the survivor; a pair that was kept apart stays so."""
     moved, settled, partners = [], [], []
     theirs = MergeProposal.objects.about([loser.pk]).exclude(pk=decided.pk).exclude(status=Status.MERGED)
     for proposal in theirs.select_related("a", "b"):
@@ -220,8 +220,8 @@ def _point(proposal: MergeProposal, one: int, other: int) -> None:
 
 
 def _move_description(loser: Entity, survivor: Entity) -> dict[str, Any]:
-    """Move the kind if the survivor's is unknown, and the description if a person wrote the loser's alone or the
-    survivor has none. Descriptions change places, so that neither is lost or stands twice."""
+    """Move the kind if the survivor's is unknown, and the description if only the loser's is by a person or the
+    survivor has none. Descriptions are swapped, so that none is lost or duplicated."""
     before = {"kind": survivor.kind, "status": survivor.status, "loser_status": loser.status}
     if survivor.kind == Entity.Kind.OTHER:
         survivor.kind = loser.kind
@@ -237,7 +237,7 @@ def _move_description(loser: Entity, survivor: Entity) -> dict[str, Any]:
 
 
 def _move_relation(loser: Entity, survivor: Entity) -> dict[str, Any]:
-    """Move what the loser is to the owner, if that is not known of the survivor; of two relations both keep theirs."""
+    """Move the loser's relation if the survivor has none; otherwise both keep theirs."""
     if survivor.relation or not loser.relation:
         return {}
     survivor.relation, loser.relation = loser.relation, ""
@@ -250,12 +250,12 @@ def _swap_descriptions(one: Entity, other: Entity) -> None:
 
 
 def mark_of(entity: Entity) -> str:
-    """The fingerprint of a description, without its words, as long as the installation stands."""
+    """A fingerprint of a description, without its words; it does not change during the installation's life."""
     return _mark(f"{entity.described_by}\n{entity.description}")
 
 
 def relation_mark_of(entity: Entity) -> str:
-    """The same of what it is to the owner."""
+    """The same of the relation."""
     return _mark(f"relation\n{entity.relation}")
 
 
@@ -268,8 +268,8 @@ def _iso(moment: datetime | None) -> str | None:
 
 
 def _confirm(entities: Iterable[int], how: Any, but: int | None = None) -> list[int]:
-    """Confirm the uncertain ones of `entities` without an open question; returns their keys. They are announced, all
-    `but` that one."""
+    """Confirm those of `entities` that are uncertain and have no open question; returns their keys. All except `but`
+    are announced."""
     confirmed = []
     for entity in Entity.objects.filter(pk__in=list(entities), status=Entity.Status.UNCERTAIN).order_by("pk"):
         if not MergeProposal.objects.undecided().about([entity.pk]).exists():
@@ -299,11 +299,11 @@ def _separate(proposal: MergeProposal) -> None:
     Mention.objects.bulk_create(
         [Mention(pk=pk, node_id=node, entity=loser) for pk, node in nodes.items() if node in remaining]
     )
-    # The loser's proposals return to it; those that were decided since the merge are about the survivor, and stay.
+    # Return the loser's proposals; those decided since the merge concern the survivor, and stay.
     for pk, _, status in was["proposals"]:
         moved = MergeProposal.objects.about([survivor.pk]).filter(pk=pk, status__in=[status, Status.UNDONE])
         for row in moved:
-            # The other side may live on in a third entity since: only this side changes.
+            # The other side may have been merged into a third entity since: only this side changes.
             partner = row.b_id if row.a_id == survivor.pk else row.a_id
             if not MergeProposal.objects.about([loser.pk]).about([partner]).exists():
                 _point(row, loser.pk, partner)
@@ -316,7 +316,7 @@ def _separate(proposal: MergeProposal) -> None:
         _swap_descriptions(survivor, loser)
     elif was["description"]:
         loser.description = loser.described_by = ""
-    # One that was told or written since stays with the survivor.
+    # A relation that was changed since stays with the survivor.
     if "relation" in was and was["relation"] == relation_mark_of(survivor):
         survivor.relation, loser.relation = loser.relation, survivor.relation
     survivor.status, loser.status, loser.merged_into = was["status"], was["loser_status"], None
@@ -325,8 +325,8 @@ def _separate(proposal: MergeProposal) -> None:
 
 
 def _relink_later_memories(was: dict[str, Any]) -> None:
-    """Link the memories of the two that were made or corrected after the merge to the side that they name; where the
-    loser lost a name meanwhile, all of its own as well. A memory that names neither stays as it is."""
+    """Link memories of the two that were created or corrected after the merge to the sides that they name, and all of
+    the loser's if it lost a name meanwhile. A memory that names neither is left as it is."""
     if "at" not in was:
         return
     both = Q(mentions__entity__in=[was["survivor"], was["loser"]])
@@ -352,7 +352,7 @@ def _has_lost_names(was: dict[str, Any]) -> bool:
 
 
 def _rename_loser(was: dict[str, Any]) -> None:
-    """Give the loser a canonical name that it bears, where the one it had was removed or forgotten."""
+    """Give the loser one of its remaining names, if its canonical name was removed or forgotten."""
     names = Alias.objects.filter(entity=was["loser"]).order_by("pk")
     if not names or not _has_lost_names(was):
         return

@@ -1,7 +1,7 @@
 """Photos of people, places and animals that an owner adds: shown on their pages, and forgotten with them.
 
-A merge leaves a photo where it is: whoever has none of their own shows that of whom they absorbed, and undoing the
-merge gives each their own back.
+A merge does not move photos: an entity without a photo of its own shows that of an entity merged into it. Undoing the
+merge returns each its own.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ from persona.companion.pictures import PictureChanged, only_pixels
 
 
 def photos_of(entities: Iterable[Entity]) -> dict[int, Photo]:
-    """The photos of these entities by their keys, without their pixels."""
+    """The photos of these entities by entity key, without loading their pixels."""
     keys = [entity.pk for entity in entities]
     photos = Photo.objects.defer("content").select_related("entity").order_by("-entity_id")
     absorbed = photos.filter(entity__merged_into__in=keys)
@@ -28,8 +28,8 @@ def photo_of(entity: Entity) -> Photo | None:
 
 
 def save_photo(entity: Entity, data: bytes, seen: str | None = None) -> None:
-    """Store the photo in place of the one before. Raises PictureRefused, and PictureChanged where another one is stored
-    than the `seen` version."""
+    """Store the photo, replacing the previous one. Raises PictureRefused, and PictureChanged if the stored photo is not
+    the version `seen`."""
     picture_format, content = only_pixels(data)
     values = {"format": picture_format, "content": content, "saved_at": timezone.now()}
     with transaction.atomic():
@@ -38,8 +38,7 @@ def save_photo(entity: Entity, data: bytes, seen: str | None = None) -> None:
 
 
 def remove_photo(entity: Entity, seen: str | None = None) -> None:
-    """Delete the photo, and those of whom the entity absorbed: none of them is to take its place. Raises
-    PictureChanged."""
+    """Delete the photo, and those of merged entities, so that none of them takes its place. Raises PictureChanged."""
     with transaction.atomic():
         _expect(entity, seen)
         Photo.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).delete()

@@ -1,4 +1,4 @@
-"""Why it is asked, or was decided, whether two entities are one: the words for the codes kept on proposals."""
+"""Labels of the reason codes stored on merge proposals."""
 
 from django.utils.translation import gettext_lazy as _
 

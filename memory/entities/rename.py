@@ -1,7 +1,7 @@
-"""The names of an entity, as people change them: another canonical name, a name more, a name less.
+"""Changes that people make to an entity's names: another canonical name, adding a name, removing a name.
 
-A mention says that a name of the entity stands in the memory. So a new name links the memories that it stands in,
-unless another entity bears it as well; and removing a name unlinks those in which no other name of the entity stands.
+A mention means that the memory contains a name of the entity. So adding a name links the memories that contain it,
+unless another entity has it as well; and removing a name unlinks memories that contain no other name of the entity.
 """
 
 from collections.abc import Iterable
@@ -27,7 +27,7 @@ WORDS = {
 
 
 class NameRefused(ValueError):
-    """A change of names that is not possible; `code` and message give the reason."""
+    """A refused change of names; `code` and message give the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(WORDS[code])
@@ -46,8 +46,8 @@ def rename(entity: Entity, name: str) -> None:
 def change(
     entity: Entity, name: str | None, aliases: Iterable[str], description: str | None, relation: str | None = None
 ) -> None:
-    """Apply all of it or nothing: another canonical name, further aliases, a person's description and relation (empty
-    for none). None leaves it as it is. Raises NameRefused."""
+    """Apply all changes or none: another canonical name, further aliases, a person's description and relation (empty to
+    remove). None leaves a value unchanged. Raises NameRefused."""
     with transaction.atomic():
         if name is not None:
             rename(entity, name)
@@ -60,7 +60,7 @@ def change(
 
 
 def relate(entity: Entity, relation: str) -> None:
-    """Set what the entity is to the owner; empty for nothing. Raises NameRefused."""
+    """Set the entity's relation to the owner; empty to remove it. Raises NameRefused."""
     text = " ".join(relation.split())
     if len(text) > MAX_RELATION:
         raise NameRefused("too_long")
@@ -69,7 +69,7 @@ def relate(entity: Entity, relation: str) -> None:
 
 
 def describe(entity: Entity, description: str) -> None:
-    """Set a person's description; with an empty text the slow cycle may describe it again. Raises NameRefused."""
+    """Set a person's description; after an empty text the slow cycle may describe it again. Raises NameRefused."""
     text = description.strip()
     if len(text) > MAX_DESCRIPTION:
         raise NameRefused("long_description")
@@ -78,8 +78,8 @@ def describe(entity: Entity, description: str) -> None:
 
 
 def add_alias(entity: Entity, name: str) -> Alias:
-    """Add a name, and link the memories that it stands in, if no other entity bears it; returns the alias, the existing
-    one where the normalized name is the same. Raises NameRefused."""
+    """Add a name, and link the memories that contain it if no other entity has it; returns the alias, which exists
+    already if the normalized name is the same. Raises NameRefused."""
     name = " ".join(name.split())
     with transaction.atomic():
         talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.called)}
@@ -105,12 +105,12 @@ def add_alias(entity: Entity, name: str) -> Alias:
 
 
 def remove_alias(alias: Alias) -> None:
-    """Remove a name. Raises NameRefused where no other one is left, or none that stands in a memory."""
+    """Remove a name. Raises NameRefused if no other name is left, or no other name occurs in the memories."""
     entity = alias.entity
     with transaction.atomic():
         entity.refresh_from_db()
         left = list(entity.aliases.exclude(pk=alias.pk))
-        # The mentions in whose memory this name stands, and none of the others.
+        # The mentions whose memory contains this name and none of the others.
         mentions = Mention.objects.filter(entity=alias.entity_id).values_list("pk", "node__description")
         unnamed = [
             pk

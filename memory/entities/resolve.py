@@ -1,9 +1,9 @@
 """The entity that a name means (design/consolidation.md, Entities 1 to 5).
 
-1. The entity that bears the name, if that is one. Where several do, their memories may tell them apart; else it is the
-   one confirmed entity, else the uncertain one that stands for all of them.
-2. Where none bears it, an entity whose names and memories are like it (similarity.py): the same; or a new and uncertain
-   one, about which people are asked; or a new one.
+1. The only entity with the name. If there are several, their memories may tell them apart; else the only confirmed
+   one, else the uncertain one that stands for all of them.
+2. If there is none: an entity with similar names and memories (similarity.py), if it is surely the same; or a new
+   uncertain one with a question for people; or a new one.
 """
 
 import re
@@ -30,10 +30,10 @@ SAME_NAME = 1.0
 
 @dataclass(frozen=True)
 class MentionedName:
-    """A name of a session: with its other forms, and the nodes about it.
+    """A name in a session, with its other forms and the nodes about it.
 
-    `profile` is for comparing, `relation` what they are to the owner; `twins` are entities that bear the name, and that
-    the same session tells apart from it; `beside` all others that the session names.
+    `profile` is used for comparing, `relation` is the relation to the owner. `twins` are entities with the same name
+    that the session distinguishes from it; `beside` are all other entities that the session names.
     """
 
     names: Sequence[str]
@@ -47,22 +47,22 @@ class MentionedName:
 
 @dataclass(frozen=True)
 class ResolvedName:
-    """The entity that a name means, and how it was found."""
+    """The entity that a name means, and how it was resolved."""
 
     entity: Entity
     how: MergeStatus
 
     @classmethod
     def by(cls, how: MergeStatus, entity: Entity) -> "ResolvedName":
-        """An entity found `how`; an uncertain one is never more than `uncertain`."""
+        """An entity resolved in the way `how`; for an uncertain one it is always `uncertain`."""
         return cls(entity, how if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
 
 def resolve(persona: Persona, named: MentionedName, candidates: Candidates | None = None) -> ResolvedName | None:
     """Find or create the entity, learn its new aliases, link the nodes that name it, and publish.
 
-    Call inside a transaction. None where it is no name, means the user or the persona, or stands literally in no
-    node that may be recalled.
+    Call inside a transaction. None if it is no name, means the owner or the persona, or occurs literally in no active
+    node.
     """
     names = usable_names(persona, named.names)
     linked = [node for node in named.nodes if any(occurs(name, node.description) for name in names)]
@@ -74,7 +74,7 @@ def resolve(persona: Persona, named: MentionedName, candidates: Candidates | Non
     if entity.kind == Entity.Kind.OTHER != named.kind:  # a known kind stays
         entity.kind = named.kind
         entity.save(update_fields=["kind"])
-    # Of two, the one that was told last; but a brother who is called a friend stays the brother.
+    # The latest relation wins; but a brother who is called a friend stays the brother.
     is_lasting = born_to(entity.relation) and not born_to(named.relation)
     if named.relation and entity.relation != named.relation and not is_lasting:
         entity.relation = named.relation
@@ -90,7 +90,7 @@ def resolve(persona: Persona, named: MentionedName, candidates: Candidates | Non
 
 
 def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
-    """Add the names that the entity does not bear yet."""
+    """Add the names that the entity does not have yet."""
     Alias.objects.bulk_create(
         [
             Alias(entity=entity, persona_id=entity.persona_id, text=name, normalized=normalize_name(name))
@@ -101,12 +101,12 @@ def learn_aliases(entity: Entity, names: Iterable[str]) -> None:
 
 
 def link(entity: Entity, nodes: Iterable[ConceptNode]) -> None:
-    """Note that nodes mention the entity; a name of it stands in each description."""
+    """Link nodes to the entity; each description contains one of its names."""
     Mention.objects.bulk_create([Mention(node=node, entity=entity) for node in nodes], ignore_conflicts=True)
 
 
 def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
-    """Link a thought to the entities of the events it was concluded from, where it names them itself."""
+    """Link a thought to those entities of its sources that it names itself."""
     entities = Entity.objects.filter(mentions__node__in=filling).exclude(status=Entity.Status.MERGED).distinct()
     for entity in entities.prefetch_related("aliases"):
         if any(occurs(alias.text, node.description) for alias in entity.aliases.all()):
@@ -114,7 +114,7 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
 
 
 def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
-    """The names worth learning, the canonical one first; none if it is no name or the owner's or persona's."""
+    """The names worth learning, the canonical one first; empty if that is no name, or the owner's or the persona's."""
     talking = {normalize_name(name) for name in (persona.name, persona.called, *other_names(persona))}
     tidy = [" ".join(name.split())[:MAX_NAME] for name in names]
     if not tidy or not is_name(tidy[0]) or normalize_name(tidy[0]) in talking:
@@ -124,7 +124,7 @@ def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
 
 
 def other_names(persona: Persona) -> set[str]:
-    """What else the owner and the persona are called, as facts about them say: "Ana's friends call her Annie"."""
+    """Other names of the owner and the persona, from facts about them: "Ana's friends call her Annie"."""
     both = [ConceptNode.Subject.USER, ConceptNode.Subject.PERSONA]
     facts = ConceptNode.objects.of(persona).active().filter(kind=ConceptNode.Kind.FACT, subject__in=both)
     told = facts.filter(domain=ConceptNode.Domain.ABOUT).values_list("description", flat=True)
@@ -134,7 +134,7 @@ def other_names(persona: Persona) -> set[str]:
 def _find_or_create(
     persona: Persona, named: MentionedName, names: Sequence[str], candidates: Candidates
 ) -> ResolvedName:
-    """By the canonical name, and where no entity bears that, by the others; else by likeness."""
+    """Search by the canonical name, then by the other names, then by similarity."""
     by_name = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
     others = [entity for entity in by_name if entity in named.twins or is_somebody_else(entity, named.relation)]
     if bearers := [entity for entity in by_name if entity not in others]:
@@ -159,7 +159,7 @@ def _find_or_create(
 
 
 def is_somebody_else(entity: Entity, relation: str) -> bool:
-    """Whether nobody can be both what the entity is to the owner and this: a brother is no father. Friends become
+    """Whether nobody can be both this and the entity's relation to the owner: a brother is no father. Friends become
     partners, and a sister may be a doctor."""
     told = born_to(relation)
     if not told or not entity.relation:
@@ -169,7 +169,7 @@ def is_somebody_else(entity: Entity, relation: str) -> bool:
 
 
 def _choose_bearer(named: MentionedName, bearers: Sequence[Entity], candidates: Candidates) -> Entity | None:
-    """Of several bearers the one that memories point to, else the only confirmed one; where several are confirmed, an
+    """Of several bearers the one that memories point to, else the only confirmed one; if several are confirmed, an
     uncertain one that may be any of them."""
     if named.profile and len(bearers) > 1:
         profiles = candidates.profiles
@@ -183,7 +183,7 @@ def _choose_bearer(named: MentionedName, bearers: Sequence[Entity], candidates: 
 
 
 def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
-    """The entities that bear one of the names, of a compatible kind, oldest first, without merged ones."""
+    """The entities of a compatible kind with one of the names, oldest first, without merged ones."""
     bearing = Entity.objects.filter(
         persona=persona, aliases__normalized__in=[normalize_name(name) for name in names]
     ).exclude(status=Entity.Status.MERGED)
@@ -191,7 +191,7 @@ def _bearers(persona: Persona, names: Sequence[str], kind: str) -> list[Entity]:
 
 
 def _uncertain(persona: Persona, name: str, kind: str, others: Sequence[Entity]) -> Entity:
-    """A new entity that may be any of `others`, with the questions about it."""
+    """A new entity that may be any of `others`, with questions about it."""
     new = Entity.objects.create(persona=persona, canonical_name=name, kind=kind, status=Entity.Status.UNCERTAIN)
     _propose_all(persona, new, others, "same_name")
     return new

@@ -1,20 +1,20 @@
 """Whether the memories of two names suggest that both mean the same. Pure.
 
 The score is on the relevance scale of recall (1 - d/2 of unit vectors, d Euclidean), of the two most similar memories.
-The bundled embedding model reads Chinese as dictionary words, and names become such words as well: 「小黑」 a small
-black thing. Where its script is not Latin, the words that both memories share carry the score.
+The bundled embedding model reads Chinese as dictionary words, names included: 「小黑」 becomes a small black thing. In
+scripts other than Latin the words that both memories share make the score.
 
-A score alone decides little: "Ana's sister Anna lives in Lyon" and the same of Bea have 0.72, and of two words for one
-uncle 0.75. So memories only count together with names that could be of one (spelling.py), or that are in two scripts,
-as "Scott" and 「黄逸扬」 are.
+A score alone decides little: "Ana's sister Anna lives in Lyon" and the same sentence about Bea score 0.72, two words
+for one uncle 0.75. So memories count only together with names that could be one person's (spelling.py), or names in two
+scripts, such as "Scott" and 「黄逸扬」.
 
-    same   the one is the other's shorter form, and the score is at least `entities.same_score`
-    ask    a transliteration or a similar spelling; or the names could be of one and the score is `entities.ask_score`
-    other  anything else; and always where both stand in one memory, and where nothing but two scripts speaks for it
-           and the owner calls them by different relations
+    same   one name is the other's shorter form, and the score is at least `entities.same_score`
+    ask    a transliteration or a similar spelling; or the names could be one person's and the score is at least
+           `entities.ask_score`
+    other  anything else; also if one memory names both, or if only the two scripts suggest it and the owner gives
+           them different relations
 
-The figures on the table of pairs (tests/memory/entities/pairs.py) are checked in
-tests/memory/entities/test_similarity.py.
+tests/memory/entities/test_similarity.py checks the figures on the table of pairs (tests/memory/entities/pairs.py).
 """
 
 import re
@@ -36,16 +36,16 @@ from memory.recall.query import script_of
 
 Verdict = Literal["same", "ask", "other"]
 
-ENOUGH_WORDS = 6  # fewer shared tokens than this are chance, however short the memory
-UNRELATED = 1 - 2**0.5 / 2  # the relevance of vectors at a right angle: the lexical score begins there, too
+ENOUGH_WORDS = 6  # fewer shared words than this are chance, however short the memory
+UNRELATED = 1 - 2**0.5 / 2  # the relevance of orthogonal vectors: the lexical score begins there, too
 SURE_TO_ASK = {"transliteration", "similar_spelling"}
 COULD_BE_ONE = {"shared_name", "familiar_name", "other_script"}
 
 
 @dataclass(frozen=True)
 class Profile:
-    """A name with all its forms, its kind, its memories with their vectors `(n, d) float32, unit length`, the names
-    (normalised) of others in them, and what they are to the owner, where it is known."""
+    """A name with all its forms, its kind, its memories with their vectors `(n, d) float32, unit length`, the
+    normalized names of others in them, and the relation to the owner if known."""
 
     names: Sequence[str]
     kind: str
@@ -61,7 +61,7 @@ class Profile:
 
 @dataclass(frozen=True)
 class Likeness:
-    """The comparison of two profiles. `reasons` are words of a fixed vocabulary, kept on a proposal."""
+    """The comparison of two profiles. `reasons` are codes that are stored on the proposal."""
 
     verdict: Verdict
     score: float
@@ -69,12 +69,12 @@ class Likeness:
 
 
 def compatible(one: str, other: str) -> bool:
-    """Whether two kinds can be of the same: equal, or one of them unknown."""
+    """Whether two kinds can belong to one entity: they are equal, or one is unknown."""
     return one == other or Entity.Kind.OTHER in (one, other)
 
 
 def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness:
-    """How like the two are. `talking` are the names of the owner and the persona, which stand everywhere."""
+    """Compare two profiles. `talking` are the names of the owner and the persona, which occur everywhere."""
     if not compatible(one.kind, other.kind):
         return Likeness("other", 0.0)
     kind = one.kind if other.kind == Entity.Kind.OTHER else other.kind
@@ -99,7 +99,7 @@ def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness
 
 
 def context_score(one: Profile, other: Profile, talking: Collection[str]) -> float:
-    """The relevance of the two most similar memories, 0 … 1; 0 where there are none."""
+    """The relevance of the two most similar memories, 0 … 1; 0 if there are none."""
     ignored = frozenset(token for name in (*one.names, *other.names, *talking) for token in tokenizer.tokenize(name))
     best = 0.0
     for first, vector in zip(one.texts, one.vectors, strict=False):
@@ -108,7 +108,7 @@ def context_score(one: Profile, other: Profile, talking: Collection[str]) -> flo
                 distance = float(np.linalg.norm(vector - against))
                 relevance = max(0.0, 1 - embedding.scale().comparable_distance("texts", distance) / 2)
             else:
-                # Of the words of the shorter memory, the share that the other one contains.
+                # The share of the shorter memory's words that the other one contains.
                 words, others = _content_words(first) - ignored, _content_words(second) - ignored
                 share = len(words & others) / max(ENOUGH_WORDS, min(len(words), len(others)))
                 relevance = UNRELATED + (1 - UNRELATED) * share
@@ -117,8 +117,8 @@ def context_score(one: Profile, other: Profile, talking: Collection[str]) -> flo
 
 
 def nearest_bearer(profile: Profile, bearers: Mapping[int, Profile], talking: Collection[str]) -> int | None:
-    """Of several bearers of a name the one that is meant: near enough, with a clear lead over the next, and known by
-    the same company or by another name as well; None where none is."""
+    """The bearer of a name that the profile means: similar enough, with a clear lead over the next, and confirmed by
+    the same company or another shared name; None if there is none."""
     scored = sorted(((context_score(profile, known, talking), pk) for pk, known in bearers.items()), reverse=True)
     if not scored or scored[0][0] < knobs.same_score():
         return None
@@ -128,7 +128,7 @@ def nearest_bearer(profile: Profile, bearers: Mapping[int, Profile], talking: Co
 
 
 def only_match(likenesses: Mapping[int, Likeness]) -> int | None:
-    """The one entity that is surely the same; None where a second is as likely."""
+    """The only entity that is surely the same; None if a second one is as likely."""
     same = sorted(((like.score, pk) for pk, like in likenesses.items() if like.verdict == "same"), reverse=True)
     return same[0][1] if same and _leads(same) else None
 
@@ -138,7 +138,7 @@ def _leads(scored: Sequence[tuple[float, int]]) -> bool:
 
 
 def _relations_differ(one: str, other: str) -> bool:
-    """Whether two are different people to the owner: a room-mate and a fellow student, but no friend and 朋友."""
+    """Whether the relations mean two people: a room-mate and a fellow student differ, a friend and 朋友 do not."""
     if not one or not other:
         return False
     kin, others = relatives_in(one), relatives_in(other)
@@ -148,7 +148,7 @@ def _relations_differ(one: str, other: str) -> bool:
 
 
 def _stand_together(one: Profile, other: Profile) -> bool:
-    """Whether a memory names both: then they are two. "Scott" does not stand in "Scott Huang called"."""
+    """Whether a memory names both: then they are two. "Scott" does not count inside "Scott Huang called"."""
     shared = one.normalized & other.normalized
     first, second = ({name for name in side.names if normalize_name(name) not in shared} for side in (one, other))
     for memory in (*one.texts, *other.texts):
@@ -156,14 +156,14 @@ def _stand_together(one: Profile, other: Profile) -> bool:
         for name in sorted(first | second, key=lambda name: (-len(name), name)):
             if occurs(name, text):
                 standing.add(name)
-                text = re.sub(re.escape(name), "\N{BULLET}", text, flags=re.IGNORECASE)  # not as a part of it, too
+                text = re.sub(re.escape(name), "\N{BULLET}", text, flags=re.IGNORECASE)  # not as part of it, too
         if standing & first and standing & second:
             return True
     return False
 
 
 def is_read(text: str) -> bool:
-    """Whether the embedding model knows the script of `text`; another model than the bundled one is trusted to."""
+    """Whether the embedding model knows the script of `text`; models other than the bundled one know all."""
     return embedding.name() != embedding.BUNDLED or _script_of(text) == "latin"
 
 

@@ -1,7 +1,7 @@
-"""The likeness of two names. Pure; nothing here decides by itself that two people are one.
+"""The similarity of two names. Pure; nothing here decides by itself that two people are one.
 
-    shared_name      the one is the other's shorter form: Scott / Scott Huang, 逸扬 / 黄逸扬
-    transliteration  the one spells the other: Yiyang, Huang Yiyang, Yiyang Huang / 黄逸扬, 逸扬
+    shared_name      one is the other's shorter form: Scott / Scott Huang, 逸扬 / 黄逸扬
+    transliteration  one spells the other: Yiyang, Huang Yiyang, Yiyang Huang / 黄逸扬, 逸扬
     similar_spelling the same sound or a slip: Jon / John, Katherine / Catherine; Latin letters only
     familiar_name    it may be a pet form or a form with a title: Liz / Elizabeth, 老周 / 周明, 林老师 / 林婉
 
@@ -28,7 +28,7 @@ _TWO_SYLLABLE_SURNAMES = frozenset(
 _HAN = re.compile(r"[\u3400-\u9fff]+")
 _LATIN_WORD = re.compile(r"[a-z]+")
 _LATIN = re.compile(r"[a-z]")
-# 老周, 小李, 阿强; 周总, 林老师, 强哥: one character of the name, and what they call him by.
+# 老周, 小李, 阿强; 周总, 林老师, 强哥: one character of the name, and a form of address.
 _FAMILIAR = re.compile(
     r"[老小阿大](?P<behind>[\u3400-\u9fff])|"
     r"(?P<before>[\u3400-\u9fff])(?:先生|女士|小姐|太太|老师|医生|大夫|教授|博士|同学|师傅|经理|老板|哥|姐|叔|姨|总|工)"
@@ -41,7 +41,7 @@ _SOUNDS = (
 
 
 def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: float) -> set[str]:
-    """The reasons why some name of the one may be some name of the other; `least_alike` is 0 … 1.
+    """The reasons why a name of one may be a name of the other; `least_alike` is 0 … 1.
 
     >>> sorted(reasons(["Scott"], ["Scott Huang", "黄逸扬"], "person", 0.94))
     ['shared_name']
@@ -57,7 +57,7 @@ def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: fl
             grounds.add("familiar_name")
         if _spells(first, second) or _spells(second, first):
             grounds.add("transliteration")
-        # Word by word: of "Paul Schmidt" and "Paula Schmidt" the likeness of the surname says nothing.
+        # Word by word: in "Paul Schmidt" and "Paula Schmidt" the equal surnames mean nothing.
         words, others = _words(first), _words(second)
         is_latin = len(words) == len(others) and min(map(len, [*words, *others]), default=0) >= MIN_LETTERS
         if normalize_name(first) != normalize_name(second) and is_latin:
@@ -68,14 +68,14 @@ def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: fl
 
 
 def in_other_scripts(one: Iterable[str], other: Iterable[str]) -> bool:
-    """Whether the one goes by Latin names only and the other by names in a script without spaces only."""
+    """Whether one has only Latin names, and the other only names in a script without spaces."""
     return {_script("".join(one)), _script("".join(other))} == {"latin", "unspaced"}
 
 
 @cached_words(maxsize=8_192)
 def romanised(name: str) -> frozenset[str]:
-    """The ways in which Hanyu Pinyin spells a Chinese name, without tones and spaces: whole, surname last, and the
-    given name alone where it has two syllables; of characters with several readings each.
+    """The spellings of a Chinese name in Hanyu Pinyin, without tones and spaces: whole, surname last, and the given
+    name alone if it has two syllables; with all readings of each character.
 
     >>> sorted(romanised("黄逸扬"))
     ['huangyiyang', 'yiyang', 'yiyanghuang']
@@ -98,7 +98,7 @@ def romanised(name: str) -> frozenset[str]:
 
 @cached_words(maxsize=8_192)
 def phonetic_form(word: str) -> str:
-    """The word as it sounds, roughly.
+    """The approximate sound of the word.
 
     >>> phonetic_form("katherine") == phonetic_form("catherine"), phonetic_form("paul") == phonetic_form("paula")
     (True, False)
@@ -118,7 +118,7 @@ def _is_short_for(short: str, full: str, kind: str) -> bool:
 
 
 def _exclude(one: str, other: str) -> bool:
-    """Whether two full names are of two: Scott Huang and Scott Miller, 李小云 and 王小云."""
+    """Whether two full names belong to two people: Scott Huang and Scott Miller, 李小云 and 王小云."""
     first, second = set(_words(one)), set(_words(other))
     if first and second:
         return min(len(first), len(second)) > 1 and not (first <= second or second <= first)
@@ -142,7 +142,7 @@ def _is_familiar(form: str, full: str) -> bool:
 
 @cached_words(maxsize=8_192)
 def _character_called(form: str) -> str:
-    """The character of the name in a familiar form such as 老周 or 周总; empty where it is none."""
+    """The character of the name in a familiar form such as 老周 or 周总; "" if it is no such form."""
     found = _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip())
     return found["behind"] or found["before"] if found else ""
 
@@ -151,7 +151,7 @@ def _spells(latin: str, han: str) -> bool:
     words, spelled = _words(latin), romanised(han)
     if "".join(words) in spelled:
         return True
-    # Two characters may be the given name alone, and the Latin name have the surname beside it.
+    # Two characters may be the given name alone while the Latin name includes the surname.
     given_alone = len(normalize_name(han)) == 2 and len(words) == 2
     return given_alone and any(len(word) >= MIN_GIVEN_LETTERS and word in spelled for word in words)
 
@@ -166,7 +166,7 @@ def _latin_words(name: str) -> tuple[str, ...]:
 
 
 def _words(name: str) -> list[str]:
-    """The words of a Latin name, without titles and diacritics; none where it has other letters."""
+    """The words of a Latin name, without titles and diacritics; empty if it has letters of unspaced scripts."""
     return list(_latin_words(name))
 
 

@@ -1,7 +1,7 @@
-"""Splitting an entity: a person chooses the names and the memories of the other one.
+"""Splitting an entity in two: a person chooses the names and the memories of the new entity.
 
-It also undoes a match by likeness, which has no proposal. The two are kept apart from then on: no question about them
-is asked again, and undoing that decision allows them to be merged.
+This also undoes a match by similarity, which has no proposal. The two are kept apart from then on: no question about
+them is asked again, and undoing that decision allows them to be merged.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -27,7 +27,7 @@ WORDS = {
 
 
 class NotSplit(ValueError):
-    """A split that is not possible; `code` and message give the reason."""
+    """A refused split; `code` and message give the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(WORDS[code])
@@ -36,7 +36,7 @@ class NotSplit(ValueError):
 
 @dataclass(frozen=True)
 class Division:
-    """The share of the other one: names that move, names that both bear, memories that move, memories of both."""
+    """The new entity's share: names that move, names of both, memories that move, memories of both."""
 
     moved_names: frozenset[int]
     shared_names: frozenset[int]
@@ -47,8 +47,8 @@ class Division:
 def split(
     entity: Entity, aliases: Sequence[int], mentions: Sequence[int], by: AbstractBaseUser | None, now: datetime
 ) -> Entity:
-    """The new entity, with the names and the memories chosen, given as keys of aliases and of mentions. Raises
-    NotSplit."""
+    """Create and return the new entity with the chosen names and memories, given as keys of aliases and mentions.
+    Raises NotSplit."""
     with transaction.atomic():
         entity.refresh_from_db()
         if entity.status == Entity.Status.MERGED:
@@ -61,7 +61,7 @@ def split(
             set(aliases),
             set(mentions),
         )
-        # The other one; it goes by the name that the one goes by where it bears that, else by its oldest.
+        # The new entity keeps the canonical name if it has that name, else its oldest one.
         borne = [alias for pk, alias in names.items() if pk in division.moved_names | division.shared_names]
         canonical = [alias.text for alias in borne if alias.normalized == normalize_name(entity.canonical_name)]
         called = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
@@ -85,11 +85,12 @@ def split(
 def division_of(
     names: Mapping[int, str], memories: Mapping[int, str], aliases: Collection[int], mentions: Collection[int]
 ) -> Division:
-    """How names and memories, texts by key, are divided where these are chosen. Pure. Raises NotSplit.
+    """How the names and memories (texts by key) are divided for this choice. Pure. Raises NotSplit.
 
-    A chosen name moves, with every memory that it stands in; one in which a name that stays stands as well is of both.
-    A chosen memory moves in any case; where no chosen name stands in it, both bear the names that do. Where all names
-    are chosen and some memories, both bear the name: there are two of it.
+    A chosen name moves, with every memory that contains it; a memory that also contains a remaining name belongs to
+    both. A chosen memory always moves; if it contains no chosen name, both entities have the names that it does
+    contain. If all names and some memories are chosen, both entities have the names that occur: there are two of one
+    name.
     """
     chosen_names, chosen = names.keys() & aliases, memories.keys() & mentions
     if not chosen_names and not chosen:

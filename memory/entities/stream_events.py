@@ -1,4 +1,4 @@
-"""What the stream is told of entities. Of an uncertain one it is told nothing."""
+"""Stream events about entities. An uncertain entity is not announced."""
 
 from typing import Literal
 
@@ -10,7 +10,7 @@ Change = Literal["renamed", "named", "unnamed"]
 
 
 def announce(entity: Entity, how: MergeStatus) -> None:
-    """Say that the entity is known for sure, if it is, and by what. Call inside the transaction that makes it so."""
+    """Publish that the entity is confirmed, if it is, and how. Call inside the transaction that confirms it."""
     if entity.status == Entity.Status.CONFIRMED:
         events.publish(
             entity.persona.uuid,
@@ -23,7 +23,7 @@ def announce(entity: Entity, how: MergeStatus) -> None:
 
 
 def announce_described(entity: Entity) -> None:
-    """Say what is written of it now, and by whom."""
+    """Publish the entity's new description and its author."""
     events.publish(
         entity.persona.uuid,
         "memory.entity.description_updated",
@@ -35,22 +35,22 @@ def announce_described(entity: Entity) -> None:
 
 
 def announce_gone(entity: Entity, into: Entity) -> None:
-    """Say that the entity lives on in another one."""
-    _tell_change(entity, "merged", superseded_by=str(into.uuid))
+    """Publish that the entity was merged into another one."""
+    _publish_change(entity, "merged", superseded_by=str(into.uuid))
 
 
 def announce_changed(entity: Entity, change: Change) -> None:
-    """Say that people changed its names."""
-    _tell_change(entity, change)
+    """Publish that people changed the entity's names."""
+    _publish_change(entity, change)
 
 
 def announce_split(entity: Entity, split_off: Entity) -> None:
-    """Say that another one was made of a part of what was known of the entity."""
+    """Publish that a new entity was split off this one."""
     events.publish(
         entity.persona.uuid, "memory.entity.split", entity_id=str(entity.uuid), made_entity_id=str(split_off.uuid)
     )
 
 
-def _tell_change(entity: Entity, change: str, **more: str) -> None:
+def _publish_change(entity: Entity, change: str, **more: str) -> None:
     stream, node_id = entity.persona.uuid, str(entity.uuid)
     events.publish(stream, "memory.node.updated", node_id=node_id, kind="entity", change=change, **more)
