@@ -1,4 +1,4 @@
-"""The archive of a persona as JSON Lines (design/archive.md): loading restores what she remembers, saving writes it."""
+"""The archive of a persona as JSON Lines (design/archive.md): `read` restores a persona's memory, `write` saves it."""
 
 from memory.archive.read import ImportResult, import_archive
 from memory.archive.schema import ArchiveError, BrokenLine

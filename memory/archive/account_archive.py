@@ -1,6 +1,7 @@
-"""All data of an owner as one zip: an archive for each persona, which `import_archive` restores as it is.
+"""All data of an owner as one zip: an archive for each persona, which `import_archive` can restore.
 
-It is made while it is sent: nothing is kept in memory or in a file. File names are a persona's number and uuid.
+The zip is created while it is sent: it is never whole in memory or in a file. File names are a number and the persona's
+uuid.
 """
 
 from collections import deque
@@ -19,7 +20,7 @@ CHUNK = 64 * 1024
 
 
 class ZipBuffer:
-    """The bytes of a zip that are not sent yet. It has no seek, so that the zip writes sizes after contents."""
+    """The bytes of a zip that are not sent yet. It has no `seek`, so that the zip writes sizes after contents."""
 
     def __init__(self) -> None:
         self._chunks: deque[bytes] = deque()
@@ -41,7 +42,7 @@ class ZipBuffer:
 
 
 def stream_zip(owner: "User", now: datetime) -> Iterator[bytes]:
-    """The bytes of the zip, as they come."""
+    """The bytes of the zip, chunk by chunk."""
     buffer = ZipBuffer()
     with ZipFile(cast(IO[bytes], buffer), "w", ZIP_DEFLATED) as archive:
         for number, persona in enumerate(Persona.objects.owned_by(owner).order_by("pk"), start=1):

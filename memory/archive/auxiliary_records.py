@@ -1,5 +1,5 @@
-"""Parts of an archive that stand by themselves: moods, reflections, story lines, the slow cycle and its questions,
-corrections by people, tombstones and receipts."""
+"""Independent parts of an archive: moods, reflections, story lines, the slow cycle and its questions, corrections by
+people, tombstones and receipts."""
 
 from collections.abc import Callable, Collection
 from itertools import chain
@@ -77,7 +77,7 @@ MOOD = Table(
 def load_moods(known: Known, moods: list[MoodRecord], table: Table) -> int:
     new = known.new(MoodChange, moods)
     rows = zip(new, table.read(known, new), strict=True)
-    # The mood of a session that was forgotten here is not known either.
+    # A mood is left out if its session was forgotten here.
     changes = [
         MoodChange(persona=known.persona, **row) for mood, row in rows if not mood.session or row["session_uuid"]
     ]
@@ -101,7 +101,7 @@ REFLECTION = Table(
 def load_reflections(known: Known, runs: list[ReflectionRecord], table: Table) -> int:
     here = set(ReflectionRun.objects.filter(persona=known.persona).values_list("at", flat=True))
     rows = [row for row in table.read(known, runs) if row["at"] not in here]
-    # A session has one reflection.
+    # A session has at most one reflection.
     sessions = {row["session_id"] for row in rows}
     taken = set(ReflectionRun.objects.filter(session__in=sessions - {None}).values_list("session_id", flat=True))
     for row in rows:
@@ -154,7 +154,7 @@ def load_versions(known: Known, versions: list[NodeVersionRecord], table: Table)
 
 # --- questions ------------------------------------------------------------------------------------------------------
 def question_id(question: Question) -> str:
-    """When it was asked, and a hash of its text: questions have no ids of their own."""
+    """The time it was asked, and a hash of its text: questions have no ids of their own."""
     return f"{iso_format(question.asked_at)} {content_hash(question.text)[:16]}"
 
 
@@ -182,7 +182,7 @@ QUESTION = Table(
 
 
 def load_questions(known: Known, records: list[QuestionRecord], table: Table) -> int:
-    """Store questions whose nodes all are here, and which are not open already."""
+    """Store questions whose nodes all exist here, and which are not open already."""
     stored = Question.objects.filter(persona=known.persona)
     here = set(map(question_id, stored))
     open_hashes = set(Question.objects.open().filter(persona=known.persona).values_list("content_hash", flat=True))
@@ -237,8 +237,8 @@ THREAD = Table(
 
 
 def load_threads(known: Known, records: list[ThreadRecord], table: Table) -> int:
-    """Store threads of which enough is here, with the memories that are in no other one. A title may tell of memories
-    that were forgotten: where one is missing it is made anew."""
+    """Store threads with enough memories here, without memories that belong to another thread. A title may mention
+    forgotten memories: if one is missing, a new title is generated."""
     new = known.new(Thread, records)
     added = 0
     for record, row in zip(new, table.read(known, new), strict=True):
@@ -265,7 +265,7 @@ def load_threads(known: Known, records: list[ThreadRecord], table: Table) -> int
 
 
 # --- the slow cycle -------------------------------------------------------------------------------------------------
-# The tables that lists in the account of a run refer to; all others refer to nodes.
+# The models that lists in a run's record refer to; all other lists refer to nodes.
 LISTED: dict[str, type[Model]] = {"questions": Question, "entities": Entity, "threads": Thread}
 MADE: dict[str, type[Model]] = {
     "question": Question,
@@ -277,7 +277,7 @@ Item = dict[str, Any]
 
 
 def write_account(names: Names, accounts: list[Any]) -> Callable[[Any], Any]:
-    """The lists and the items of an account by ids of what is still there."""
+    """Lists and items of a run's record, with the ids of rows that still exist."""
 
     def ids_of(model: type[Model], keys: Collection[int]) -> list[str]:
         if model is Question:
@@ -302,7 +302,7 @@ def write_account(names: Names, accounts: list[Any]) -> Callable[[Any], Any]:
 
 
 def read_account(known: Known, accounts: list[Any]) -> Callable[[Any], Any]:
-    """The same by keys of rows here; of a foreign item only the fields we know are taken."""
+    """Lists and items of a run's record, with keys of rows here; of an item only known fields are read."""
 
     def keys_of(model: type[Model], ids: Collection[str]) -> list[int]:
         if model is Question:
@@ -380,7 +380,7 @@ TOMBSTONE = Table(
 
 
 def load_tombstones(known: Known, records: list[TombstoneRecord], table: Table) -> int:
-    """Loaded first, so that nothing comes in that they refuse."""
+    """Store tombstones. They are loaded first, so that they can refuse later records."""
     by_digest = {record.digest: record for record in records}
     stored = Tombstone.objects.filter(persona=known.persona, digest__in=by_digest)
     here = set(stored.values_list("digest", flat=True))

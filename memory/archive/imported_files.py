@@ -1,8 +1,8 @@
-"""What an archive holds of imported files: the files and their chunks, so that importing the same file again adds
-nothing and an import can still be forgotten as a whole; and the drafts of core blocks.
+"""The archive's records of imported files: the files and their chunks, so that importing a file again adds nothing and
+an import can still be forgotten as a whole; and the drafts of core blocks.
 
-Neither the text of a file nor its name is saved: both stand in the messages. An import that still needs its file is
-saved as cancelled, for the file is not in the archive.
+Neither the text of a file nor its name is saved: the text is in the messages. An import that still needs its file is
+saved as cancelled, because the file is not in the archive.
 """
 
 from collections.abc import Mapping
@@ -70,7 +70,7 @@ def saved_files(names: Names) -> QuerySet[ImportJob]:
 
 
 def load_files(known: Known, files: list[FileRecord], table: Table) -> int:
-    """Loaded before what came in by them. A file keeps its uuid where nobody has it."""
+    """Store the files, before the records imported from them. A file keeps its uuid unless that is taken here."""
     refused = tombstones.refused_among(known.persona, [of_external("import", file.id) for file in files])
     new = [file for file in known.new(ImportJob, files) if of_external("import", file.id) not in refused]
     taken = set(ImportJob.objects.filter(uuid__in=uuids_among(file.id for file in new)).values_list("uuid", flat=True))
@@ -80,7 +80,7 @@ def load_files(known: Known, files: list[FileRecord], table: Table) -> int:
         ids = {"external_id": None, "uuid": own.pop()} if own else {}
         made.append(ImportJob(owner_id=known.persona.owner_id, persona=known.persona, **(row | ids)))
     bulk.insert(made)
-    # Of each file a run, for what came in by it.
+    # Each file gets a run, which its records refer to.
     ImportRun.objects.bulk_create(
         ImportRun(uuid=job.uuid, persona=known.persona, at=job.confirmed_at or job.created_at, counts=job.counts)
         for job in made
@@ -89,7 +89,7 @@ def load_files(known: Known, files: list[FileRecord], table: Table) -> int:
 
 
 def marks_of_files(known: Known) -> Mapping[str | None, UUID]:
-    """The uuids of imports, which mark what came in by them, by their ids in the archive."""
+    """The uuids of imports, which mark the rows imported by them, by their ids in the archive."""
     jobs = ImportJob.objects.filter(persona=known.persona).values_list("uuid", "external_id")
     return {archive_id(external_id, uuid): uuid for uuid, external_id in jobs}
 
@@ -114,7 +114,8 @@ def saved_chunks(names: Names) -> QuerySet[ImportChunk]:
 
 
 def load_pieces(known: Known, pieces: list[PieceRecord], table: Table) -> int:
-    """A chunk whose session is not here is not known either: what was forgotten of it stays so by itself."""
+    """Store the chunks. A chunk whose session does not exist here is left out: tombstones protect its forgotten
+    messages."""
     stored = ImportChunk.objects.filter(persona=known.persona)
     count = stored.count()
     rows = zip(pieces, table.read(known, pieces), strict=True)
@@ -160,8 +161,8 @@ DRAFT = Table(
 
 
 def load_drafts(known: Known, drafts: list[DraftRecord], table: Table) -> int:
-    """Store new drafts of which neither text, nor quote, nor a message that they rest on was forgotten. What was
-    proposed for a block before is not proposed again."""
+    """Store new drafts unless their text, a quote, or a message they rest on was forgotten. A text that was proposed
+    for a block before is not proposed again."""
     new = known.new(CoreDraft, drafts)
     texts = {
         draft.id: {TombstoneSource("text", text) for text in (draft.text, *(q.quote for q in draft.quotes))}

@@ -1,14 +1,14 @@
-"""Decisions about two names, with what undoing them needs: snapshots tell of rows by keys, an archive by ids.
+"""Decisions about pairs of entities, with the data to undo them: snapshots refer to rows by key, an archive by id.
 
 survivor, loser, mentioned, confirmed   entities by id
-aliases                                 [entity, name as it is normalised]: who bears the name now
-mentions                                [entity, node]: who is mentioned there now
-doubled                                 [node, era]: a mention that was let go, and is made again by undoing
-earlier, proposals, settled             proposals by id, with what they were
-description, relation                   the entity whose description or relation it is that changed places; false where
-                                        none did, true where it was written anew since
-era, since                              mentions know by their keys whether they are older than a merge: mentions
-                                        made after it and before the next one stand in its `since`
+aliases                                 [entity, normalized name]: the entity that has the name now
+mentions                                [entity, node]: the entity that is mentioned there now
+doubled                                 [node, era]: a mention that the merge deleted and undoing creates again
+earlier, proposals, settled             proposals by id, with their earlier states
+description, relation                   the entity that has the swapped description or relation; false if none was
+                                        swapped, true if it was changed since
+era, since                              the keys of mentions tell whether they are older than a merge: mentions
+                                        made after it and before the next one are in its `since`
 """
 
 from bisect import bisect_left
@@ -40,17 +40,17 @@ from memory.archive.schema import BeforeRecord, MergeRecord, ProposalRecord, Sna
 from memory.entities.merge import mark_of, relation_mark_of
 from memory.models import Alias, ConceptNode, Entity, Mention, MergeProposal
 
-# What a snapshot says of the entities themselves is taken as it is.
+# States of the entities, copied unchanged from the snapshot.
 STATES = ("kind", "kind_after", "status", "loser_status")
 
 
 def proposals_of(names: Names) -> QuerySet[MergeProposal]:
-    """Proposals about two entities that are saved."""
+    """Proposals whose two entities are saved."""
     return MergeProposal.objects.of(names.persona).filter(b__persona=names.persona).order_by("pk")
 
 
 def gather_pair(names: Names, proposals: list[Any]) -> None:
-    """Add to proposals the keys of both entities in the order of the archive."""
+    """Add the keys of both entities to the proposals, in archive order."""
     place = {key: number for number, key in enumerate(names.saved[Entity])}
     for proposal in proposals:
         keys = sorted((proposal.a_id, proposal.b_id), key=lambda key: place.get(key, 0))
@@ -59,7 +59,7 @@ def gather_pair(names: Names, proposals: list[Any]) -> None:
 
 # --- writing --------------------------------------------------------------------------------------------------------
 class SnapshotWriter:
-    """Writes snapshots by the ids of the rows whose keys they hold."""
+    """Writes snapshots with archive ids in place of keys."""
 
     def __init__(self, names: Names, snapshots: list[Any]) -> None:
         rows = MergeProposal.objects.of(names.persona)
@@ -71,7 +71,7 @@ class SnapshotWriter:
         self.proposals = (
             {key: archive_id(external_id, uuid) for key, external_id, uuid in columns} if any(snapshots) else {}
         )
-        # Mentions that are younger than the first merge, by the era that they fall in.
+        # Mentions that are younger than the first merge, by era.
         self.since: dict[int, list[list[str]]] = defaultdict(list)
         if eras and any(snapshots):
             young = Mention.objects.filter(entity__persona=names.persona, pk__gt=eras[0]).order_by("pk")
@@ -94,7 +94,7 @@ class SnapshotWriter:
         aliases = Alias.objects.filter(pk__in=was["aliases"]).order_by("pk").values_list("entity_id", "normalized")
         mentions = Mention.objects.filter(pk__in=was["mentions"]).order_by("pk").values_list("entity_id", "node_id")
         nodes = self.names.of(ConceptNode, {*(node for _, node in mentions), *(node for _, node in was["doubled"])})
-        # The entity that has the description that changed places; none where it was written anew since.
+        # The entity that has the swapped description; none if it was changed since.
         described = Entity.objects.filter(persona=self.names.persona).exclude(description="").order_by("pk")
         bearers = (self.entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
         known = Entity.objects.filter(persona=self.names.persona).exclude(relation="").order_by("pk")
@@ -153,8 +153,8 @@ PROPOSAL = Table(
 
 # --- loading --------------------------------------------------------------------------------------------------------
 def load_proposals(known: Known, records: list[ProposalRecord], table: Table) -> int:
-    """Store proposals whose two entities are here, and about whom nobody was asked here. All in one transaction: no
-    merge stands without what undoing it needs."""
+    """Store proposals whose two entities exist here and have no proposal yet. One transaction for all: no merge is
+    stored without the data to undo it."""
     here = keys_of_proposals(known, [record.id for record in records])
     new = [record for record in records if record.id not in here]
     entities = known.rows(Entity, {name for record in new for name in (record.a, record.b)})
@@ -164,7 +164,7 @@ def load_proposals(known: Known, records: list[ProposalRecord], table: Table) ->
         keys = sorted({entities[name] for name in (record.a, record.b) if name in entities})
         if len(keys) < 2 or MergeProposal.objects.filter(a=keys[0], b=keys[1]).exists():
             continue
-        # A merge stands with its loser, and with what undoing it needs.
+        # A merge needs its merged loser, and the data to undo it.
         merge = record.snapshot.merge if record.snapshot else None
         if record.status == MergeProposal.Status.MERGED:
             if merge is None or {merge.survivor, merge.loser} != {record.a, record.b}:
@@ -200,8 +200,9 @@ def mentions_of(known: Known, pairs: Sequence[tuple[str, str]]) -> list[int]:
 
 
 class SnapshotReader:
-    """Reads snapshots, by keys of rows here. Mentions know by their keys whether they are older than a merge, so
-    those made after each get new keys, in the order of the eras, and keys are reserved for doubled ones."""
+    """Reads snapshots, with keys of rows here in place of ids. The keys of mentions tell whether they are older than a
+    merge: so mentions made after each merge get new keys, in the order of the eras, and keys are reserved for doubled
+    ones."""
 
     def __init__(self, known: Known, merges: Sequence[MergeRecord]) -> None:
         self.known = known
@@ -236,7 +237,7 @@ class SnapshotReader:
         proposals = keys_of_proposals(
             self.known, [*(name for name, *_ in was.proposals), *(name for name, *_ in was.settled)]
         )
-        # A mark that fits no description says that it was written anew since.
+        # A mark that fits no description means that the description was changed since.
         described = self.known.rows(Entity, [was.description]) if isinstance(was.description, str) else {}
         marks = [mark_of(Entity.objects.get(pk=key)) for key in described.values()]
         related = self.known.rows(Entity, [was.relation]) if isinstance(was.relation, str) else {}

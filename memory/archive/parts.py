@@ -1,9 +1,8 @@
-"""What records of an archive are made from: one table of fields per type, and parts of other apps.
+"""The tables of fields that archive records are written and read with, and parts of other apps.
 
-A `Table` names the fields of one record type in the order in which an archive has them, each with its column and the
-codec that writes and reads it. A `Part` is a table that stands by itself: it is loaded after sessions, messages,
-memories and entities. Other apps name theirs in settings (`ARCHIVE_PARTS`), as sections of a prompt do: memory imports
-nothing above.
+A `Table` lists the fields of one record type in archive order, each with its column and the codec that writes and reads
+it. A `Part` is a table of independent records: it is loaded after sessions, messages, memories and entities. Other apps
+list theirs in settings (`ARCHIVE_PARTS`), like sections of a prompt, because memory imports no higher app.
 """
 
 import re
@@ -32,7 +31,7 @@ from persona.models import Persona
 AT_ONCE = 500
 _UUID = re.compile("[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 
-Keys = Mapping[int, None]  # in the order in which they are saved
+Keys = Mapping[int, None]  # in the order of the archive
 Values = dict[str, Any]
 Batches = Iterable[list[Numbered[Any]]]
 
@@ -46,7 +45,7 @@ class Names:
     embedding_model: str = ""
 
     def of(self, model: type[Model], keys: Iterable[int | None]) -> dict[int | None, str]:
-        """The ids of those rows that are saved, by key."""
+        """The archive ids of those of the rows that are saved, by key."""
         return dict(self._named(model, "pk", [key for key in keys if key in self.saved[model]]))
 
     def by_uuid(self, model: type[Model], uuids: Iterable[UUID | None]) -> dict[UUID | None, str]:
@@ -61,7 +60,7 @@ class Names:
             )
 
     def last_memory_through(self, key: int) -> str | None:
-        """The id of the last memory up to this key."""
+        """The id of the last saved memory up to this key."""
         place = bisect_right(self.memory_keys, key)
         return next(iter(self.of(ConceptNode, self.memory_keys[place - 1 : place]).values()), None) if place else None
 
@@ -70,22 +69,22 @@ class Names:
         return sorted(self.saved[ConceptNode])
 
     def by(self, user: int | None) -> str | None:
-        """The owner, or None for anybody else: another installation should not know of them."""
+        """The owner as "owner"; None for any other user, because other installations should not know of them."""
         return "owner" if user is not None and user == self.persona.owner_id else None
 
 
 @dataclass(frozen=True)
 class Known:
-    """The persona who is restored, and the rows of the archive that they have already."""
+    """The persona being restored, and the rows of the archive that it already has."""
 
     persona: Persona
 
     def rows(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, int]:
-        """Keys of the persona's rows by their ids in the archive: an external id, or the uuid of rows without one."""
+        """Keys of the persona's rows by archive id: an external id, or the uuid of rows without one."""
         return dict(self._select(model, ids, "id"))
 
     def contents(self, messages: Collection[str]) -> dict[str, tuple[int, str]]:
-        """Keys and contents of messages, in the same way."""
+        """Keys and contents of messages by archive id."""
         return {name: (key, content) for name, key, content in self._select(Message, messages, "id", "content")}
 
     def _select(self, model: type[Model], ids: Collection[str | None], *names: str) -> Iterator[Any]:
@@ -97,13 +96,13 @@ class Known:
         yield from bulk.select_by_values(model, of_persona, "external_id", wanted, ("external_id", *names))
 
     def uuids(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, UUID]:
-        """The uuids of rows, in the same way."""
+        """Uuids of rows by archive id."""
         keys = self.rows(model, ids)
         uuids = dict(model._default_manager.filter(pk__in=keys.values()).values_list("pk", "uuid"))
         return {name: uuids[key] for name, key in keys.items()}
 
     def new(self, model: type[Model], records: Iterable[Any]) -> list[Any]:
-        """Those records whose id the persona does not have yet, each once."""
+        """The records whose id the persona does not have yet, without duplicates."""
         by_id = {record.id: record for record in records}
         here = self.rows(model, by_id.keys())
         return [record for name, record in by_id.items() if name not in here]
@@ -115,9 +114,9 @@ class Known:
 # --- tables of fields -------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Codec:
-    """How the values of a column are written and read. Both functions are given the values of a whole batch, so that
-    ids are looked up together, and return what converts one of them. Without `read` the loader sets the column itself.
-    Where `of_row` is set, `write` is given rows in place of values."""
+    """How the values of a column are written and read. Both functions receive the values of a whole batch, so that ids
+    are looked up together, and return a converter of single values. Without `read` the loader sets the column itself.
+    With `of_row`, `write` receives rows in place of values."""
 
     write: Callable[[Names, list[Any]], Callable[[Any], Any]]
     read: Callable[[Known, list[Any]], Callable[[Any], Any]] | None = None
@@ -125,29 +124,29 @@ class Codec:
 
 
 def each(write: Callable[[Any], Any], read: Callable[[Any], Any] | None = None) -> Codec:
-    """A codec that needs no look-up."""
+    """A codec without look-ups."""
     return Codec(lambda names, values: write, (lambda known, values: read) if read else None)
 
 
 def from_row(write: Callable[[Any], Any], read: Callable[[Any], Any] | None = None) -> Codec:
-    """The same, written from the whole row."""
+    """A codec without look-ups that is written from the whole row."""
     return Codec(lambda names, rows: write, (lambda known, values: read) if read else None, of_row=True)
 
 
 def link(model: type[Model]) -> Codec:
-    """The id of the row whose key the column holds."""
+    """The archive id of the row whose key is in the column."""
     return Codec(lambda names, keys: names.of(model, set(keys)).get, lambda known, ids: known.rows(model, ids).get)
 
 
 def uuid_link(model: type[Model]) -> Codec:
-    """The id of the row whose uuid the column holds."""
+    """The archive id of the row whose uuid is in the column."""
     return Codec(
         lambda names, uuids: names.by_uuid(model, set(uuids)).get, lambda known, ids: known.uuids(model, ids).get
     )
 
 
 def write_only(codec: Codec) -> Codec:
-    """The same codec where the loader sets the column itself."""
+    """The same codec for a column that the loader sets itself."""
     return Codec(codec.write, None, codec.of_row)
 
 
@@ -171,7 +170,7 @@ def archive_id(external_id: str | None, uuid: UUID) -> str:
 
 AS_IS = each(same, same)
 TIME = each(iso_format, same)
-# An empty text, list or object is no field.
+# Empty texts, lists and objects are left out.
 TEXT = each(lambda text: text or None, lambda text: text or "")
 THINGS = each(lambda things: things or None, lambda things: things or {})
 OWNER = Codec(lambda names, users: names.by, lambda known, who: known.by)
@@ -182,8 +181,8 @@ FILE = write_only(uuid_link(ImportJob))
 
 @dataclass(frozen=True)
 class Field:
-    """One field of a record. `column` is the attribute of the row, or several that the codec writes and reads as one
-    tuple; `optional` fields are written only where the reader would not suppose their value by itself."""
+    """One field of a record. `column` is the attribute of the row, or several that the codec converts as one tuple;
+    `optional` fields are written only if their value differs from the record type's default."""
 
     name: str
     codec: Codec = AS_IS
@@ -197,8 +196,8 @@ def optional(name: str, codec: Codec = AS_IS, column: str | tuple[str, ...] = ""
 
 @dataclass(frozen=True)
 class Table:
-    """The fields of one record type in the order in which an archive has them. `gather` adds to the rows of a batch
-    what fields are written from besides columns."""
+    """The fields of one record type in archive order. `gather` adds data to the rows of a batch that fields need
+    besides columns."""
 
     record: type[BaseModel]
     model: type[Model]
@@ -206,7 +205,7 @@ class Table:
     gather: Callable[[Names, list[Any]], object] | None = None
 
     def write(self, names: Names, rows: list[Any]) -> Iterator[Values]:
-        """The records of rows. A row is left out when something that its record must refer to is gone meanwhile."""
+        """The records of rows. A row is left out if a row that its record must refer to was deleted meanwhile."""
         if self.gather is not None:
             self.gather(names, rows)
         writers = []
@@ -229,7 +228,7 @@ class Table:
         return [name for name, field in self.record.model_fields.items() if field.is_required()]
 
     def read(self, known: Known, records: Sequence[Any]) -> list[Values]:
-        """The columns of rows, by the attributes that hold keys and values."""
+        """The columns of rows, as attributes that hold keys and values."""
         readers = [
             (
                 item.column or item.name,
@@ -250,16 +249,16 @@ class Table:
 
 
 def load_new(known: Known, records: Sequence[Any], table: Table) -> int:
-    """Store the records whose id the persona does not have yet."""
+    """Store the records whose id the persona does not have yet; returns how many."""
     rows = table.read(known, known.new(table.model, records))
     return len(table.model._default_manager.bulk_create(table.model(persona=known.persona, **row) for row in rows))
 
 
 @dataclass(frozen=True)
 class Part:
-    """One type of records that stands by itself. `load` stores those of a batch that the persona does not have yet, in
-    a transaction, and returns their number; it is called again with the same after an import that broke off. `rows`
-    are the rows that are saved, by default all of the persona; `whole` parts are loaded in one transaction."""
+    """One type of independent records. `load` stores the records of a batch that the persona does not have yet, in a
+    transaction, and returns their number; after an interrupted import it is called again with the same records. `rows`
+    are the rows to save, by default all of the persona; `whole` parts are loaded in one transaction."""
 
     kind: str
     table: Table
@@ -292,34 +291,33 @@ def parts_of_apps() -> tuple[Part, ...]:
 
 
 def uuids_among(ids: Iterable[str]) -> list[UUID]:
-    """Those of `ids` that are uuids, as an export writes them."""
+    """Those of `ids` that are uuids as an export writes them."""
     return [UUID(name) for name in ids if _UUID.fullmatch(name)]
 
 
 def in_batches(keys: Iterable[Any]) -> Iterator[list[Any]]:
-    """The keys, as many at a time as a statement can ask for."""
+    """The keys in batches that fit into one statement."""
     rest = iter(keys)
     while some := list(islice(rest, AT_ONCE)):
         yield some
 
 
 def in_order(rows: QuerySet[Any]) -> Iterator[Any]:
-    """The rows in their order, a batch at a time: no reader stays open meanwhile, and rows deleted meanwhile are left
-    out."""
+    """The rows in order, in batches: no reader stays open meanwhile, and rows deleted meanwhile are left out."""
     for keys in in_batches(list(rows.values_list("pk", flat=True))):
         by_key = rows.in_bulk(keys)
         yield from (by_key[key] for key in keys if key in by_key)
 
 
 def saved_keys(persona: Persona) -> Mapping[type[Model], Keys]:
-    """The keys of the rows that are saved, by table, in the order of the archive."""
+    """The keys of the rows to save, by model, in archive order."""
     messages = persona.messages.on_record().order_by("created_at", "pk")
     entities = persona.entities.order_by("created_at", "pk")
     merged = {"status": Entity.Status.MERGED}
     rows: dict[type[Model], Iterable[QuerySet[Any]]] = {
         Session: [persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")],
         Message: [messages],
-        # As they were made: the slow cycle refers to events by key.
+        # In the order of their keys: the slow cycle refers to events by key.
         ConceptNode: [persona.nodes.order_by("pk")],
         # A merged entity comes after its survivor.
         Entity: [entities.exclude(**merged), entities.filter(**merged)],
@@ -329,5 +327,5 @@ def saved_keys(persona: Persona) -> Mapping[type[Model], Keys]:
     keys = {
         model: dict.fromkeys(chain.from_iterable(q.values_list("pk", flat=True) for q in rows[model])) for model in rows
     }
-    # Turns come with their messages, in the order of their first ones.
+    # Turns are saved with their messages, in the order of their first messages.
     return {**keys, Turn: dict.fromkeys(messages.exclude(turn=None).values_list("turn_id", flat=True))}

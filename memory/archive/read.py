@@ -1,10 +1,10 @@
-"""Restoring an archive: idempotent, resumable, in constant memory, each batch whole or not at all.
+"""Restores an archive: idempotent, resumable, in constant memory; each batch is stored whole or not at all.
 
-The file is read once to check every line and note where the lines of each type are, for its order is free
-(survey.py); then type by type: sessions, messages with their turns, memories, the links between them, entities, and
-the other parts. A record whose id the persona already has is left as it is; records that were forgotten here are found
-first and left out (tombstone_check.py). Nothing is embedded inside a transaction. Core blocks are written only where
-the persona is new, for people may have edited them since. Every row bears the uuid of its import.
+The file is read once to check every line and note where the lines of each type are, because their order is free
+(survey.py); then type by type: sessions, messages with their turns, memories, the links between them, entities, and the
+other parts. A record whose id the persona already has is not changed; records that were forgotten here are found first
+and left out (tombstone_check.py). Nothing is embedded inside a transaction. Core blocks are written only for a new
+persona, because people may have edited existing ones. Every row has the uuid of its import.
 """
 
 import base64
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 PASSES = 2
-# Nodes to embed are stored this many at a time: a crash loses no more than that.
+# Nodes that need embedding are stored in groups of this size: a crash loses at most one group.
 EMBEDDED_AT_ONCE = 200
 
 Contents = Mapping[str, tuple[int, str]]
@@ -60,8 +60,8 @@ Contents = Mapping[str, tuple[int, str]]
 
 @dataclass
 class ImportResult:
-    """The persona, rows added by type, records left out because they were forgotten here, by type, and the number of
-    lines rejected."""
+    """The persona, added rows by type, records refused because they were forgotten here, by type, and the number of
+    rejected lines."""
 
     persona: Persona
     added: Counter[str] = field(default_factory=Counter)
@@ -82,18 +82,18 @@ def import_archive(
 ) -> ImportResult:
     """Restore the archive in `file` (seekable) for `owner`.
 
-    `name` is given to a new persona. With `into` that persona gets the memories of the archive, and its core blocks are
-    left aside. Rows bear the uuid of `run`, or of a new one. `progress` is called with bytes read, PASSES times the
-    file's size in all; `report` with lines rejected and fields unknown. Raises ArchiveError, or BrokenLine for the
-    first broken line unless `skip_bad`: then it is reported and the rest is taken. Raises EmbeddingUnavailable.
+    `name` is given to a new persona. With `into`, that persona gets the memories of the archive, and the archive's core
+    blocks are ignored. Rows get the uuid of `run`, or of a new one. `progress` is called with bytes read, PASSES times
+    the file's size in all; `report` with rejected lines and unknown fields. Raises ArchiveError, or BrokenLine for the
+    first broken line unless `skip_bad`: then it is reported and the rest is imported. Raises EmbeddingUnavailable.
     """
-    follow()  # the survey checks vectors of the model in use
+    follow()  # the survey compares vectors with the model in use
     survey = archive_survey.survey_archive(file, skip_bad, progress, report)
     if survey.persona is None:
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
-    # The owner's persona of that id.
+    # The owner's persona with that id.
     here = (
         into
         or Persona.objects.owned_by(owner)
@@ -125,8 +125,8 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, rep
                 facts=record.facts,
                 external_id=record.id,
             )
-            # The uuid is theirs again where nobody has it: tombstones are made with it. A mood that does not say since
-            # when is that of the moment of the export.
+            # Keep the uuid if nobody has it: tombstones are made with it. A mood without a time gets the time of the
+            # export.
             is_free = record.uuid is not None and not Persona.objects.filter(uuid=record.uuid).exists()
             mood = record.mood or {}
             saved_at = (survey.header.exported_at or now).isoformat()
@@ -140,7 +140,7 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, rep
                 uuid=record.uuid if is_free else persona.uuid,
                 external_id=None if is_free and str(record.uuid) == record.id else record.id,
             )
-            # The mood of now is one of their moods, also where the archive has no such change.
+            # Store the current mood as a change, too, if the archive has no such change.
             if state and state["mood"] not in (one.record.mood for batch in survey.batches("mood") for one in batch):
                 values = {"mood": state["mood"], "energy": state["energy"]}
                 signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
@@ -158,8 +158,8 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, rep
 
 
 def _load_block_versions(persona: Persona, survey: Survey, now: datetime) -> None:
-    """The versions of each core block of a new persona. The last one is the block itself, unless the persona's record
-    has another text: then it is newer."""
+    """Store the versions of each core block of a new persona. The last one is the block itself, unless the persona's
+    record has another text, which is newer."""
     records = [one.record for batch in survey.batches("block_version") for one in batch]
     rows = list(zip(records, tables.BLOCK_VERSION.read(Known(persona), records), strict=True))
     for block in CoreBlock.objects.filter(persona=persona):
@@ -173,7 +173,7 @@ def _load_block_versions(persona: Persona, survey: Survey, now: datetime) -> Non
 
 
 class Loader:
-    """One import under way: the persona, and the result so far."""
+    """A running import: the persona, and the result so far."""
 
     def __init__(self, survey: Survey, persona: Persona, progress: Progress, run: ImportRun | None = None) -> None:
         self.survey = survey
@@ -191,9 +191,9 @@ class Loader:
         self.run = run or ImportRun.objects.create(persona=persona, at=timezone.now())
 
     def load(self) -> None:
-        """Tombstones; sessions, messages, memories; then the links between them, entities, and the other parts."""
+        """Load tombstones; sessions, messages, memories; then the links between them, entities, and the other parts."""
         archive_tombstones = self.load_tombstones()
-        # Imports of files, unless this is one itself: then all that comes in is its own.
+        # Imports of files, unless this archive is an import itself: then all rows belong to that import.
         if self.is_its_own:
             imported_files.FILES.load_batches(self.known, self.batches("file"))
             self.files = imported_files.marks_of_files(self.known)
@@ -206,7 +206,7 @@ class Loader:
             self.load_nodes(nodes)
         for nodes in self.survey.batches(LINKED):
             self.link_nodes(nodes)
-        # Entities that stand by themselves, then those merged into them, then those merged into these.
+        # Entities that are not merged, then those merged into them, then those merged into these.
         for batch in self.batches("entity"):
             with self.writing():
                 for one in batch:
@@ -215,12 +215,12 @@ class Loader:
         while sum(self.load_merged(batch) for batch in self.survey.batches("entity")):
             pass
         for part in write.other_parts():
-            if self.is_its_own or part not in imported_files.PARTS:  # drafts and chunks are of the other persona
+            if self.is_its_own or part not in imported_files.PARTS:  # drafts and chunks belong to the other persona
                 self.result.added[part.kind] += part.load_batches(self.known, self.batches(part.kind))
-        self.progress(self.survey.size - self.read)  # lines that nothing reads twice
+        self.progress(self.survey.size - self.read)  # lines that are read only once
 
     def finish(self) -> None:
-        """Keep the counts on the run; a run that added nothing is deleted. A run that was given is its caller's."""
+        """Store the counts on the run; a run that added nothing is deleted. A run passed in is left to its caller."""
         self.result.added, self.result.refused = +self.result.added, +self.result.refused  # without zeros
         if self.is_its_own and self.result.added:
             ImportRun.objects.filter(pk=self.run.pk).update(counts=dict(self.result.added))
@@ -231,14 +231,14 @@ class Loader:
 
     @contextmanager
     def writing(self) -> Iterator[None]:
-        """A transaction, as long as the import itself is not forgotten. Raises ArchiveError."""
+        """A transaction. Raises ArchiveError if the import itself was forgotten meanwhile."""
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=self.run.pk).exists():
                 raise ArchiveError("it was forgotten while it was read")
             yield
 
     def batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
-        """The records of a type with progress; `survey.batches` reads them again without."""
+        """The records of a type, with progress; `survey.batches` reads them again without progress."""
 
         def on_read(size: int) -> None:
             self.read += size
@@ -247,7 +247,7 @@ class Loader:
         return self.survey.batches(kind, on_read)
 
     def reject(self, number: int, reason: str) -> None:
-        """Reject one line for a reference whose target was there at the survey. Raises BrokenLine unless bad lines are
+        """Reject a line for a reference whose target existed at the survey. Raises BrokenLine unless bad lines are
         skipped."""
         if number not in self.rejected:  # reported once, though it may be tried again for another embedding model
             self.survey.reject(number, reason)
@@ -255,7 +255,7 @@ class Loader:
             self.result.rejected += 1
 
     def new(self, model: type[Any], batch: Sequence[Numbered[Any]]) -> list[Numbered[Any]]:
-        """Those records whose id the persona does not have yet, each once."""
+        """The records whose id the persona does not have yet, without duplicates."""
         known = self.rows(model, [one.record.id for one in batch])
         first: dict[str, Numbered[Any]] = {}
         for one in batch:
@@ -268,13 +268,14 @@ class Loader:
         return {name: key for name, key in self.known.rows(model, ids).items() if name}
 
     def mark(self, file: str | None) -> UUID:
-        """The uuid of the import of a file where the record names one, else of this import."""
+        """The uuid of the file's import if the record names one, else of this import."""
         return self.files.get(file, self.run.uuid)
 
     # --- tombstones -------------------------------------------------------------------------------------------------
     def load_tombstones(self) -> dict[str, datetime]:
-        """The digests of the archive's tombstones with their times. A digest is made with the key of an installation
-        and the persona's uuid: it is stored for where both are, and reported elsewhere."""
+        """The digests of the archive's tombstones, with their times. A digest is made with an installation's key and
+        the persona's uuid: tombstones of another persona are not stored, those with another key are stored; both are
+        reported."""
         record = self.survey.persona
         if record is None or record.uuid != self.persona.uuid:
             if count := len(self.survey.places["tombstone"].at) if "tombstone" in self.survey.places else 0:
@@ -291,8 +292,8 @@ class Loader:
 
     # --- sessions, turns and messages -------------------------------------------------------------------------------
     def load_sessions(self, batch: Sequence[Numbered[Any]]) -> None:
-        """Sessions as they were. An open one is closing where another is open on its channel, and one that was being
-        consolidated is closing again: its lease belonged to another installation."""
+        """Load sessions. An open session becomes closing if its channel has an open one already, and one that was being
+        consolidated becomes closing again: its lease belonged to another installation."""
         with self.writing():
             fresh = self.new(Session, batch)
             new = [one.record for one in fresh if one.record.id not in self.refused.sessions]
@@ -308,7 +309,7 @@ class Loader:
                 row["last_message_at"] = session.last_message_at or session.closed_at or session.started_at
                 row["import_uuid"] = self.mark(session.file)
                 if session.id in self.refused.cut:
-                    row["summary"] = ""  # it may be of messages that are left out
+                    row["summary"] = ""  # it may describe messages that are left out
             bulk.insert([bulk.row(Session, persona_id=self.persona.pk, **row) for row in rows])
         self.result.added["sessions"] += len(new)
         self.result.refused["sessions"] += len(fresh) - len(new)
@@ -343,7 +344,7 @@ class Loader:
             flagged = [(message, flag) for message, flag in flagged if flag]
             flags = tables.FLAG.read(self.known, [flag for _, flag in flagged])
             for (message, _), row in zip(flagged, flags, strict=True):
-                if row["by_detector"] is None:  # older archives do not say: then the rules do
+                if row["by_detector"] is None:  # older archives lack the field: the rules decide
                     row["by_detector"] = row["raised_by_id"] is None and speaks_by_rule(message.content)
             pairs = zip(flagged, flags, strict=True)
             bulk.insert([CrisisFlag(message_id=message.pk, **row) for (message, _), row in pairs])
@@ -352,8 +353,8 @@ class Loader:
         self.result.refused["messages"] += len(fresh) - len(new)
 
     def turns_of(self, messages: Sequence[MessageRecord]) -> dict[tuple[str | None, str], int]:
-        """The keys of turns, by turn and message. Turns that are not here yet are stored with their first message. A
-        turn has one reply: another message of the persona stands by itself."""
+        """The keys of turns, by turn and message. Turns that do not exist yet are stored with their first message. A
+        turn has one reply: further messages of the persona get no turn."""
         ids = {message.turn for message in messages}
         new = [one.record for one in self.new(Turn, self.survey.called("turn", ids))]
         rows = [row for row in tables.TURN.read(self.known, new) if row["session_id"] is not None]
@@ -372,7 +373,7 @@ class Loader:
 
     # --- nodes ------------------------------------------------------------------------------------------------------
     def load_nodes(self, batch: Sequence[Numbered[Any]]) -> None:
-        """A batch in parts, so that of each not too much has to be embedded."""
+        """Load a batch in parts, so that little has to be embedded for each."""
         part: list[Numbered[Any]] = []
         for one in batch:
             part.append(one)
@@ -386,7 +387,7 @@ class Loader:
 
     @with_one_model
     def add_nodes(self, new: Sequence[Numbered[Any]]) -> tuple[int, int]:
-        """How many can be taken, and how many are added; the others were forgotten since the survey."""
+        """How many nodes are valid, and how many were added; the others were forgotten since the survey."""
         model = follow()
         embeddings = self.vectors_of(new)  # outside the transaction: embedding takes seconds
         with self.writing():
@@ -421,7 +422,7 @@ class Loader:
         status: str = record.status or (
             ConceptNode.Status.SUPERSEDED if record.superseded_by else ConceptNode.Status.ACTIVE
         )
-        # A lesson that no owner can have asked for is listed and never acts: a file may say anything.
+        # A file may contain anything: a lesson that the owner cannot have asked for is listed, but never used.
         if record.kind == ConceptNode.Kind.LESSON and (
             record.source != ConceptNode.Source.PERSON
             or is_refused(Wish(record.description, record.scope or "always", record.condition))
@@ -440,7 +441,7 @@ class Loader:
         return bulk.row(ConceptNode, persona_id=self.persona.pk, **(row | values))
 
     def faults_of(self, node: NodeRecord, session: int | None, contents: Contents) -> Iterator[str]:
-        """References of a node whose targets are gone since the survey."""
+        """References of a node whose targets were deleted since the survey."""
         if node.session is not None and session is None and node.session not in self.refused.sessions:
             yield f"there is no session {node.session!r}"
         for message in tombstone_check.cited_message_ids(node):
@@ -451,8 +452,8 @@ class Loader:
                 yield f"the quote does not occur in message {quoted.message!r}"
 
     def vectors_of(self, new: Sequence[Numbered[Any]]) -> dict[str, np.ndarray]:
-        """The vectors of nodes by id: the archive's where they are of this model, else made here. A node is rejected
-        when its vector is not valid."""
+        """The vectors of nodes by id: the archive's if they are of this model, else new ones. A node with an invalid
+        vector is rejected."""
         stored, bare = dict[str, np.ndarray](), list[NodeRecord]()
         for one in new:
             if not has_our_vector(self.survey.header, one.record):
@@ -495,8 +496,8 @@ class Loader:
 
     # --- entities ---------------------------------------------------------------------------------------------------
     def load_merged(self, batch: Sequence[Numbered[Any]]) -> bool:
-        """Store merged entities whose survivor is here, and return whether there were any. An entity whose survivor
-        never comes is left out with it."""
+        """Store merged entities whose survivor exists here; returns whether there were any. An entity whose survivor is
+        never stored is left out."""
         with self.writing():
             merged = [one.record for one in batch if one.record.merged_into is not None]
             rows = self.rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
@@ -508,8 +509,8 @@ class Loader:
         return bool(accepted)
 
     def load_entity(self, number: int, record: EntityRecord) -> None:
-        """An entity, its aliases, and the nodes that mention it. Of an entity that is known only nodes are added that
-        came just now, or before an import broke off: what people have told apart since stays so."""
+        """Store an entity, its aliases, and its mentions. A known entity gets only mentions in nodes that this import
+        added, now or before it was interrupted: decisions that people made since stay."""
         key = self.rows(Entity, [record.id]).get(record.id)
         if key is None and tombstone_check.is_refused(self.persona, record, self.refused):
             self.result.refused["entities"] += 1
@@ -532,7 +533,7 @@ class Loader:
         Mention.objects.bulk_create([Mention(node=node, entity=entity) for node in nodes], ignore_conflicts=True)
 
     def unlinked(self, nodes: Iterable[ConceptNode], names: Sequence[str]) -> list[ConceptNode]:
-        """Those nodes that are of this import, or mention nobody although one of the names occurs in them."""
+        """Nodes that this import added, or that mention nobody although one of the names occurs in them."""
         nodes = list(nodes)
         linked = set(Mention.objects.filter(node__in=nodes).values_list("node_id", flat=True))
         return [
@@ -544,7 +545,8 @@ class Loader:
         ]
 
     def new_entity(self, record: EntityRecord, merged_into: int | None = None) -> Entity:
-        """A new row. A generated description may rest on nodes that are left out; one written by a person is kept."""
+        """Store an entity. A generated description may rest on nodes that are left out, and is dropped then; a person's
+        description is kept."""
         [row] = tables.ENTITY.read(self.known, [record])
         is_by_person = record.described_by == Entity.DescribedBy.PERSON
         if not is_by_person and not self.refused.nodes.isdisjoint(record.nodes):
@@ -565,7 +567,7 @@ class Loader:
         return entity
 
     def add_aliases(self, entity: Entity, texts: Sequence[str]) -> None:
-        """The aliases that the entity does not have yet; of two spellings of one the last is kept."""
+        """Add aliases that the entity does not have yet; of two spellings of a name the last is stored."""
         spelled = {person_names.normalize_name(text): text for text in texts}
         known = {"", *entity.aliases.values_list("normalized", flat=True)}
         new = [(normal, text) for normal, text in spelled.items() if normal not in known]
@@ -573,7 +575,7 @@ class Loader:
 
 
 def _evidence(node: int, record: NodeRecord, contents: Contents) -> Iterator[vectors.EvidenceRow]:
-    """Quotes at their place; messages that are not quoted as a whole."""
+    """The quotes at their places; of messages without a quote, the whole message."""
     spans: dict[tuple[int, int, int], str] = {}
     for quoted in record.evidence or ():
         if quoted.message in contents:
@@ -589,7 +591,7 @@ def _evidence(node: int, record: NodeRecord, contents: Contents) -> Iterator[vec
 
 
 def _count_messages(sessions: Collection[int]) -> None:
-    """Count the messages of sessions, and note the time of the last one."""
+    """Update the message counts of sessions, and the time of the last message."""
     messages = Message.objects.filter(session=OuterRef("pk")).order_by().values("session")
     last = Subquery(messages.annotate(newest=Max("created_at")).values("newest"))
     for some in in_batches(sessions):

@@ -1,7 +1,7 @@
-"""The record types of an archive, and the reader of its lines. Pure but for reading bytes.
+"""The record types of an archive, and the reader of its lines. Pure except for reading bytes.
 
-A line is JSON of one object with a `type`; the first one is the header, the rest come in any order. Records refer to
-each other by id. `by` is the owner or nobody: other users are not known elsewhere.
+A line is a JSON object with a `type`; the header comes first, the others in any order. Records refer to each other by
+id. `by` is "owner" or missing: other users are unknown to other installations.
 """
 
 import binascii
@@ -40,33 +40,33 @@ from persona.models.persona import validate_timezone
 
 FORMAT = "echovessel-archive"
 VERSION = 1
-# No honest line is longer; a file without line breaks must not fill the memory.
+# No line that we write is longer; a file without line breaks must not fill the memory.
 LONGEST_LINE_BYTES = 16 * 1024 * 1024
-# Lines stored in one transaction; fewer where they are long.
+# Lines per transaction; fewer if they are long.
 BATCH = 2_000
 BATCH_BYTES = 16 * 1024 * 1024
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-# The start of a line that has its type first, as ours do.
+# The start of a line whose type comes first, as in the lines we write.
 _BEGUN = re.compile(rb'\{ ?"type": ?"([a-z_]{1,40})"')
 
-# The first bytes of other files that people take for archives.
+# The first bytes of other files that people mistake for archives.
 _MISTAKEN = {
     b"\x1f\x8b": "it is packed by gzip; unpack it first",
     b"PK\x03\x04": "it is a zip; unpack it first",
     b"\xff\xfe": "it is UTF-16; an archive is UTF-8",
     b"\xfe\xff": "it is UTF-16; an archive is UTF-8",
 }
-# Nothing of ours is as deep; a deeper object may be meant to exhaust the reader.
+# Nothing that we write is nested as deeply; a deeper object may be an attack on the parser.
 DEEPEST = 32
 
-# No database can seek a name that has a NUL in it.
+# No database can search for a name with a NUL.
 Id = Annotated[str, StringConstraints(min_length=1, max_length=200, pattern=r"^[^\x00]*$")]
 Name = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=120, pattern=r"^[^\x00]*$")]
 Wordless = Annotated[str, StringConstraints(max_length=200)]
-# Times that can be computed with in any zone.
+# Times that can be converted to any zone.
 Moment = Annotated[AwareDatetime, Field(ge=datetime(1000, 1, 1, tzinfo=UTC), le=datetime(9000, 1, 1, tzinfo=UTC))]
 Day = Annotated[date, Field(ge=date(2, 1, 1), le=date(9000, 1, 1))]
-# Numbers that every database can hold.
+# Numbers that every database can store.
 Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 Ordinal = Annotated[int, Field(ge=1, le=2**31 - 1)]
 Digest = Annotated[str, StringConstraints(pattern="^[0-9a-f]{64}$")]
@@ -90,7 +90,7 @@ CoarseDate = Annotated[str, StringConstraints(max_length=12), AfterValidator(che
 
 
 def check_storable(value: dict[str, Any]) -> dict[str, Any]:
-    """An object without fields of ours, if a database can hold it. Raises ValueError."""
+    """Check that a database can store the object, whose fields are not ours. Raises ValueError."""
 
     def is_deeper(value: Any, depth: int) -> bool:
         inner: Iterable[Any] = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
@@ -120,7 +120,7 @@ def check_zone(name: str) -> str:
 
 
 def check_mood(value: dict[str, Any]) -> dict[str, Any]:
-    """A mood with its fields valid; unknown ones are kept."""
+    """Check the known fields of a mood; unknown ones are kept."""
     try:
         state = MoodState.model_validate(value)
     except ValidationError as error:
@@ -137,7 +137,7 @@ class ArchiveError(Exception):
 
 
 class BrokenLine(ArchiveError):
-    """One line cannot be taken. `number` counts from 1."""
+    """A line cannot be imported. `number` counts from 1."""
 
     def __init__(self, number: int, reason: str) -> None:
         super().__init__(f"line {number}: {reason}")
@@ -146,15 +146,15 @@ class BrokenLine(ArchiveError):
 
 
 class Open(BaseModel):
-    """An object that may have unknown fields: they are in `model_extra`, and reported."""
+    """An object that may have unknown fields: they are kept in `model_extra` and reported."""
 
-    # Built at the first archive: it takes a twentieth of the start of every process.
+    # Built when the first archive is read: building takes a twentieth of every process's start.
     model_config = ConfigDict(extra="allow", allow_inf_nan=False, defer_build=True)
 
 
 class Record(Open):
-    """The fields of all types. `place` is the record's place among those of its type, for the order in a file may be
-    another one."""
+    """The fields of all types. `place` is the record's place among the records of its type, because the lines of a file
+    may be in another order."""
 
     type: str = ""
     place: Annotated[int, Field(ge=1, le=2**53)] | None = None
@@ -179,7 +179,7 @@ class BlocksRecord(Open):
     style: BlockText | None = None
 
     def written(self) -> dict[str, str]:
-        """The texts that are there, by label."""
+        """The texts that are set, by label."""
         texts = {"persona": self.persona, "user": self.user, "style": self.style}
         return {label: text for label, text in texts.items() if text is not None}
 
@@ -210,7 +210,7 @@ class PersonaRecord(Record):
 
 
 class BlockVersionRecord(Record):
-    """A version of a core block; the last one of a label is the one of the persona record."""
+    """A version of a core block; the last one of a label is the text in the persona record."""
 
     label: Literal["persona", "user", "style"]
     version: Ordinal
@@ -247,7 +247,7 @@ class TurnRecord(Record):
 
 
 class FlagRecord(Open):
-    """A message that somebody with permission should read soon."""
+    """The crisis flag of a message, which somebody with permission should read soon."""
 
     raised_at: Moment
     by: By = None
@@ -294,7 +294,7 @@ LessonCondition = Annotated[str, StringConstraints(max_length=MAX_CONDITION)]
 
 
 class EventTime(Open):
-    """Days from `start` to `end`; without an end, that one day."""
+    """Days from `start` to `end`; without an end, only the first day."""
 
     start: Day
     end: Day | None = None
@@ -307,7 +307,7 @@ class EventTime(Open):
 
 
 class EvidenceRecord(Open):
-    """A quote of a message; `start` is given where the quote also occurs before it."""
+    """A quote of a message; `start` is set if it is not the quote's first occurrence."""
 
     message: Id
     quote: Annotated[str, StringConstraints(min_length=1)]
@@ -390,7 +390,7 @@ class NodeRecord(Record):
 
 
 class NodeVersionRecord(Record):
-    """A node before a person corrected it."""
+    """The state of a node before a person corrected it."""
 
     node: Id
     version: Ordinal
@@ -524,7 +524,7 @@ class QuestionRecord(Record):
 
 
 class ThreadRecord(Record):
-    """A story line with its memories; `removed` are those that the owner took out, with the time."""
+    """A story line with its memories; `removed` are memories that the owner took out, with the time."""
 
     id: Id
     title: Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=MAX_TITLE)]
@@ -570,7 +570,7 @@ class ReceiptRecord(Record):
 
 
 class FileRecord(Record):
-    """An imported file. Records that came in by it name it as `file`."""
+    """An imported file. Records imported from it name it as `file`."""
 
     id: Id
     format: Annotated[str, StringConstraints(max_length=40)] = ""
@@ -625,7 +625,7 @@ R = TypeVar("R", bound=Record)
 
 
 class Numbered(NamedTuple, Generic[R]):
-    """A record and the line it stands in."""
+    """A record and the number of its line."""
 
     number: int
     record: R
@@ -658,7 +658,7 @@ TYPES: Mapping[str, type[Record]] = {
 
 @dataclass
 class RawLine:
-    """One line as it stands in the file, without its byte order mark. `size` is in bytes, with its line break."""
+    """One line of the file, without a byte order mark. `size` is in bytes, including the line break."""
 
     number: int
     size: int
@@ -667,7 +667,7 @@ class RawLine:
 
     @cached_property
     def type(self) -> str:
-        """Its type; empty where it is no line of an archive."""
+        """The record type; empty if it is not a line of an archive."""
         if start := _BEGUN.match(self.content):
             return start[1].decode()
         try:
@@ -677,12 +677,12 @@ class RawLine:
 
     @property
     def storable(self) -> bytes:
-        """The line without NULs, which are dropped at every door (`echovessel.language.plain_text`)."""
+        """The line without NULs, which all inputs drop (`echovessel.language.plain_text`)."""
         return _NUL.sub(rb"\1", self.content) if rb"\u0000" in self.content else self.content
 
     @cached_property
     def data(self) -> Mapping[str, Any]:
-        """Its JSON object. Raises BrokenLine."""
+        """The JSON object. Raises BrokenLine."""
 
         def parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
             if len(values := dict(pairs)) < len(pairs):
@@ -717,8 +717,8 @@ _TIMES = ("created_at", "started_at", "asked_at", "edited_at", "first_at", "want
 
 @dataclass
 class LineOffsets:
-    """The lines of one type in a file: offsets and sizes in bytes, line numbers, their order, and the hashes of their
-    ids, where the type has any."""
+    """The lines of one type in a file: offsets and sizes in bytes, line numbers, order, and the hashes of their ids if
+    the type has any."""
 
     kind: str
     type: type["Record"]
@@ -731,7 +731,7 @@ class LineOffsets:
 
     @cached_property
     def time_field(self) -> str:
-        """The field that orders records of this type; empty where there is none."""
+        """The field by which records of this type are ordered; empty if there is none."""
         return next((name for name in _TIMES if name in self.type.model_fields), "")
 
     def note(self, line: RawLine, record: "Record") -> None:
@@ -745,7 +745,7 @@ class LineOffsets:
             self.names.append(hash(record.id))  # type: ignore[attr-defined]
 
     def drop(self, numbers: set[int]) -> None:
-        """Leave out the lines of these numbers."""
+        """Remove the lines with these numbers."""
         keep = [place for place, number in enumerate(self.numbers) if number not in numbers]
         if len(keep) < len(self.numbers):
             for name in ("at", "numbers", "sizes", "places", "moments", "names"):
@@ -758,7 +758,7 @@ class LineOffsets:
         return [int(place) for place in np.lexsort(keys)]
 
     def at_once(self) -> Iterator[list[int]]:
-        """The same in batches that are stored in one transaction."""
+        """The indices in order, in batches that are stored in one transaction."""
         some: list[int] = []
         size = 0
         for place in self.in_order():
@@ -785,7 +785,7 @@ def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
 
 
 def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
-    """The line that `raw_lines` found there."""
+    """The line that `raw_lines` read at this offset."""
     if file.tell() != at:
         file.seek(at)
     content = file.readline(LONGEST_LINE_BYTES + 1)
@@ -793,9 +793,9 @@ def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
 
 
 def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record | None:
-    """The line as its type; None where the type is none of `types`. Raises BrokenLine.
+    """The line as a record; None if its type is not in `types`. Raises BrokenLine.
 
-    A line with its type first is parsed once; only one that fails is parsed again, for the reason.
+    A line with its type first is parsed once; only if that fails it is parsed again, for the reason.
     """
     if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
         try:
@@ -808,7 +808,7 @@ def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record |
 
 
 def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | None:
-    """Null is as if the field were not there."""
+    """Parse through a dict, for the reason of a failure; a null field counts as missing."""
     kind = line.data["type"]
     if kind not in types:
         return None
@@ -819,8 +819,8 @@ def _parse_again(line: RawLine, types: Mapping[str, type[Record]]) -> Record | N
 
 
 def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tuple[Record | None, list[str]]:
-    """The same for a line that is read for the first time, with its unknown fields. A field that occurs twice is found
-    by counting: only where the numbers differ is the line parsed closely."""
+    """The record of a line that is read for the first time, and its unknown fields. Counting finds duplicate fields:
+    only if the counts differ is the line parsed strictly."""
     checked = record(line, types)
     unknown: list[str] = []
     if checked is not None and _count_fields(checked, "", unknown) != line.content.count(b'":'):
@@ -829,7 +829,7 @@ def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tu
 
 
 def _count_fields(found: Open, within: str, unknown: list[str]) -> int:
-    """The number of fields in it; unknown ones are added to `unknown`."""
+    """The number of fields in the object and its nested objects; unknown ones are added to `unknown`."""
     count = len(found.model_fields_set)
     if found.model_extra:
         unknown += [f"{within}{name}" for name in found.model_extra]
@@ -842,7 +842,7 @@ def _count_fields(found: Open, within: str, unknown: list[str]) -> int:
 
 @cache
 def nested_fields(kind: type[Open]) -> tuple[str, ...]:
-    """The fields that hold objects of ours."""
+    """The fields that hold objects of our types."""
 
     def holds_objects(annotation: Any) -> bool:
         if isinstance(annotation, type) and issubclass(annotation, Open):
@@ -855,8 +855,8 @@ def nested_fields(kind: type[Open]) -> tuple[str, ...]:
 def read(
     file: BinaryIO, places: LineOffsets, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
 ) -> list[Numbered[Any]]:
-    """The records at these indices of `places`, which are known to be good. They are read in the order of the file, so
-    that little of a zip is unpacked again."""
+    """The records at these indices of `places`, which are known to be valid. They are read in the order of the file, so
+    that little of a zip is decompressed twice."""
     found: dict[int, Numbered[Any]] = {}
     for index in sorted(chosen, key=places.at.__getitem__):
         line = line_at(file, places.at[index], places.numbers[index])
@@ -868,7 +868,7 @@ def read(
 
 
 def header(file: BinaryIO) -> HeaderRecord:
-    """The first line. Raises ArchiveError where it is no header, or one of another format or version."""
+    """The first line. Raises ArchiveError if it is no header, or has another format or version."""
     first = next(raw_lines(file), None)
     if first is None:
         raise ArchiveError("the file is empty")
@@ -891,6 +891,6 @@ def header(file: BinaryIO) -> HeaderRecord:
 
 
 def _faults(error: ValidationError) -> str:
-    """The validator's faults in one sentence, without the values."""
+    """The validation errors in one sentence, without the values."""
     faults = error.errors(include_url=False, include_input=False, include_context=False)
     return "; ".join(f"{'.'.join(map(str, fault['loc'])) or 'line'}: {fault['msg']}" for fault in faults)

@@ -1,7 +1,8 @@
-"""The first reading of an archive, before anything is written: every line is valid, and what it refers to is there.
+"""The first reading of an archive, before anything is written: checks that every line is valid and its references
+exist.
 
-A record may refer to one of the same file, or to a row that the persona has already. Ids are kept as hashes, 8 bytes
-each, so that years of sessions fit into little memory. Records that refer to one that is left out are left out, too.
+A record may refer to a record of the same file, or to a row that the persona already has. Ids are kept as hashes, 8
+bytes each, so that years of sessions fit into little memory. Records that refer to a rejected record are rejected, too.
 """
 
 from array import array
@@ -34,13 +35,13 @@ from memory.models import ConceptNode, Entity, ImportJob
 
 LANGUAGE_SAMPLE = 4_000
 LINKED = "node that refers to others"
-# Quotes checked together; the messages they quote are read for them.
+# Quotes are checked in groups of this size, for which the quoted messages are read.
 QUOTES_AT_ONCE = 4_000
 
 Progress = Callable[[int], None]
 Report = Callable[[str], None]
 
-# The type of record whose ids these fields hold.
+# The record types whose ids these fields hold.
 _REFERS: Mapping[str, Mapping[str, str]] = {
     "turn": {"session": "session"},
     "message": {"session": "session", "turn": "turn"},
@@ -73,7 +74,7 @@ _KINDS = tuple(_MODELS)
 
 @dataclass
 class Survey:
-    """The persona, and the places of good lines, by type."""
+    """The persona, and the offsets of valid lines by type."""
 
     file: BinaryIO
     header: HeaderRecord
@@ -87,22 +88,22 @@ class Survey:
     rejected: int = 0
     size: int = 0
     has_header: bool = False
-    # References: the type and the hash of the id that is referred to, and the line that does.
+    # References: type and hash of the id referred to, and the number of the referring line.
     to: "array[int]" = field(default_factory=lambda: array("B"))
     keys: "array[int]" = field(default_factory=lambda: array("q"))
     by: "array[int]" = field(default_factory=lambda: array("Q"))
-    # Quotes: the line, the message's id, and the text that must occur in it.
+    # Quotes: line number, message id, and the text that must occur in the message.
     quotes: list[tuple[int, str, str]] = field(default_factory=list)
     merged: dict[int, tuple[int, int]] = field(default_factory=dict)
 
     def batches(self, kind: str, progress: Progress = lambda size: None) -> Iterator[list[Numbered[Any]]]:
-        """The good lines of this type in their order, a batch at a time."""
+        """The valid lines of this type in order, in batches."""
         places = self.places.get(kind)
         for some in places.at_once() if places else ():
             yield schema.read(self.file, places, some, progress)  # type: ignore[arg-type]
 
     def called(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
-        """The lines of this type that have these ids, in the order of the file."""
+        """The lines of this type with these ids, in the order of the file."""
         wanted = {one for one in ids if one}
         places = self.places.get(kind)
         if not wanted or places is None:
@@ -113,7 +114,7 @@ class Survey:
         return [one for one in found if one.record.id in wanted]
 
     def check_line(self, line: RawLine) -> None:
-        """Note a good line. Raises BrokenLine for one that cannot be taken, whatever the others say."""
+        """Check and note a line. Raises BrokenLine if it is invalid by itself."""
         record, unknown = schema.check_record(line, self.types)
         if record is None:
             self.unknown[f"lines of type {line.data['type'][:40]!r}"] += 1
@@ -155,7 +156,8 @@ class Survey:
             self.by.append(line.number)
 
     def leave_out(self, reasons: Mapping[int, str]) -> None:
-        """Reject the lines of these numbers. Raises BrokenLine for the first of them, unless bad lines are skipped."""
+        """Reject the lines with these numbers. Raises BrokenLine for the first of them, unless bad lines are
+        skipped."""
         for number, reason in sorted(reasons.items()):
             self.reject(number, reason)
         self.drop(set(reasons))
@@ -168,7 +170,7 @@ class Survey:
         self.report(f"rejected, {broken}")
 
     def drop(self, numbers: set[int]) -> None:
-        """Forget these lines."""
+        """Remove these lines from the survey."""
         for places in self.places.values():
             places.drop(numbers)
         self.quotes = [one for one in self.quotes if one[0] not in numbers]
@@ -178,7 +180,7 @@ class Survey:
             setattr(self, name, array(values.typecode, (values[place] for place in keep)))
 
     def drop_twins(self) -> None:
-        """Keep one of equal records with one id; reject a record with the id of a different one."""
+        """Keep one of several equal records with the same id; reject a different record with the same id."""
         twins: set[int] = set()
         wrong: dict[int, str] = {}
         for kind in self.types.keys() & self.places.keys():
@@ -200,7 +202,7 @@ class Survey:
             self.leave_out(wrong)
 
     def misquotes(self, known: Known | None) -> Iterator[tuple[int, str]]:
-        """The numbers of lines with a quote that does not occur in its message, and the reason."""
+        """The numbers of lines with a quote that does not occur in its message, with the reason."""
         for first in range(0, len(self.quotes), QUOTES_AT_ONCE):
             quotes = self.quotes[first : first + QUOTES_AT_ONCE]
             cited = {message for _, message, _ in quotes}
@@ -227,11 +229,11 @@ def survey_archive(file: BinaryIO, skip_bad: bool, progress: Progress, report: R
 
 
 def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
-    """Whether the archive holds the vector that the model in use here would make."""
+    """Whether the archive holds the same vector that the model in use here would make."""
     made_by = header.embedding_model
     if node.embedding is None or made_by is None or not embedding.alike(made_by, node.description):
         return False
-    # The same name may mean another size or prefix in another version.
+    # The same name may have another size or prefix in another version.
     return header.embedding_dimensions in (None, embedding.dimension()) and header.embedding_prefix in (
         None,
         embedding.document_prefix(),
@@ -239,7 +241,7 @@ def has_our_vector(header: HeaderRecord, node: NodeRecord) -> bool:
 
 
 def links(node: NodeRecord) -> list[str]:
-    """The ids of the memories that one refers to."""
+    """The ids of the memories that the node refers to."""
     return [*(node.filling or ()), *(other for other in (node.superseded_by, node.resolved_by) if other)]
 
 
@@ -255,16 +257,16 @@ def _refers(record: Record) -> Iterator[tuple[str, str]]:
 
 
 def _quotes(record: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
-    """Ids of messages, and words that stand in them."""
+    """Message ids, and texts that must occur in these messages."""
     quotes = record.evidence or () if isinstance(record, NodeRecord) else record.quotes
     return [(one.message, one.quote) for one in quotes if one.message is not None]
 
 
 def drop_unusable(survey: Survey, known: Known | None) -> None:
-    """Leave out records that cannot be taken because of other lines, and all that refer to them; `known` is the persona
-    who has some of them already. Raises BrokenLine unless bad lines are skipped."""
+    """Reject records that are unusable because of other lines, and all that refer to them; `known` is the persona who
+    has some of them already. Raises BrokenLine unless bad lines are skipped."""
     survey.drop_twins()
-    # The hashes of ids that are known, but not in the file.
+    # Hashes of ids that exist here, but not in the file.
     elsewhere: dict[str, set[int]] = defaultdict(set)
     missing = _missing(survey, elsewhere)
     if known is not None and missing:
@@ -275,7 +277,7 @@ def drop_unusable(survey: Survey, known: Known | None) -> None:
         for kind, ids in wanted.items():
             elsewhere[kind] = {hash(given) for given in known.rows(_MODELS[kind], ids)}
     _settle_references(survey, elsewhere)
-    # A merge into an entity that is merged into this one is a circle.
+    # Merges must not form a circle.
     circles: dict[int, str] = {}
     for start, (_, number) in survey.merged.items():
         seen, at = {start}, start

@@ -1,6 +1,6 @@
-"""The fields of sessions, turns, messages, memories and entities in an archive, and of the persona who has them.
+"""The archive fields of the persona, sessions, turns, messages, memories and entities.
 
-What a `gather` function adds to rows is named for the field: `node.quotes`, `message.flag`, `entity.texts`.
+What a `gather` function adds to rows is named in the field's column: `node.quotes`, `message.flag`, `entity.texts`.
 """
 
 import base64
@@ -45,7 +45,7 @@ from memory.store.writing import emotion_tags
 from persona.models import CoreBlockVersion, Persona, Picture
 from persona.models.picture import StoredPicture
 
-# The first and the last day as one object; without an end, that one day.
+# The first and the last day as one object; without an end, the first day is the last.
 EVENT_TIME = Field(
     "event_time",
     each(
@@ -80,13 +80,13 @@ PERSONA = Table(
         optional("mood", THINGS, "episodic_state"),
         optional("care_until", TIME),
         optional("colour"),
-        # A model's is no part of what is kept: it is written anew.
+        # A greeting written by a model is not saved: it is generated again.
         optional("greeting", from_row(lambda persona: "" if persona.greeting_by_model else persona.greeting)),
         optional("picture", from_row(lambda persona: encode_picture(Picture.objects.filter(persona=persona).first()))),
     ),
 )
 
-# Rows are versions of a block, and the block itself as the last one.
+# Rows are the versions of a block, and the block itself as the last one.
 BLOCK_VERSION = Table(
     BlockVersionRecord,
     CoreBlockVersion,
@@ -105,7 +105,8 @@ SESSION = Table(
     (
         Field("id", ID, "external_id"),
         Field("channel"),
-        # The lease of a session that is consolidated is of this installation; elsewhere it waits again.
+        # The lease of a session being consolidated belongs to this installation; in another one the session waits
+        # again.
         Field(
             "status",
             each(lambda status: Session.Status.CLOSING if status == Session.Status.CONSOLIDATING else status, str),
@@ -127,7 +128,7 @@ def is_unfinished(turn: Turn) -> bool:
     return turn.status in (Turn.Status.COLLECTING, Turn.Status.RUNNING)
 
 
-# A turn that is being answered is saved as an interrupted one.
+# A turn that is being answered is saved as interrupted.
 TURN = Table(
     TurnRecord,
     Turn,
@@ -169,7 +170,7 @@ def gather_flags(names: Names, messages: list[Any]) -> None:
 
 
 def unusual_day(names: Names, messages: list[Any]) -> Callable[[Message], str | None]:
-    """The day of a message where it is another one than its time says in the persona's zone."""
+    """The day of a message, if it differs from the day of its time in the persona's zone."""
     zone = names.persona.zone
     return lambda message: (
         None if message.day == message.created_at.astimezone(zone).date() else message.day.isoformat()
@@ -197,8 +198,8 @@ MESSAGE = Table(
 
 
 def gather_sources(names: Names, nodes: list[Any]) -> None:
-    """Add to nodes their quotes, with the place in the message where it is not the first one at which they stand, the
-    nodes they were concluded from, how many of these were forgotten, and their vector."""
+    """Add to nodes: their quotes, with a start if it is not the quote's first occurrence in the message; the nodes they
+    were concluded from; how many of these were forgotten; and their vector."""
     keys = [node.pk for node in nodes]
     rows = Evidence.objects.filter(node__in=keys).annotate(first=StrIndex("message__content", "quote") - 1)
     evidence = list(rows.order_by("message__created_at", "message_id", "start", "end"))
@@ -271,8 +272,8 @@ NODE = Table(
 
 
 def gather_mentions(names: Names, entities: list[Any]) -> None:
-    """Add to entities their other names, and the nodes that mention them. A merged entity has no name of its own: its
-    aliases are all that it bears."""
+    """Add to entities their other names, the nodes that mention them, and their photos. For a merged entity all aliases
+    count as other names."""
     keys = [entity.pk for entity in entities]
     aliases = defaultdict(list)
     for alias in Alias.objects.filter(entity__in=keys).order_by("pk"):

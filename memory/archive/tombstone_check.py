@@ -1,7 +1,7 @@
-"""Records of an archive that were forgotten here: found before anything is loaded, so that none is ever written.
+"""Finds the records of an archive that were forgotten here, before anything is loaded, so that none is ever written.
 
-A message is refused for its id or its text; a session with all of its messages; a node for its id or its text, and
-with all its sources. A node that loses only some of its sources is taken without these.
+A message is refused for its id or its text; a session if all of its messages are refused; a node for its id or its
+text, or if all its sources are refused. A node that loses only some of its sources is loaded without these.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping
@@ -19,9 +19,9 @@ from persona.models import Persona
 
 @dataclass
 class RefusedRecords:
-    """The ids of records that are left out; `cut` are sessions that lose messages, and are taken without their summary.
+    """The ids of records to leave out. `cut` are sessions that lose messages; they are loaded without their summary.
 
-    `beside` are the tombstones of the archive itself, by digest, with their times: its records were there after them,
+    `beside` are the tombstones of the archive itself, by digest, with their times. Its records were saved after them,
     because they were written anew or kept on purpose.
     """
 
@@ -36,11 +36,11 @@ class RefusedRecords:
         return tombstones.refused_among(persona, sources, beside=self.beside)
 
 
-Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # an archive's records of a type, a batch at a time
+Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # yields an archive's records of a type, in batches
 
 
 def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]) -> RefusedRecords:
-    """The records that were forgotten here. Nothing is read where nothing was ever forgotten."""
+    """The records that were forgotten here. If nothing was ever forgotten, nothing is read."""
     refused = RefusedRecords(beside=beside)
     if persona.tombstones.exists():
         surviving: set[str] = set()
@@ -52,7 +52,7 @@ def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]
             note_messages(persona, messages, refused)
             surviving.update(message.session for message in messages if message.id not in refused.messages)
         refused.sessions |= refused.cut - surviving
-        # Nodes with sources, none of which may be left in the end.
+        # Nodes with sources, all of which may turn out to be refused.
         concluded: dict[str, NodeRecord] = {}
         for batch in lines("node"):
             nodes = [one.record for one in batch]
@@ -65,7 +65,7 @@ def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]
 
 
 def note_messages(persona: Persona, messages: Collection[MessageRecord], refused: RefusedRecords) -> None:
-    """Add those of `messages` that were forgotten, and their sessions to those that are cut."""
+    """Mark forgotten messages as refused, and their sessions as cut."""
     if not persona.tombstones.exists():
         return
     zone = persona.zone
@@ -83,8 +83,8 @@ def note_messages(persona: Persona, messages: Collection[MessageRecord], refused
 def note_nodes(
     persona: Persona, nodes: Collection[NodeRecord], refused: RefusedRecords, cited: Mapping[str, str] | None = None
 ) -> None:
-    """Add those of `nodes` that were forgotten, or that rest on messages alone of which none is left. `cited` are the
-    contents of these messages, by id, as far as they are here."""
+    """Mark nodes as refused that were forgotten, or that rest only on messages that are all refused. `cited` are the
+    contents of these messages, by id, as far as they exist here."""
     if not persona.tombstones.exists():
         return
     contents = cited or {}
@@ -103,7 +103,7 @@ def note_nodes(
 
 
 def is_refused(persona: Persona, entity: EntityRecord, refused: RefusedRecords) -> bool:
-    """Whether an entity was forgotten here, or is mentioned in no node that is left."""
+    """Whether an entity was forgotten here, or all nodes that mention it are refused."""
     if entity.nodes and refused.nodes.issuperset(entity.nodes):
         return True
     return bool(refused.among(persona, [of_external("entity", entity.id), TombstoneSource("name", entity.name)]))
@@ -116,11 +116,11 @@ def names_left(persona: Persona, names: Collection[str], refused: RefusedRecords
 
 
 def _rests_on_nothing(node: NodeRecord, refused: RefusedRecords) -> bool:
-    """Whether all of its sources are refused; a node that never had any stays."""
+    """Whether all sources of the node are refused; a node that never had any is kept."""
     cited, children = cited_message_ids(node), set(node.filling or ())
     return bool(cited or children) and cited <= refused.messages and children <= refused.nodes
 
 
 def cited_message_ids(node: NodeRecord) -> set[str]:
-    """The ids of the messages that a node rests on."""
+    """The ids of the messages that a node cites."""
     return {*node.messages, *(quoted.message for quoted in node.evidence or ())}

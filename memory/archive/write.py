@@ -1,11 +1,11 @@
-"""Writing a persona as an archive: all that they are and remember, a record each, as `read` restores it.
+"""Writes a persona as an archive: a record for each row, which `read` restores.
 
-The same memory gives the same bytes, but for the header's time; restored in an empty installation, it gives them again.
-An id is the external id of a row, else its uuid. The keys of what is saved are settled when the first record is asked
-for; then rows are read a batch at a time, and no reader stays open meanwhile, which would hold up a checkpoint.
+The same memory gives the same bytes, except for the header's time; restored in an empty installation, it gives them
+again. An id is the external id of a row, else its uuid. The keys of saved rows are collected when the first record is
+requested; then rows are read in batches, and no reader stays open meanwhile, because that would delay a checkpoint.
 
-Left out: sessions off the record; x-rays of replies and the working data of consolidation; users who are not the
-owner. A turn that is being answered is saved as an interrupted one.
+Left out: sessions off the record; x-rays of replies and the working data of consolidation; users other than the owner.
+A turn that is being answered is saved as interrupted.
 """
 
 import json
@@ -33,7 +33,7 @@ TABLES: tuple[tuple[str, Table], ...] = (
 
 
 def archive_lines(persona: Persona, now: datetime) -> Iterator[bytes]:
-    """The archive of the persona, each line with its break. Records of a type that has several say their place."""
+    """The lines of the archive, each with its line break. Records of types with several records have their place."""
     count = Counter[str]()
     for kind, values in archive_records(persona, now):
         count[kind] += 1
@@ -68,12 +68,12 @@ def archive_records(persona: Persona, now: datetime) -> Iterator[tuple[str, Valu
     for kind, table in TABLES:
         for keys in in_batches(names.saved[table.model]):
             by_key: dict[Any, Any] = table.model._default_manager.in_bulk(keys)
-            rows = [by_key[key] for key in keys if key in by_key]  # without rows that were forgotten meanwhile
+            rows = [by_key[key] for key in keys if key in by_key]  # without rows deleted meanwhile
             yield from ((kind, values) for values in table.write(names, rows))
     for part in other_parts():
         yield from ((part.kind, values) for values in part.write(names))
 
 
 def other_parts() -> tuple[Part, ...]:
-    """The parts that are loaded after sessions, memories and entities, in the order in which they can be."""
+    """The parts that are loaded after sessions, memories and entities, in loading order."""
     return (merges.PROPOSALS, *auxiliary_records.PARTS, *imported_files.PARTS, *parts.parts_of_apps())
