@@ -74,48 +74,50 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         sets = super().get_fieldsets(request, obj)
         if obj is None or not (may_see_flags(request) or self._may_point_out(request, obj)):
             return sets
-        shown = self._named("pointed_out", lambda line: self._flag(request, line))
-        return [*sets, (None, {"fields": [shown]})]
+        column = self._named("pointed_out", lambda message: self._flag(request, message))
+        return [*sets, (None, {"fields": [column]})]
 
     def has_point_out_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("chat.add_crisisflag")
 
     @admin.action(description=_("Raise a crisis flag"), permissions=["point_out"])
-    def point_out(self, request: HttpRequest, lines: QuerySet[Message]) -> None:
+    def point_out(self, request: HttpRequest, messages: QuerySet[Message]) -> None:
         """Raise a flag for each, as far as this user may read them."""
         now = timezone.now()
-        chosen = [line for line in self.chosen(request, lines) if self._may_point_out(request, line)]
-        raised = [line for line in chosen if care_flags.raise_flag(line, request.user, now)]  # type: ignore[arg-type]
-        for line in raised:
-            self.log_change(request, line, "crisis flag raised")
+        selected_messages = [
+            message for message in self.chosen(request, messages) if self._may_point_out(request, message)
+        ]
+        raised = [message for message in selected_messages if care_flags.raise_flag(message, request.user, now)]  # type: ignore[arg-type]
+        for message in raised:
+            self.log_change(request, message, "crisis flag raised")
         text = ngettext("%(count)d flag was raised.", "%(count)d flags were raised.", len(raised))
         self.message_user(request, text % {"count": len(raised)})
 
     def point_out_one(self, request: HttpRequest, key: int) -> HttpResponse:
-        line = get_object_or_404(self.get_queryset(request), pk=key)
-        if not self._may_point_out(request, line):
+        message = get_object_or_404(self.get_queryset(request), pk=key)
+        if not self._may_point_out(request, message):
             raise PermissionDenied
         self.point_out(request, Message.objects.filter(pk=key))
         return redirect("admin:chat_message_change", key)
 
-    def _may_point_out(self, request: HttpRequest, line: Message) -> bool:
-        return self.has_point_out_permission(request) and self.reads(request, line)
+    def _may_point_out(self, request: HttpRequest, message: Message) -> bool:
+        return self.has_point_out_permission(request) and self.reads(request, message)
 
-    def _flag(self, request: HttpRequest, line: Message) -> str:
-        flag = CrisisFlag.objects.filter(message=line).first() if may_see_flags(request) else None
+    def _flag(self, request: HttpRequest, message: Message) -> str:
+        flag = CrisisFlag.objects.filter(message=message).first() if may_see_flags(request) else None
         if flag is not None:
             address = reverse("admin:chat_crisisflag_change", args=[flag.pk])
             return format_html('<a href="{}">{}</a>', address, _("seen") if flag.seen_at else _("waits to be seen"))
-        if not self._may_point_out(request, line):
+        if not self._may_point_out(request, message):
             return str(_("none"))
-        address = reverse("admin:chat_message_point_out", args=[line.pk])
-        told = _("Raise a crisis flag")
+        address = reverse("admin:chat_message_point_out", args=[message.pk])
+        label = _("Raise a crisis flag")
         return format_html(
-            '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>', address, told
+            '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>', address, label
         )
 
     @admin.display(description=_("crisis flag"))
-    def pointed_out(self, line: Message) -> str:
+    def pointed_out(self, message: Message) -> str:
         """The name of what `get_fieldsets` adds."""
         return ""
 
@@ -160,11 +162,11 @@ class CrisisFlagAdmin(ReadOnlyAdmin):
     @admin.action(description=_("Mark as seen"), permissions=["mark"])
     def mark_seen(self, request: HttpRequest, flags: QuerySet[CrisisFlag]) -> None:
         now = timezone.now()
-        seen = [flag for flag in self.chosen(request, flags) if care_flags.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
-        for flag in seen:
+        seen_flags = [flag for flag in self.chosen(request, flags) if care_flags.mark_seen(flag, request.user, now)]  # type: ignore[arg-type]
+        for flag in seen_flags:
             self.log_change(request, flag, "seen")
-        text = ngettext("%(count)d flag is marked as seen.", "%(count)d flags are marked as seen.", len(seen))
-        self.message_user(request, text % {"count": len(seen)}, messages.SUCCESS)
+        text = ngettext("%(count)d flag is marked as seen.", "%(count)d flags are marked as seen.", len(seen_flags))
+        self.message_user(request, text % {"count": len(seen_flags)}, messages.SUCCESS)
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
         return super().changelist_view(request, {**(extra_context or {}), "told": WHAT_FLAGS_ARE})

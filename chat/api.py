@@ -106,9 +106,9 @@ class TurnXray(Schema):
 
 
 @router.get("/{uuid:persona_id}/messages", response=Page[MessageOut], summary="What was said, newest first")
-def list_messages(request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams]) -> Any:
+def list_messages(request: HttpRequest, persona_id: UUID, page: Query[pagination.PageParams]) -> Any:
     """Every line of both sides, of all channels."""
-    return pagination.page(_messages(own_persona(request, persona_id)), asked, serialize_message, BY_TIME)
+    return pagination.page(_messages(own_persona(request, persona_id)), page, serialize_message, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/messages", response={202: SentMessage}, summary="Say something")
@@ -118,7 +118,7 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
     persona = own_persona(request, persona_id)
     _admit(persona)
     try:
-        taken = messages.receive_message(
+        received = messages.receive_message(
             persona,
             body.content,
             body.client_id,
@@ -131,15 +131,15 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
         raise ApiError(409, error.code, "Only your last message can be worded anew.") from error
     _nudge(persona)
     # What became of a line; with the help that belongs beside it.
-    message, beside = taken.message, messages.as_event(taken.message)
+    message, extras = received.message, messages.as_event(received.message)
     return Status(
         202,
         {
             "message": serialize_message(message),
             "turn_id": message.turn.uuid if message.turn else None,
-            "repeated": taken.repeated,
-            "care": beside.get("care", {}).get("texts", []),
-            "ai_notice": "ai_notice" in beside,
+            "repeated": received.repeated,
+            "care": extras.get("care", {}).get("texts", []),
+            "ai_notice": "ai_notice" in extras,
         },
     )
 
@@ -152,12 +152,12 @@ def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dic
 
 @router.get("/{uuid:persona_id}/sessions", response=Page[SessionOut], summary="The talks, newest first")
 def list_sessions(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], status: Session.Status | None = None
+    request: HttpRequest, persona_id: UUID, page: Query[pagination.PageParams], status: Session.Status | None = None
 ) -> Any:
     """All talks of all channels, or those of one status."""
     sessions = own_persona(request, persona_id).sessions.all()
-    found = sessions.filter(status=status) if status else sessions
-    return pagination.page(found, asked, serialize_session, ("started_at", "id"))
+    matching_sessions = sessions.filter(status=status) if status else sessions
+    return pagination.page(matching_sessions, page, serialize_session, ("started_at", "id"))
 
 
 @router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One talk")
@@ -172,11 +172,11 @@ def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dic
     summary="What was said in one talk",
 )
 def list_session_messages(
-    request: HttpRequest, persona_id: UUID, session_id: UUID, asked: Query[pagination.PageParams]
+    request: HttpRequest, persona_id: UUID, session_id: UUID, page: Query[pagination.PageParams]
 ) -> Any:
     """Its lines, the newest first."""
     session = _own_session(request, persona_id, session_id)
-    return pagination.page(_messages(session.persona).filter(session=session), asked, serialize_message, BY_TIME)
+    return pagination.page(_messages(session.persona).filter(session=session), page, serialize_message, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="End a talk")

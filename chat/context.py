@@ -36,8 +36,8 @@ def right_now(request: ContextRequest) -> Section:
     persona: Persona = request.persona
     local = request.now.astimezone(persona.zone)
     with translation.override("zh-hans" if persona.language == "zh" else "en"):
-        written = f"{date_format(local, 'DATE_FORMAT')}, {date_format(local, 'l')}, {local:%H:%M}"
-    return Section("right_now", "system", with_heading(persona.language, "right_now", written))
+        local_time = f"{date_format(local, 'DATE_FORMAT')}, {date_format(local, 'l')}, {local:%H:%M}"
+    return Section("right_now", "system", with_heading(persona.language, "right_now", local_time))
 
 
 def crisis(request: ContextRequest) -> Section | None:
@@ -49,16 +49,18 @@ def crisis(request: ContextRequest) -> Section | None:
     # The owner's last messages of the session that goes on, and the new ones.
     owners = [message for message in request.window if message.role == Message.Role.USER]
     before = [message for message in owners if message.session_id == session]
-    lines = crises.crisis_messages_of([*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :])
-    now = bool(lines)
+    crisis_messages = crises.crisis_messages_of(
+        [*before, *request.burst][-max(knobs.care_lines(), len(request.burst)) :]
+    )
+    now = bool(crisis_messages)
     if not now:
-        lines = crises.recent_crisis_messages(persona, request.now, session)
-    if not lines:
+        crisis_messages = crises.recent_crisis_messages(persona, request.now, session)
+    if not crisis_messages:
         return None
     text = render_prompt("crisis_guidance", persona.language, user_name=persona.called, now=now)
-    xray = {"when": "now" if now else "lately", "messages": [str(line.uuid) for line in lines]}
-    said_now = {line.pk for line in request.burst}
-    crying = [line.content for line in lines if line.pk in said_now]
+    xray = {"when": "now" if now else "lately", "messages": [str(message.uuid) for message in crisis_messages]}
+    said_now = {burst_ids.pk for burst_ids in request.burst}
+    crying = [message.content for message in crisis_messages if message.pk in said_now]
     how = "plain" if any(map(speaks_by_rule, crying)) else "doubtful" if crying else "lately"
     material = {"crisis": how} if now else {}
     return Section("guidance", "system", with_heading(persona.language, "crisis", text), xray, material)
@@ -72,37 +74,41 @@ def recent_conversation(request: ContextRequest) -> Section | None:
         session: format_addressees(names, persona.language) for session, names in addressees_of(request.window).items()
     }
     budget = request.budget - tokens(_format_window(persona, [], request.now, {})) - 16
-    kept: list[Message] = []
+    recent_messages: list[Message] = []
     for message in reversed(request.window):
         budget -= message.token_count + message.content.count("\n") + 6
-        if not kept or _label(persona, message, request.now) != _label(persona, kept[0], request.now):
+        if not recent_messages or _label(persona, message, request.now) != _label(
+            persona, recent_messages[0], request.now
+        ):
             budget -= LABEL_TOKENS
         if message.role == Message.Role.USER and message.session_id in addressees:
             budget -= tokens(addressees[message.session_id])
         if budget < 0:
             break
-        kept.insert(0, message)
-    if not kept:
+        recent_messages.insert(0, message)
+    if not recent_messages:
         return None
-    material = {"recent": [{"role": line.role, "content": line.content} for line in kept]}
-    text = with_heading(persona.language, "recent", _format_window(persona, kept, request.now, addressees))
-    return Section("recent_conversation", "user", text, {"messages": [str(line.uuid) for line in kept]}, material)
+    material = {"recent": [{"role": message.role, "content": message.content} for message in recent_messages]}
+    text = with_heading(persona.language, "recent", _format_window(persona, recent_messages, request.now, addressees))
+    return Section(
+        "recent_conversation", "user", text, {"messages": [str(message.uuid) for message in recent_messages]}, material
+    )
 
 
 def what_they_just_said(request: ContextRequest) -> Section:
     """The burst, once and never cut."""
     persona: Persona = request.persona
-    lines = [line.content for line in request.burst]
+    burst_texts = [message.content for message in request.burst]
     # Only the owner speaks there: a message that begins as one of the persona's would is marked as the owner's.
     names = one_line(persona.name), one_line(persona.called)
     beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
-    texts = [indent_text(line) for line in lines]
-    said = Neutral(
+    texts = [indent_text(text) for text in burst_texts]
+    burst_text = Neutral(
         "\n".join(f"{names[1]}: {text}" if text.lstrip().casefold().startswith(beginnings) else text for text in texts)
     )
-    text = with_heading(persona.language, "burst", fence("said", said))
+    text = with_heading(persona.language, "burst", fence("said", burst_text))
     is_off_the_record = bool(request.burst) and request.burst[0].session.off_the_record
-    material = {"lines": lines, "off_the_record": is_off_the_record}
+    material = {"lines": burst_texts, "off_the_record": is_off_the_record}
     return Section("what_they_just_said", "user", text, material=material)
 
 
@@ -122,20 +128,20 @@ def bucket_of(at: datetime, now: datetime) -> str:
 
 
 def _format_window(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
-    def format_message(line: Message) -> dict[str, Any]:
-        by_owner = line.role == Message.Role.USER
+    def format_message(message: Message) -> dict[str, Any]:
+        by_owner = message.role == Message.Role.USER
         name = one_line(persona.called if by_owner else persona.name)
-        speaker = Neutral(name + (to.get(line.session_id, "") if by_owner else ""))
-        return {"speaker": speaker, "content": indent_text(line.content)}
+        speaker = Neutral(name + (to.get(message.session_id, "") if by_owner else ""))
+        return {"speaker": speaker, "content": indent_text(message.content)}
 
-    groups = groupby(window, lambda line: _label(persona, line, now))
-    buckets = [(*label, [format_message(line) for line in lines]) for label, lines in groups]
+    groups = groupby(window, lambda message: _label(persona, message, now))
+    buckets = [(*label, [format_message(message) for message in messages]) for label, messages in groups]
     return render_prompt("recent", persona.language, buckets=buckets)
 
 
-def _label(persona: Persona, line: Message, now: datetime) -> tuple[str, Neutral]:
+def _label(persona: Persona, message: Message, now: datetime) -> tuple[str, Neutral]:
     """What stands above messages of one day: the bucket, and, unless that is today, the day and how long ago it was."""
-    then, local = line.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
+    then, local = message.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
     day, today = then.date(), local.date()
     if day >= today:
         return bucket_of(then, local), Neutral("")

@@ -74,8 +74,8 @@ def receive_message(
     """
     is_cry = flags.is_crisis_message(persona, content, channel, unrecorded=unrecorded)
     with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
-        if client_id and (stored := _stored_as(persona.pk, client_id)):
-            return StoredMessage(stored[0], repeated=True)
+        if client_id and (stored_message := _stored_as(persona.pk, client_id)):
+            return StoredMessage(stored_message[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
         replaced = versions.last_message(persona, session, replaces) if replaces else None
         turn = next(iter(_newest_turn(session.pk)), None)
@@ -126,8 +126,8 @@ def add_message(
     return message
 
 
-def publish_user_message(message: Message, beside: MessageExtras) -> None:
-    events.publish(message.persona.uuid, "chat.message.user_appended", **_as_event(message, beside))
+def publish_user_message(message: Message, extras: MessageExtras) -> None:
+    events.publish(message.persona.uuid, "chat.message.user_appended", **_as_event(message, extras))
 
 
 def as_event(message: Message) -> dict[str, Any]:
@@ -136,11 +136,11 @@ def as_event(message: Message) -> dict[str, Any]:
     return _as_event(message, MessageExtras(flags.help_beside(message), ai_notice))
 
 
-def _as_event(message: Message, beside: MessageExtras) -> dict[str, Any]:
-    told: dict[str, Any] = {"care": {"texts": list(beside.help)}} if beside.help else {}
-    if beside.ai_notice:
-        told["ai_notice"] = True
-    return told | {
+def _as_event(message: Message, extras: MessageExtras) -> dict[str, Any]:
+    care_data: dict[str, Any] = {"care": {"texts": list(extras.help)}} if extras.help else {}
+    if extras.ai_notice:
+        care_data["ai_notice"] = True
+    return care_data | {
         "message_id": str(message.uuid),
         "client_id": str(message.client_id) if message.client_id else None,
         "turn_id": str(message.turn.uuid) if message.turn else None,

@@ -161,26 +161,29 @@ def tokenize_texts(texts: Iterable[str]) -> dict[str, str]:
     return {text: _body(text) for text in texts}
 
 
-def store(messages: Sequence[Message], known: Mapping[str, str] = MappingProxyType({})) -> None:
+def store(messages: Sequence[Message], bodies_by_text: Mapping[str, str] = MappingProxyType({})) -> None:
     """Store many new messages, and index them; what `worded` has made of their texts is taken from `known`. Call in a
     transaction."""
     if len(messages) < bulk.MANY:
-        _insert(messages, known)
+        _insert(messages, bodies_by_text)
         return
     worded = [trigger for trigger in TRIGGERS if trigger.name == "chat_message_worded"]  # they come last
     with bulk.temporary_values(connection, [*INDEX.on_insert, *SUBSTRINGS.on_insert, *worded]):
-        _insert(messages, known)
-        for kept in (INDEX, SUBSTRINGS):
-            kept.add(connection, messages[0].pk, messages[-1].pk)
+        _insert(messages, bodies_by_text)
+        for table in (INDEX, SUBSTRINGS):
+            table.add(connection, messages[0].pk, messages[-1].pk)
 
 
-def _insert(messages: Sequence[Message], known: Mapping[str, str]) -> None:
+def _insert(messages: Sequence[Message], bodies_by_text: Mapping[str, str]) -> None:
     bulk.insert(messages)
-    bodies = (known[line.content] if line.content in known else _body(line.content) for line in messages)
+    bodies = (
+        bodies_by_text[message.content] if message.content in bodies_by_text else _body(message.content)
+        for message in messages
+    )
     bulk.insert_values(
         MessageText,
         ("message_id", "scope", "body"),
-        ((line.id, scope_of(line.persona_id), body) for line, body in zip(messages, bodies, strict=True)),
+        ((message.id, scope_of(message.persona_id), body) for message, body in zip(messages, bodies, strict=True)),
     )
 
 
@@ -188,9 +191,9 @@ def _body(text: str) -> str:
     return " ".join(tokenizer.tokenize(text))
 
 
-def find_by_terms(persona_id: int, terms: Sequence[str], most: int) -> dict[str, np.ndarray]:
+def find_by_terms(persona_id: int, terms: Sequence[str], limit: int) -> dict[str, np.ndarray]:
     """The ids of a persona's messages that hold each of `terms`: the newest `most` of each."""
-    return INDEX.holding(connection, terms, scope_of(persona_id), most)
+    return INDEX.holding(connection, terms, scope_of(persona_id), limit)
 
 
 def find_by_all_words(persona_id: int, texts: Sequence[Sequence[str]]) -> list[list[int]]:
@@ -203,7 +206,7 @@ def count(persona_id: int) -> int:
     return INDEX.rows(connection, scope_of(persona_id))
 
 
-def bodies(persona_id: int, message_ids: Sequence[int], most: int) -> list[tuple[int, int, str]]:
+def bodies(persona_id: int, message_ids: Sequence[int], limit: int) -> list[tuple[int, int, str]]:
     """(message, session, cut words) of the first `most` of `message_ids` that may reach a prompt and are on record."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -211,7 +214,7 @@ def bodies(persona_id: int, message_ids: Sequence[int], most: int) -> list[tuple
             f"CROSS JOIN chat_message m ON m.id = wanted.value AND {_SHOWN} "
             f"CROSS JOIN chat_session s ON s.id = m.session_id AND {_ON_RECORD} "
             "CROSS JOIN chat_messagetext t ON t.message_id = m.id WHERE m.persona_id = %s LIMIT %s",
-            [json.dumps(message_ids), persona_id, most],
+            [json.dumps(message_ids), persona_id, limit],
         )
         return cursor.fetchall()
 
@@ -243,12 +246,12 @@ def state(persona_id: int) -> tuple[bytes, bytes, int]:
     return stamp or b"", epoch or b"", newest or 0
 
 
-def count_since(persona_id: int, message_id: int, most: int) -> int:
+def count_since(persona_id: int, message_id: int, limit: int) -> int:
     """How many lines came after `message_id`; `most` where there are more."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM (SELECT 1 FROM chat_message WHERE persona_id = %s AND id > %s LIMIT %s)",
-            [persona_id, message_id, most],
+            [persona_id, message_id, limit],
         )
         return int(cursor.fetchone()[0])
 
@@ -279,13 +282,13 @@ def words_since(persona_id: int, message_id: int) -> list[str]:
         return [body for (body,) in cursor.fetchall()]
 
 
-def sessions_between(persona_id: int, since: datetime, until: datetime, most: int) -> list[int]:
+def sessions_between(persona_id: int, since: datetime, until: datetime, limit: int) -> list[int]:
     """The ids of a persona's sessions on record that began between two moments (UTC, naive), the newest first."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT s.id FROM chat_session s WHERE s.persona_id = %s AND s.started_at >= %s AND s.started_at < %s "
             "AND NOT s.off_the_record ORDER BY s.started_at DESC, s.id DESC LIMIT %s",
-            [persona_id, since, until, most],
+            [persona_id, since, until, limit],
         )
         return [key for (key,) in cursor.fetchall()]
 

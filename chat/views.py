@@ -69,29 +69,29 @@ class ShownMessage:
 
 def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The page one talks in."""
-    found = own_persona(request, persona)
+    own = own_persona(request, persona)
     now = timezone.now()
     runner.abandon_dead(now)
-    last_event_id = events.last_id(found.uuid)  # before the lines are read: what comes between is told twice, not never
-    with timezone.override(found.zone):
-        shown = _page(found, Message.objects.filter(persona=found))
-        open_session = found.sessions.open().filter(channel=CHANNEL).first()
+    last_event_id = events.last_id(own.uuid)  # before the lines are read: what comes between is told twice, not never
+    with timezone.override(own.zone):
+        page = _page(own, Message.objects.filter(persona=own))
+        open_session = own.sessions.open().filter(channel=CHANNEL).first()
         return render(
             request,
             "chat.html",
             {
-                "persona": found,
+                "persona": own,
                 "personas": Persona.objects.owned_by(request.user),
-                "mood": moods.current(found, now),
+                "mood": moods.current(own, now),
                 "neutral_moods": ",".join(sorted(moods.NEUTRAL_WORDS)),
-                "lines": shown.lines,
-                "older": shown.older,
+                "lines": page.lines,
+                "older": page.older,
                 "last_event_id": last_event_id,
                 "open_session": _uuid_of(open_session),
                 "off_the_record": open_session is not None and open_session.off_the_record,
-                "open_turn": _uuid_of(found.turns.running().first()),
+                "open_turn": _uuid_of(own.turns.running().first()),
                 "offline": (is_offline := llm.provider_name() == "offline"),
-                **({} if shown.lines else first_minute(found, now, is_offline=is_offline)),
+                **({} if page.lines else first_minute(own, now, is_offline=is_offline)),
                 "max_chars": MAX_CHARACTERS,
             },
         )
@@ -100,9 +100,9 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
 async def greeting(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The persona's greeting as a model has written it, for a page on which nothing was said yet; empty where none can
     be had, and the page keeps the one it has."""
-    found = await in_thread(own_persona, request, persona)
-    is_admitted = request.method == "POST" and rate_limit.admit(found.owner_id, time.monotonic())
-    text = await greetings.write(found) if is_admitted else ""
+    own = await in_thread(own_persona, request, persona)
+    is_admitted = request.method == "POST" and rate_limit.admit(own.owner_id, time.monotonic())
+    text = await greetings.write(own) if is_admitted else ""
     return HttpResponse(as_html(text) if text else "")
 
 
@@ -119,9 +119,9 @@ def first_minute(persona: Persona, now: dt.datetime, *, is_offline: bool) -> dic
 
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:
     """A piece of the conversation: what was said `before` or `after` a message, `around` it, or from a day `on`."""
-    found = own_persona(request, persona)
-    messages = Message.objects.filter(persona=found)
-    with timezone.override(found.zone):
+    own = own_persona(request, persona)
+    messages = Message.objects.filter(persona=own)
+    with timezone.override(own.zone):
         if "on" in request.GET:
             try:
                 day = dt.date.fromisoformat(request.GET["on"])
@@ -136,14 +136,14 @@ def history(request: HttpRequest, persona: UUID) -> HttpResponse:
         if middle is None:
             raise Http404
         if "before" in request.GET:
-            shown = _page(found, messages.before(middle))
+            page = _page(own, messages.before(middle))
         elif "after" in request.GET:
-            shown = _page(found, messages.after(middle), newest=False)
+            page = _page(own, messages.after(middle), newest=False)
         else:
-            earlier = _page(found, messages.before(middle), size=PAGE // 2)
-            later = _page(found, messages.after(middle) | messages.filter(pk=middle.pk), newest=False, size=PAGE // 2)
-            shown = ShownPage(_join(earlier.lines, later.lines), older=earlier.older, newer=later.newer)
-        context = {"persona": found, "lines": shown.lines, "older": shown.older, "newer": shown.newer}
+            earlier = _page(own, messages.before(middle), size=PAGE // 2)
+            later = _page(own, messages.after(middle) | messages.filter(pk=middle.pk), newest=False, size=PAGE // 2)
+            page = ShownPage(_join(earlier.lines, later.lines), older=earlier.older, newer=later.newer)
+        context = {"persona": own, "lines": page.lines, "older": page.older, "newer": page.newer}
         return render(request, "chat/_lines.html", context | {"focus": middle.uuid})
 
 
@@ -162,40 +162,46 @@ def _page(persona: Persona, messages: MessageQuerySet, *, newest: bool = True, s
     related = related.defer("turn__xray", "turn__original__xray", "replaced_by__xray")
     order = ("-created_at", "-id") if newest else ("created_at", "id")
     page = list(related.order_by(*order)[: size + 1])
-    shown, has_more = page[:size], len(page) > size
+    page_messages, has_more = page[:size], len(page) > size
     if newest:
-        shown.reverse()
-    with_notice = flags.ids_with_notice(shown, is_whole=newest and not has_more)
+        page_messages.reverse()
+    with_notice = flags.ids_with_notice(page_messages, is_whole=newest and not has_more)
     # The turns of these messages that were answered without a model, by the ledger.
     offline_turns: set[UUID | None] = set()
-    if shown:
-        calls = LLMCall.objects.filter(owner=persona.owner_id, purpose=Purpose.CHAT, at__gte=shown[0].created_at)
-        of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in shown if message.turn})
+    if page_messages:
+        calls = LLMCall.objects.filter(
+            owner=persona.owner_id, purpose=Purpose.CHAT, at__gte=page_messages[0].created_at
+        )
+        of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in page_messages if message.turn})
         offline_turns = set(of_turns.filter(provider="offline").values_list("turn_uuid", flat=True))
     return ShownPage(
-        list(_lines(persona, in_reading_order(shown), with_notice, offline_turns)),
-        older=shown[0].uuid if has_more and newest else None,
-        newer=shown[-1].uuid if has_more and not newest else None,
+        list(_lines(persona, in_reading_order(page_messages), with_notice, offline_turns)),
+        older=page_messages[0].uuid if has_more and newest else None,
+        newer=page_messages[-1].uuid if has_more and not newest else None,
     )
 
 
 def in_reading_order(messages: Sequence[Message]) -> list[Message]:
     """A reply stands behind the messages that it answers, where it stood while it was written; messages that came
     meanwhile are of the next turn."""
-    asked = {one.turn_id: place for place, one in enumerate(messages) if one.role == Message.Role.USER and one.turn_id}
+    place_of_turn = {
+        message.turn_id: place
+        for place, message in enumerate(messages)
+        if message.role == Message.Role.USER and message.turn_id
+    }
 
     def place_of(numbered: tuple[int, Message]) -> tuple[int, int]:
         place, message = numbered
         if message.role != Message.Role.PERSONA or message.turn is None:
             return place, place
-        return asked.get(message.turn.original_id or message.turn.pk, place), place
+        return place_of_turn.get(message.turn.original_id or message.turn.pk, place), place
 
     return [message for _place, message in sorted(enumerate(messages), key=place_of)]
 
 
 def _join(earlier: list[ShownMessage], later: list[ShownMessage]) -> list[ShownMessage]:
     """Two pieces as one; a day that goes on is named once."""
-    days = [line.date for line in earlier if line.kind == "day"]
+    days = [message.date for message in earlier if message.kind == "day"]
     goes_on = bool(days and later) and later[0].kind == "day" and later[0].date == days[-1]
     return [*earlier, *(later[1:] if goes_on else later)]
 

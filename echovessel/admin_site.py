@@ -82,10 +82,10 @@ class EchoVesselAdminSite(AdminSite):
         models: Iterable[type[Model]] = (
             [model_or_iterable] if isinstance(model_or_iterable, type) else model_or_iterable
         )
-        wanted = [model for model in models if model._meta.label not in NOT_ON_THE_DESK]
-        if wanted:
-            super().register(wanted, admin_class, **options)
-        for model in wanted:
+        models_on_desk = [model for model in models if model._meta.label not in NOT_ON_THE_DESK]
+        if models_on_desk:
+            super().register(models_on_desk, admin_class, **options)
+        for model in models_on_desk:
             page = self._registry[model]
             if not hasattr(page, "list_title") and model._meta.label in NAMES:  # a list of another package
                 title = {"title": NAMES[model._meta.label]}
@@ -104,8 +104,8 @@ class EchoVesselAdminSite(AdminSite):
         """The sections, with what waits for a decision and the state of the installation."""
         from memory.web.admin import dashboard  # noqa: PLC0415  (as above)
 
-        shown = dashboard.dashboard_context(request.user, timezone.now())
-        return super().index(request, {**shown, **(extra_context or {})})
+        dashboard_context = dashboard.dashboard_context(request.user, timezone.now())
+        return super().index(request, {**dashboard_context, **(extra_context or {})})
 
     def app_index(
         self, request: HttpRequest, app_label: str, extra_context: dict[str, Any] | None = None
@@ -117,15 +117,17 @@ class EchoVesselAdminSite(AdminSite):
         apps = super().get_app_list(request, app_label)
         if app_label is not None:
             return apps
-        found = {model["model"]._meta.label: (app, model) for app in apps for model in app["models"]}
-        sections = [_section(title, labels, found) for title, labels in SECTIONS]
+        model_by_label = {model["model"]._meta.label: (app, model) for app in apps for model in app["models"]}
+        sections = [_section(title, labels, model_by_label) for title, labels in SECTIONS]
         placed = {label for _title, labels in SECTIONS for label in labels}
-        rest = [label for label in found if label not in placed]
-        return [app for app in [*sections, _installation(), _section(_("Technical"), rest, found)] if app["models"]]
+        rest = [label for label in model_by_label if label not in placed]
+        return [
+            app for app in [*sections, _installation(), _section(_("Technical"), rest, model_by_label)] if app["models"]
+        ]
 
 
-def _section(title: Any, labels: list[str], found: dict[str, Any]) -> dict[str, Any]:
-    models = [found[label] for label in labels if label in found]
+def _section(title: Any, labels: list[str], model_by_label: dict[str, Any]) -> dict[str, Any]:
+    models = [model_by_label[label] for label in labels if label in model_by_label]
     return {
         "name": title,
         "app_label": models[0][0]["app_label"] if models else "",

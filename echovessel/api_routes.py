@@ -51,17 +51,17 @@ class Token(HttpBearer):
     def __call__(self, request: HttpRequest) -> Any:
         """Authenticate by the token. A request with a wrong token is refused, even if it has a login too."""
         try:
-            shown = bearer.shown_by(request, timezone.now())
+            caller = bearer.shown_by(request, timezone.now())
         except bearer.WrongToken as error:
             raise AuthenticationError from error
         except bearer.LockedOut as error:
             title = "Too many wrong tokens came from here; wait a while."
             raise ApiError(429, "locked_out", title, retry_after=error.seconds) from error
-        if shown is None:
+        if caller is None:
             return None
-        _keep_pace(("token", shown.token_id))
-        request.user = shown.user
-        return shown.user
+        _keep_pace(("token", caller.token_id))
+        request.user = caller.user
+        return caller.user
 
     def authenticate(self, request: HttpRequest, token: str) -> Any:
         """Never called: `__call__` handles the whole request."""
@@ -90,10 +90,10 @@ def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     @wraps(view)
     def answered(request: HttpRequest, **options: Any) -> HttpResponse:
         try:
-            shown = bearer.shown_by(request, timezone.now())
+            caller = bearer.shown_by(request, timezone.now())
         except (bearer.WrongToken, bearer.LockedOut):
             return HttpResponse(status=401)
-        if shown is None and not request.user.is_authenticated:
+        if caller is None and not request.user.is_authenticated:
             return redirect_to_login(request.get_full_path())
         return view(request, **options)
 

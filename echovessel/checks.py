@@ -44,10 +44,12 @@ def embedding_model_is_there(app_configs: Apps, **_: Any) -> list[CheckMessage]:
 @register()
 def provider_is_known(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E003: LLM_PROVIDER is not one of ours."""
-    known = ("auto", "offline", "openai", "anthropic")
-    if settings.LLM_PROVIDER in known or "." in settings.LLM_PROVIDER:
+    provider_names = ("auto", "offline", "openai", "anthropic")
+    if settings.LLM_PROVIDER in provider_names or "." in settings.LLM_PROVIDER:
         return []
-    return [Error(f"LLM_PROVIDER is {settings.LLM_PROVIDER!r}.", hint=f"Use one of {known}.", id="echovessel.E003")]
+    return [
+        Error(f"LLM_PROVIDER is {settings.LLM_PROVIDER!r}.", hint=f"Use one of {provider_names}.", id="echovessel.E003")
+    ]
 
 
 @register(Tags.database)

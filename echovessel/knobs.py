@@ -66,27 +66,27 @@ def whole(
     name: str, default: int, *, low: int, high: int, unit: "StrOrPromise", why: "StrOrPromise", source: str = ""
 ) -> WholeKnob:
     """Declare a knob that counts whole things."""
-    made = WholeKnob(name, default, low, high, unit, why, source)
-    _declare(made)
-    return made
+    knob = WholeKnob(name, default, low, high, unit, why, source)
+    _declare(knob)
+    return knob
 
 
-def _declare(made: Knob) -> Knob:
-    if made.name in REGISTRY:
-        raise ValueError(f"the knob {made.name} is declared twice")
-    if made.fault(made.default):
-        raise ValueError(f"the default of {made.name}: {made.fault(made.default)}")
-    REGISTRY[made.name] = made
-    return made
+def _declare(knob: Knob) -> Knob:
+    if knob.name in REGISTRY:
+        raise ValueError(f"the knob {knob.name} is declared twice")
+    if knob.fault(knob.default):
+        raise ValueError(f"the default of {knob.name}: {knob.fault(knob.default)}")
+    REGISTRY[knob.name] = knob
+    return knob
 
 
 def faults() -> list[str]:
     """Errors in the operator's overrides, one sentence each."""
-    found = []
+    fault_texts = []
     for name, value in settings.KNOBS.items():
         if name not in REGISTRY:
             close = get_close_matches(name, list(REGISTRY), 1)
-            found.append(f"there is no knob {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
+            fault_texts.append(f"there is no knob {name!r}" + (f"; did you mean {close[0]!r}?" if close else ""))
         elif fault := REGISTRY[name].fault(value):
-            found.append(f"{name}: {fault}")
-    return found
+            fault_texts.append(f"{name}: {fault}")
+    return fault_texts

@@ -79,10 +79,10 @@ class SearchQuery(pagination.PageParams):
 def own(request: HttpRequest, which: UUID | None) -> Persona:
     """The caller's chosen persona. Raises ApiError if the choice is missing or there is none, Http404 for another
     owner's."""
-    found = Persona.objects.owned_by(request.user).select_related("owner")
+    personas = Persona.objects.owned_by(request.user).select_related("owner")
     if which is not None:
-        return get_object_or_404(found, uuid=which)
-    only = list(found[:2])
+        return get_object_or_404(personas, uuid=which)
+    only = list(personas[:2])
     if len(only) > 1:
         raise ApiError(409, "which_persona", "You have several personas: say which by ?persona=.")
     if not only:
@@ -92,15 +92,15 @@ def own(request: HttpRequest, which: UUID | None) -> Persona:
 
 # --- messages and sessions ------------------------------------------------------------------------------------------
 @router.get("/chat/history", response=Page[MessageOut], summary="What was said, newest first")
-def history(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
+def history(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/messages`."""
-    return chats.list_messages(request, own(request, persona).uuid, asked)
+    return chats.list_messages(request, own(request, persona).uuid, page_params)
 
 
 @router.get("/admin/memory/search", response=Page[MessageOut], summary="Search what was said")
-def search(request: HttpRequest, asked: Query[SearchQuery], persona: Which = None) -> Any:
+def search(request: HttpRequest, query: Query[SearchQuery], persona: Which = None) -> Any:
     """As `POST /api/personas/{id}/messages/search`, except that the text is in the address."""
-    return memories.lines_page(own(request, persona), asked, asked.q)
+    return memories.lines_page(own(request, persona), query, query.q)
 
 
 @router.delete("/admin/memory/messages/{uuid:of}", response=ReceiptOut, summary="Forget a line, for good")
@@ -110,9 +110,9 @@ def forget_message(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
 
 
 @router.get("/admin/memory/sessions", response=Page[SessionOut], summary="The talks, newest first")
-def sessions(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
+def sessions(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/sessions`."""
-    return chats.list_sessions(request, own(request, persona).uuid, asked)
+    return chats.list_sessions(request, own(request, persona).uuid, page_params)
 
 
 @router.delete("/admin/memory/sessions/{uuid:of}", response=ReceiptOut, summary="Forget a talk, for good")
@@ -132,9 +132,9 @@ def get_persona(request: HttpRequest, persona: Which = None) -> dict[str, Any]:
 def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None) -> dict[str, Any]:
     """The persona's name and other settings, and the blocks about the persona and about you; all of them or none. An
     unknown key is a 422."""
-    given = body.model_dump(exclude_none=True)
-    blocks: dict[str, str] = {label: given.pop(label) for label in ("persona", "user") if label in given}
-    return serialize_persona_detail(personas.edit_persona(request, own(request, persona), given, blocks))
+    values = body.model_dump(exclude_none=True)
+    blocks: dict[str, str] = {label: values.pop(label) for label in ("persona", "user") if label in values}
+    return serialize_persona_detail(personas.edit_persona(request, own(request, persona), values, blocks))
 
 
 @router.post("/admin/persona/style", response=PersonaDetail, summary="Say how she is to speak")
@@ -159,9 +159,9 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
 
 # --- memory ---------------------------------------------------------------------------------------------------------
 @router.get("/admin/memory/events", response=Page[NodeOut], summary="What happened (L3), newest first")
-def events(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> dict[str, Any]:
+def events(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> dict[str, Any]:
     """The events. `/api/personas/{id}/nodes` lists them with filters."""
-    return memories.nodes_page(own(request, persona), asked, NodeFilters(kind="event"))
+    return memories.nodes_page(own(request, persona), page_params, NodeFilters(kind="event"))
 
 
 @router.get("/admin/memory/events/{uuid:of}", response=NodeDetail, summary="One event with its evidence")
@@ -189,10 +189,10 @@ def forget_event(request: HttpRequest, of: UUID, how: Query[ForgetQuery], person
 
 
 @router.get("/admin/memory/thoughts", response=Page[NodeOut], summary="What it means (L4), newest first")
-def thoughts(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
+def thoughts(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """Thoughts, intentions and expectations."""
-    found = ConceptNode.objects.of(own(request, persona)).filter(kind__in=THOUGHTS)
-    return pagination.page(found, asked, serialize_node, ("created_at", "id"))
+    thoughts_of_persona = ConceptNode.objects.of(own(request, persona)).filter(kind__in=THOUGHTS)
+    return pagination.page(thoughts_of_persona, page_params, serialize_node, ("created_at", "id"))
 
 
 @router.get("/admin/memory/thoughts/{uuid:of}", response=NodeDetail, summary="One thought with its grounds")
@@ -216,9 +216,9 @@ def forget_thought(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
 
 
 @router.get("/admin/memory/entities", response=Page[EntityOut], summary="Who and what (L5), newest first")
-def list_entities(request: HttpRequest, asked: Query[pagination.PageParams], persona: Which = None) -> Any:
+def list_entities(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/entities`."""
-    return memories.list_entities(request, own(request, persona).uuid, asked)
+    return memories.list_entities(request, own(request, persona).uuid, page_params)
 
 
 @router.post("/admin/memory/entities/{uuid:of}/merge", response=ProposalOut, summary="Make two one")

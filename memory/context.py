@@ -73,19 +73,23 @@ def entities(request: ContextRequest) -> Section | None:
     Names stand inside the block, too: an imported
     file may contain any text as a name."""
     persona: Persona = request.persona
-    named = _named(request)
-    if not named:
+    entity_ids = _named(request)
+    if not entity_ids:
         return None
-    known = Entity.objects.filter(persona=persona, pk__in=named)
-    described = list(known.exclude(description="", relation="").order_by("pk")[: knobs.entities_shown()])
+    rows = Entity.objects.filter(persona=persona, pk__in=entity_ids)
+    described = list(rows.exclude(description="", relation="").order_by("pk")[: knobs.entities_shown()])
     parts = [Neutral(_describe(entity)) for entity in described]
-    kept = _fitting(parts, request.budget - tokens(with_heading(persona.language, "entity", fence("memory", ""))))
-    if not kept:
+    fitting_parts = _fitting(
+        parts, request.budget - tokens(with_heading(persona.language, "entity", fence("memory", "")))
+    )
+    if not fitting_parts:
         return None
-    shown = [str(entity.uuid) for entity, _ in zip(described, kept, strict=False)]
-    text = with_heading(persona.language, "entity", fence("memory", lines_of(kept)))
-    about = [{"name": entity.canonical_name, "description": entity.description} for entity in described[: len(kept)]]
-    return Section("entities", "system", text, {"entities": shown}, {"entities": about})
+    shown_ids = [str(entity.uuid) for entity, _ in zip(described, fitting_parts, strict=False)]
+    text = with_heading(persona.language, "entity", fence("memory", lines_of(fitting_parts)))
+    about = [
+        {"name": entity.canonical_name, "description": entity.description} for entity in described[: len(fitting_parts)]
+    ]
+    return Section("entities", "system", text, {"entities": shown_ids}, {"entities": about})
 
 
 def _describe(entity: Entity) -> str:
@@ -103,9 +107,9 @@ def clarification(request: ContextRequest) -> Section | None:
         return None
     names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
     tell = clarify.distinguish if names["first"] == names["second"] else clarify.entity_named
-    known = [(entity.canonical_name, tell(entity)) for entity in (pair.a, pair.b)]
-    lines = [(name, memory) for name, memory in known if memory]
-    for memories in (lines, []):
+    names_and_memories = [(entity.canonical_name, tell(entity)) for entity in (pair.a, pair.b)]
+    pairs = [(name, memory) for name, memory in names_and_memories if memory]
+    for memories in (pairs, []):
         prompt = render_prompt("clarification", persona.language, **names, known=memories)
         text = with_heading(persona.language, "clarification", prompt)
         if tokens(text) <= request.budget:
@@ -135,42 +139,42 @@ def lessons(request: ContextRequest) -> Section | None:
     persona: Persona = request.persona
     fits = fitting(request)
     budget = min(request.budget, knobs.lesson_tokens()) - tokens(_wished(persona, []))
-    lines = _fitting([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
+    fitting_lines = _fitting([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
     new = [description for (description,) in _lessons_of_turn(request.burst[0].turn_id)] if request.burst else []
-    if not lines and not new:
+    if not fitting_lines and not new:
         return None
-    shown = fits[: len(lines)]
-    xray = {"lessons": [{"id": str(fit.lesson.uuid), "why": fit.why, "cosine": fit.cosine} for fit in shown]}
+    shown_fits = fits[: len(fitting_lines)]
+    xray = {"lessons": [{"id": str(fit.lesson.uuid), "why": fit.why, "cosine": fit.cosine} for fit in shown_fits]}
     material = {
-        "lessons": [fit.lesson.description for fit in shown],
-        "boundaries": [fit.lesson.matter for fit in shown if fit.lesson.is_boundary],
+        "lessons": [fit.lesson.description for fit in shown_fits],
+        "boundaries": [fit.lesson.matter for fit in shown_fits if fit.lesson.is_boundary],
         "new_lessons": new,
     }
-    return Section("lessons", "system", _wished(persona, lines) if lines else "", xray, material)
+    return Section("lessons", "system", _wished(persona, fitting_lines) if fitting_lines else "", xray, material)
 
 
-def _wished(persona: Persona, lines: Sequence[str]) -> str:
-    text = render_prompt("lessons", persona.language, lines=lines, name=persona.called)
+def _wished(persona: Persona, texts: Sequence[str]) -> str:
+    text = render_prompt("lessons", persona.language, lines=texts, name=persona.called)
     return with_heading(persona.language, "lessons", text)
 
 
 def always_known(request: ContextRequest) -> Section | None:
     """What stands in every prompt: pinned, asked for, health and safety, who the owner is."""
     persona: Persona = request.persona
-    known, _told = _always_known(request)
-    if not known:
+    always_known_items, _told = _always_known(request)
+    if not always_known_items:
         return None
-    text = _format_always_known(persona, [line for _, line in known])
-    xray = {"nodes": [{"id": format_uuid(one.node.uuid_hex), "why": one.group} for one, _ in known]}
+    text = _format_always_known(persona, [text_line for _, text_line in always_known_items])
+    xray = {"nodes": [{"id": format_uuid(item.node.uuid_hex), "why": item.group} for item, _ in always_known_items]}
     told = [
         {
-            "text": one.node.description,
-            "layer": one.node.layer,
+            "text": item.node.description,
+            "layer": item.node.layer,
             "speaker": None,
-            "subject": one.node.subject,
-            "at": one.node.created_at.isoformat(),
+            "subject": item.node.subject,
+            "at": item.node.created_at.isoformat(),
         }
-        for one, _ in known
+        for item, _ in always_known_items
     ]
     return Section("always_known", "user", text, xray, {"always_known": told})
 
@@ -182,16 +186,16 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
     def find() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
         persona: Persona = request.persona
         budget = min(request.budget, knobs.always_known_tokens()) - tokens(_format_always_known(persona, []))
-        known = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
-        known = first_of_moment(persona.pk, known, [fit.lesson.pk for fit in fitting_memories(request)])
-        shown = within_budget(known, Renderer.of(persona, request.now), budget)
-        return shown, {one.pk for one, _ in shown} | {one.pk for one in known if one.is_in_profile}
+        candidates = always_known_nodes(persona.pk, contents_of_blocks(request).get("user", ""))
+        candidates = first_of_moment(persona.pk, candidates, [fit.lesson.pk for fit in fitting_memories(request)])
+        fitting = within_budget(candidates, Renderer.of(persona, request.now), budget)
+        return fitting, {item.pk for item, _ in fitting} | {item.pk for item in candidates if item.is_in_profile}
 
     return request.once("memory.always_known", find)
 
 
-def _format_always_known(persona: Persona, lines: Sequence[str]) -> str:
-    text = render_prompt("always_known", persona.language, lines=lines, name=persona.called)
+def _format_always_known(persona: Persona, text_lines: Sequence[str]) -> str:
+    text = render_prompt("always_known", persona.language, lines=text_lines, name=persona.called)
     return with_heading(persona.language, "always_known", text)
 
 
@@ -242,13 +246,13 @@ def expectations(request: ContextRequest) -> Section | None:
     persona: Persona = request.persona
     matched, expected = _matched(request), _expected(request)
     around = tokens(_format_expectations(persona, [""] if matched else [], [""]))
-    lines = _fitting([_line(persona, node, request, True) for node in expected], request.budget - around)
-    if not lines:
+    text_lines = _fitting([_line(persona, node, request, True) for node in expected], request.budget - around)
+    if not text_lines:
         return None
-    shown = expected[: len(lines)]
-    now = [{"id": str(node.uuid), "cosine": matched[node.pk]} for node in shown if node.pk in matched]
-    text = _format_expectations(persona, lines[: len(now)], lines[len(now) :])
-    xray = {"nodes": [str(node.uuid) for node in shown]} | ({"matched": now} if now else {})
+    shown_nodes = expected[: len(text_lines)]
+    now = [{"id": str(node.uuid), "cosine": matched[node.pk]} for node in shown_nodes if node.pk in matched]
+    text = _format_expectations(persona, text_lines[: len(now)], text_lines[len(now) :])
+    xray = {"nodes": [str(node.uuid) for node in shown_nodes]} | ({"matched": now} if now else {})
     return Section("expectations", "user", text, xray)
 
 
@@ -304,8 +308,8 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
         near = zip(keys, cosines.tolist(), strict=True)
         matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
     request.known.update({"memory.meaning": meaning, "memory.matched": matched})
-    _shown, known = _always_known(request)
-    return known | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
+    _shown, ids_in_prompt = _always_known(request)
+    return ids_in_prompt | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
 
 
 def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
@@ -367,21 +371,21 @@ def _open(kind: str, limit: int) -> Query[Any]:
     return Query(build)
 
 
-def _format_recollections(persona: Persona, lines: Sequence[str]) -> str:
-    text = render_prompt("recollections", persona.language, lines=lines, name=persona.called)
+def _format_recollections(persona: Persona, text_lines: Sequence[str]) -> str:
+    text = render_prompt("recollections", persona.language, lines=text_lines, name=persona.called)
     return with_heading(persona.language, "recollections", text)
 
 
 def _listed(request: ContextRequest, name: str, nodes: Sequence[PromptNode], *, dated: bool = False) -> Section | None:
     """A list under its heading, as far as the budget reaches."""
     persona: Persona = request.persona
-    lines = [_line(persona, node, request, dated) for node in nodes]
+    text_lines = [_line(persona, node, request, dated) for node in nodes]
     around = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
-    kept = _fitting(lines, request.budget - around)
-    if not kept:
+    fitting_lines = _fitting(text_lines, request.budget - around)
+    if not fitting_lines:
         return None
-    text = with_heading(persona.language, name, fence("memory", lines_of(kept)))
-    return Section(name, "user", text, {"nodes": [str(node.uuid) for node in nodes[: len(kept)]]})
+    text = with_heading(persona.language, name, fence("memory", lines_of(fitting_lines)))
+    return Section(name, "user", text, {"nodes": [str(node.uuid) for node in nodes[: len(fitting_lines)]]})
 
 
 def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bool) -> Neutral:
@@ -394,12 +398,12 @@ def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bo
     return Neutral(f"- {due}{'' if persona.language == 'zh' else ' '}{description}")
 
 
-def _fitting(lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:
+def _fitting(text_lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:
     """The first lines that fit `budget` tokens together."""
-    kept: list[Neutral] = []
-    for line in lines:
-        budget -= tokens(line + joint)
+    fitting_lines: list[Neutral] = []
+    for text_line in text_lines:
+        budget -= tokens(text_line + joint)
         if budget < 0:
             break
-        kept.append(line)
-    return kept
+        fitting_lines.append(text_line)
+    return fitting_lines

@@ -88,8 +88,8 @@ class CoreBlockAdmin(AdminPage):
 
     def save_model(self, request: HttpRequest, obj: CoreBlock, form: Any, change: bool) -> None:
         """Keep the old text as a version; the form holds the new one."""
-        stored = CoreBlock.objects.get(pk=obj.pk)
-        stored.rewrite(obj.content, request.user)  # type: ignore[arg-type]
+        stored_block = CoreBlock.objects.get(pk=obj.pk)
+        stored_block.rewrite(obj.content, request.user)  # type: ignore[arg-type]
 
     @admin.display(description=_("text"))
     def beginning(self, block: CoreBlock) -> str:

@@ -163,9 +163,9 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most."
 
 
 @router.get("", response=Page[PersonaOut], summary="Your personas")
-def list_personas(request: HttpRequest, asked: Query[pagination.PageParams]) -> Any:
+def list_personas(request: HttpRequest, page_params: Query[pagination.PageParams]) -> Any:
     """All your personas, newest first."""
-    return pagination.page(Persona.objects.owned_by(request.user), asked, serialize_persona)
+    return pagination.page(Persona.objects.owned_by(request.user), page_params, serialize_persona)
 
 
 @router.post("", response={201: PersonaDetail}, summary="Make a persona")
@@ -211,20 +211,25 @@ def list_block_versions(
     """Newest first, each with its number."""
     block = get_object_or_404(own_persona(request, persona_id).core_blocks, label=label)
     versions = block.versions.all() if before is None else block.versions.filter(version__lt=before)
-    found = list(versions[: limit + 1])
-    return {"items": found[:limit], "next": found[limit - 1].version if len(found) > limit else None}
+    version_rows = list(versions[: limit + 1])
+    return {
+        "items": version_rows[:limit],
+        "next": version_rows[limit - 1].version if len(version_rows) > limit else None,
+    }
 
 
 @router.get("/{uuid:persona_id}/drafts", response=Page[DraftOut], summary="What her core blocks could say")
 def list_drafts(
-    request: HttpRequest, persona_id: UUID, asked: Query[pagination.PageParams], status: Decision | None = None
+    request: HttpRequest, persona_id: UUID, page_params: Query[pagination.PageParams], status: Decision | None = None
 ) -> Any:
     """Proposals from what you imported, newest first. None stands in a block before you accept it."""
     persona = own_persona(request, persona_id)
-    found = persona.core_drafts.prefetch_related("quotes")
+    draft_rows = persona.core_drafts.prefetch_related("quotes")
     room = {label: drafts.room(persona, label) for label in Label.values}
     return pagination.page(
-        found.filter(status=status) if status else found, asked, lambda one: serialize_draft(one, room)
+        draft_rows.filter(status=status) if status else draft_rows,
+        page_params,
+        lambda draft: serialize_draft(draft, room),
     )
 
 

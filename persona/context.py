@@ -29,14 +29,14 @@ def core_blocks(request: ContextRequest) -> Section | None:
     """The three core blocks (L1): persona, user, style; shortened only where they exceed their share of the budget."""
     persona: Persona = request.persona
     blocks = {label: neutralize(content.strip()) for label, content in contents_of_blocks(request).items()}
-    written = [label for label in Label.values if blocks.get(label)]
+    labels = [label for label in Label.values if blocks.get(label)]
     # Shortest first: what one leaves of the budget goes to the longer ones.
-    kept, budget = {}, request.budget
-    for number, label in enumerate(sorted(written, key=lambda label: tokens(blocks[label]))):
-        kept[label] = shorten(blocks[label], budget // (len(written) - number))
-        budget -= tokens(kept[label])
-    parts = [with_heading(persona.language, label, kept[label]) for label in written]
-    about = {label: blocks[label] for label in written if label != Label.STYLE}
+    kept_blocks, budget = {}, request.budget
+    for number, label in enumerate(sorted(labels, key=lambda label: tokens(blocks[label]))):
+        kept_blocks[label] = shorten(blocks[label], budget // (len(labels) - number))
+        budget -= tokens(kept_blocks[label])
+    parts = [with_heading(persona.language, label, kept_blocks[label]) for label in labels]
+    about = {label: blocks[label] for label in labels if label != Label.STYLE}
     return Section("core_blocks", "system", "\n\n".join(parts), material={"blocks": about}) if parts else None
 
 

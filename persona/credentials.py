@@ -51,9 +51,9 @@ class NameForm(forms.Form):
     def __init__(self, request: HttpRequest) -> None:
         self.request, self.user = request, cast(User, request.user)
         self.personas = list(Persona.objects.owned_by(self.user))
-        called = {field_name(persona): persona.user_name for persona in self.personas}
-        super().__init__(posted_data(request), initial={"username": self.user.get_username()} | called)
-        for name in called:
+        initial_names = {field_name(persona): persona.user_name for persona in self.personas}
+        super().__init__(posted_data(request), initial={"username": self.user.get_username()} | initial_names)
+        for name in initial_names:
             self.fields[name] = NameField(required=False)
 
     def called(self) -> list[tuple[Persona, Any]]:
@@ -71,10 +71,10 @@ class NameForm(forms.Form):
         for persona in self.personas:
             name = field_name(persona)
             # The value when the page was shown: a field that was not changed overwrites nothing.
-            shown = self.data.get(f"was_{name}", persona.user_name)
-            if values.get(name) == shown:
+            shown_name = self.data.get(f"was_{name}", persona.user_name)
+            if values.get(name) == shown_name:
                 values[name] = persona.user_name
-            elif persona.user_name not in (shown, values.get(name)):
+            elif persona.user_name not in (shown_name, values.get(name)):
                 now = persona.user_name or _("nothing")
                 self.add_error(name, _("This was changed in another tab meanwhile, to: %(now)s") % {"now": now})
         is_renamed = values.get("username", self.user.get_username()) != self.user.get_username()

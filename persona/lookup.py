@@ -16,13 +16,13 @@ class NoSuchPersona(LookupError):
 def persona_by(reference: str) -> Persona:
     """The persona with that id, or with that external id if it is unique. Raises NoSuchPersona."""
     uuid = parse_uuid(reference)
-    found = list(Persona.objects.filter(uuid=uuid)) if uuid else []
-    found = found or list(Persona.objects.filter(external_id=reference)[:2])
-    if not found:
+    personas = list(Persona.objects.filter(uuid=uuid)) if uuid else []
+    personas = personas or list(Persona.objects.filter(external_id=reference)[:2])
+    if not personas:
         raise NoSuchPersona(f"There is no persona {reference!r}.")
-    if len(found) > 1:
+    if len(personas) > 1:
         raise NoSuchPersona(f"More than one persona has the external id {reference!r}: give the id.")
-    return found[0]
+    return personas[0]
 
 
 def own_persona(request: HttpRequest, persona_id: uuid.UUID) -> Persona:

@@ -79,10 +79,10 @@ def first_run(request: HttpRequest, token: str) -> HttpResponse:
 def onboarding(request: HttpRequest) -> HttpResponse:
     """Three short steps; the input is kept in the login session until the last one."""
     draft: dict[str, str] = request.session.get(DRAFT, {})
-    asked = request.GET.get("step", "1")
+    step_text = request.GET.get("step", "1")
     # A step cannot be reached before those ahead of it are complete.
     unfinished = (number for number, step in enumerate(STEPS, 1) if not step(data=draft).is_valid())
-    step = min(int(asked) if asked in ("1", "2", "3") else 1, next(unfinished, len(STEPS)))
+    step = min(int(step_text) if step_text in ("1", "2", "3") else 1, next(unfinished, len(STEPS)))
     language = "zh" if (get_language() or "").startswith("zh") else "en"
     # Take the owner's name and place from their last companion.
     last = Persona.objects.owned_by(request.user).order_by("-id").first()
@@ -110,6 +110,6 @@ def onboarding(request: HttpRequest) -> HttpResponse:
 
 def _keep(request: HttpRequest, draft: dict[str, str], typed: dict[str, str]) -> dict[str, str]:
     names = {name for step in STEPS for name in step.base_fields}
-    kept = draft | {name: str(value) for name, value in typed.items() if name in names}
-    request.session[DRAFT] = kept
-    return kept
+    draft_values = draft | {name: str(value) for name, value in typed.items() if name in names}
+    request.session[DRAFT] = draft_values
+    return draft_values

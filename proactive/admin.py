@@ -35,8 +35,8 @@ class OnDay(admin.SimpleListFilter):
     title, parameter_name = _("day"), "day"
 
     def lookups(self, request: HttpRequest, model_admin: admin.ModelAdmin) -> Iterable[tuple[str, Any]]:
-        chosen = self.value() or ""
-        return [(chosen, chosen)] if _day(chosen) else []
+        day_text = self.value() or ""
+        return [(day_text, day_text)] if _day(day_text) else []
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:
         return queryset.filter(day=_day(self.value() or ""))
@@ -73,16 +73,16 @@ class ConsiderationAdmin(ReadOnlyAdmin):
         return [path("calendar/", view, name="proactive_consideration_calendar"), *super().get_urls()]
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
-        chosen = _query_string({"persona": _persona(request)}) or "?"
-        return super().changelist_view(request, {**(extra_context or {}), "calendar_asks": chosen})
+        query = _query_string({"persona": _persona(request)}) or "?"
+        return super().changelist_view(request, {**(extra_context or {}), "calendar_asks": query})
 
     def calendar(self, request: HttpRequest) -> HttpResponse:
         """A month, day by day; each day links to its considerations."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         persona = _persona(request)
-        chosen = Persona.objects.filter(pk=persona).first() if persona else None
-        today = timezone.now().astimezone(chosen.zone if chosen else dt.UTC).date()
+        persona_row = Persona.objects.filter(pk=persona).first() if persona else None
+        today = timezone.now().astimezone(persona_row.zone if persona_row else dt.UTC).date()
         first = presenters_calendar.first_day(request.GET.get("month", ""), today)
         sheet = presenters_calendar.month_calendar(first, persona, besides=_hidden_from(request))
         context = {
@@ -140,10 +140,10 @@ class OutreachAdmin(ReadOnlyAdmin):
 
     @admin.display(description=_("turn"))
     def turn(self, outreach: Outreach) -> str:
-        found = Turn.objects.filter(uuid=outreach.turn_uuid).first() if outreach.turn_uuid else None
-        if found is None:
+        turn = Turn.objects.filter(uuid=outreach.turn_uuid).first() if outreach.turn_uuid else None
+        if turn is None:
             return str(_("none"))
-        return format_html('<a href="{}">{}</a>', reverse("admin:chat_turn_change", args=[found.pk]), found)
+        return format_html('<a href="{}">{}</a>', reverse("admin:chat_turn_change", args=[turn.pk]), turn)
 
 
 def _hidden_from(request: HttpRequest) -> Collection[Gate]:

@@ -67,22 +67,22 @@ def write_keys(names: Names, keys: list[Any]) -> Callable[[str], str]:
     """The key of a reason with the archive id of what it is about."""
 
     def write(key: str) -> str:
-        if (found := _KEY.fullmatch(key)) is None:
+        if (match := _KEY.fullmatch(key)) is None:
             return key
-        ids = names.by_uuid(about_model(key), uuids_among([found["about"]])).values()
-        return found["before"] + next(iter(ids), found["about"])
+        ids = names.by_uuid(about_model(key), uuids_among([match["about"]])).values()
+        return match["before"] + next(iter(ids), match["about"])
 
     return write
 
 
-def read_keys(known: Known, keys: list[Any]) -> Callable[[str], str]:
+def read_keys(id_map: Known, keys: list[Any]) -> Callable[[str], str]:
     """The key of a reason with the local uuid of what it is about; an id that is not here stays."""
 
     def read(key: str) -> str:
-        if (found := _KEY.fullmatch(key)) is None:
+        if (match := _KEY.fullmatch(key)) is None:
             return key[:120]
-        about = known.uuids(about_model(key), [found["about"]]).get(found["about"], found["about"])
-        return f"{found['before']}{about}"[:120]
+        about = id_map.uuids(about_model(key), [match["about"]]).get(match["about"], match["about"])
+        return f"{match['before']}{about}"[:120]
 
     return read
 
@@ -104,10 +104,10 @@ REACHING_OUT = Table(
 )
 
 
-def load_allowed(known: Known, records: list[ReachingOutRecord], table: Table) -> int:
+def load_allowed(id_map: Known, records: list[ReachingOutRecord], table: Table) -> int:
     """Settings that the owner has here already stay."""
-    [values] = table.read(known, records[:1])
-    return int(ReachingOut.objects.get_or_create(persona=known.persona, defaults=values)[1])
+    [values] = table.read(id_map, records[:1])
+    return int(ReachingOut.objects.get_or_create(persona=id_map.persona, defaults=values)[1])
 
 
 # --- what was said --------------------------------------------------------------------------------------------------
@@ -132,13 +132,13 @@ def settled_outreaches(names: Names) -> QuerySet[Outreach]:
     return Outreach.objects.filter(persona=names.persona).exclude(status=Outreach.Status.WANTED).order_by("pk")
 
 
-def load_outreaches(known: Known, records: list[OutreachRecord], table: Table) -> int:
-    here = set(Outreach.objects.filter(persona=known.persona).values_list("trigger_key", flat=True))
+def load_outreaches(id_map: Known, records: list[OutreachRecord], table: Table) -> int:
+    keys_here = set(Outreach.objects.filter(persona=id_map.persona).values_list("trigger_key", flat=True))
     added = 0
-    for row in table.read(known, records):
-        if row["trigger_key"] not in here and (row["status"] != "delivered" or row["delivered_at"] is not None):
-            here.add(row["trigger_key"])
-            Outreach.objects.create(persona=known.persona, **row)
+    for row in table.read(id_map, records):
+        if row["trigger_key"] not in keys_here and (row["status"] != "delivered" or row["delivered_at"] is not None):
+            keys_here.add(row["trigger_key"])
+            Outreach.objects.create(persona=id_map.persona, **row)
             added += 1
     return added
 
@@ -160,20 +160,22 @@ CONSIDERATION = Table(
 )
 
 
-def load_considerations(known: Known, records: list[ConsiderationRecord], table: Table) -> int:
-    here = set(Consideration.objects.filter(persona=known.persona).values_list("first_at", "verdict", "gate"))
+def load_considerations(id_map: Known, records: list[ConsiderationRecord], table: Table) -> int:
+    considerations_here = set(
+        Consideration.objects.filter(persona=id_map.persona).values_list("first_at", "verdict", "gate")
+    )
     new = [
         record
         for record in records
-        if (record.first_at, record.verdict, record.gate) not in here
+        if (record.first_at, record.verdict, record.gate) not in considerations_here
         and (record.verdict == "send") == (record.gate == "")
     ]
-    made = []
-    for row in table.read(known, new):
+    considerations = []
+    for row in table.read(id_map, new):
         key = row["trigger_key"] if row["verdict"] == "send" else None
-        outreach = Outreach.objects.filter(persona=known.persona, trigger_key=key).first() if key is not None else None
-        made.append(Consideration(persona=known.persona, outreach=outreach, **row))
-    return len(Consideration.objects.bulk_create(made))
+        outreach = Outreach.objects.filter(persona=id_map.persona, trigger_key=key).first() if key is not None else None
+        considerations.append(Consideration(persona=id_map.persona, outreach=outreach, **row))
+    return len(Consideration.objects.bulk_create(considerations))
 
 
 PARTS = (

@@ -28,14 +28,14 @@ class ReachingOutForm(forms.ModelForm):
         in_force = bounds_of(allowed)
         initial = {name: getattr(in_force, name) for name in ("quiet_start", "quiet_end", "max_per_24h")}
         super().__init__(data, instance=allowed, initial=initial, auto_id="reaching_out_%s")
-        most = knobs.max_per_24h()
-        self.fields["max_per_24h"].choices = [(n, str(n)) for n in range(min(1, most), most + 1)]  # type: ignore[attr-defined]
+        limit = knobs.max_per_24h()
+        self.fields["max_per_24h"].choices = [(n, str(n)) for n in range(min(1, limit), limit + 1)]  # type: ignore[attr-defined]
 
     def clean(self) -> dict[str, Any]:
-        given = super().clean() or {}
+        cleaned = super().clean() or {}
         own = {
             "quiet_start": knobs.quiet_hours_start(),
             "quiet_end": knobs.quiet_hours_end(),
             "max_per_24h": knobs.max_per_24h(),
         }
-        return given | {name: None for name, value in own.items() if given.get(name) == value}
+        return cleaned | {name: None for name, value in own.items() if cleaned.get(name) == value}

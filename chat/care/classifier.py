@@ -148,12 +148,12 @@ def scores(texts: Sequence[str], *, is_read_through: bool = False) -> list[float
     keys = [
         hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16, person=person).digest() for text in texts
     ]
-    known = {key: score for key in keys if (score := _recent_scores.get(key)) is not None}
-    unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
+    cached = {key: score for key in keys if (score := _recent_scores.get(key)) is not None}
+    unknown = {key: text for key, text in zip(keys, texts, strict=True) if key not in cached}
     new = dict(zip(unknown, _score(list(unknown.values()), is_read_through), strict=True))
     _recent_scores.update(new)
-    known |= new
-    return [known[key] for key in keys]
+    cached |= new
+    return [cached[key] for key in keys]
 
 
 def language_of(plain: str) -> str:

@@ -105,8 +105,8 @@ def recent_crisis_messages(persona: Persona, now: datetime, session_id: int | No
     if persona.care_until is None or persona.care_until <= now:
         return []
     since = now - timedelta(hours=knobs.care_hold_hours())
-    said = Message.objects.filter(persona=persona, created_at__gt=since).shown_to_models()
-    spoken = said.filter(_SHOWS_HELP)
+    recent_messages = Message.objects.filter(persona=persona, created_at__gt=since).shown_to_models()
+    spoken = recent_messages.filter(_SHOWS_HELP)
     return list(spoken.filter(Q(session__off_the_record=False) | Q(session=session_id)))
 
 

@@ -36,12 +36,12 @@ class Unusable(Exception):
     """An operator's file that cannot be shown; the message says why."""
 
 
-def help_for_message(persona_language: str, line: str = "", zone: str = "") -> tuple[str, ...]:
+def help_for_message(persona_language: str, text: str = "", zone: str = "") -> tuple[str, ...]:
     """The texts to show: first in the language of the message, whatever the persona speaks; then in that of the
     operator's locale and of the persona, where they differ. Where the zone tells the country, these only if they are
     the operator's own: numbers of another country help nobody."""
     languages = [settings.LANGUAGE_CODE.split("-")[0].lower(), persona_language]
-    if (written_in := language_of(line)) is not None:
+    if (written_in := language_of(text)) is not None:
         if not any((language == "zh") == (written_in == "zh") for language in languages):
             languages.append(written_in)
         languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
@@ -65,15 +65,15 @@ def help_for_message(persona_language: str, line: str = "", zone: str = "") -> t
     return tuple(texts)
 
 
-def language_of(line: str) -> str | None:
+def language_of(text: str) -> str | None:
     """ "zh" for a line in Chinese, its Pinyin included; "en" for one in Latin letters, in whatever language; None where
     there is nothing to tell by. Of a mixture it is what most of its words are.
 
     >>> language_of("我不想活了"), language_of("wo bu xiang huo le"), language_of("I want to die"), language_of("🔪")
     ('zh', 'zh', 'en', None)
     """
-    words = _WORDS.findall(line.casefold())
-    chinese = len(_HAN.findall(line))
+    words = _WORDS.findall(text.casefold())
+    chinese = len(_HAN.findall(text))
     if not words and not chinese:
         return None
     syllables = sum(len(_SYLLABLE.findall(word)) for word in words if _PINYIN.fullmatch(word))

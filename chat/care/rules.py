@@ -122,7 +122,7 @@ def _read(language: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[Phrase, ...]:
     def either(alternatives: Sequence[str], flags: re.RegexFlag = flags) -> re.Pattern[str] | None:
         return re.compile("|".join(alternatives), flags) if alternatives else None
 
-    told, own = either(file.get("told", ()), re.NOFLAG), either(file.get("own", ()), re.NOFLAG)
+    file_told, own = either(file.get("told", ()), re.NOFLAG), either(file.get("own", ()), re.NOFLAG)
 
     def phrase(entry: dict[str, Any]) -> Phrase:
         not_before = "|".join(entry.get("not_before", ()))
@@ -132,7 +132,7 @@ def _read(language: str, flags: re.RegexFlag = re.NOFLAG) -> tuple[Phrase, ...]:
             words=re.compile("|".join(entry["words"]), flags),
             not_before=re.compile(f"(?:{not_before})$", flags) if not_before else None,
             not_after=either(entry.get("not_after", ())),
-            told=told if is_told else None,
+            told=file_told if is_told else None,
             own=own if is_told else None,
         )
 

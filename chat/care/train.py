@@ -50,8 +50,8 @@ class Data:
     def is_cry(self) -> np.ndarray:
         return np.array([line.is_cry for line in self.lines])
 
-    def where(self, chosen: np.ndarray) -> "Data":
-        rows = np.flatnonzero(chosen)
+    def where(self, mask: np.ndarray) -> "Data":
+        rows = np.flatnonzero(mask)
         return Data([self.lines[int(row)] for row in rows], [self.counts[int(row)] for row in rows], self.vectors[rows])
 
 
@@ -164,8 +164,8 @@ class Unseen:
     def heard(self, threshold: float) -> np.ndarray:
         low, high = self.band
         sure_no, sure_yes = (self.first < low) & ~self.by_rule, self.first > high
-        heard: np.ndarray = sure_yes | ((self.whole > threshold) & ~sure_no)
-        return heard
+        is_cry: np.ndarray = sure_yes | ((self.whole > threshold) & ~sure_no)
+        return is_cry
 
 
 def scores_of_unseen_writers(
@@ -190,17 +190,19 @@ def report(data: Data, unseen: Unseen, language: str) -> None:
     say(f"== {language}: {len(data.lines)} lines, {passed.mean():.0%} passed through the model")
     writers = np.array([line.writer for line in data.lines])
     kinds = np.array([line.kind for line in data.lines])
-    heard = unseen.heard(unseen.threshold_at(FALSE_ALARMS[language]))
+    is_heard = unseen.heard(unseen.threshold_at(FALSE_ALARMS[language]))
     for label, rows in (("cries", unseen.is_cry), ("harmless", ~unseen.is_cry)):
-        say(f"{label}: {heard[rows].mean():.1%} heard, {unseen.by_rule[rows].mean():.1%} by the rules alone")
+        say(f"{label}: {is_heard[rows].mean():.1%} heard, {unseen.by_rule[rows].mean():.1%} by the rules alone")
         for group in (writers, kinds):
             for name in sorted(set(group[rows])):
                 of = rows & (group == name)
-                say(f"    {name}: {heard[of].mean():.1%} of {of.sum()}, by the rules {unseen.by_rule[of].mean():.1%}")
+                say(
+                    f"    {name}: {is_heard[of].mean():.1%} of {of.sum()}, by the rules {unseen.by_rule[of].mean():.1%}"
+                )
     for rate in (0.01, 0.02, 0.025, 0.03, 0.035, 0.04, 0.05, 0.07, 0.10):
-        heard = unseen.heard(unseen.threshold_at(rate))[unseen.is_even]
+        is_heard = unseen.heard(unseen.threshold_at(rate))[unseen.is_even]
         is_cry = unseen.is_cry[unseen.is_even]
-        say(f"curve: {heard[is_cry].mean():.1%} of cries at {heard[~is_cry].mean():.1%} of harmless lines")
+        say(f"curve: {is_heard[is_cry].mean():.1%} of cries at {is_heard[~is_cry].mean():.1%} of harmless lines")
 
 
 if __name__ == "__main__":

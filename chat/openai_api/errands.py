@@ -49,17 +49,17 @@ def is_marked(headers: Mapping[str, str]) -> bool:
     return bool(headers.get(HEADER, "").strip())
 
 
-def is_known(line: str) -> bool:
+def is_known(text: str) -> bool:
     """
     >>> is_known("### Task:\\nGenerate a concise title."), is_known("My task: a title.")
     (True, False)
     """
-    return line.lstrip().startswith(OPENINGS) and not is_around_talk(line)
+    return text.lstrip().startswith(OPENINGS) and not is_around_talk(text)
 
 
-def is_around_talk(line: str) -> bool:
+def is_around_talk(text: str) -> bool:
     """Whether the client has wrapped documents around a user message."""
-    return AROUND_TALK.match(line.lstrip()) is not None
+    return AROUND_TALK.match(text.lstrip()) is not None
 
 
 def is_system_known(text: str) -> bool:
@@ -67,7 +67,7 @@ def is_system_known(text: str) -> bool:
     return text.lstrip().startswith(SYSTEM_OPENINGS)
 
 
-def quotes(line: str, said: str, reply: str) -> bool:
+def quotes(text: str, owner_text: str, reply: str) -> bool:
     """Whether the text contains the beginnings of both a user message and the reply to it.
 
     >>> quotes("user: Hello\\nassistant: Hi Ana, good to see you.", "Hello", "Hi Ana, good to see you.")
@@ -75,8 +75,8 @@ def quotes(line: str, said: str, reply: str) -> bool:
     >>> quotes("Yes. Hello, are you there?", "Hello", "Yes.")
     False
     """
-    asked, answered = _beginning(said), _beginning(reply)
-    return len(answered.encode()) >= LEAST_BYTES and bool(asked) and asked in line and answered in line
+    text_start, answered = _beginning(owner_text), _beginning(reply)
+    return len(answered.encode()) >= LEAST_BYTES and bool(text_start) and text_start in text and answered in text
 
 
 def _beginning(text: str) -> str:

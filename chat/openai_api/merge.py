@@ -62,7 +62,7 @@ MESSAGE = (
 )
 
 
-def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
+def is_merged(text: str, names: Collection[str], *, is_alone: bool) -> bool:
     """Whether a user message contains a client's prompt. `names`: those of persona and owner; `is_alone`: the request
     holds nothing else, neither a system message nor one of the assistant.
 
@@ -71,16 +71,16 @@ def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
     >>> is_merged("You are so kind.\\n\\nMy sister said: thank you!", ["Mira", "Ana"], is_alone=True)
     False
     """
-    if _MARKS.search(line):
+    if _MARKS.search(text):
         return True
     if not is_alone:
         return False
-    first, *others = _PARAGRAPHS.split(line.strip())
-    speakers = {found["name"].casefold() for part in others if (found := _SPEAKER.match(part))}
-    known = {*(name.casefold() for name in names if name), *PROGRAMS}
-    if not _INSTRUCTION.match(line):
-        return len(first) >= LEAST_DESCRIPTION and len(speakers & known) > 1
-    if speakers & known or len(speakers) > 1:
+    first, *others = _PARAGRAPHS.split(text.strip())
+    speakers = {speaker["name"].casefold() for part in others if (speaker := _SPEAKER.match(part))}
+    known_names = {*(name.casefold() for name in names if name), *PROGRAMS}
+    if not _INSTRUCTION.match(text):
+        return len(first) >= LEAST_DESCRIPTION and len(speakers & known_names) > 1
+    if speakers & known_names or len(speakers) > 1:
         return True
     # "You are Mira, …" or "You are a helpful assistant": nobody says that to Mira.
     somebody = "|".join([_AN_ASSISTANT, *(re.escape(name) for name in names if name)])
@@ -88,7 +88,7 @@ def is_merged(line: str, names: Collection[str], *, is_alone: bool) -> bool:
     return bool(others) and says_who_to_be is not None
 
 
-def refuse_merged(lines: Collection[str], names: Collection[str], *, is_alone: bool) -> None:
+def refuse_merged(texts: Collection[str], names: Collection[str], *, is_alone: bool) -> None:
     """Raises CompletionRefused, saying what to change in the client."""
-    if any(is_merged(line, names, is_alone=is_alone and len(lines) == 1) for line in lines):
+    if any(is_merged(text, names, is_alone=is_alone and len(texts) == 1) for text in texts):
         raise CompletionRefused(400, "merged_prompt", MESSAGE, param="messages", final=True)

@@ -23,8 +23,8 @@ def persona_called(user: User, name: str) -> Persona | None:
     personas = list(Persona.objects.owned_by(user).select_related("owner").order_by("id"))
     by_external_id = {persona.external_id: persona for persona in personas if persona.external_id}
     by_uuid = {str(persona.uuid): persona for persona in personas}
-    named = [persona for persona in personas if persona.name == name]
-    by_name = named[0] if len(named) == 1 else None
+    same_named = [persona for persona in personas if persona.name == name]
+    by_name = same_named[0] if len(same_named) == 1 else None
     return by_external_id.get(name) or _slugs(personas).get(name) or by_uuid.get(name.lower()) or by_name
 
 
@@ -42,12 +42,12 @@ def as_model(name: str, persona: Persona) -> dict[str, Any]:
 def _slugs(personas: Sequence[Persona]) -> dict[str, Persona]:
     """Each persona by a slug of its name that no other persona and no archive id has; the oldest gets it without a
     number."""
-    taken = {persona.external_id for persona in personas}
-    found: dict[str, Persona] = {}
+    taken_ids = {persona.external_id for persona in personas}
+    personas_by_slug: dict[str, Persona] = {}
     for persona in personas:
         slug = slugify(persona.name, allow_unicode=True) or "persona"
         names = chain([slug], (f"{slug}-{number}" for number in count(2)))
-        name = next(each for each in names if each not in taken)
-        taken.add(name)
-        found[name] = persona
-    return found
+        name = next(candidate for candidate in names if candidate not in taken_ids)
+        taken_ids.add(name)
+        personas_by_slug[name] = persona
+    return personas_by_slug

@@ -29,92 +29,96 @@ class ReceivedTurn:
     beside: str
 
 
-def receive(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> ReceivedTurn:
+def receive(persona: Persona, completion: CompletionRequest, key: str, now: datetime) -> ReceivedTurn:
     """The turn that answers the request: a new one, or that of the same request before, retried if it failed. `key` is
     the client's Idempotency-Key, or "". Raises CompletionRefused."""
-    speak_of_crisis(asked.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
+    speak_of_crisis(completion.lines)  # here, where nobody waits for it: what was heard lately is not heard anew
     with transaction.atomic():  # it takes the write lock: the same request sent twice at once is told here
-        said = _messages_of_repeat(persona, asked, key, now)
-        if not said:
-            said = [] if key else _unanswered(persona, asked, now)
-            for number, line in enumerate(asked.lines[len(said) :], start=len(said)):
+        stored_messages = _messages_of_repeat(persona, completion, key, now)
+        if not stored_messages:
+            stored_messages = [] if key else _unanswered(persona, completion, now)
+            for number, message_text in enumerate(completion.lines[len(stored_messages) :], start=len(stored_messages)):
                 client_id = _client_id(persona, key, number)
-                said.append(messages.receive_message(persona, line, client_id, CHANNEL, now).message)
-        turn = said[-1].turn
+                stored_messages.append(messages.receive_message(persona, message_text, client_id, CHANNEL, now).message)
+        turn = stored_messages[-1].turn
         if turn is None:
             raise CompletionRefused(400, "idempotency_key_spent", "What this key was used for is gone.", final=True)
         if turn.status == Turn.Status.FAILED:
             turns.retry(persona, turn.uuid)
         # What a page shows beside these messages: that the persona is an AI, and help after a crisis message. As a
         # quotation, to tell it from the persona's words.
-        events = [messages.as_event(message) for message in said]
+        events = [messages.as_event(message) for message in stored_messages]
         texts = [text for event in events for text in event.get("care", {}).get("texts", [])]
         if any(event.get("ai_notice") for event in events):
             with translation.override("zh-hans" if persona.language == "zh" else "en"):
                 notice = _("%(name)s is an AI, a computer program. It has no feelings of its own.")
                 texts.insert(0, notice % {"name": persona.name})
-        quoted = ["\n".join(f"> {line}".rstrip() for line in text.splitlines()) for text in dict.fromkeys(texts)]
+        quoted = [
+            "\n".join(f"> {quoted_line}".rstrip() for quoted_line in text.splitlines()) for text in dict.fromkeys(texts)
+        ]
         return ReceivedTurn(turn, "".join(f"{text}\n\n" for text in quoted))
 
 
-def _unanswered(persona: Persona, asked: CompletionRequest, now: datetime) -> list[Message]:
+def _unanswered(persona: Persona, completion: CompletionRequest, now: datetime) -> list[Message]:
     """Stored messages that the request repeats at its beginning, because the reply to them failed or the client left
     before it came."""
     there: list[Message] = []
     for turn in _recent_turns(persona, now):
-        said = _messages_of(turn)
-        if _is_heard(said, asked):
+        messages = _messages_of(turn)
+        if _is_heard(messages, completion):
             break
-        there = _of_the_user(said) + there
-    told = [message.content for message in there]
-    most = min(len(told), len(asked.lines))
-    count = next((count for count in range(most, 0, -1) if tuple(told[-count:]) == asked.lines[:count]), 0)
+        there = _of_the_user(messages) + there
+    contents = [message.content for message in there]
+    limit = min(len(contents), len(completion.lines))
+    count = next((count for count in range(limit, 0, -1) if tuple(contents[-count:]) == completion.lines[:count]), 0)
     return there[len(there) - count :]
 
 
-def _messages_of_repeat(persona: Persona, asked: CompletionRequest, key: str, now: datetime) -> list[Message]:
+def _messages_of_repeat(persona: Persona, completion: CompletionRequest, key: str, now: datetime) -> list[Message]:
     """The messages of this very request, if it was made before."""
     if key:
-        ids = [_client_id(persona, key, number) for number in range(len(asked.lines) + 1)]
-        stored = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
-        said = list(stored.select_related("turn", "session", "persona"))
-        if said and tuple(message.content for message in said) != asked.lines:
+        ids = [_client_id(persona, key, number) for number in range(len(completion.lines) + 1)]
+        stored_rows = Message.objects.filter(persona=persona, client_id__in=ids).order_by("id")
+        stored_messages = list(stored_rows.select_related("turn", "session", "persona"))
+        if stored_messages and tuple(message.content for message in stored_messages) != completion.lines:
             message = "This Idempotency-Key was used for something else."
             raise CompletionRefused(400, "idempotency_key_reused", message, final=True)
-        return said
+        return stored_messages
     # Clients ask again when a connection breaks, most of them without a key. It is the same request if the messages are
     # those of a turn that waits, has failed, or ended a moment ago, and the client does not know the reply yet.
     # Everything before the last reply it knows is history, even the same words.
     for turn in _recent_turns(persona, now):
-        said = _messages_of(turn)
-        if _is_heard(said, asked):
+        stored_messages = _messages_of(turn)
+        if _is_heard(stored_messages, completion):
             break
-        if run := _run_of(asked.lines, said):
+        if run := _run_of(completion.lines, stored_messages):
             return run
     # Clients let a person ask for another answer, however late: their history ends just before the newest turn, and its
     # messages come again. The persona's first answer stays.
     turns = list(persona.turns.filter(session__channel=CHANNEL, original=None).order_by("-id")[:2])
-    if len(turns) < 2 or not asked.heard.strip():
+    if len(turns) < 2 or not completion.heard.strip():
         return []
     newest, before = (_messages_of(turn) for turn in turns)
-    run = _run_of(asked.lines, newest)
-    return run if _is_heard(before, asked) and not _is_heard(newest, asked) else []
+    run = _run_of(completion.lines, newest)
+    return run if _is_heard(before, completion) and not _is_heard(newest, completion) else []
 
 
-def quotes_the_session(persona: Persona, asked: CompletionRequest, now: datetime) -> bool:
+def quotes_the_session(persona: Persona, completion: CompletionRequest, now: datetime) -> bool:
     """Whether a request without history quotes the last messages: no person does."""
-    if asked.heard:
+    if completion.heard:
         return False
-    talks = ({message.role: message.content for message in _messages_of(turn)} for turn in _recent_turns(persona, now))
+    exchanges = (
+        {message.role: message.content for message in _messages_of(turn)} for turn in _recent_turns(persona, now)
+    )
     return any(
-        errands.quotes(line, talk.get(Message.Role.USER, ""), talk.get(Message.Role.PERSONA, ""))
-        for talk in talks
-        for line in asked.lines
+        errands.quotes(text, exchange.get(Message.Role.USER, ""), exchange.get(Message.Role.PERSONA, ""))
+        for exchange in exchanges
+        for text in completion.lines
     )
 
 
-def _of_the_user(said: list[Message]) -> list[Message]:
-    return [message for message in said if message.role == Message.Role.USER]
+def _of_the_user(messages: list[Message]) -> list[Message]:
+    return [message for message in messages if message.role == Message.Role.USER]
 
 
 def _messages_of(turn: Turn) -> list[Message]:
@@ -129,20 +133,20 @@ def _recent_turns(persona: Persona, now: datetime) -> Sequence[Turn]:
     return list(persona.turns.filter(recent, session__channel=CHANNEL, original=None).order_by("-id")[:10])
 
 
-def _run_of(lines: tuple[str, ...], of_both: list[Message]) -> list[Message]:
+def _run_of(texts: tuple[str, ...], of_both: list[Message]) -> list[Message]:
     """The consecutive user messages with exactly these texts; another request may share their turn."""
-    said = _of_the_user(of_both)
-    for start in range(len(said) - len(lines) + 1):
-        run = said[start : start + len(lines)]
-        if tuple(message.content for message in run) == lines:
+    owner_messages = _of_the_user(of_both)
+    for start in range(len(owner_messages) - len(texts) + 1):
+        run = owner_messages[start : start + len(texts)]
+        if tuple(message.content for message in run) == texts:
             return run
     return []
 
 
-def _is_heard(said: list[Message], asked: CompletionRequest) -> bool:
+def _is_heard(completion: list[Message], messages: CompletionRequest) -> bool:
     """Whether the client has the reply. Text shown beside the message may precede it."""
-    replies = [message.content.strip() for message in said if message.role == Message.Role.PERSONA]
-    return any(asked.heard.strip().endswith(reply) for reply in replies)
+    replies = [message.content.strip() for message in completion if message.role == Message.Role.PERSONA]
+    return any(messages.heard.strip().endswith(reply) for reply in replies)
 
 
 def _client_id(persona: Persona, key: str, number: int) -> UUID | None:

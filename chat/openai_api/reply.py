@@ -106,7 +106,7 @@ async def _reply_pieces(
     """The reply of a turn to its end; None after each interval without text. Raises CompletionRefused, also after too
     long a wait."""
     clock = asyncio.get_running_loop().time
-    said, heard, deadline = "", "", clock() + knobs.longest_wait_seconds()
+    text, has_reply, deadline = "", "", clock() + knobs.longest_wait_seconds()
     if turn.status in ENDED:
         replies = turn.messages.filter(role=Message.Role.PERSONA).values_list("content", flat=True)
         yield await in_thread(replies.first) or ""
@@ -121,13 +121,13 @@ async def _reply_pieces(
         elif frame.data.get("turn_id") == str(turn.uuid):
             if frame.event == "chat.turn.failed":
                 raise of_turn(frame.data["code"], frame.data["message"])
-            heard = _text_after(frame, heard)
+            has_reply = _text_after(frame, has_reply)
             # Whether both are the beginning of one text.
-            if said and (frame.data.get("withdrawn") or not (heard.startswith(said) or said.startswith(heard))):
-                said = ""
+            if text and (frame.data.get("withdrawn") or not (has_reply.startswith(text) or text.startswith(has_reply))):
+                text = ""
                 yield Withdrawn()
-            if piece := heard[len(said) :]:
-                said += piece
+            if piece := has_reply[len(text) :]:
+                text += piece
                 yield piece
             if frame.event == "chat.message.done":
                 turn.is_cut = bool(frame.data.get("cut"))

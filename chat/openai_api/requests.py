@@ -74,27 +74,27 @@ def parse_request(body: bytes) -> CompletionRequest:
     """Parse `body`. Raises CompletionRefused."""
     parsed = _parse_body(body)
     _refuse_unsupported(parsed)
-    last = max((at for at, said in enumerate(parsed.messages) if said.role == "assistant"), default=-1)
+    last = max((at for at, message in enumerate(parsed.messages) if message.role == "assistant"), default=-1)
     # All texts of a client that asks in its own name and not for a person.
     users = [message.text() for message in parsed.messages if message.role == "user"]
     by_system = any(errands.is_system_known(m.text()) for m in parsed.messages if m.role == "system")
     is_errand = by_system or (users and all(map(errands.is_known, users)))
     errand = "\n\n".join(message.text() for message in parsed.messages) if is_errand else ""
-    lines = _new_lines(parsed.messages[last + 1 :])
+    texts = _new_lines(parsed.messages[last + 1 :])
     if not errand:
-        if not lines:
+        if not texts:
             raise CompletionRefused(
                 400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages"
             )
-        if len(lines) > MOST_LINES:
-            message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(lines)}."
+        if len(texts) > MOST_LINES:
+            message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(texts)}."
             raise CompletionRefused(400, "too_many_lines", message, param="messages")
-        if (longest := max(map(len, lines))) > MAX_CHARACTERS:
+        if (longest := max(map(len, texts))) > MAX_CHARACTERS:
             message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."
             raise CompletionRefused(400, "string_above_max_length", message, param="messages")
-        if any(map(errands.is_known, lines)):
+        if any(map(errands.is_known, texts)):
             raise not_talk()
-        if any(map(errands.is_around_talk, lines)):
+        if any(map(errands.is_around_talk, texts)):
             message = (
                 "This message wraps documents or search results around what was said, and a persona is told words only."
                 " Send it without files, knowledge and web search."
@@ -102,7 +102,7 @@ def parse_request(body: bytes) -> CompletionRequest:
             raise CompletionRefused(400, "unsupported_content", message, param="messages")
     return CompletionRequest(
         model=parsed.model,
-        lines=lines,
+        lines=texts,
         heard=parsed.messages[last].text() if last >= 0 else "",
         stream=bool(parsed.stream),
         include_usage=bool(parsed.stream_options and parsed.stream_options.include_usage),
@@ -117,8 +117,8 @@ def _parse_body(body: bytes) -> Body:
         return Body.model_validate(without_nul(json.loads(storable(text))))
     except ValidationError as error:
         # The place of the first fault in the client's terms, without the alternatives that pydantic tried there.
-        found = [str(part) for part in error.errors()[0]["loc"]]
-        where = ".".join(part for part in found if part != "str" and not part.startswith("list["))
+        error_path = [str(part) for part in error.errors()[0]["loc"]]
+        where = ".".join(part for part in error_path if part != "str" and not part.startswith("list["))
         raise CompletionRefused(
             400, "invalid_type", f"Missing or wrong in this request: {where}.", param=where
         ) from error
@@ -144,10 +144,10 @@ def _refuse_unsupported(body: Body) -> None:
 
 def _new_lines(messages: list[RequestMessage]) -> tuple[str, ...]:
     """The user messages after the last assistant message."""
-    if any(said.role in ("tool", "function") for said in messages):
+    if any(message.role in ("tool", "function") for message in messages):
         raise CompletionRefused(400, "unsupported_value", "A persona uses no tools.", param="messages")
-    new = [said for said in messages if said.role == "user"]
-    if other := [part for said in new for part in said.other_parts()]:
+    new = [message for message in messages if message.role == "user"]
+    if other := [part for message in new for part in message.other_parts()]:
         message = f"A persona can be told words only; this message holds {', '.join(sorted(set(other)))}."
         raise CompletionRefused(400, "unsupported_content", message, param="messages")
-    return tuple(said.text() for said in new if said.text())
+    return tuple(message.text() for message in new if message.text())

@@ -43,10 +43,10 @@ LONGEST_KEY = 255
 def models(request: HttpRequest) -> JsonResponse:
     """The caller's personas."""
     try:
-        listed = names.models_of(_caller(request, "GET"))
+        models = names.models_of(_caller(request, "GET"))
     except CompletionRefused as error:
         return error.answer()
-    return JsonResponse({"object": "list", "data": [names.as_model(*each) for each in listed.items()]})
+    return JsonResponse({"object": "list", "data": [names.as_model(*model) for model in models.items()]})
 
 
 @csrf_exempt
@@ -198,5 +198,5 @@ def _head(reply: AnyReply, kind: str) -> dict[str, Any]:
     }
 
 
-def _event(told: dict[str, Any]) -> str:
-    return f"data: {json.dumps(told, ensure_ascii=False)}\n\n"
+def _event(data: dict[str, Any]) -> str:
+    return f"data: {json.dumps(data, ensure_ascii=False)}\n\n"

@@ -88,14 +88,14 @@ def messages_of_this_conversation(window: Sequence[Message], turn: Turn, at: dat
     """Of the messages before a turn (oldest first) those that belong with what was said `at`: of the same session, or
     written shortly before. A session that was left open while the server was down ends at its pause."""
     shortly_before = at - timedelta(minutes=knobs.query_minutes())
-    kept: list[Message] = []
+    messages_in_window: list[Message] = []
     next_at = at
     for message in reversed(window):
         goes_on = message.session_id == turn.session_id and next_at - message.created_at <= LONGEST_PAUSE
         if goes_on or message.created_at >= shortly_before:
-            kept.append(message)
+            messages_in_window.append(message)
             next_at = message.created_at
-    return kept[::-1]
+    return messages_in_window[::-1]
 
 
 def window_before(turn: Turn) -> list[Message]:
@@ -220,10 +220,10 @@ def find_addressees(sessions: Iterable[tuple[int, str]]) -> dict[int, tuple[str,
     names: dict[int, list[str]] = {}
     for session, speaker, _first, withheld, is_for_others in rows:
         if is_for_others:
-            known = names.setdefault(session, [])
+            session_names = names.setdefault(session, [])
             if speaker and speaker != UNKNOWN and not withheld:
-                known.append(speaker)
-    return {session: tuple(known) for session, known in names.items()}
+                session_names.append(speaker)
+    return {session: tuple(session_names) for session, session_names in names.items()}
 
 
 def addressees_of(messages: Iterable[Message]) -> dict[int, tuple[str, ...]]:
@@ -242,8 +242,8 @@ def format_addressees(names: Sequence[str], language: str) -> Neutral:
     >>> format_addressees(["Tom", "Eva", "Jo"], "en"), format_addressees(["Tom"], "zh"), format_addressees([], "en")
     (' (to Tom, Eva, …)', '（对Tom说）', ' (to somebody else)')
     """
-    shown: list[str] = [one_line(name) for name in names[:NAMED_LIMIT]] or [NOBODY_NAMED[language]]
+    shown_names: list[str] = [one_line(name) for name in names[:NAMED_LIMIT]] or [NOBODY_NAMED[language]]
     more = len(names) > NAMED_LIMIT
     if language == "zh":
-        return Neutral(f"（对{'、'.join(shown)}{'…' if more else ''}说）")
-    return Neutral(f" (to {', '.join([*shown, *(['…'] if more else [])])})")
+        return Neutral(f"（对{'、'.join(shown_names)}{'…' if more else ''}说）")
+    return Neutral(f" (to {', '.join([*shown_names, *(['…'] if more else [])])})")

@@ -68,19 +68,19 @@ def question_address(address: str) -> str:
 def leave(request: HttpRequest) -> HttpResponse:
     """The question, with the address, and a link for whoever wants to go."""
     try:
-        found = destination(_signer.unsign(request.GET.get("to", "")))
+        target = destination(_signer.unsign(request.GET.get("to", "")))
     except signing.BadSignature as error:
         raise Http404 from error
-    if found is None:
+    if target is None:
         raise Http404
-    answer = render(request, "chat/leave.html", {"destination": found})
+    answer = render(request, "chat/leave.html", {"destination": target})
     answer.headers["Referrer-Policy"] = "no-referrer"
     return answer
 
 
-def _recode(label: str, written: str, read: str) -> str:
+def _recode(label: str, literal: str, read: str) -> str:
     """A label of a host, in letters for its Punycode or the other way; as it is where there is no such form."""
     try:
-        return label.encode(written).decode(read)
+        return label.encode(literal).decode(read)
     except UnicodeError:
         return label

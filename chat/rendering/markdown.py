@@ -106,12 +106,12 @@ def _with_bare_links(tokens: Sequence[Token]) -> Iterator[Token]:
             yield token
             continue
         at = 0
-        for found in _BARE_ADDRESS.finditer(token.content):
-            yield Token("text", "", 0, content=token.content[at : found.start()])
-            yield Token("link_open", "a", 1, attrs={"href": found[0]})
-            yield Token("text", "", 0, content=found[0])
+        for address in _BARE_ADDRESS.finditer(token.content):
+            yield Token("text", "", 0, content=token.content[at : address.start()])
+            yield Token("link_open", "a", 1, attrs={"href": address[0]})
+            yield Token("text", "", 0, content=address[0])
             yield Token("link_close", "a", -1)
-            at = found.end()
+            at = address.end()
         yield Token("text", "", 0, content=token.content[at:])
 
 
@@ -135,10 +135,10 @@ def _make_harmless(tokens: Sequence[Token]) -> Iterator[Token]:
             # In the place of a picture stands what it shows, as its writer says, and where it is.
             shown_before[:] = [True] * len(shown_before)
             source = str(token.attrs.get("src", ""))
-            question, shown = question_address(source), escape(_shorten_address(source))
+            question, label = question_address(source), escape(_shorten_address(source))
             left_out = _("picture not shown")
             if question:
-                left_out += f": {shown}" if links else f': <a href="{escape(question)}">{shown}</a>'
+                left_out += f": {label}" if links else f': <a href="{escape(question)}">{label}</a>'
             yield _markup(f"{escape(token.content)} <em>({left_out})</em>".strip())
         else:
             if is_visible(token.content):

@@ -68,9 +68,9 @@ def close_idle(now: datetime, persona: Persona | None = None) -> int:
     waits: an answer to her first word, on the next day too, is to be read together with it."""
     rested = Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight()
     # Those that began with a first word of hers to which nobody has said anything yet.
-    said = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER)
+    owner_messages = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER)
     return _close_all(
-        rested.exclude(pk__in=Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(said))),
+        rested.exclude(pk__in=Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(owner_messages))),
         Session.CloseReason.IDLE,
         now,
         persona,

@@ -247,7 +247,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     await in_thread(first_word.greet, self.persona, timezone.now())
                     self.may_greet = False
                 embedding.soon(frame.content)  # while it is stored; the turn will ask for it
-                stored = await in_thread(
+                stored_message = await in_thread(
                     messages.receive_message,
                     self.persona,
                     frame.content,
@@ -257,8 +257,8 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     unrecorded=frame.off_the_record,
                     replaces=frame.replaces,
                 )
-                if stored.repeated:
-                    data = await in_thread(messages.as_event, stored.message)
+                if stored_message.repeated:
+                    data = await in_thread(messages.as_event, stored_message.message)
                     await self._say("chat.message.user_appended", **data)
                 runner.get_runner().nudge(self.persona.pk)
             case Stop(turn_id=turn_id):

@@ -53,12 +53,12 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
     if request.method != "GET":
         return problems.not_allowed(["GET"])
     try:
-        login, found = await in_thread(_admitted, request, persona)
+        login, matching_personas = await in_thread(_admitted, request, persona)
         # Where the caller stands. A browser that comes back by itself says so in a header, whatever its address says.
         after = request.headers.get("Last-Event-ID") or request.GET.get("after")
         if after is not None and (not re.fullmatch("[0-9]{1,19}", after) or int(after) > LARGEST_ID):
             raise ApiError(422, "invalid", "The id of an event is a whole number.")
-        texts = _texts(found, login, None if after is None else int(after))
+        texts = _texts(matching_personas, login, None if after is None else int(after))
         try:
             first = await anext(texts)
         except NoneFree as error:
@@ -76,8 +76,8 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
         login = login_of(request, timezone.now())
         if login is None:
             raise bearer.WrongToken
-        found = Persona.objects.filter(owner_id=login.user_id).select_related("owner")
-        return login, get_object_or_404(found, uuid=persona)
+        personas = Persona.objects.filter(owner_id=login.user_id).select_related("owner")
+        return login, get_object_or_404(personas, uuid=persona)
     except bearer.WrongToken as error:
         raise ApiError(401, "not_signed_in", "Sign in first.") from error
     except bearer.LockedOut as error:
@@ -119,9 +119,9 @@ def as_text(frame: Frame, after: int | None) -> str:
     mark = frame.id
     if frame.event == "chat.connection.ready" and after is None:
         mark = frame.data["last_event_id"]
-    told = json.dumps(frame.as_json(), ensure_ascii=False).encode("utf-8", "replace").decode()
-    named = [f"event: {frame.event}", *([] if mark is None else [f"id: {mark}"]), f"data: {told}"]
-    return "\n".join(named) + "\n\n"
+    data_json = json.dumps(frame.as_json(), ensure_ascii=False).encode("utf-8", "replace").decode()
+    lines_out = [f"event: {frame.event}", *([] if mark is None else [f"id: {mark}"]), f"data: {data_json}"]
+    return "\n".join(lines_out) + "\n\n"
 
 
 async def _prepend(first: str, texts: AsyncGenerator[str, None]) -> AsyncGenerator[str, None]:

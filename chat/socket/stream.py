@@ -86,18 +86,18 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
             data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
             yield Frame("error", data, timezone.now(), newest)
             after = None
-        seen = Seen(newest if after is None else after)
-        async for frame in _replay_missed(persona, seen, newest):
+        seen_frames = Seen(newest if after is None else after)
+        async for frame in _replay_missed(persona, seen_frames, newest):
             yield frame
         while True:
             frame = await subscription.take()
             if subscription.overflowed:
                 subscription.overflowed = False
-                async for missed in _replay_missed(persona, seen, None):
+                async for missed in _replay_missed(persona, seen_frames, None):
                     yield missed
                 # It may have been among those that were dropped.
                 yield Frame(access_revocation.CHANGED, {}, timezone.now())
-            if seen.is_new(frame):
+            if seen_frames.is_new(frame):
                 yield frame
     finally:
         events.get_hub().unsubscribe(subscription)
@@ -115,9 +115,9 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
                 beat = clock() + seconds
                 yield None
             if waiting.done():
-                taken, waiting = waiting, None
+                batch, waiting = waiting, None
                 try:
-                    item = taken.result()
+                    item = batch.result()
                 except StopAsyncIteration:
                     return
                 yield item
@@ -128,19 +128,19 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
                 await waiting
 
 
-async def _replay_missed(persona: Persona, seen: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
+async def _replay_missed(persona: Persona, seen_frames: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
     """The durable frames after what was seen, up to an id or to the last; then the reply that is being written."""
-    while until is None or seen.last_id < until:
-        rows = await in_thread(events.after, seen.last_id, persona.uuid)
+    while until is None or seen_frames.last_id < until:
+        rows = await in_thread(events.after, seen_frames.last_id, persona.uuid)
         frames = [frame for _stream, frame in rows if until is None or (frame.id or 0) <= until]
         for frame in frames:
-            seen.note(frame)
+            seen_frames.note(frame)
             yield frame
         if not frames:
             break
     snapshot = runner.get_runner().snapshot(persona.uuid)
     if snapshot is not None:
-        seen.note_snapshot(snapshot)
+        seen_frames.note_snapshot(snapshot)
         yield Frame("chat.turn.snapshot", snapshot, timezone.now())
 
 

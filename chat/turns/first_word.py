@@ -54,11 +54,11 @@ def greet(persona: Persona, now: datetime) -> bool:
     """Store the persona's own greeting, which an empty page shows, as the first thing that was said; False where it has
     none, or something was said before. What the owner answers to it is then understood."""
     # Read anew: a greeting may be written or forgotten while a page is open.
-    stored = Persona.objects.filter(pk=persona.pk).exclude(greeting="")
-    if not stored.exists():
+    with_greeting = Persona.objects.filter(pk=persona.pk).exclude(greeting="")
+    if not with_greeting.exists():
         return False
     with transaction.atomic():
-        greeting = stored.values_list("greeting", flat=True).first()
+        greeting = with_greeting.values_list("greeting", flat=True).first()
         if not greeting or persona.messages.exists():
             return False
         try:

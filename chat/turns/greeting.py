@@ -58,9 +58,9 @@ def manner_of(style: str) -> str:
     >>> manner_of("Never formal. Short and warm."), manner_of("不要太正式，俏皮一点。"), manner_of("Like a pirate.")
     ('brief', 'playful', '')
     """
-    for found in _MANNER.finditer(style):
-        if not _NOT.search(style, max(0, found.start() - 24), found.start()):
-            return str(found.lastgroup)
+    for match in _MANNER.finditer(style):
+        if not _NOT.search(style, max(0, match.start() - 24), match.start()):
+            return str(match.lastgroup)
     return ""
 
 
@@ -157,8 +157,8 @@ def fit(text: str, language: str) -> str:
 
 def _failure_key(request: llm.Request) -> str:
     """Where a failure is remembered: of this model with these words, which a changed name or style renews."""
-    asked = (request.persona_uuid, endpoint_of(chosen_provider(), request.tier), request.system, request.user)
-    return f"chat.greeting.{sha256(repr(asked).encode()).hexdigest()}"
+    failed_request = (request.persona_uuid, endpoint_of(chosen_provider(), request.tier), request.system, request.user)
+    return f"chat.greeting.{sha256(repr(failed_request).encode()).hexdigest()}"
 
 
 async def _ask(request: llm.Request) -> str:

@@ -131,11 +131,11 @@ class Runner:
                 loop = asyncio.get_running_loop()
                 while (wait := self._last_line[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
                     await asyncio.sleep(wait)
-                seen = self._last_line[persona_id]
+                seen_at = self._last_line[persona_id]
                 turn = await in_thread(_claim, persona_id)
                 if turn is not None:
                     await self._run(turn)
-                elif seen == self._last_line.get(persona_id):
+                elif seen_at == self._last_line.get(persona_id):
                     return
         finally:
             self._serving.pop(persona_id, None)
@@ -277,9 +277,9 @@ class Runner:
             try:
                 now = timezone.now()
                 if code or not (live.text or live.stopped):
-                    stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
+                    is_stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
                 else:
-                    stored = await in_thread(
+                    is_stored = await in_thread(
                         turns.finish,
                         live.turn,
                         live.text,
@@ -289,7 +289,7 @@ class Runner:
                         xray=xray,
                         now=now,
                     )
-                if not stored:
+                if not is_stored:
                     logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
                 break
             except Exception as error:  # noqa: BLE001  (the edge of a job: a reply that was seen must be kept)

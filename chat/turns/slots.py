@@ -18,9 +18,9 @@ class Slots:
         self._queues: defaultdict[int, deque[asyncio.Future[None]]] = defaultdict(deque)
 
     @contextmanager
-    def one(self, owner_id: int, most: int) -> Iterator[None]:
+    def one(self, owner_id: int, limit: int) -> Iterator[None]:
         """One of `most` slots for as long as the block runs. Raises NoneFree."""
-        if self._taken[owner_id] >= most:
+        if self._taken[owner_id] >= limit:
             raise NoneFree
         self._taken[owner_id] += 1
         try:
@@ -30,11 +30,11 @@ class Slots:
 
     @asynccontextmanager
     async def one_in_turn(
-        self, owner_id: int, most: int, *, queue_limit: int, patience_seconds: float
+        self, owner_id: int, limit: int, *, queue_limit: int, patience_seconds: float
     ) -> AsyncIterator[None]:
         """One of `most` slots; where none is free, the next one, first come first served. Raises NoneFree where
         `queue_limit` wait already, or none becomes free within `patience_seconds`."""
-        if self._taken[owner_id] < most:
+        if self._taken[owner_id] < limit:
             self._taken[owner_id] += 1
         else:
             # Until a slot is handed over to us.

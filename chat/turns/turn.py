@@ -137,8 +137,8 @@ def retry(persona: Persona, turn_uuid: UUID) -> bool:
     such turn of this persona."""
     turns = Turn.objects.filter(persona=persona, uuid=turn_uuid, status__in=[Turn.Status.FAILED, Turn.Status.STOPPED])
     unanswered = ~Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.PERSONA))
-    asked = Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER, withheld=False))
-    return bool(turns.filter(unanswered, asked).update(status=Turn.Status.COLLECTING, error=""))
+    owner_messages = Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER, withheld=False))
+    return bool(turns.filter(unanswered, owner_messages).update(status=Turn.Status.COLLECTING, error=""))
 
 
 def ask_again(persona: Persona, turn_uuid: UUID) -> Turn:

@@ -84,7 +84,7 @@ def is_repeated(turn: Turn, text: str) -> bool:
     """Whether another answer says what an earlier one says."""
     answers = of_turn(turn).filter(role=Message.Role.PERSONA)
     return turn.original_id is not None and text.strip() in (
-        one.strip() for one in answers.values_list("content", flat=True)
+        answer.strip() for answer in answers.values_list("content", flat=True)
     )
 
 
@@ -100,24 +100,24 @@ def choose(persona: Persona, turn_uuid: UUID) -> None:
             assert current is not None
             if _last_said(persona) not in (standing := _standing(current)):
                 raise VersionRefused("not_last")
-            Message.objects.filter(pk__in=[one.pk for one in aside]).update(withheld=False, replaced_by=None)
+            Message.objects.filter(pk__in=[message.pk for message in aside]).update(withheld=False, replaced_by=None)
             _withhold_for(turn.original or turn, standing, shown=aside, event="chat.turn.chosen")
             return
-        chosen = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).first()
-        if chosen is None or not chosen.withheld:
+        shown_version = Message.objects.filter(turn=turn, role=Message.Role.PERSONA).first()
+        if shown_version is None or not shown_version.withheld:
             return
         standing = list(of_turn(turn).filter(role=Message.Role.PERSONA, withheld=False))
         if not standing:
             raise VersionRefused("withheld")
-        Message.objects.filter(pk=chosen.pk).update(withheld=False)
-        _withhold_for(None, standing, shown=[chosen], event="chat.turn.chosen", turn_id=str(turn.uuid))
+        Message.objects.filter(pk=shown_version.pk).update(withheld=False)
+        _withhold_for(None, standing, shown=[shown_version], event="chat.turn.chosen", turn_id=str(turn.uuid))
 
 
 def _standing(turn: Turn) -> list[Message]:
     """What a turn's version consists of: the owner's last message and the answer that stands."""
     last = turn.messages.filter(role=Message.Role.USER).order_by("-id")[:1]
-    shown = of_turn(turn).filter(withheld=False)
-    return list(shown.filter(Q(pk__in=list(last.values_list("pk", flat=True))) | Q(role=Message.Role.PERSONA)))
+    shown_messages = of_turn(turn).filter(withheld=False)
+    return list(shown_messages.filter(Q(pk__in=list(last.values_list("pk", flat=True))) | Q(role=Message.Role.PERSONA)))
 
 
 def _withhold_for(
@@ -129,11 +129,11 @@ def _withhold_for(
     turn_id: str = "",
 ) -> None:
     """Withhold the messages in favour of a turn, and have memory follow."""
-    Message.objects.filter(pk__in=[one.pk for one in messages]).update(withheld=True, replaced_by=turn)
+    Message.objects.filter(pk__in=[message.pk for message in messages]).update(withheld=True, replaced_by=turn)
     if turn is not None:  # Wordings that were replaced before are behind this one as well, so that each can be chosen.
-        Message.objects.filter(replaced_by__in=[one.turn_id for one in messages]).update(replaced_by=turn)
+        Message.objects.filter(replaced_by__in=[message.turn_id for message in messages]).update(replaced_by=turn)
     persona = messages[0].persona
-    withheld_ids, shown_ids = ([str(one.uuid) for one in group] for group in (messages, shown))
+    withheld_ids, shown_ids = ([str(message.uuid) for message in group] for group in (messages, shown))
     ids = {"message_ids": shown_ids, "withheld_ids": withheld_ids} if shown else {"message_ids": withheld_ids}
     events.publish(persona.uuid, event, turn_id=turn_id or str(turn.uuid if turn else ""), **ids)
     for path in settings.CHAT_VERSIONS:
@@ -149,8 +149,8 @@ def _find(persona: Persona, turn_uuid: UUID) -> Turn:
 
 def _last_said(persona: Persona) -> Message | None:
     """The owner's last message that stands."""
-    said = Message.objects.filter(persona=persona, role=Message.Role.USER, withheld=False, import_uuid=None)
-    return said.select_related("turn", "persona").order_by("-id").first()
+    owner_messages = Message.objects.filter(persona=persona, role=Message.Role.USER, withheld=False, import_uuid=None)
+    return owner_messages.select_related("turn", "persona").order_by("-id").first()
 
 
 def _expect_rest(persona: Persona) -> None:

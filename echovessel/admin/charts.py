@@ -81,7 +81,7 @@ class Chart:
 
 def stacked_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """Stacked columns of the series."""
-    heights = [[one.values[place] or 0 for one in series] for place in range(len(columns))]
+    heights = [[line_series.values[place] or 0 for line_series in series] for place in range(len(columns))]
     peak, step = _round_up(max(map(sum, heights), default=0)), WIDTH / max(1, len(columns))
     width, bars = _number(step * (1 - GAP)), []
     for place, values in enumerate(heights):
@@ -97,8 +97,8 @@ def stacked_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], seri
 
 def line_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series: Sequence[Series]) -> Chart:
     """A line per series, with a dot for each value, since a value without neighbours makes no line."""
-    peak = _round_up(max((value or 0 for one in series for value in one.values), default=0))
-    lines, dots = [], list[Dot]()
+    peak = _round_up(max((value or 0 for line_series in series for value in line_series.values), default=0))
+    polylines, dots = [], list[Dot]()
     for number, one in enumerate(series if peak else ()):
         line = [
             Dot(
@@ -110,9 +110,9 @@ def line_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series:
             for place, value in enumerate(one.values)
             if value is not None
         ]
-        lines.append(" ".join(f"{dot.x},{dot.y}" for dot in line))
+        polylines.append(" ".join(f"{dot.x},{dot.y}" for dot in line))
         dots += line
-    return _chart(name, title, unit, columns, series, peak, lines=lines, dots=dots)
+    return _chart(name, title, unit, columns, series, peak, lines=polylines, dots=dots)
 
 
 def _chart(
@@ -129,12 +129,20 @@ def _chart(
     step, every = WIDTH / max(1, len(columns)), max(1, -(-len(columns) // MOST_LABELS))
     labels = [Label(_number(step * (place + 0.5)), str(columns[place])) for place in range(0, len(columns), every)]
     rows = [
-        (str(column), ["–" if one.values[place] is None else _number(one.values[place] or 0) for one in series])
+        (
+            str(column),
+            [
+                "–" if line_series.values[place] is None else _number(line_series.values[place] or 0)
+                for line_series in series
+            ],
+        )
         for place, column in enumerate(columns)
     ]
     values = (0, peak / 2, peak) if peak else ()
     ticks = [Tick(_number(HEIGHT * (1 - value / peak)), format_value(value)) for value in values]
-    return Chart(name, title, unit, [one.name for one in series], ticks, labels, rows, bars, lines, dots)
+    return Chart(
+        name, title, unit, [line_series.name for line_series in series], ticks, labels, rows, bars, lines, dots
+    )
 
 
 def _round_up(peak: float) -> float:

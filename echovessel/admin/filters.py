@@ -38,9 +38,11 @@ class _One(SimpleListFilter):
     path: str
 
     def lookups(self, request: HttpRequest, model_admin: ModelAdmin) -> Iterable[tuple[str, Any]]:
-        chosen = self.value() or ""
+        selected_value = self.value() or ""
         return (
-            [(chosen, f"{self.title} {chosen}")] if chosen.isascii() and chosen.isdecimal() and len(chosen) < 19 else []
+            [(selected_value, f"{self.title} {selected_value}")]
+            if selected_value.isascii() and selected_value.isdecimal() and len(selected_value) < 19
+            else []
         )
 
     def queryset(self, request: HttpRequest, queryset: QuerySet) -> QuerySet:

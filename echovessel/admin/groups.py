@@ -39,14 +39,14 @@ def ensure(**_: Any) -> None:
     """Create the groups, unless one of them exists."""
     if Group.objects.filter(name__in=[CURATORS, WHO_MAY_READ]).exists():
         return
-    seen = {app: [f"view_{model}" for model in models] for app, models in SEEN.items()}
-    both = _permissions(seen) | _permissions(DECIDED)
+    models_by_app = {app: [f"view_{model}" for model in models] for app, models in SEEN.items()}
+    both = _permissions(models_by_app) | _permissions(DECIDED)
     Group.objects.create(name=CURATORS).permissions.set(Permission.objects.filter(both))
     Group.objects.create(name=WHO_MAY_READ).permissions.set(Permission.objects.filter(both | _permissions(READING)))
 
 
 def _permissions(names: dict[str, list[str]]) -> Q:
-    found = Q(pk=None)
+    condition = Q(pk=None)
     for app, codenames in names.items():
-        found |= Q(content_type__app_label=app, codename__in=codenames)
-    return found
+        condition |= Q(content_type__app_label=app, codename__in=codenames)
+    return condition

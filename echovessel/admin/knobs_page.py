@@ -22,7 +22,7 @@ def list_knobs(request: HttpRequest) -> TemplateResponse:
     words = sought.casefold().split()
     in_file, trouble = read_file()
     rows = [knob_row(knob, in_file) for _name, knob in sorted(REGISTRY.items())]
-    shown = [
+    knob_rows = [
         row
         for row in rows
         if all(word in f"{row['name']} {row['why']} {row['unit']}".casefold() for word in words)
@@ -31,7 +31,7 @@ def list_knobs(request: HttpRequest) -> TemplateResponse:
     context = {
         **admin.site.each_context(request),
         "title": _("Knobs"),
-        "rows": shown,
+        "rows": knob_rows,
         "total": len(rows),
         "changed": sum(bool(row["source"]) for row in rows),
         "sought": sought,

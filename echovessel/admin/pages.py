@@ -61,14 +61,14 @@ class Forgettable(admin.ModelAdmin):
 
     def forget(self, request: HttpRequest, rows: QuerySet) -> HttpResponseRedirect | None:
         """Redirect to the preview of forgetting these rows."""
-        chosen = self.chosen(request, rows)
-        return redirect(forget_address(self.forgets, [row.pk for row in chosen])) if chosen else None
+        selected_rows = self.chosen(request, rows)
+        return redirect(forget_address(self.forgets, [row.pk for row in selected_rows])) if selected_rows else None
 
     def chosen(self, request: HttpRequest, rows: QuerySet) -> list[Any]:
         """The rows of an action; an empty list and an error message if they are more than a page holds."""
-        found = list(rows[: MOST_AT_ONCE + 1])
-        if len(found) <= MOST_AT_ONCE:
-            return found
+        selected_rows = list(rows[: MOST_AT_ONCE + 1])
+        if len(selected_rows) <= MOST_AT_ONCE:
+            return selected_rows
         text = _("Choose at most %(count)d.") % {"count": MOST_AT_ONCE}
         self.message_user(request, text, messages.ERROR)
         return []
@@ -145,9 +145,10 @@ class AdminPage(Forgettable):
 
     def get_list_display(self, request: HttpRequest) -> Any:
         columns: Sequence[Any] = super().get_list_display(request)
-        shown = [self._column(request, name) if name in self.words else name for name in columns]
+        column_names = [self._column(request, name) if name in self.words else name for name in columns]
         return [
-            self._named("persona", partial(self._name_persona, request)) if one == "persona" else one for one in shown
+            self._named("persona", partial(self._name_persona, request)) if column == "persona" else column
+            for column in column_names
         ]
 
     def _name_persona(self, request: HttpRequest, row: Any) -> str:
@@ -197,8 +198,8 @@ class AdminPage(Forgettable):
 
     def changelist_view(self, request: HttpRequest, extra_context: Mapping[str, Any] | None = None) -> HttpResponse:
         response = super().changelist_view(request, {"title": self.list_title, **(extra_context or {})})
-        if shown := getattr(response, "context_data", None):
-            self.looked(request, shown["cl"].result_list)
+        if context := getattr(response, "context_data", None):
+            self.looked(request, context["cl"].result_list)
         return response
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
@@ -216,13 +217,13 @@ class AdminPage(Forgettable):
     def history_view(
         self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None
     ) -> HttpResponse:
-        named = {"title": _("History"), "list_title": self.list_title, "subtitle": f"#{object_id}"}
-        return super().history_view(request, object_id, {**named, **(extra_context or {})})
+        page_words = {"title": _("History"), "list_title": self.list_title, "subtitle": f"#{object_id}"}
+        return super().history_view(request, object_id, {**page_words, **(extra_context or {})})
 
     def _column(self, request: HttpRequest, name: str) -> Callable[[Any], Any]:
         """The column `name`, masked in rows that this user may not read."""
-        shown = getattr(self, name, None) or (lambda row: getattr(row, name))
-        return self._named(name, lambda row: shown(row) if self.reads(request, row) else MASK)
+        column_value = getattr(self, name, None) or (lambda row: getattr(row, name))
+        return self._named(name, lambda row: column_value(row) if self.reads(request, row) else MASK)
 
     def _named(self, name: str, column: Callable[[Any], Any]) -> Callable[[Any], Any]:
         column.__name__ = name
@@ -235,12 +236,12 @@ class AdminPage(Forgettable):
         """Only lookups of the page's own filters: by any other field, words could be guessed letter by letter."""
         allowed: set[str] = set()
         filters: Sequence[Any] = self.list_filter
-        for one in filters:
-            if isinstance(one, str | tuple):
-                field = one if isinstance(one, str) else one[0]
+        for list_filter in filters:
+            if isinstance(list_filter, str | tuple):
+                field = list_filter if isinstance(list_filter, str) else list_filter[0]
                 allowed |= {f"{field}__{ending}" for ending in ("exact", "isnull", "isempty")}
             else:
-                allowed.add(one.parameter_name)
+                allowed.add(list_filter.parameter_name)
         return lookup in allowed
 
     def get_search_results(self, request: HttpRequest, queryset: QuerySet, search_term: str) -> tuple[QuerySet, bool]:

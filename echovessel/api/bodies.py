@@ -31,9 +31,9 @@ def storable_within(limit: int) -> AfterValidator:
     single surrogates."""
 
     def check(value: Any) -> Any:
-        written = json.dumps(value, ensure_ascii=False, allow_nan=False)
-        written.encode()
-        if len(written) > limit:
+        value_json = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        value_json.encode()
+        if len(value_json) > limit:
             raise ValueError(f"at most {limit} characters as JSON")
         return value
 

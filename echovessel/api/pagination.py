@@ -30,21 +30,23 @@ class Page(Schema, Generic[Item]):
     next: UUID | None
 
 
-def page(rows: "QuerySet[Row]", asked: PageParams, told: Callable[[Row], Any], by: tuple[str, ...] = ("id",)) -> Any:
+def page(
+    rows: "QuerySet[Row]", params: PageParams, serialize: Callable[[Row], Any], by: tuple[str, ...] = ("id",)
+) -> Any:
     """A page of `rows`, in descending order of the columns `by`, the last of which is unique. 404 if `before` is not
     among the rows."""
-    if asked.before is not None:
+    if params.before is not None:
         # The rows after `row` in descending order.
-        row = get_object_or_404(rows, uuid=asked.before)
-        wanted, same = Q(pk__in=[]), Q()
+        row = get_object_or_404(rows, uuid=params.before)
+        after_cursor, same = Q(pk__in=[]), Q()
         for name in by:
-            wanted |= same & Q(**{f"{name}__lt": getattr(row, name)})
+            after_cursor |= same & Q(**{f"{name}__lt": getattr(row, name)})
             same &= Q(**{name: getattr(row, name)})
-        rows = rows.filter(wanted)
-    found = list(rows.order_by(*(f"-{name}" for name in by))[: asked.limit + 1])
-    return cut_page(found[: asked.limit], len(found) > asked.limit, told)
+        rows = rows.filter(after_cursor)
+    page_rows = list(rows.order_by(*(f"-{name}" for name in by))[: params.limit + 1])
+    return cut_page(page_rows[: params.limit], len(page_rows) > params.limit, serialize)
 
 
-def cut_page(rows: list[Any], has_more: bool, told: Callable[[Any], Any]) -> dict[str, Any]:
+def cut_page(rows: list[Any], has_more: bool, serialize: Callable[[Any], Any]) -> dict[str, Any]:
     """The page with these rows."""
-    return {"items": [told(row) for row in rows], "next": rows[-1].uuid if has_more else None}
+    return {"items": [serialize(row) for row in rows], "next": rows[-1].uuid if has_more else None}

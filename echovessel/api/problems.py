@@ -57,8 +57,8 @@ def refused_fields(*fields: str) -> ApiError:
 
 def problem_response(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
     """A problem as a response outside of any operation."""
-    told = {"status": status, "code": code, "title": title}
-    return JsonResponse(told, status=status, headers=headers, content_type=MEDIA_TYPE)
+    problem = {"status": status, "code": code, "title": title}
+    return JsonResponse(problem, status=status, headers=headers, content_type=MEDIA_TYPE)
 
 
 @csrf_exempt

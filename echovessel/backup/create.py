@@ -56,9 +56,9 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
     needed = 2 * _database().stat().st_size
     if shutil.disk_usage(file.parent).free < needed:
         raise CannotBackUp(f"there is no room in {file.parent}: {needed // 1_000_000} MB are needed for a moment")
-    for left in file.parent.glob(f"{PART}*"):  # of a backup whose process died
-        if lease.is_dead(left.name.removeprefix(PART)):
-            shutil.rmtree(left, ignore_errors=True)
+    for stale_part in file.parent.glob(f"{PART}*"):  # of a backup whose process died
+        if lease.is_dead(stale_part.name.removeprefix(PART)):
+            shutil.rmtree(stale_part, ignore_errors=True)
     prefix = f"{PART}{lease.new_holder()}:"
     with TemporaryDirectory(prefix=prefix, dir=file.parent, ignore_cleanup_errors=True) as folder:
         # First the members, then the tar.

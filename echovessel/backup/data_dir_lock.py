@@ -65,12 +65,12 @@ def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[Non
 
 def others(folder: Path) -> list[int]:
     """The ids of other processes that have this folder's lock open, as far as the system shows them (Linux)."""
-    lock, found = str((folder / LOCK).resolve()), set()
+    lock, lock_path = str((folder / LOCK).resolve()), set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         with contextlib.suppress(OSError):  # the process ended meanwhile, or belongs to another user
             if os.readlink(link) == lock:
-                found.add(int(link.parts[2]))
-    return sorted(found - {os.getpid()})
+                lock_path.add(int(link.parts[2]))
+    return sorted(lock_path - {os.getpid()})
 
 
 def _opened(folder: Path) -> int:

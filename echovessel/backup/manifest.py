@@ -64,10 +64,10 @@ def _seal(manifest: Manifest) -> str:
     return hashlib.sha256(manifest.model_copy(update={"seal": ""}).model_dump_json().encode()).hexdigest()
 
 
-def fault(manifest: Manifest, known: Collection[tuple[str, str]], *, has_key: bool) -> str:
+def fault(manifest: Manifest, migrations: Collection[tuple[str, str]], *, has_key: bool) -> str:
     """Why the backup cannot be restored by this version and with this key; "" if it can. `known` are the migrations of
     this version, as (app, name)."""
-    if newer := sorted(manifest.applied_migrations - set(known)):
+    if newer := sorted(manifest.applied_migrations - set(migrations)):
         return (
             f"it was made by a newer version (which has {newer[0][0]}.{newer[0][1]}). "
             "Install that version, or a later one."

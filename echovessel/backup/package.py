@@ -77,9 +77,9 @@ def _manifest(tar: tarfile.TarFile) -> Manifest:
     return read(_next(tar, MANIFEST, MANIFEST_MOST_BYTES)[0].read())
 
 
-def _next(tar: tarfile.TarFile, name: str, most: int) -> tuple[IO[bytes], int]:
+def _next(tar: tarfile.TarFile, name: str, limit: int) -> tuple[IO[bytes], int]:
     entry = tar.next()
-    if entry is None or entry.name != name or not entry.isreg() or entry.size > most:
+    if entry is None or entry.name != name or not entry.isreg() or entry.size > limit:
         raise NotABackup(f"{name} is not where it has to be in a backup")
     source = tar.extractfile(entry)
     assert source is not None  # a regular file has content
@@ -121,10 +121,16 @@ def pack_files(folder: Path, to: Path, key: str) -> None:
         archive.execute(SQLAR)
         archive.execute("BEGIN")
         for name, file in contents.files(folder):
-            content, found = file.read_bytes(), file.stat()
+            content, file_stat = file.read_bytes(), file.stat()
             archive.execute(
                 "INSERT INTO sqlar VALUES (?, ?, ?, ?, ?)",
-                (name, found.st_mode, int(found.st_mtime), len(content), min(zlib.compress(content), content, key=len)),
+                (
+                    name,
+                    file_stat.st_mode,
+                    int(file_stat.st_mtime),
+                    len(content),
+                    min(zlib.compress(content), content, key=len),
+                ),
             )
         archive.execute("COMMIT")
 

@@ -100,26 +100,26 @@ def restore(
     """Restore a backup. `force` replaces an installation that has accounts or cannot be read; `as_it_is` accepts a
     memory that is not in order. Raises RestoreRefused, NotABackup, NotReadable, Occupied."""
     with data_dir_lock.acquire_exclusive(_home(), data_dir_lock.PATIENCE_SECONDS):
-        said = package.manifest_of(file)
-        if fault := manifest.fault(said, migration_history.known_migrations(), has_key=bool(_key())):
+        backup_manifest = package.manifest_of(file)
+        if fault := manifest.fault(backup_manifest, migration_history.known_migrations(), has_key=bool(_key())):
             raise RestoreRefused(fault)
-        if fault := migration_history.fault(said.applied_migrations):
+        if fault := migration_history.fault(backup_manifest.applied_migrations):
             raise RestoreRefused(fault)
         before = BackupState.read(now)
         if not before.is_empty and not force:
             raise RestoreRefused(before.why_kept())
-        needed = 3 * said.members[DATABASE].size + 2 * said.members[FILES].size
+        needed = 3 * backup_manifest.members[DATABASE].size + 2 * backup_manifest.members[FILES].size
         if shutil.disk_usage(_database().parent).free < needed:
             raise RestoreRefused(
                 f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment"
             )
         with _nobody_else(before), _stages():
-            done, counts = _prepare_stage(file, before, now, progress)
+            receipt, counts = _prepare_stage(file, before, now, progress)
             if counts["pages_damaged"]:
                 raise NotABackup("the database in it is damaged")
-            if done is not None and (left := sorted({hit.place for hit in done.left if hit.form == "id"})):
+            if receipt is not None and (places_left := sorted({hit.place for hit in receipt.left if hit.form == "id"})):
                 raise RestoreRefused(
-                    f"what was forgotten since the backup could not be forgotten in it: see {', '.join(left)}"
+                    f"what was forgotten since the backup could not be forgotten in it: see {', '.join(places_left)}"
                 )
             wrong = [f"{name} {count}" for name, count in counts.items() if count]
             if wrong and not as_it_is:
@@ -135,7 +135,7 @@ def restore(
             swap.begin(_home(), list(_steps(name)))
             swap.finish(_home())
             aside = _database().parent / name
-    return RestoreResult(said, before, done, counts, aside if before.is_there else None)
+    return RestoreResult(backup_manifest, before, receipt, counts, aside if before.is_there else None)
 
 
 # --- the installation to be replaced --------------------------------------------------------------------------------
@@ -157,19 +157,19 @@ def _nobody_else(before: BackupState) -> Iterator[None]:
     if before.told is None:
         yield  # there is none, or none that can be locked
         return
-    held = Database.connect(str(_database()), isolation_level=None, timeout=1.0)
+    connection = Database.connect(str(_database()), isolation_level=None, timeout=1.0)
     try:
         if _key():
-            held.execute(key_pragma(_key()))
+            connection.execute(key_pragma(_key()))
         try:
             # Refused while any other connection is open. Leaves no log behind.
-            held.execute("PRAGMA journal_mode = DELETE").fetchone()
-            held.execute("BEGIN EXCLUSIVE")
+            connection.execute("PRAGMA journal_mode = DELETE").fetchone()
+            connection.execute("BEGIN EXCLUSIVE")
         except Database.OperationalError as error:
             raise data_dir_lock.Occupied from error
         yield
     finally:
-        held.close()
+        connection.close()
 
 
 # --- the new installation beside it ---------------------------------------------------------------------------------
@@ -205,11 +205,11 @@ def _prepare_stage(
         hook = forget_replay()
         hook.settle(now)
         revocations.apply_revocations(before.closed, now)
-        done = hook.replay(before.told, now) if before.told is not None else None
+        receipt = hook.replay(before.told, now) if before.told is not None else None
         counts = hook.check(now)
         erasure.checkpoint(connection)
     swap.sync(folder / DATABASE)
-    return done, counts
+    return receipt, counts
 
 
 @contextmanager
@@ -217,8 +217,8 @@ def _with_its_key() -> Iterator[None]:
     """In the block, tombstones are made with the key that the restored installation will have: the environment's if it
     sets one, else the backup's, else the present one."""
     usual = settings.TOMBSTONE_KEY
-    here, staged = _home() / "tombstone_key", _home() / STAGE / "tombstone_key"
-    is_of_the_file = here.exists() and here.read_text().strip() == usual
+    current_key, staged = _home() / "tombstone_key", _home() / STAGE / "tombstone_key"
+    is_of_the_file = current_key.exists() and current_key.read_text().strip() == usual
     if is_of_the_file and staged.exists():
         settings.TOMBSTONE_KEY = staged.read_text().strip()
     try:
@@ -245,5 +245,5 @@ def _steps(aside: str) -> Iterator[swap.Step]:
     staged = set(contents.entries(home / STAGE))
     for name in sorted(staged | set(contents.entries(home))):
         if name in staged or name not in contents.KEYS:
-            taken: Any = str(home / STAGE / name) if name in staged else None
-            yield swap.Step(taken, str(home / name), str(home / aside / name))
+            staged_path: Any = str(home / STAGE / name) if name in staged else None
+            yield swap.Step(staged_path, str(home / name), str(home / aside / name))

@@ -59,7 +59,7 @@ def finish(folder: Path) -> None:
     journal = folder / JOURNAL
     if not journal.exists():
         return
-    steps = [Step(*each) for each in json.loads(journal.read_text())]
+    steps = [Step(*record) for record in json.loads(journal.read_text())]
     for step in steps:
         step.carry_out()
     for stage in {Path(step.staged).parent for step in steps if step.staged is not None}:

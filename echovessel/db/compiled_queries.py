@@ -42,12 +42,16 @@ class _Statement:
     def __init__(self, compiler: Any) -> None:
         self.compiler = compiler
         sql, params = compiler.as_sql()
-        quoted = ["'" + one.replace("'", "''").replace("%", "%%") + "'" if type(one) is str else "%s" for one in params]
+        quoted = [
+            "'" + param.replace("'", "''").replace("%", "%%") + "'" if type(param) is str else "%s" for param in params
+        ]
         self.sql = sql.replace("%%", "%%%%") % tuple(quoted)
-        self.params = [one for one in params if type(one) is not str]
+        self.params = [param for param in params if type(param) is not str]
 
-    def run(self, cursor: Any, given: tuple[Any, ...]) -> None:
-        cursor.execute(self.sql, [_stored(given[one.place]) if isinstance(one, _Value) else one for one in self.params])
+    def run(self, cursor: Any, values: tuple[Any, ...]) -> None:
+        cursor.execute(
+            self.sql, [_stored(values[param.place]) if isinstance(param, _Value) else param for param in self.params]
+        )
 
 
 class Query(Generic[Row]):
@@ -57,9 +61,9 @@ class Query(Generic[Row]):
     def __init__(self, build: Callable[..., "QuerySet[Any, Row]"]) -> None:
         self._build = build
 
-    def __call__(self, *given: Any) -> list[Row]:
+    def __call__(self, *values: Any) -> list[Row]:
         with connection.cursor() as cursor:
-            self._statement.run(cursor, given)
+            self._statement.run(cursor, values)
             rows = cursor.fetchall()
         if rows and self._converters:
             rows = list(self._statement.compiler.apply_converters(rows, self._converters))
@@ -89,10 +93,10 @@ class Query(Generic[Row]):
         related = populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
 
         def made(row: Any) -> Row:
-            found = model.from_db(DEFAULT_DB_ALIAS, names, row[first:end])
-            for one in related:
-                one.populate(row, found)
-            return cast(Row, found)
+            instance = model.from_db(DEFAULT_DB_ALIAS, names, row[first:end])
+            for related_model in related:
+                related_model.populate(row, instance)
+            return cast(Row, instance)
 
         return lambda rows: [made(row) for row in rows]
 
@@ -103,10 +107,10 @@ class Update:
     def __init__(self, build: Callable[..., tuple["QuerySet[Any]", Mapping[str, Any]]]) -> None:
         self._build = build
 
-    def __call__(self, *given: Any) -> int:
+    def __call__(self, *values: Any) -> int:
         """Run the update and return the number of changed rows."""
         with connection.cursor() as cursor:
-            self._statement.run(cursor, given)
+            self._statement.run(cursor, values)
             return int(cursor.rowcount)
 
     @cached_property

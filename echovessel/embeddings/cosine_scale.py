@@ -85,10 +85,10 @@ IDENTITY = CosineScale()
 
 
 @lru_cache(maxsize=8)
-def read_scale(stored: str) -> CosineScale:
+def read_scale(scale_json: str) -> CosineScale:
     """The scale of stored measurements: {"en": {"query": [unrelated, matching], …, "separation": 0.9}, …}. A kind whose
     cosines separate nothing gets no points."""
-    measured: dict[str, dict[str, Any]] = json.loads(stored or "{}")
+    measured: dict[str, dict[str, Any]] = json.loads(scale_json or "{}")
     separated = [name for name, of_set in measured.items() if of_set["separation"] >= MIN_SEPARATION]
     sets = separated or list(measured)
     points: dict[str, tuple[tuple[float, float], ...]] = {}

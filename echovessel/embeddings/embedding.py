@@ -108,10 +108,16 @@ def embed(
     waits, as with queries, so a server has little time. Raises EmbeddingUnavailable."""
     model = model or name()
     worded = _with_prefix(texts, model, as_query)
-    known = {text: vector for text in dict.fromkeys(worded) if (vector := _lately.recall(model, text)) is not None}
-    if wanted := [text for text in dict.fromkeys(worded) if text not in known]:
-        known |= zip(wanted, _wish_for(wanted, model, as_query, is_hurried).result(), strict=True)
-    return np.stack([known[text] for text in worded]) if worded else np.zeros((0, _in_use.dimension or DIMENSION))
+    cached_vectors = {
+        text: vector for text in dict.fromkeys(worded) if (vector := _lately.recall(model, text)) is not None
+    }
+    if uncached_texts := [text for text in dict.fromkeys(worded) if text not in cached_vectors]:
+        cached_vectors |= zip(
+            uncached_texts, _wish_for(uncached_texts, model, as_query, is_hurried).result(), strict=True
+        )
+    return (
+        np.stack([cached_vectors[text] for text in worded]) if worded else np.zeros((0, _in_use.dimension or DIMENSION))
+    )
 
 
 def soon(text: str) -> None:
@@ -125,9 +131,9 @@ def warm(text: str = "Hello") -> "Future[Any]":
     """Start to load in the background what a text like this one needs; done immediately if the model is loaded."""
     if _is_loaded():
         soon(text)
-        done: Future[Any] = Future()
-        done.set_result(None)
-        return done
+        warmth: Future[Any] = Future()
+        warmth.set_result(None)
+        return warmth
     return _executor_for(name()).submit(_load_quietly, text)
 
 
@@ -289,10 +295,10 @@ def _load_quietly(text: str) -> None:
 
 
 @lru_cache(maxsize=1)
-def _model(wanted: str) -> Encode:
+def _model(model_name: str) -> Encode:
     """The encoder of a local model. The previous one is released."""
-    if wanted != PLAIN:
-        return local_model.load_encoder(model_names.parse(wanted))
+    if model_name != PLAIN:
+        return local_model.load_encoder(model_names.parse(model_name))
     try:
         return bundled_model.load_encoder()
     except ImportError as error:

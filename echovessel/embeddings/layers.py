@@ -77,12 +77,12 @@ def _rows(texts: Sequence[str]) -> Iterator[tuple[list[int], list[np.ndarray], n
         yield row, *_pass([tokens[one] for one in row])
 
 
-def _pass(lines: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]:
+def _pass(token_rows: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]:
     """Pass several token sequences in one row; attention stays within each sequence."""
     weights = _weights()
-    starts = np.cumsum([0, *map(len, lines)])
-    ids = np.concatenate([np.asarray(line) for line in lines])
-    places = np.concatenate([np.arange(len(line)) for line in lines])
+    starts = np.cumsum([0, *map(len, token_rows)])
+    ids = np.concatenate([np.asarray(row) for row in token_rows])
+    places = np.concatenate([np.arange(len(row)) for row in token_rows])
     states = (
         weights["embeddings.word_embeddings.weight"][ids] + weights["embeddings.position_embeddings.weight"][places]
     )
@@ -100,8 +100,10 @@ def _pass(lines: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]
             scores = np.exp(scores - scores.max(-1, keepdims=True))
             scores /= scores.sum(-1, keepdims=True)
             attended.append((scores @ value[:, start:end]).transpose(1, 0, 2).reshape(-1, WIDTH))
-        seen = np.concatenate(attended)
-        states = _normal(states + _linear(seen, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm")
+        attended_states = np.concatenate(attended)
+        states = _normal(
+            states + _linear(attended_states, f"{name}.attention.output.dense"), f"{name}.attention.output.LayerNorm"
+        )
         inner = _linear(states, f"{name}.intermediate.dense")
         inner /= 1 + np.exp(-1.702 * inner)  # GELU, approximated by a sigmoid, in training as here
         states = _normal(states + _linear(inner, f"{name}.output.dense"), f"{name}.output.LayerNorm")
@@ -110,9 +112,9 @@ def _pass(lines: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]
 
 
 def _linear(states: np.ndarray, name: str) -> np.ndarray:
-    made: np.ndarray = states @ _weights()[f"{name}.weight"].T
-    made += _weights()[f"{name}.bias"]
-    return made
+    product: np.ndarray = states @ _weights()[f"{name}.weight"].T
+    product += _weights()[f"{name}.bias"]
+    return product
 
 
 def _normal(states: np.ndarray, name: str) -> np.ndarray:

@@ -25,10 +25,10 @@ def post(url: str, body: dict[str, Any], key: str, deadline: float, model: str, 
 
     if fault := address_fault(url, int(time.monotonic() // CHECKED_SECONDS)):
         raise EmbeddingUnavailable(f"the server of {model} is not asked: {fault}")
-    left = max(0.05, deadline - time.monotonic())
+    seconds_left = max(0.05, deadline - time.monotonic())
     try:
         with (
-            httpx2.Client(timeout=left, verify=ssl_context()) as client,
+            httpx2.Client(timeout=seconds_left, verify=ssl_context()) as client,
             client.stream("POST", url, json=body, headers=_headers(url, key)) as response,
         ):
             content = bytearray()

@@ -50,8 +50,8 @@ def rerank(question: str, texts: Sequence[str]) -> list[float]:
     deadline = time.monotonic() + knobs.rerank_seconds()
     try:
         # In a thread: a request's timeouts apply to each piece, and a server may send pieces for ever.
-        asked = _executor().submit(_ask, question[:MAX_QUERY_CHARACTERS], list(texts), deadline)
-        return asked.result(timeout=max(0.05, deadline - time.monotonic()))
+        ranking = _executor().submit(_ask, question[:MAX_QUERY_CHARACTERS], list(texts), deadline)
+        return ranking.result(timeout=max(0.05, deadline - time.monotonic()))
     except FutureTimeoutError:
         error: EmbeddingUnavailable = ServerUnavailable("the reranker gave no answer in time.")
     except EmbeddingUnavailable as failure:

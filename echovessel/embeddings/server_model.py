@@ -102,12 +102,12 @@ class ServerModel:
 
     def _sound(self, rows: np.ndarray) -> np.ndarray:
         """The rows in the form in which they are stored. Raises EmbeddingUnavailable if they are unusable."""
-        model, wanted = self.spec.model, self.spec.dimensions
+        model, dimensions = self.spec.model, self.spec.dimensions
         if not np.isfinite(rows).all():
             raise EmbeddingUnavailable(f"the server of {model} gives numbers that are none (NaN or infinite).")
-        if wanted > rows.shape[1]:
-            raise EmbeddingUnavailable(f"{model} gives {rows.shape[1]} dimensions, too few for {wanted}.")
-        rows = as_unit_rows(rows[:, :wanted] if wanted else rows, model)
+        if dimensions > rows.shape[1]:
+            raise EmbeddingUnavailable(f"{model} gives {rows.shape[1]} dimensions, too few for {dimensions}.")
+        rows = as_unit_rows(rows[:, :dimensions] if dimensions else rows, model)
         if self.dimension and rows.shape[1] != self.dimension:
             raise EmbeddingUnavailable(
                 f"the server gives {rows.shape[1]} dimensions for {model}, and the stored vectors have "
@@ -144,9 +144,9 @@ def _rows(content: bytes, count: int, model: str) -> np.ndarray:
     """The vectors of an answer in the order of the texts. Raises EmbeddingUnavailable."""
     try:
         answer: Any = json.loads(content)
-        given = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
-        vectors = [_vector(row["embedding"]) for row in given]
-        indices = [row["index"] for row in given if "index" in row]
+        rows = sorted(answer["data"], key=lambda row: int(row.get("index", 0)))
+        vectors = [_vector(row["embedding"]) for row in rows]
+        indices = [row["index"] for row in rows if "index" in row]
     except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError) as error:
         what = "a page" if content.lstrip()[:1] == b"<" else "something else"
         raise EmbeddingUnavailable(f"the server of {model} answers with {what} instead of vectors.") from error

@@ -54,8 +54,8 @@ def in_english(text: str, chosen: dict[str, str] | None = None) -> str:
     """
     if not _HAN.search(text):
         return text
-    said = _HAN.sub(lambda run: f" {_translate_run(run.group(), chosen or {})} ", text.translate(_MARKS))
-    return " ".join(said.split()) if any(map(str.isalnum, said)) else text
+    words = _HAN.sub(lambda run: f" {_translate_run(run.group(), chosen or {})} ", text.translate(_MARKS))
+    return " ".join(words.split()) if any(map(str.isalnum, words)) else text
 
 
 def _translate_run(run: str, chosen: dict[str, str]) -> str:
@@ -120,17 +120,17 @@ def _lines() -> Iterator[str]:
     if problem := fault():
         raise DictionaryUnavailable(problem)
     packed = _file().read_bytes()
-    if (found := hashlib.sha256(packed).hexdigest()) != DICTIONARY_SHA256:
-        raise DictionaryUnavailable(f"the Chinese dictionary is not the one expected (SHA-256 {found}). {_HINT}")
-    with gzip.open(io.BytesIO(packed), "rt", encoding="utf-8") as lines:
-        yield from lines
+    if (digest := hashlib.sha256(packed).hexdigest()) != DICTIONARY_SHA256:
+        raise DictionaryUnavailable(f"the Chinese dictionary is not the one expected (SHA-256 {digest}). {_HINT}")
+    with gzip.open(io.BytesIO(packed), "rt", encoding="utf-8") as dictionary_lines:
+        yield from dictionary_lines
 
 
-def _first(told: str, is_name: bool) -> str:
+def _first(meanings: str, is_name: bool) -> str:
     """The first short sense of an entry without its annotations; else the first sense. Of a name only the name: not
     that Hangzhou is the capital of Zhejiang."""
     first = ""
-    for sense in told.split("/"):
+    for sense in meanings.split("/"):
         if _NO_SENSE.match(sense):
             continue
         whole = _SHORT_FORM.sub("", sense) if "abbr." in sense else sense

@@ -89,10 +89,10 @@ def requeue_stale(leased: QuerySet[Any], *waiting: QuerySet[Any], enqueue: Calla
     this costs two small queries.
     """
     reclaim_dead(leased)
-    found: list[Any] = []
+    stale_rows: list[Any] = []
     for rows in waiting:
-        found += rows[: knobs.queue_room() - len(found)]
-    room = max(0, knobs.queue_room() - queue_size()) if found else 0
-    for row in found[:room]:
+        stale_rows += rows[: knobs.queue_room() - len(stale_rows)]
+    room = max(0, knobs.queue_room() - queue_size()) if stale_rows else 0
+    for row in stale_rows[:room]:
         enqueue(row)
-    return len(found[:room])
+    return len(stale_rows[:room])

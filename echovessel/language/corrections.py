@@ -76,7 +76,7 @@ class _Moment:
         return any(pattern.fullmatch(core) or pattern.fullmatch(self.in_(text)) for pattern in patterns)
 
 
-def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | None:
+def apply_correction(earlier_text: str, message: str, *, loosely: bool = False) -> str | None:
     """`said` as the later `line` puts it right; None where that corrects nothing in it. A line that repeats none of its
     words must tell the day in the manner of `said`, as a weekday for a weekday, unless it is taken `loosely`.
 
@@ -86,59 +86,67 @@ def apply_correction(said: str, line: str, *, loosely: bool = False) -> str | No
     'The party is on Saturday.'
     >>> apply_correction("I run on Thursday.", "No, on Friday I see the dentist.")
     """
-    if len(line) > LONGEST or not (_OTHERWISE.search(line.lower()) or _TAKES_BACK.match(line)) or _ASKS.search(line):
+    if (
+        len(message) > LONGEST
+        or not (_OTHERWISE.search(message.lower()) or _TAKES_BACK.match(message))
+        or _ASKS.search(message)
+    ):
         return None
     for kind in (_DAYS, _HOURS):
         # What `line` says that it is not, and what it is; empty where it does not say.
-        if not (moments := _moments(line, kind)):
+        if not (moments := _moments(message, kind)):
             continue
-        denied = [moment.in_(line) for moment in moments if _NOT.search(line[: moment.start])]
-        stated = [moment.in_(line) for moment in moments if not _NOT.search(line[: moment.start])]
+        denied = [moment.in_(message) for moment in moments if _NOT.search(message[: moment.start])]
+        stated = [moment.in_(message) for moment in moments if not _NOT.search(message[: moment.start])]
         wrong, right = next(iter(denied), ""), next(iter(stated), "")
-        known = [moment for moment in _moments(said, kind) if moment.in_(said).casefold() != (right or "").casefold()]
-        rest = _rest(line, kind)
+        old_moments = [
+            moment
+            for moment in _moments(earlier_text, kind)
+            if moment.in_(earlier_text).casefold() != (right or "").casefold()
+        ]
+        rest = _rest(message, kind)
         surely = loosely or wrong or rest
         folded = wrong.casefold()
-        meant = [
+        meant_moments = [
             moment
-            for moment in known
-            for text in [moment.in_(said).casefold()]
-            if (text.endswith(folded) or folded.endswith(text)) and (surely or moment.is_like(said, right))
+            for moment in old_moments
+            for text in [moment.in_(earlier_text).casefold()]
+            if (text.endswith(folded) or folded.endswith(text)) and (surely or moment.is_like(earlier_text, right))
         ]
-        if right and meant and (wrong or takes_back(line)) and rest <= set(tokenizer.tokenize(said)):
+        if right and meant_moments and (wrong or takes_back(message)) and rest <= set(tokenizer.tokenize(earlier_text)):
             # `right` takes the place of that moment. 「周五」 in the place of 「下周四」 is 「下周五」.
-            moment = meant[0]
-            is_plain = all(one.core == one.start for one in _moments(right, (*_DAYS, *_HOURS)))
-            start = moment.core if is_plain and moment.is_like(said, right) else moment.start
-            return f"{said[:start]}{right}{said[moment.end :]}"
+            moment = meant_moments[0]
+            is_plain = all(moment.core == moment.start for moment in _moments(right, (*_DAYS, *_HOURS)))
+            start = moment.core if is_plain and moment.is_like(earlier_text, right) else moment.start
+            return f"{earlier_text[:start]}{right}{earlier_text[moment.end :]}"
     return None
 
 
-def takes_back(line: str) -> bool:
+def takes_back(message: str) -> bool:
     """Whether `line` may correct what was said before: it takes back or moves something, and names a day or an hour."""
-    if len(line) > LONGEST or not (_TAKES_BACK.match(line) or _MOVED.search(line)):
+    if len(message) > LONGEST or not (_TAKES_BACK.match(message) or _MOVED.search(message)):
         return False
-    return bool(_moments(line, _DAYS) or _moments(line, _HOURS))
+    return bool(_moments(message, _DAYS) or _moments(message, _HOURS))
 
 
 def _moments(text: str, kind: tuple[re.Pattern[str], ...]) -> list[_Moment]:
     """The days, or the hours, that `text` names, each once, in order."""
-    found = [
+    moments = [
         _Moment(match.start(), match.end(1) if match[1] else match.start(), match.end())
         for pattern in kind
         for match in pattern.finditer(text)
     ]
-    found.sort(key=lambda moment: (moment.start, -moment.end, -moment.core))
-    kept: list[_Moment] = []
-    for moment in found:
-        if not kept or moment.start >= kept[-1].end:
-            kept.append(moment)
-    return kept
+    moments.sort(key=lambda moment: (moment.start, -moment.end, -moment.core))
+    distinct_moments: list[_Moment] = []
+    for moment in moments:
+        if not distinct_moments or moment.start >= distinct_moments[-1].end:
+            distinct_moments.append(moment)
+    return distinct_moments
 
 
-def _rest(line: str, kind: tuple[re.Pattern[str], ...]) -> set[str]:
+def _rest(message: str, kind: tuple[re.Pattern[str], ...]) -> set[str]:
     """The words of `line` besides its days, and besides those that only correct."""
-    rest = line
-    for moment in reversed(_moments(line, kind)):
+    rest = message
+    for moment in reversed(_moments(message, kind)):
         rest = f"{rest[: moment.start]} {rest[moment.end :]}"
     return set(tokenizer.tokenize(_FILLING.sub(" ", rest.replace("’", "'"))))

@@ -133,8 +133,8 @@ def matters_in(text: str) -> dict[str, list[str]]:
     ({'home': ['landlord', 'flat']}, {'illness': ['手术']})
     """
     plain = text[:MAX_LOOKED_AT]
-    found = {name: [match[0] for match in words.finditer(plain)] for name, words in _COMPILED.items()}
-    return {name: words for name, words in found.items() if words}
+    words_by_matter = {name: [match[0] for match in words.finditer(plain)] for name, words in _COMPILED.items()}
+    return {name: words for name, words in words_by_matter.items() if words}
 
 
 def others_in(text: str) -> set[str]:
@@ -143,7 +143,7 @@ def others_in(text: str) -> set[str]:
     >>> sorted(others_in("Tom's brother met a colleague.")), sorted(others_in("我同事住院了"))
     (['colleague', 'tom'], ['同事'])
     """
-    return {found[found.lastgroup or 0].casefold() for found in _OTHERS.finditer(text[:MAX_LOOKED_AT])}
+    return {match[match.lastgroup or 0].casefold() for match in _OTHERS.finditer(text[:MAX_LOOKED_AT])}
 
 
 def tells_an_end(text: str) -> bool:

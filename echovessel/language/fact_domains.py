@@ -270,13 +270,13 @@ def person_asked_about(text: str, user_name: str, persona_name: str) -> Literal[
     """
     if not is_question(text):
         return ""
-    called = re.sub(
+    question = re.sub(
         rf"^\W*{re.escape(persona_name)}\s*[,，]|[,，]\s*{re.escape(persona_name)}\W*$", " ", text, flags=re.I
     )
-    asked = _FRAME.sub(" ", called)
-    is_user = _OWN.search(asked) is not None or _is_named(user_name, asked)
-    is_persona = _YOURS.search(asked) is not None or _is_named(persona_name, asked)
-    if is_user == is_persona or _BOTH.search(asked):
+    core_question = _FRAME.sub(" ", question)
+    is_user = _OWN.search(core_question) is not None or _is_named(user_name, core_question)
+    is_persona = _YOURS.search(core_question) is not None or _is_named(persona_name, core_question)
+    if is_user == is_persona or _BOTH.search(core_question):
         return ""
     return "user" if is_user else "persona"
 

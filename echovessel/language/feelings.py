@@ -105,13 +105,13 @@ def feelings_in(text: str) -> frozenset[str]:
     return frozenset(
         family
         for family, words in _FAMILIES.items()
-        if any(not _DENIED.search(plain[max(0, found.start() - 24) : found.start()]) for found in words.finditer(plain))
+        if any(not _DENIED.search(plain[max(0, match.start() - 24) : match.start()]) for match in words.finditer(plain))
     )
 
 
-def are_alike(one: frozenset[str], other: frozenset[str]) -> bool:
+def are_alike(first: frozenset[str], other: frozenset[str]) -> bool:
     """Whether a feeling of `one` is among those of `other`, or next to one of them."""
-    return any(feeling in other or not _NEAR.get(feeling, set()).isdisjoint(other) for feeling in one)
+    return any(feeling in other or not _NEAR.get(feeling, set()).isdisjoint(other) for feeling in first)
 
 
 def asks_when_last(text: str) -> bool:

@@ -44,10 +44,10 @@ def humanize_distance(day: date, today: date, language: str) -> str:
         return near[days]
     number, unit = _counted(abs(days))
     if language == "zh":
-        counted = f"{_CHINESE[number] if number < len(_CHINESE) else number}{_UNITS_ZH[unit]}"
-        return counted + ("前" if days > 0 else "后")
-    counted = f"{_ENGLISH[number] if number < len(_ENGLISH) else number} {unit}{'s' if number > 1 else ''}"
-    return f"{counted} ago" if days > 0 else f"in {counted}"
+        count_and_unit = f"{_CHINESE[number] if number < len(_CHINESE) else number}{_UNITS_ZH[unit]}"
+        return count_and_unit + ("前" if days > 0 else "后")
+    count_and_unit = f"{_ENGLISH[number] if number < len(_ENGLISH) else number} {unit}{'s' if number > 1 else ''}"
+    return f"{count_and_unit} ago" if days > 0 else f"in {count_and_unit}"
 
 
 def write_days(first: date, last: date, language: str, *, before_month: str = "") -> str:
@@ -87,14 +87,14 @@ def note_days(first: date, last: date, today: date, language: str) -> str:
     """
     days = write_days(first, last, language)
     if first <= today <= last and first < last:
-        seen = "现在" if language == "zh" else "now"
+        now_word = "现在" if language == "zh" else "now"
     else:
-        seen = humanize_distance(last if last < today else first, today, language)
-    return f"（{days}，{seen}）" if language == "zh" else f"({days}, {seen})"
+        now_word = humanize_distance(last if last < today else first, today, language)
+    return f"（{days}，{now_word}）" if language == "zh" else f"({days}, {now_word})"
 
 
 def stamp_days(
-    first: date, last: date, language: str, basis: Basis, said: date | None = None, also: Sequence[date] = ()
+    first: date, last: date, language: str, basis: Basis, said_on: date | None = None, also: Sequence[date] = ()
 ) -> str:
     """The same as briefly as it can be said. A bare day is that on which something was said. `said` is that day, where
     it must stand beside the day on which it happened; `also` are others on which it was said.
@@ -109,9 +109,9 @@ def stamp_days(
     others = ", ".join(map(str, also))
     if language == "zh":
         days = f"于{days}" if basis == "happened" and first == last else f"{days}记" if basis == "noted" else days
-        return f"[{days}{f'；{said}说' if said else ''}{f'；{others}也说' if also else ''}]"
+        return f"[{days}{f'；{said_on}说' if said_on else ''}{f'；{others}也说' if also else ''}]"
     days = f"on {days}" if basis == "happened" and first == last else f"noted {days}" if basis == "noted" else days
-    return f"[{days}{f'; said {said}' if said else ''}{f'; also {others}' if also else ''}]"
+    return f"[{days}{f'; said {said_on}' if said_on else ''}{f'; also {others}' if also else ''}]"
 
 
 def _last_of_month(day: date) -> int:

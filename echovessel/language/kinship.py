@@ -108,22 +108,31 @@ def relatives_in(
     (['father', 'mother'], [])
     """
     plain = straighten(text[:MAX_LOOKED_AT])
-    plain = _OF.sub(lambda found: f"{found['whose']}'s {found['kin']}", plain)
+    plain = _OF.sub(lambda match: f"{match['whose']}'s {match['kin']}", plain)
     relatives: set[str] = set()
-    for found in _CHAIN.finditer(plain):
-        whose, kin = (found["whose"] or found["whose_zh"] or ""), found["kin"] or found["kin_zh"]
-        is_possessed = found["whose"] is not None and re.match(rf"{re.escape(whose)}['’]", found[0]) is not None
-        known = (names or {}).get(whose.casefold())
-        others = [name[0] for name in _NAMED.finditer(plain, 0, found.start()) if name[0] != owner]
+    for chain_match in _CHAIN.finditer(plain):
+        whose, kin = (
+            (chain_match["whose"] or chain_match["whose_zh"] or ""),
+            chain_match["kin"] or chain_match["kin_zh"],
+        )
+        is_possessed = (
+            chain_match["whose"] is not None and re.match(rf"{re.escape(whose)}['’]", chain_match[0]) is not None
+        )
+        relatives_of_person = (names or {}).get(whose.casefold())
+        others = [name[0] for name in _NAMED.finditer(plain, 0, chain_match.start()) if name[0] != owner]
         if _SOMEBODY.match(whose) or (_THEY.match(whose) and others):
             continue
-        if is_possessed and not known and whose.casefold() != owner.casefold():
+        if is_possessed and not relatives_of_person and whose.casefold() != owner.casefold():
             continue
-        leads = set(known) if known and (is_possessed or found["whose_zh"]) else set[str]()
+        leads = (
+            set(relatives_of_person)
+            if relatives_of_person and (is_possessed or chain_match["whose_zh"])
+            else set[str]()
+        )
         for step in _steps(kin):
-            named = set(step.split())
-            pairs = itertools.product(leads, named)
-            leads = {one for pair in pairs for one in _CHAINS.get(pair, "").split()} if leads else named
+            steps = set(step.split())
+            pairs = itertools.product(leads, steps)
+            leads = {relation for pair in pairs for relation in _CHAINS.get(pair, "").split()} if leads else steps
             relatives |= set() if meant else leads
         relatives |= leads
     return frozenset(relatives)
@@ -153,5 +162,5 @@ def relation_label(relation: str) -> str:
 def _steps(chain: str) -> tuple[str, ...]:
     """The relations that the words of a chain name, one after the other."""
     pieces = re.findall(rf"{_EN}", chain, re.IGNORECASE) if chain.isascii() else re.findall(_ZH, chain)
-    named = [next((name for name, words in _BY_WORD.items() if words.fullmatch(piece)), "") for piece in pieces]
-    return tuple(filter(None, named))
+    step_names = [next((name for name, words in _BY_WORD.items() if words.fullmatch(piece)), "") for piece in pieces]
+    return tuple(filter(None, step_names))

@@ -63,8 +63,8 @@ def matter_of(wish: str) -> str:
     >>> matter_of("Please never ask about my father."), matter_of("别再提我前任了")
     ('my father', '前任')
     """
-    found = _MATTER.search(_plain(wish))
-    return (found["en"] or found["zh"] or "").strip() if found else ""
+    match = _MATTER.search(_plain(wish))
+    return (match["en"] or match["zh"] or "").strip() if match else ""
 
 
 def speaks_of(

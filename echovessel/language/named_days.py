@@ -76,7 +76,7 @@ def named_days(text: str, said_on: date) -> list[Mention]:
     text = with_year_numbers(text, said_on)
     last_end = 0
     # Longer ones come before those that they contain.
-    for (start, end), days in sorted(_mentions(text, said_on), key=lambda one: (one[0][0], -one[0][1])):
+    for (start, end), days in sorted(_mentions(text, said_on), key=lambda mention: (mention[0][0], -mention[0][1])):
         if days and start >= last_end and not _DENIED.search(text[:start]):
             mentions.append(days)
             last_end = end
@@ -169,8 +169,8 @@ def _of_year(day: date, said_on: date) -> Mention:
     """A day without a year, of which `day` is the nearest; one that is far off is as well that of the year beside."""
     if abs((day - said_on).days) <= _SURELY_NEAR_DAYS:
         return frozenset((day,))
-    beside = nearest(day.year + (1 if day < said_on else -1), day.month, day.day, said_on)
-    return frozenset((day, beside.start)) if beside else frozenset((day,))
+    nearest_day = nearest(day.year + (1 if day < said_on else -1), day.month, day.day, said_on)
+    return frozenset((day, nearest_day.start)) if nearest_day else frozenset((day,))
 
 
 def _of_month(day: int, months: Iterable[int], said_on: date) -> Mention:
@@ -182,5 +182,5 @@ def _of_month(day: int, months: Iterable[int], said_on: date) -> Mention:
 def _last_and_next(day: int, said_on: date) -> Mention:
     """The day of that number before, and the one to come; the same where it is that day."""
     days = _of_month(day, range(-2, 3), said_on)
-    before, coming = (one for one in days if one <= said_on), (one for one in days if one >= said_on)
+    before, coming = (day for day in days if day <= said_on), (day for day in days if day >= said_on)
     return frozenset((max(before), min(coming))) if days else frozenset()

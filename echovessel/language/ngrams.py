@@ -30,12 +30,12 @@ def runs(kind: str, tokens: Sequence[str], longest: int, between: str) -> Iterat
 
 def counts(kinds: Iterable[Iterable[str]]) -> list[tuple[np.ndarray, np.ndarray]]:
     """Of each kind of piece the buckets and how much each counts, before what is common counts less."""
-    counted = []
+    gram_counts = []
     for pieces in kinds:
         buckets = Counter([zlib.crc32(piece.encode("utf-8", "surrogatepass")) % BUCKETS for piece in pieces])
         amounts = 1 + np.log(np.fromiter(buckets.values(), np.float64, len(buckets)))
-        counted.append((np.fromiter(buckets, np.int64, len(buckets)), amounts))
-    return counted
+        gram_counts.append((np.fromiter(buckets, np.int64, len(buckets)), amounts))
+    return gram_counts
 
 
 def weigh(kinds: Sequence[tuple[np.ndarray, np.ndarray]], rarity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

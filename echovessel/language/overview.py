@@ -28,4 +28,4 @@ def asks_for_overview(text: str) -> bool:
     >>> asks_for_overview("What do you know about my dog?"), asks_for_overview("你知道我妹妹在哪吗？")
     (False, False)
     """
-    return any(_OVERVIEW.search(line.strip()) for line in text.splitlines())
+    return any(_OVERVIEW.search(text_line.strip()) for text_line in text.splitlines())

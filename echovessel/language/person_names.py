@@ -81,8 +81,8 @@ def replace_name(name: str, by: str, text: str) -> str:
 
 
 def _standing_alone(parts: Iterable[str]) -> re.Pattern[str]:
-    wanted = r"\s+".join(map(re.escape, parts))
-    return re.compile(f"(?<!{_LETTER}){wanted}(?!{_LETTER})", re.IGNORECASE)
+    name_pattern = r"\s+".join(map(re.escape, parts))
+    return re.compile(f"(?<!{_LETTER}){name_pattern}(?!{_LETTER})", re.IGNORECASE)
 
 
 def _folded(text: str) -> str:

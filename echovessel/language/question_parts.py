@@ -105,8 +105,8 @@ def _is_possessive(word: str) -> bool:
 
 
 def _split_zh(clause: str) -> list[str]:
-    if found := _JOINT_ZH.search(clause):
-        items = [*found["first"].split("、"), found["last"]]
-        return [clause[: found.start()] + item + clause[found.end() :] for item in items]
+    if joint := _JOINT_ZH.search(clause):
+        items = [*joint["first"].split("、"), joint["last"]]
+        return [clause[: joint.start()] + item + clause[joint.end() :] for item in items]
     first, _, last = clause.partition("还是") if _OR_ZH.search(clause) else ("", "", "")
     return [first, last] if len(first) >= _ENOUGH_ZH and last.strip("？?。 ") else []

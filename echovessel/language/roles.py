@@ -63,12 +63,14 @@ def born_to(relation: str) -> frozenset[str]:
     return roles_in(relation) & _BY_BIRTH
 
 
-def can_be_pet(asked: str, relation: str) -> bool:
+def can_be_pet(question: str, relation: str) -> bool:
     """Whether a pet that is `relation` to the owner can be the animal that is asked about.
 
     >>> [can_be_pet(asked, "ginger cat") for asked in ("How is my cat?", "How is my pet?", "How is my dog?")]
     [True, True, False]
     """
-    wanted, known = ({name for name, words in _BY_SPECIES.items() if words.search(text)} for text in (asked, relation))
+    asked_species, relation_species = (
+        {name for name, words in _BY_SPECIES.items() if words.search(text)} for text in (question, relation)
+    )
     # A breed that has no entry here may be of any species.
-    return not wanted or bool(wanted & known) or bool(relation and not known)
+    return not asked_species or bool(asked_species & relation_species) or bool(relation and not relation_species)

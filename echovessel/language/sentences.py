@@ -21,9 +21,9 @@ def words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-def listed(written: str) -> tuple[str, ...]:
+def listed(words: str) -> tuple[str, ...]:
     """What is written with "|" between: words, and such of several words."""
-    return tuple(written.split("|"))
+    return tuple(words.split("|"))
 
 
 def is_chinese(text: str, default: bool = False) -> bool:
@@ -44,16 +44,16 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 def clauses(sentence: str) -> list[tuple[int, int]]:
     """Where the parts of `sentence` between its commas lie, without the signs and spaces around them."""
-    found = []
+    bounds = []
     for match in CLAUSE.finditer(sentence):
         bare = match[0].strip()
         if bare:
             start = match.start() + match[0].index(bare)
-            found.append((start, start + len(bare)))
-    return found
+            bounds.append((start, start + len(bare)))
+    return bounds
 
 
-def holds(text: str, wanted: Iterable[str]) -> list[str]:
+def holds(text: str, words: Iterable[str]) -> list[str]:
     """Those of `wanted` that occur in `text`: Latin ones as whole words, Chinese ones anywhere.
 
     >>> holds("I studied", ["died", "studied"])
@@ -62,7 +62,7 @@ def holds(text: str, wanted: Iterable[str]) -> list[str]:
     lower = text.casefold()
     return [
         word
-        for word in wanted
+        for word in words
         # Most words are not there at all, and hundreds are looked for in each reply.
         if word in lower and (CJK.search(word) or re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower))
     ]
@@ -164,17 +164,17 @@ def questions_of(sentence: str) -> list[str]:
     >>> questions_of("when is it again, i've lost the sheet"), questions_of("我明天去，几点开门，几点关门？")
     (['when is it again'], ['我明天去，几点开门', '几点关门？'])
     """
-    asked, start, is_open = [], 0, False
+    questions, start, is_open = [], 0, False
     ends = [end for _, end in clauses(sentence)]
     for at, (begin, end) in enumerate(clauses(sentence)):
         tail = sentence[end : ends[at + 1] if at + 1 < len(ends) else len(sentence)].lstrip()
         is_last = at + 1 == len(ends)
         if asks(sentence[begin:end]) or (is_last and tail[:1] in "?？" and tail):
-            asked.append(sentence[start if not is_open else begin : len(sentence) if is_last else end].strip())
+            questions.append(sentence[start if not is_open else begin : len(sentence) if is_last else end].strip())
             start, is_open = end, True
         elif is_open:
             start, is_open = begin, False
-    return asked
+    return questions
 
 
 def asks(clause: str) -> bool:
@@ -252,13 +252,13 @@ FEW_AFTER_A_GREETING = 2  # words
 WORD = re.compile(r"[\u3400-\u9fff]{2}|[^\W\u3400-\u9fff]+")  # a Chinese word has mostly two characters
 
 
-def is_small_talk(line: str) -> bool:
+def is_small_talk(message: str) -> bool:
     """Whether `line` is nothing but such words.
 
     >>> is_small_talk("ok bye"), is_small_talk("好的 拜拜"), is_small_talk("Thanks to my sister I moved to Rome")
     (True, True, False)
     """
-    bare = line.strip()
+    bare = message.strip()
     if not bare or NOTHING_SAID.search(bare):
         return True
     if greeted := GREETING.match(bare):
@@ -356,11 +356,11 @@ def telling_words(text: str) -> frozenset[str]:
     return frozenset(holds(text, _ALL_WORDS))
 
 
-def shared_topics(asked: frozenset[str], told: frozenset[str]) -> int:
+def shared_topics(question_topics: frozenset[str], memory_topics: frozenset[str]) -> int:
     """How many things a question and a text have in common, by the telling words of each."""
-    both = [topic for topic, words in _OF_TOPICS.items() if asked & words and told & words]
-    loose = [topic for topic in both if topic not in DISTINCT or asked & GENERAL & _OF_TOPICS[topic]]
-    return len(loose) + sum(bool(asked & same and told & same) for same in _OF_SYNONYMS)
+    both = [topic for topic, words in _OF_TOPICS.items() if question_topics & words and memory_topics & words]
+    loose = [topic for topic in both if topic not in DISTINCT or question_topics & GENERAL & _OF_TOPICS[topic]]
+    return len(loose) + sum(bool(question_topics & same and memory_topics & same) for same in _OF_SYNONYMS)
 
 
 def bearers(telling: frozenset[str]) -> frozenset[str]:

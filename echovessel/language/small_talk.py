@@ -83,26 +83,26 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     (Gist(told='', asked='…后来呢？'), Gist(told='', asked=''))
     """
     sentences = _SENTENCE.findall(text)
-    known = [name.casefold() for name in names]
+    names_folded = [name.casefold() for name in names]
     first, last = 0, len(sentences)
-    while first < last and says_nothing(sentences[first], known):
+    while first < last and says_nothing(sentences[first], names_folded):
         first += 1
-    while last > first + 1 and says_nothing(sentences[last - 1], known):  # the first one tells something
+    while last > first + 1 and says_nothing(sentences[last - 1], names_folded):  # the first one tells something
         last -= 1
     asks_from = last
     while asks_from > first and _ASKS.search(sentences[asks_from - 1]):
         asks_from -= 1
-    told, asked = "".join(sentences[first:asks_from]).strip(), "".join(sentences[asks_from:last]).strip()
+    fact_start, frame = "".join(sentences[first:asks_from]).strip(), "".join(sentences[asks_from:last]).strip()
     if not first and last == len(sentences):  # no small talk, as in most messages
-        return Gist(told, asked)
+        return Gist(fact_start, frame)
     before, after = "".join(sentences[:first]).strip(), "".join(sentences[last:]).strip()
-    joint = "" if _CJK.search(told or asked) else " "
+    joint = "" if _CJK.search(fact_start or frame) else " "
     before = "…" if len(before.encode()) >= MIN_CUT_BYTES and first < last else before if first < last else ""
     after = "…" if len(after.encode()) >= MIN_CUT_BYTES and first < last else after if first < last else ""
-    if told:
-        told = joint.join(filter(None, (before, told, "" if asked else after)))
-        return Gist(told, joint.join(filter(None, (asked, after))) if asked else "")
-    return Gist("", joint.join(filter(None, (before, asked, after))))
+    if fact_start:
+        fact_start = joint.join(filter(None, (before, fact_start, "" if frame else after)))
+        return Gist(fact_start, joint.join(filter(None, (frame, after))) if frame else "")
+    return Gist("", joint.join(filter(None, (before, frame, after))))
 
 
 def says_nothing(sentence: str, names: Sequence[str] = ()) -> bool:

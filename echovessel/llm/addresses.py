@@ -46,12 +46,12 @@ def check_address(text: str) -> Place:
         raise ValidationError(
             _("Enter the address alone: no name, password, question mark or space in it."), code="address"
         )
-    found = _look_up(host, port or (443 if parts.scheme == "https" else 80))
-    if not found:
+    addresses = _look_up(host, port or (443 if parts.scheme == "https" else 80))
+    if not addresses:
         raise ValidationError(_("No server of this name was found."), code="unknown")
-    if any(_is_forbidden(address) for address in found):
+    if any(_is_forbidden(address) for address in addresses):
         raise ValidationError(_("This address cannot be used for a model."), code="forbidden")
-    is_near = all(address.is_loopback or address.is_private for address in found)
+    is_near = all(address.is_loopback or address.is_private for address in addresses)
     if parts.scheme == "http" and not is_near:
         raise ValidationError(
             _("Use https for a server outside your home: over http others could read what you say."), code="insecure"
@@ -61,10 +61,10 @@ def check_address(text: str) -> Place:
 
 def _look_up(host: str, port: int) -> list[Address]:
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        address_infos = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     except (OSError, UnicodeError):
         return []
-    return [ipaddress.ip_address(str(place[0]).split("%")[0]) for *_kind, place in found]
+    return [ipaddress.ip_address(str(place[0]).split("%")[0]) for *_kind, place in address_infos]
 
 
 def _is_forbidden(address: Address) -> bool:

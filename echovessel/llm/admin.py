@@ -33,17 +33,19 @@ class Today:
 def today(now: datetime) -> list[Today]:
     """Today's rows of all owners, sorted by owner name."""
     used = ledger.usage_today(now)
-    owners = get_user_model().objects.in_bulk({one.owner_id for one in used if one.owner_id is not None})
-    lines = [
+    owners = get_user_model().objects.in_bulk(
+        {usage_row.owner_id for usage_row in used if usage_row.owner_id is not None}
+    )
+    rows = [
         Today(
-            owner=str(owners.get(one.owner_id, "")) if one.owner_id else "",
-            purpose=str(Purpose(one.purpose).label),
-            used=one,
-            most_tokens=ledger.caps(one.purpose)[0],
+            owner=str(owners.get(usage_row.owner_id, "")) if usage_row.owner_id else "",
+            purpose=str(Purpose(usage_row.purpose).label),
+            used=usage_row,
+            most_tokens=ledger.caps(usage_row.purpose)[0],
         )
-        for one in used
+        for usage_row in used
     ]
-    return sorted(lines, key=lambda line: line.owner)
+    return sorted(rows, key=lambda row: row.owner)
 
 
 @admin.register(LLMCall)

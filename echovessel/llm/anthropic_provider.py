@@ -94,11 +94,11 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
                 yield Thought(block.thinking)
         yield Finished(REASONS.get(message.stop_reason or "", "stop"), _usage(_counts(message.usage)))
         return
-    counted: dict[str, int] = {}
+    usage_counts: dict[str, int] = {}
     reason = ""
     async for event in events:
         if event.type == "message_start":
-            counted |= _counts(event.message.usage)
+            usage_counts |= _counts(event.message.usage)
         elif event.type == "content_block_delta" and event.delta.type == "text_delta":
             yield event.delta.text
         elif event.type == "content_block_delta" and event.delta.type == "thinking_delta":
@@ -106,10 +106,10 @@ async def _read(events: AsyncStream[RawMessageStreamEvent]) -> AsyncGenerator[st
         elif event.type == "content_block_start" and event.content_block.type == "redacted_thinking":
             yield Thought()
         elif event.type == "message_delta":
-            counted |= _counts(event.usage)
+            usage_counts |= _counts(event.usage)
             reason = event.delta.stop_reason or reason
     if reason:
-        yield Finished(REASONS.get(reason, "stop"), _usage(counted) if counted else None)
+        yield Finished(REASONS.get(reason, "stop"), _usage(usage_counts) if usage_counts else None)
 
 
 def _counts(usage: Any) -> dict[str, int]:
@@ -117,8 +117,8 @@ def _counts(usage: Any) -> dict[str, int]:
     return {name: value for name, value in (usage.model_dump() if usage else {}).items() if type(value) is int}
 
 
-def _usage(counted: dict[str, int]) -> Usage:
+def _usage(usage_counts: dict[str, int]) -> Usage:
     """Anthropic counts tokens read from and written to its cache separately from the rest of the prompt."""
-    cached = counted.get("cache_read_input_tokens", 0)
-    fresh = counted.get("input_tokens", 0) + counted.get("cache_creation_input_tokens", 0)
-    return Usage(fresh + cached, cached, counted.get("output_tokens", 0))
+    cached = usage_counts.get("cache_read_input_tokens", 0)
+    fresh = usage_counts.get("input_tokens", 0) + usage_counts.get("cache_creation_input_tokens", 0)
+    return Usage(fresh + cached, cached, usage_counts.get("output_tokens", 0))

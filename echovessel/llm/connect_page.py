@@ -120,23 +120,25 @@ def _act(request: HttpRequest, form: ConnectionForm) -> HttpResponse:
     action = request.POST.get("action", "")
     if not form.is_valid():
         return _render(request, True, form, status=422)
-    chosen = _connection_of(request, form)
+    connection = _connection_of(request, form)
     needs_model = form.needs_model(action)
     if action == "list" or needs_model:
         try:
-            names = servers.usable_names(async_to_sync(servers.list_models)(chosen))
+            names = servers.usable_names(async_to_sync(servers.list_models)(connection))
         except LLMError as error:
-            form.add_error("address" if chosen.base_url else "key", _in_words(servers.trouble_of(error), chosen))
+            form.add_error(
+                "address" if connection.base_url else "key", _in_words(servers.trouble_of(error), connection)
+            )
             return _render(request, True, form, status=422)
         if needs_model:
             form.add_error("large", _("Choose a model: “List models” shows which there are."))
         return _render(request, True, form, names=names, status=422 if needs_model else 200)
-    result = _run_test(chosen)
-    if chosen.base_url and result.steps[0].code == servers.UNREACHED:
-        form.add_error("address", _in_words(servers.UNREACHED, chosen))
+    result = _run_test(connection)
+    if connection.base_url and result.steps[0].code == servers.UNREACHED:
+        form.add_error("address", _in_words(servers.UNREACHED, connection))
     if action == "test" or not (result.replies or request.POST.get("anyway")):
-        return _render(request, True, form, tried=chosen, result=result, offers_anyway=action == "save")
-    connections.save(chosen, cast(User, request.user))
+        return _render(request, True, form, tried=connection, result=result, offers_anyway=action == "save")
+    connections.save(connection, cast(User, request.user))
     cache.delete(_pending(request))
     _announce()
     messages.success(request, _("Connected. Your companion answers with this model from the next message on."))
@@ -150,11 +152,14 @@ def _connection_of(request: HttpRequest, form: ConnectionForm) -> Connection:
     provider = "openai" if values["kind"] == SERVER else values["kind"]
     address = values["address"] if values["kind"] == SERVER else ""
     place, key = f"{provider} {address}", values["key"]
-    known = connections.saved()
+    saved_connections = connections.saved()
     if not key:
         typed_for, typed = cache.get(_pending(request)) or ("", "")
-        is_known = known is not None and (known.provider, known.base_url) == (provider, address)
-        key = typed if typed_for == place else known.key if known and is_known else ""
+        is_known = saved_connections is not None and (saved_connections.provider, saved_connections.base_url) == (
+            provider,
+            address,
+        )
+        key = typed if typed_for == place else saved_connections.key if saved_connections and is_known else ""
     else:
         cache.set(_pending(request), (place, key), PENDING_SECONDS)
     return Connection(provider, address, key, {tier: values[tier] for tier in TIERS}, "saved")
@@ -164,8 +169,8 @@ def _pending(request: HttpRequest) -> str:
     return f"model-key-{request.session.session_key}"
 
 
-def _run_test(chosen: Connection) -> servers.TestResult:
-    return async_to_sync(servers.test)(chosen)
+def _run_test(connection: Connection) -> servers.TestResult:
+    return async_to_sync(servers.test)(connection)
 
 
 def _announce() -> None:
@@ -187,31 +192,31 @@ def _render(
     offers_anyway: bool = False,
     status: int = 200,
 ) -> HttpResponse:
-    chosen = connections.current()
-    by_environment = chosen.source == "environment"
+    connection = connections.current()
+    by_environment = connection.source == "environment"
     if form is None:
         form = ConnectionForm(initial=_initial(connections.saved(), request.GET.get("address", "")))
-    found = None
+    found_servers = None
     if is_staff and not by_environment and (form.errors or request.method != "POST"):
-        found = async_to_sync(servers.find_servers)()
-    if found and request.method != "POST":
-        picked = next((server for server in found if server.url == request.GET.get("address")), None)
+        found_servers = async_to_sync(servers.find_servers)()
+    if found_servers and request.method != "POST":
+        picked = next((server for server in found_servers if server.url == request.GET.get("address")), None)
         names = servers.usable_names(picked.models) if picked else names
         if picked and names:
             form.initial["large"] = form.initial.get("large") or names[0]
     context = {
         "is_staff": is_staff,
-        "chosen": chosen,
-        "is_offline": chosen.provider == OFFLINE,
-        "answering": "" if chosen.provider == OFFLINE else provider_of(chosen).model("large"),
+        "chosen": connection,
+        "is_offline": connection.provider == OFFLINE,
+        "answering": "" if connection.provider == OFFLINE else provider_of(connection).model("large"),
         "variables": connections.choosing_variables(),
         "form": form,
-        "found": found,
+        "found": found_servers,
         "names": names,
-        "has_key": bool(chosen.key) if chosen.source == "saved" else False,
-        "result": result and _describe(result, tried or chosen),
+        "has_key": bool(connection.key) if connection.source == "saved" else False,
+        "result": result and _describe(result, tried or connection),
         "offers_anyway": offers_anyway,
-        "work": _describe_work(chosen, cast(User, request.user)),
+        "work": _describe_work(connection, cast(User, request.user)),
         "embedding": embedding.name(),
         "embedding_server": settings.EMBEDDING_BASE_URL if embedding.is_served(embedding.name()) else "",
         "usual": [(kind, label, provider_of(Connection(kind)).defaults) for kind, label in KINDS if kind != SERVER],
@@ -219,31 +224,31 @@ def _render(
     return render(request, "account/model.html", context, status=status)
 
 
-def _describe_work(chosen: Connection, user: User) -> list[dict[str, Any]]:
+def _describe_work(connection: Connection, user: User) -> list[dict[str, Any]]:
     """Each kind of work with its model, the price and today's usage: of all users for staff, else of this user only."""
     used = ledger.usage_today(timezone.now(), owner_id=None if user.is_staff else user.pk)
-    provider = provider_of(chosen)
+    provider = provider_of(connection)
     rows = []
     for tier, (title, purposes) in WORK.items():
-        calls = [one for one in used if one.purpose in purposes]
+        calls = [usage_row for usage_row in used if usage_row.purpose in purposes]
         model = provider.model(tier)
         rows.append(
             {
                 "title": title,
                 "model": model,
                 "price": provider.price(model),
-                "tokens": sum(one.tokens for one in calls),
-                "cost": sum((one.cost for one in calls if one.cost is not None), Decimal()),
+                "tokens": sum(call.tokens for call in calls),
+                "cost": sum((call.cost for call in calls if call.cost is not None), Decimal()),
             }
         )
     return rows
 
 
-def _initial(known: Connection | None, address: str) -> dict[str, str]:
-    if known is None or address:
+def _initial(connection: Connection | None, address: str) -> dict[str, str]:
+    if connection is None or address:
         return {"kind": SERVER, "address": address}
-    kind = SERVER if known.base_url else known.provider
-    return {"kind": kind, "address": known.base_url} | {tier: known.models.get(tier, "") for tier in TIERS}
+    kind = SERVER if connection.base_url else connection.provider
+    return {"kind": kind, "address": connection.base_url} | {tier: connection.models.get(tier, "") for tier in TIERS}
 
 
 def _describe(result: servers.TestResult, tried: Connection) -> dict[str, Any]:

@@ -47,8 +47,8 @@ class Connection:
 
 def choosing_variables() -> list[str]:
     """The environment variables that are set and choose the model."""
-    named = [name for name in CHOOSING if getattr(settings, name)]
-    return ["LLM_PROVIDER", *named] if settings.LLM_PROVIDER != "auto" else named
+    set_variables = [name for name in CHOOSING if getattr(settings, name)]
+    return ["LLM_PROVIDER", *set_variables] if settings.LLM_PROVIDER != "auto" else set_variables
 
 
 def of_environment() -> Connection | None:
@@ -83,9 +83,11 @@ def saved() -> Connection | None:
     row = apps.get_model("llm", "ModelConnection").objects.filter(pk=_ONLY).first()
     if row is None:
         return None
-    chosen: dict[Tier, str] = {"large": row.model_large, "medium": row.model_medium, "small": row.model_small}
-    named = {tier: name for tier, name in models_of_environment().items() if name}
-    return Connection(row.provider, row.base_url, decrypt(row.encrypted_key), chosen | named, "saved")
+    model_by_tier: dict[Tier, str] = {"large": row.model_large, "medium": row.model_medium, "small": row.model_small}
+    environment_models = {tier: name for tier, name in models_of_environment().items() if name}
+    return Connection(
+        row.provider, row.base_url, decrypt(row.encrypted_key), model_by_tier | environment_models, "saved"
+    )
 
 
 def current() -> Connection:
@@ -136,10 +138,10 @@ def encrypt(key: str) -> str:
     return _cipher().encrypt(key.encode()).decode() if key else ""
 
 
-def decrypt(stored: str) -> str:
+def decrypt(token: str) -> str:
     """The key in plain text; "" if there is none, or if SECRET_KEY has changed since."""
     try:
-        return _cipher().decrypt(stored.encode()).decode() if stored else ""
+        return _cipher().decrypt(token.encode()).decode() if token else ""
     except InvalidToken:
         return ""
 

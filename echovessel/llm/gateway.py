@@ -99,11 +99,11 @@ def answer_now(
     """
     exchange = conversation(request, schema, doubt)
     provider, shape, question = chosen_provider(), schema_of(schema), next(exchange)
-    stored = deque(replies.load() if replies else ())
+    stored_replies = deque(replies.load() if replies else ())
     number = 0
     while True:
-        if stored:
-            reply = stored.popleft()
+        if stored_replies:
+            reply = stored_replies.popleft()
         else:
             meter = Meter(question, provider)
             try:
@@ -144,8 +144,8 @@ def conversation(
     except Unreadable as error:
         problem = str(error)
     # Of an overlong answer, the beginning is enough to show what was wrong.
-    shown = neutralize(shorten(first.text, ANSWER_TOKENS_SHOWN))
-    again = render_wording("answer_again", question=request.user, answer=shown, problem=neutralize(problem))
+    shown_text = neutralize(shorten(first.text, ANSWER_TOKENS_SHOWN))
+    again = render_wording("answer_again", question=request.user, answer=shown_text, problem=neutralize(problem))
     second = yield replace(request, user=again)
     usage = first.usage + second.usage
     try:

@@ -93,8 +93,8 @@ def body(request: Request, shape: ResponseSchema | None, terms: Terms, model: st
         system = f"{system}\n\n{render_wording('answer_as_json', schema=json.dumps(shape.schema))}"
     form: dict[str, Any] = {"type": "json_object"}
     if shape and terms.mode == "schema":
-        wanted = {"name": shape.name, "strict": True, "schema": shape.schema}
-        form = {"type": "json_schema", "json_schema": wanted}
+        json_schema = {"name": shape.name, "strict": True, "schema": shape.schema}
+        form = {"type": "json_schema", "json_schema": json_schema}
     return {
         "model": model,
         "stream": True,
@@ -146,9 +146,9 @@ def _parts(message: ChoiceDelta | ChatCompletionMessage) -> Iterator[str | Thoug
             yield part["text"] if isinstance(part.get("text"), str) else Thought(str(part.get("thinking") or ""))
 
 
-def _usage(counted: CompletionUsage) -> Usage:
+def _usage(usage: CompletionUsage) -> Usage:
     """OpenAI includes cached tokens in those of the prompt. An inconsistent cached count is capped at the prompt's."""
-    details = counted.prompt_tokens_details
+    details = usage.prompt_tokens_details
     cached = (details and details.cached_tokens) or 0
-    tokens_in = counted.prompt_tokens or 0
-    return Usage(tokens_in, min(cached, tokens_in), counted.completion_tokens or 0)
+    tokens_in = usage.prompt_tokens or 0
+    return Usage(tokens_in, min(cached, tokens_in), usage.completion_tokens or 0)

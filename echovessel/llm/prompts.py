@@ -87,8 +87,8 @@ def shorten(text: str, budget: int) -> str:
     """`text` cut to at most `budget` tokens, with an ellipsis where it was cut."""
     if tokens(text) <= budget:
         return text
-    kept = text.encode()[: max(0, budget * 4 - 3)].decode(errors="ignore")
-    return kept.rstrip() + "…"
+    shortened = text.encode()[: max(0, budget * 4 - 3)].decode(errors="ignore")
+    return shortened.rstrip() + "…"
 
 
 INDENT = "    "
@@ -167,17 +167,17 @@ def neutralize(text: str) -> Neutral:
         return text
     if not _SUSPECT.search(text):
         return Neutral(text)
-    text = _TAG_CHARACTERS.sub(lambda found: found[1] or "", text)
+    text = _TAG_CHARACTERS.sub(lambda match: match[1] or "", text)
     # The text without spaces, invisible characters and disguises, with the original index of each character.
     forms = [(form, at) for at, character in enumerate(text) for form in _form(character)]
     plain = "".join(form for form, _at in forms)
     edits: dict[int, str] = {}
     for pattern, signs in ((_MARK, _NEUTRAL_BRACKETS), (_SECTION, _NEUTRAL_SIGNS)):
-        for found in pattern.finditer(plain):
-            marked = range(found.start(), found.end())
+        for tag_match in pattern.finditer(plain):
+            marked = range(tag_match.start(), tag_match.end())
             edits |= {forms[at][1]: signs[plain[at]] for at in marked if plain[at] in signs}
-    for found in (*_HEADING.finditer(text), *_ROLE.finditer(text)):
-        edits |= {at: _NEUTRAL_SIGNS[_form(text[at])] for at in range(*found.span(1))}
+    for tag_match in (*_HEADING.finditer(text), *_ROLE.finditer(text)):
+        edits |= {at: _NEUTRAL_SIGNS[_form(text[at])] for at in range(*tag_match.span(1))}
     return Neutral("".join(edits.get(at, character) for at, character in enumerate(text)) if edits else text)
 
 

@@ -46,8 +46,8 @@ class Provider:
     name: str
     defaults: Models
 
-    def __init__(self, chosen: Connection | None = None) -> None:
-        self.connection = chosen or connection.of_environment() or Connection(self.name)
+    def __init__(self, own_connection: Connection | None = None) -> None:
+        self.connection = own_connection or connection.of_environment() or Connection(self.name)
 
     def model(self, tier: Tier) -> str:
         """The model that serves `tier`: the chosen one, else the provider's default."""
@@ -80,8 +80,8 @@ def provider_name() -> str:
     return connection.current().provider
 
 
-def provider_of(chosen: Connection) -> Provider:
-    provider: Provider = import_string(PROVIDERS.get(chosen.provider, chosen.provider))(chosen)
+def provider_of(connection: Connection) -> Provider:
+    provider: Provider = import_string(PROVIDERS.get(connection.provider, connection.provider))(connection)
     return provider
 
 
@@ -93,8 +93,8 @@ def chosen_provider() -> Provider:
 async def achosen_provider() -> Provider:
     """`chosen_provider` for a thread with a running event loop. The database is read only if the environment sets no
     model."""
-    chosen = connection.of_environment()
-    return provider_of(chosen) if chosen else await in_thread(chosen_provider)
+    environment_connection = connection.of_environment()
+    return provider_of(environment_connection) if environment_connection else await in_thread(chosen_provider)
 
 
 # --- what a server refuses ---

@@ -299,8 +299,8 @@ class ReasoningFilter:
         return self.holds_back and not self.found
 
     def _taken(self) -> list[str | Withdrawn]:
-        taken, self._kept = self._kept, []
-        return taken
+        pieces, self._kept = self._kept, []
+        return pieces
 
     # --- reading --------------------------------------------------------------------------------------------------
     def _read(self, *, is_end: bool) -> None:

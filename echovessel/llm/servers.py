@@ -154,8 +154,8 @@ async def test(connection: Connection) -> TestResult:
 async def _test_structured(connection: Connection) -> Step:
     text = ""
     try:
-        asked = _ask(connection, "Answer in the demanded JSON form.", "Which colour has a ripe lemon?", SHAPE)
-        async for item in asked:
+        structured = _ask(connection, "Answer in the demanded JSON form.", "Which colour has a ripe lemon?", SHAPE)
+        async for item in structured:
             text += item if isinstance(item, str) else ""
         start, end = text.find("{"), text.rfind("}")
         works = isinstance(json.loads(text[start : end + 1]).get("colour"), str)

@@ -82,8 +82,8 @@ def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schem
     except ValidationError as error:
         # One line per problem: `events.0.emotional_impact: Input should be a valid integer`.
         problems = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]
-        lines = (f"{'.'.join(map(str, one['loc'])) or 'the object'}: {one['msg']}" for one in problems)
-        raise Unreadable("\n".join(lines)) from error
+        messages = (f"{'.'.join(map(str, problem['loc'])) or 'the object'}: {problem['msg']}" for problem in problems)
+        raise Unreadable("\n".join(messages)) from error
     except RecursionError as error:
         raise Unreadable("The JSON is nested far too deep.") from error
 
@@ -104,8 +104,8 @@ def _read(text: str, mend: bool) -> Any:
     if "{" not in bare:
         raise Unreadable("There is no JSON object in the answer.")
     for candidate in _candidates(bare):
-        if (found := _loaded(candidate)) is not None:
-            return found
+        if (parsed := _loaded(candidate)) is not None:
+            return parsed
     if not mend or _breaks_off(bare):
         raise Unreadable("It is not valid JSON, and it may have been cut off. Answer more briefly.")
     span = bare[_begin(bare) : _end(bare)]
@@ -120,7 +120,7 @@ def _read(text: str, mend: bool) -> Any:
 def _loaded(text: str) -> dict[str, Any] | None:
     """The JSON object that `text` is; None if it is none."""
     try:
-        found = json.loads(
+        parsed = json.loads(
             text,
             strict=False,
             object_pairs_hook=_last_with_content,
@@ -130,7 +130,7 @@ def _loaded(text: str) -> dict[str, Any] | None:
         )
     except json.JSONDecodeError:
         return None
-    return found if isinstance(found, dict) else None
+    return parsed if isinstance(parsed, dict) else None
 
 
 def _candidates(text: str) -> Iterator[str]:
@@ -162,8 +162,8 @@ def _breaks_off(text: str) -> bool:
 def _begin(text: str) -> int:
     """The index of the first brace that looks like an object's, else of the first brace: prose may contain braces
     too."""
-    found = OPENING.search(text)
-    return found.start() if found else text.index("{")
+    opening = OPENING.search(text)
+    return opening.start() if opening else text.index("{")
 
 
 def _end(text: str) -> int:

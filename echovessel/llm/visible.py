@@ -30,20 +30,20 @@ class Limit:
 
     def take(self, text: str) -> str:
         """The part of the text so far that can be shown now."""
-        held = self._held + text
+        text_so_far = self._held + text
         free = max(0, self.characters - MARGIN - self._passed)
-        shown, self._held = held[:free], held[free:]
-        self._passed += len(shown)
+        shown_text, self._held = text_so_far[:free], text_so_far[free:]
+        self._passed += len(shown_text)
         room = self.characters - self._passed
         if len(self._held) > room:
             self.is_reached = True
-            shown, self._held = shown + shorten_reply(self._held, room), ""
-        return shown
+            shown_text, self._held = shown_text + shorten_reply(self._held, room), ""
+        return shown_text
 
     def close(self) -> str:
         """The rest of a reply that ended within the limit."""
-        shown, self._held = self._held, ""
-        return shown
+        shown_text, self._held = self._held, ""
+        return shown_text
 
     def begin_again(self) -> None:
         """Reset the count: the text let through so far was withdrawn."""
@@ -59,13 +59,13 @@ def shorten_reply(text: str, length: int) -> str:
     ends = [end.end() for end in _SENTENCE_END.finditer(text, 0, length + 1) if end.end() <= length]
     if ends:
         return text[: ends[-1]].rstrip()
-    kept = text[:length]
-    if not text[length].isspace() and any(character.isspace() for character in kept.strip()):
-        kept = kept[: max(at for at, character in enumerate(kept) if character.isspace())]
+    shortened = text[:length]
+    if not text[length].isspace() and any(character.isspace() for character in shortened.strip()):
+        shortened = shortened[: max(at for at, character in enumerate(shortened) if character.isspace())]
     else:
-        while kept and (_continues(text[len(kept)]) or kept[-1] == _JOINER):
-            kept = kept[:-1]
-    return kept.rstrip()
+        while shortened and (_continues(text[len(shortened)]) or shortened[-1] == _JOINER):
+            shortened = shortened[:-1]
+    return shortened.rstrip()
 
 
 def _continues(character: str) -> bool:
@@ -141,5 +141,5 @@ class VisibleReply:
             self._shown.append(text)
 
     def _taken(self) -> list[Visible]:
-        shown, self._shown = self._shown, []
-        return shown
+        shown_text, self._shown = self._shown, []
+        return shown_text

@@ -54,7 +54,7 @@ def _sessions_of(user_id: int) -> list[Any]:
     """All sessions are decoded, because their data is signed and has no column for the user."""
     from django.contrib.sessions.models import Session  # noqa: PLC0415
 
-    return [one for one in Session.objects.all() if one.get_decoded().get("_auth_user_id") == str(user_id)]
+    return [session for session in Session.objects.all() if session.get_decoded().get("_auth_user_id") == str(user_id)]
 
 
 def connect() -> None:

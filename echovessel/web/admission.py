@@ -58,7 +58,7 @@ def is_ours(origin: str, host: str) -> bool:
     if rest == host and scheme in (("https",) if settings.HTTPS else ("http", "https")):
         return True
     # CSRF_TRUSTED_ORIGINS lists origins, or all subdomains of a domain (https://*.example.org), as for forms.
-    trusted = (each.partition("://") for each in settings.CSRF_TRUSTED_ORIGINS)
+    trusted = (origin_parts.partition("://") for origin_parts in settings.CSRF_TRUSTED_ORIGINS)
     return any(scheme == name and is_same_domain(rest, place.lstrip("*")) for name, _sep, place in trusted)
 
 
@@ -79,11 +79,11 @@ class Login:
         if self.secret:
             owner = owner_of(self.secret, now)
             return owner is not None and owner.pk == self.user_id
-        stored = SessionStore(self.session_key)
-        if stored.get(SESSION_KEY) != str(self.user_id) or BACKEND_SESSION_KEY not in stored:
+        session_store = SessionStore(self.session_key)
+        if session_store.get(SESSION_KEY) != str(self.user_id) or BACKEND_SESSION_KEY not in session_store:
             return False
         return any(
-            constant_time_compare(stored.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+            constant_time_compare(session_store.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
             for user in _active_user(self.user_id)
         )
 
@@ -93,9 +93,9 @@ def login_of(request: HttpRequest, now: datetime) -> Login | None:
 
     Queries the database: from async code call it in a thread.
     """
-    shown = bearer.bearer_of(request, now)
-    if shown is not None:
-        return Login(shown.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
+    bearer_token = bearer.bearer_of(request, now)
+    if bearer_token is not None:
+        return Login(bearer_token.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
     if request.user.is_authenticated:
         return Login(request.user.pk, session_key=request.session.session_key or "")
     return None

@@ -14,10 +14,10 @@ from django.http import HttpRequest
 def client_address(request: HttpRequest) -> str:
     """The address that called the outermost of our proxies, or that of the connection."""
     direct = str(request.META.get("REMOTE_ADDR") or "")
-    named = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",")]
-    if not 0 < settings.PROXY_COUNT <= len(named):
+    addresses = [part.strip() for part in request.headers.get("X-Forwarded-For", "").split(",")]
+    if not 0 < settings.PROXY_COUNT <= len(addresses):
         return direct
-    return _address_in(named[-settings.PROXY_COUNT]) or direct
+    return _address_in(addresses[-settings.PROXY_COUNT]) or direct
 
 
 def _address_in(text: str) -> str:

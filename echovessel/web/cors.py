@@ -51,8 +51,8 @@ def fault(origin: str) -> str:
 
 def _before(request: HttpRequest) -> HttpResponse | None:
     """The answer to a browser's preflight request, if it is one from an allowed page."""
-    asked = request.headers.get("Access-Control-Request-Method")
-    if request.method != "OPTIONS" or not asked or not _may_ask(request):
+    requested_method = request.headers.get("Access-Control-Request-Method")
+    if request.method != "OPTIONS" or not requested_method or not _may_ask(request):
         return None
     headers = {
         "Access-Control-Allow-Methods": METHODS,

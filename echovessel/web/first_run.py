@@ -21,15 +21,15 @@ def token() -> str | None:
     return file.read_text().strip()
 
 
-def is_valid(given: str) -> bool:
+def is_valid(code: str) -> bool:
     expected = token() if _file().exists() else None
-    return expected is not None and hmac.compare_digest(given.encode(), expected.encode())
+    return expected is not None and hmac.compare_digest(code.encode(), expected.encode())
 
 
-def use(given: str, make_owner: Callable[[], User]) -> User | None:
+def use(code: str, make_owner: Callable[[], User]) -> User | None:
     """Create the first owner, once; None if somebody else was faster."""
     with transaction.atomic():
-        if not is_valid(given):
+        if not is_valid(code):
             return None
         owner = make_owner()
         transaction.on_commit(lambda: _file().unlink(missing_ok=True))

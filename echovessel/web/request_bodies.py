@@ -59,7 +59,7 @@ def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
             if not self.is_refused:
                 super().handleContentChunk(data)
 
-        def requestReceived(self, *line: bytes) -> None:  # noqa: N802
+        def requestReceived(self, *request_line: bytes) -> None:  # noqa: N802
             if self.is_refused:
                 self.channel.loseConnection()
                 return
@@ -67,7 +67,7 @@ def bounded_request(base: Any, most_bytes: Callable[[], int]) -> Any:
                 # The body was chunked; Django needs this header to refuse one that is too long.
                 self.requestHeaders.removeHeader(b"transfer-encoding")
                 self.requestHeaders.setRawHeaders(b"content-length", [b"%d" % self.taken])
-            super().requestReceived(*line)
+            super().requestReceived(*request_line)
 
         def _refuse_beyond(self, length: int) -> None:
             if not self.is_refused and length > most_bytes():

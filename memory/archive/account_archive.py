@@ -50,8 +50,8 @@ def stream_zip(owner: "User", now: datetime) -> Iterator[bytes]:
             entry.compress_type = ZIP_DEFLATED
             entry.external_attr = 0o600 << 16
             with archive.open(entry, "w", force_zip64=True) as file:
-                for line in archive_write.archive_lines(persona, now):
-                    file.write(line)
+                for record_line in archive_write.archive_lines(persona, now):
+                    file.write(record_line)
                     if buffer.size >= CHUNK:
                         yield buffer.take()
     yield buffer.take()

@@ -74,12 +74,12 @@ MOOD = Table(
 )
 
 
-def load_moods(known: Known, moods: list[MoodRecord], table: Table) -> int:
-    new = known.new(MoodChange, moods)
-    rows = zip(new, table.read(known, new), strict=True)
+def load_moods(id_map: Known, moods: list[MoodRecord], table: Table) -> int:
+    new = id_map.new(MoodChange, moods)
+    rows = zip(new, table.read(id_map, new), strict=True)
     # A mood is left out if its session was forgotten here.
     changes = [
-        MoodChange(persona=known.persona, **row) for mood, row in rows if not mood.session or row["session_uuid"]
+        MoodChange(persona=id_map.persona, **row) for mood, row in rows if not mood.session or row["session_uuid"]
     ]
     return len(MoodChange.objects.bulk_create(changes))
 
@@ -98,17 +98,19 @@ REFLECTION = Table(
 )
 
 
-def load_reflections(known: Known, runs: list[ReflectionRecord], table: Table) -> int:
-    here = set(ReflectionRun.objects.filter(persona=known.persona).values_list("at", flat=True))
-    rows = [row for row in table.read(known, runs) if row["at"] not in here]
+def load_reflections(id_map: Known, runs: list[ReflectionRecord], table: Table) -> int:
+    times_here = set(ReflectionRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
+    rows = [row for row in table.read(id_map, runs) if row["at"] not in times_here]
     # A session has at most one reflection.
     sessions = {row["session_id"] for row in rows}
-    taken = set(ReflectionRun.objects.filter(session__in=sessions - {None}).values_list("session_id", flat=True))
+    taken_sessions = set(
+        ReflectionRun.objects.filter(session__in=sessions - {None}).values_list("session_id", flat=True)
+    )
     for row in rows:
-        if row["session_id"] in taken:
+        if row["session_id"] in taken_sessions:
             row["session_id"] = None
-        taken |= {row["session_id"]} - {None}
-    return len(ReflectionRun.objects.bulk_create(ReflectionRun(persona=known.persona, **row) for row in rows))
+        taken_sessions |= {row["session_id"]} - {None}
+    return len(ReflectionRun.objects.bulk_create(ReflectionRun(persona=id_map.persona, **row) for row in rows))
 
 
 # --- corrections ----------------------------------------------------------------------------------------------------
@@ -141,15 +143,15 @@ def versions_of(names: Names) -> QuerySet[NodeVersion]:
     return NodeVersion.objects.filter(node__persona=names.persona).order_by("node", "version")
 
 
-def load_versions(known: Known, versions: list[NodeVersionRecord], table: Table) -> int:
-    stored = NodeVersion.objects.filter(node__persona=known.persona)
-    count = stored.count()
-    rows = [NodeVersion(**row) for row in table.read(known, versions) if row["node_id"]]
+def load_versions(id_map: Known, versions: list[NodeVersionRecord], table: Table) -> int:
+    versions_here = NodeVersion.objects.filter(node__persona=id_map.persona)
+    count = versions_here.count()
+    rows = [NodeVersion(**row) for row in table.read(id_map, versions) if row["node_id"]]
     texts = [TombstoneSource("text", version.description) for version in rows]
-    refused = tombstones.refused_among(known.persona, texts)
+    refused = tombstones.refused_among(id_map.persona, texts)
     allowed = [version for version, text in zip(rows, texts, strict=True) if text not in refused]
     NodeVersion.objects.bulk_create(allowed, ignore_conflicts=True)
-    return stored.count() - count
+    return versions_here.count() - count
 
 
 # --- questions ------------------------------------------------------------------------------------------------------
@@ -181,26 +183,26 @@ QUESTION = Table(
 )
 
 
-def load_questions(known: Known, records: list[QuestionRecord], table: Table) -> int:
+def load_questions(id_map: Known, records: list[QuestionRecord], table: Table) -> int:
     """Store questions whose nodes all exist here, and which are not open already."""
-    stored = Question.objects.filter(persona=known.persona)
-    here = set(map(question_id, stored))
-    open_hashes = set(Question.objects.open().filter(persona=known.persona).values_list("content_hash", flat=True))
-    nodes = known.rows(ConceptNode, set(chain.from_iterable(record.nodes for record in records)))
+    questions_here = Question.objects.filter(persona=id_map.persona)
+    ids_here = set(map(question_id, questions_here))
+    open_hashes = set(Question.objects.open().filter(persona=id_map.persona).values_list("content_hash", flat=True))
+    nodes = id_map.rows(ConceptNode, set(chain.from_iterable(record.nodes for record in records)))
     added = 0
-    for record, row in zip(records, table.read(known, records), strict=True):
+    for record, row in zip(records, table.read(id_map, records), strict=True):
         hashed = content_hash(record.text)
         is_open = record.status == Question.Status.OPEN
         if (
-            record.id in here
+            record.id in ids_here
             or not record.nodes
             or set(record.nodes) - nodes.keys()
             or (is_open and hashed in open_hashes)
         ):
             continue
-        if tombstones.refuses(known.persona, [record.text]):
+        if tombstones.refuses(id_map.persona, [record.text]):
             continue
-        question = Question.objects.create(persona=known.persona, content_hash=hashed, **row)
+        question = Question.objects.create(persona=id_map.persona, content_hash=hashed, **row)
         grounds = [QuestionGround(question=question, node_id=nodes[name]) for name in dict.fromkeys(record.nodes)]
         QuestionGround.objects.bulk_create(grounds)
         open_hashes |= {hashed} if is_open else set()
@@ -236,22 +238,26 @@ THREAD = Table(
 )
 
 
-def load_threads(known: Known, records: list[ThreadRecord], table: Table) -> int:
+def load_threads(id_map: Known, records: list[ThreadRecord], table: Table) -> int:
     """Store threads with enough memories here, without memories that belong to another thread. A title may mention
     forgotten memories: if one is missing, a new title is generated."""
-    new = known.new(Thread, records)
+    new = id_map.new(Thread, records)
     added = 0
-    for record, row in zip(new, table.read(known, new), strict=True):
+    for record, row in zip(new, table.read(id_map, new), strict=True):
         removed = dict(record.removed)
-        nodes = known.rows(ConceptNode, {*record.nodes, *removed})
-        taken = set(ThreadMember.objects.current().filter(node__in=nodes.values()).values_list("node_id", flat=True))
-        current = [nodes[name] for name in dict.fromkeys(record.nodes) if name in nodes and nodes[name] not in taken]
+        nodes = id_map.rows(ConceptNode, {*record.nodes, *removed})
+        taken_nodes = set(
+            ThreadMember.objects.current().filter(node__in=nodes.values()).values_list("node_id", flat=True)
+        )
+        current = [
+            nodes[name] for name in dict.fromkeys(record.nodes) if name in nodes and nodes[name] not in taken_nodes
+        ]
         if len(current) < MIN_MEMBERS and (record.dissolved_at is None or not removed.keys() & nodes.keys()):
             continue
-        thread = Thread(persona=known.persona, **row)
-        if len(nodes) < len({*record.nodes, *removed}) or tombstones.refuses(known.persona, [record.title]):
-            told = ConceptNode.objects.filter(pk__in=current or nodes.values()).order_by("pk")
-            thread.title = retitle(known.persona, list(told.values_list("description", flat=True)))
+        thread = Thread(persona=id_map.persona, **row)
+        if len(nodes) < len({*record.nodes, *removed}) or tombstones.refuses(id_map.persona, [record.title]):
+            member_nodes = ConceptNode.objects.filter(pk__in=current or nodes.values()).order_by("pk")
+            thread.title = retitle(id_map.persona, list(member_nodes.values_list("description", flat=True)))
         thread.save()
         members = [ThreadMember(thread=thread, node_id=key) for key in current]
         members += [
@@ -293,23 +299,23 @@ def write_account(names: Names, accounts: list[Any]) -> Callable[[Any], Any]:
         return [write_item(item) for item in account]
 
     def write_item(item: Item) -> Item:
-        written = {name: value for name, value in item.items() if name not in ("id", "by")}
+        links = {name: value for name, value in item.items() if name not in ("id", "by")}
         ids = ids_of(MADE.get(item["kind"], ConceptNode), [item["id"]] if "id" in item else [])
         by = {"by": ids_of(ConceptNode, item["by"])} if "by" in item else {}
-        return written | ({"id": ids[0]} if ids else {}) | by
+        return links | ({"id": ids[0]} if ids else {}) | by
 
     return write
 
 
-def read_account(known: Known, accounts: list[Any]) -> Callable[[Any], Any]:
+def read_account(id_map: Known, accounts: list[Any]) -> Callable[[Any], Any]:
     """Lists and items of a run's record, with keys of rows here; of an item only known fields are read."""
 
     def keys_of(model: type[Model], ids: Collection[str]) -> list[int]:
         if model is Question:
-            stored = Question.objects.filter(persona=known.persona) if ids else ()
-            keys: dict[Any, int] = {question_id(question): question.pk for question in stored}
+            questions_here = Question.objects.filter(persona=id_map.persona) if ids else ()
+            keys: dict[Any, int] = {question_id(question): question.pk for question in questions_here}
         else:
-            keys = known.rows(model, ids)
+            keys = id_map.rows(model, ids)
         return [keys[name] for name in ids if name in keys]
 
     def read(account: Any) -> Any:
@@ -356,19 +362,19 @@ SLOW_CYCLE = Table(
 )
 
 
-def load_runs(known: Known, records: list[SlowCycleRunRecord], table: Table) -> int:
-    here = set(SlowCycleRun.objects.filter(persona=known.persona).values_list("at", flat=True))
-    rows = table.read(known, [record for record in records if record.at not in here])
-    runs = SlowCycleRun.objects.bulk_create(SlowCycleRun(persona=known.persona, **row) for row in rows)
+def load_runs(id_map: Known, records: list[SlowCycleRunRecord], table: Table) -> int:
+    times_here = set(SlowCycleRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
+    rows = table.read(id_map, [record for record in records if record.at not in times_here])
+    runs = SlowCycleRun.objects.bulk_create(SlowCycleRun(persona=id_map.persona, **row) for row in rows)
     for run in runs:
         questions = [item["id"] for item in run.made if item.get("kind") == "question" and "id" in item]
         Question.objects.filter(pk__in=questions, run=None).update(run=run)
     return len(runs)
 
 
-def load_cycle(known: Known, records: list[SlowCycleRecord], table: Table) -> int:
-    [values] = table.read(known, records[:1])
-    return int(SlowCycle.objects.get_or_create(persona=known.persona, defaults=values)[1])
+def load_cycle(id_map: Known, records: list[SlowCycleRecord], table: Table) -> int:
+    [values] = table.read(id_map, records[:1])
+    return int(SlowCycle.objects.get_or_create(persona=id_map.persona, defaults=values)[1])
 
 
 # --- what was forgotten ---------------------------------------------------------------------------------------------
@@ -379,24 +385,24 @@ TOMBSTONE = Table(
 )
 
 
-def load_tombstones(known: Known, records: list[TombstoneRecord], table: Table) -> int:
+def load_tombstones(id_map: Known, records: list[TombstoneRecord], table: Table) -> int:
     """Store tombstones. They are loaded first, so that they can refuse later records."""
     by_digest = {record.digest: record for record in records}
-    stored = Tombstone.objects.filter(persona=known.persona, digest__in=by_digest)
-    here = set(stored.values_list("digest", flat=True))
-    rows = table.read(known, [record for digest, record in by_digest.items() if digest not in here])
-    bulk.insert([Tombstone(persona=known.persona, **row) for row in rows])
+    tombstones_here = Tombstone.objects.filter(persona=id_map.persona, digest__in=by_digest)
+    digests_here = set(tombstones_here.values_list("digest", flat=True))
+    rows = table.read(id_map, [record for digest, record in by_digest.items() if digest not in digests_here])
+    bulk.insert([Tombstone(persona=id_map.persona, **row) for row in rows])
     return len(rows)
 
 
 def write_digests(names: Names, lists: list[Any]) -> Callable[[list[int]], list[str]]:
-    stored = Tombstone.objects.in_bulk(list(chain.from_iterable(lists)))
-    return lambda keys: [stored[key].digest for key in keys if key in stored]
+    tombstones = Tombstone.objects.in_bulk(list(chain.from_iterable(lists)))
+    return lambda keys: [tombstones[key].digest for key in keys if key in tombstones]
 
 
-def read_digests(known: Known, lists: list[Any]) -> Callable[[list[str]], list[int]]:
-    stored = Tombstone.objects.filter(persona=known.persona, digest__in=list(chain.from_iterable(lists)))
-    keys = dict(stored.values_list("digest", "pk"))
+def read_digests(id_map: Known, lists: list[Any]) -> Callable[[list[str]], list[int]]:
+    tombstones = Tombstone.objects.filter(persona=id_map.persona, digest__in=list(chain.from_iterable(lists)))
+    keys = dict(tombstones.values_list("digest", "pk"))
     return lambda digests: [keys[digest] for digest in digests if digest in keys]
 
 
@@ -419,10 +425,10 @@ RECEIPT = Table(
 )
 
 
-def load_receipts(known: Known, records: list[ReceiptRecord], table: Table) -> int:
-    owner = {"persona_uuid": known.persona.uuid, "owner_id": known.persona.owner_id}
-    rows = table.read(known, known.new(Receipt, records))
-    return len(Receipt.objects.bulk_create(Receipt(persona=known.persona, **owner, **row) for row in rows))
+def load_receipts(id_map: Known, records: list[ReceiptRecord], table: Table) -> int:
+    owner = {"persona_uuid": id_map.persona.uuid, "owner_id": id_map.persona.owner_id}
+    rows = table.read(id_map, id_map.new(Receipt, records))
+    return len(Receipt.objects.bulk_create(Receipt(persona=id_map.persona, **owner, **row) for row in rows))
 
 
 TOMBSTONES = Part("tombstone", TOMBSTONE, load_tombstones)

@@ -69,28 +69,30 @@ def saved_files(names: Names) -> QuerySet[ImportJob]:
     return ImportJob.objects.filter(pk__in=names.saved[ImportJob]).order_by("pk")
 
 
-def load_files(known: Known, files: list[FileRecord], table: Table) -> int:
+def load_files(id_map: Known, files: list[FileRecord], table: Table) -> int:
     """Store the files, before the records imported from them. A file keeps its uuid unless that is taken here."""
-    refused = tombstones.refused_among(known.persona, [of_external("import", file.id) for file in files])
-    new = [file for file in known.new(ImportJob, files) if of_external("import", file.id) not in refused]
-    taken = set(ImportJob.objects.filter(uuid__in=uuids_among(file.id for file in new)).values_list("uuid", flat=True))
-    made = []
-    for file, row in zip(new, table.read(known, new), strict=True):
-        own = {uuid for uuid in uuids_among([file.id]) if uuid not in taken}
+    refused = tombstones.refused_among(id_map.persona, [of_external("import", file.id) for file in files])
+    new = [file for file in id_map.new(ImportJob, files) if of_external("import", file.id) not in refused]
+    taken_uuids = set(
+        ImportJob.objects.filter(uuid__in=uuids_among(file.id for file in new)).values_list("uuid", flat=True)
+    )
+    jobs = []
+    for file, row in zip(new, table.read(id_map, new), strict=True):
+        own = {uuid for uuid in uuids_among([file.id]) if uuid not in taken_uuids}
         ids = {"external_id": None, "uuid": own.pop()} if own else {}
-        made.append(ImportJob(owner_id=known.persona.owner_id, persona=known.persona, **(row | ids)))
-    bulk.insert(made)
+        jobs.append(ImportJob(owner_id=id_map.persona.owner_id, persona=id_map.persona, **(row | ids)))
+    bulk.insert(jobs)
     # Each file gets a run, which its records refer to.
     ImportRun.objects.bulk_create(
-        ImportRun(uuid=job.uuid, persona=known.persona, at=job.confirmed_at or job.created_at, counts=job.counts)
-        for job in made
+        ImportRun(uuid=job.uuid, persona=id_map.persona, at=job.confirmed_at or job.created_at, counts=job.counts)
+        for job in jobs
     )
-    return len(made)
+    return len(jobs)
 
 
-def marks_of_files(known: Known) -> Mapping[str | None, UUID]:
+def marks_of_files(id_map: Known) -> Mapping[str | None, UUID]:
     """The uuids of imports, which mark the rows imported by them, by their ids in the archive."""
-    jobs = ImportJob.objects.filter(persona=known.persona).values_list("uuid", "external_id")
+    jobs = ImportJob.objects.filter(persona=id_map.persona).values_list("uuid", "external_id")
     return {archive_id(external_id, uuid): uuid for uuid, external_id in jobs}
 
 
@@ -113,15 +115,17 @@ def saved_chunks(names: Names) -> QuerySet[ImportChunk]:
     return ImportChunk.objects.filter(persona=names.persona, job__in=names.saved[ImportJob]).order_by("job", "number")
 
 
-def load_pieces(known: Known, pieces: list[PieceRecord], table: Table) -> int:
+def load_pieces(id_map: Known, pieces: list[PieceRecord], table: Table) -> int:
     """Store the chunks. A chunk whose session does not exist here is left out: tombstones protect its forgotten
     messages."""
-    stored = ImportChunk.objects.filter(persona=known.persona)
-    count = stored.count()
-    rows = zip(pieces, table.read(known, pieces), strict=True)
+    chunks_here = ImportChunk.objects.filter(persona=id_map.persona)
+    count = chunks_here.count()
+    rows = zip(pieces, table.read(id_map, pieces), strict=True)
     sound = [row for piece, row in rows if row["job_id"] and (piece.session is None or row["session_id"])]
-    ImportChunk.objects.bulk_create((ImportChunk(persona=known.persona, **row) for row in sound), ignore_conflicts=True)
-    return stored.count() - count
+    ImportChunk.objects.bulk_create(
+        (ImportChunk(persona=id_map.persona, **row) for row in sound), ignore_conflicts=True
+    )
+    return chunks_here.count() - count
 
 
 # --- drafts -----------------------------------------------------------------------------------------------------------
@@ -160,25 +164,25 @@ DRAFT = Table(
 )
 
 
-def load_drafts(known: Known, drafts: list[DraftRecord], table: Table) -> int:
+def load_drafts(id_map: Known, drafts: list[DraftRecord], table: Table) -> int:
     """Store new drafts unless their text, a quote, or a message they rest on was forgotten. A text that was proposed
     for a block before is not proposed again."""
-    new = known.new(CoreDraft, drafts)
+    new = id_map.new(CoreDraft, drafts)
     texts = {
         draft.id: {TombstoneSource("text", text) for text in (draft.text, *(q.quote for q in draft.quotes))}
         for draft in new
     }
-    refused = tombstones.refused_among(known.persona, set[TombstoneSource]().union(*texts.values()))
+    refused = tombstones.refused_among(id_map.persona, set[TombstoneSource]().union(*texts.values()))
     added = 0
-    for draft, row in zip(new, table.read(known, new), strict=True):
-        quotes = QUOTED.read(known, draft.quotes)
+    for draft, row in zip(new, table.read(id_map, new), strict=True):
+        quotes = QUOTED.read(id_map, draft.quotes)
         is_cited_here = all(not q.message or quote["said_in"] for q, quote in zip(draft.quotes, quotes, strict=True))
         if not is_cited_here or not refused.isdisjoint(texts[draft.id]):
             continue
-        same_text = {"persona": known.persona, "label": row.pop("label"), "content_hash": content_hash(draft.text)}
-        stored, is_new = CoreDraft.objects.get_or_create(**same_text, defaults=row)
+        same_text = {"persona": id_map.persona, "label": row.pop("label"), "content_hash": content_hash(draft.text)}
+        stored_draft, is_new = CoreDraft.objects.get_or_create(**same_text, defaults=row)
         if is_new:
-            DraftQuote.objects.bulk_create(DraftQuote(draft=stored, **quote) for quote in quotes)
+            DraftQuote.objects.bulk_create(DraftQuote(draft=stored_draft, **quote) for quote in quotes)
         added += is_new
     return added
 

@@ -97,8 +97,10 @@ class SnapshotWriter:
         # The entity that has the swapped description; none if it was changed since.
         described = Entity.objects.filter(persona=self.names.persona).exclude(description="").order_by("pk")
         bearers = (self.entities[entity.pk] for entity in described if mark_of(entity) == was["description"])
-        known = Entity.objects.filter(persona=self.names.persona).exclude(relation="").order_by("pk")
-        related = (self.entities[entity.pk] for entity in known if relation_mark_of(entity) == was.get("relation"))
+        related_entities = Entity.objects.filter(persona=self.names.persona).exclude(relation="").order_by("pk")
+        related = (
+            self.entities[entity.pk] for entity in related_entities if relation_mark_of(entity) == was.get("relation")
+        )
         before = was.get("before")
         return {
             **{name: was[name] for name in ("at", *STATES) if name in was},
@@ -152,15 +154,15 @@ PROPOSAL = Table(
 
 
 # --- loading --------------------------------------------------------------------------------------------------------
-def load_proposals(known: Known, records: list[ProposalRecord], table: Table) -> int:
+def load_proposals(id_map: Known, records: list[ProposalRecord], table: Table) -> int:
     """Store proposals whose two entities exist here and have no proposal yet. One transaction for all: no merge is
     stored without the data to undo it."""
-    here = keys_of_proposals(known, [record.id for record in records])
-    new = [record for record in records if record.id not in here]
-    entities = known.rows(Entity, {name for record in new for name in (record.a, record.b)})
+    proposals_here = keys_of_proposals(id_map, [record.id for record in records])
+    new = [record for record in records if record.id not in proposals_here]
+    entities = id_map.rows(Entity, {name for record in new for name in (record.a, record.b)})
     snapshots: dict[int, SnapshotRecord] = {}
     added = 0
-    for record, row in zip(new, table.read(known, new), strict=True):
+    for record, row in zip(new, table.read(id_map, new), strict=True):
         keys = sorted({entities[name] for name in (record.a, record.b) if name in entities})
         if len(keys) < 2 or MergeProposal.objects.filter(a=keys[0], b=keys[1]).exists():
             continue
@@ -176,23 +178,23 @@ def load_proposals(known: Known, records: list[ProposalRecord], table: Table) ->
         if record.snapshot is not None:
             snapshots[proposal.pk] = record.snapshot
         added += 1
-    read = SnapshotReader(known, [was.merge for was in snapshots.values() if was.merge is not None])
+    read = SnapshotReader(id_map, [was.merge for was in snapshots.values() if was.merge is not None])
     for key, was in snapshots.items():
         MergeProposal.objects.filter(pk=key).update(snapshot=read(was))
     return added
 
 
-def keys_of_proposals(known: Known, ids: Iterable[str]) -> dict[str, int]:
+def keys_of_proposals(id_map: Known, ids: Iterable[str]) -> dict[str, int]:
     """Keys of proposals by their ids in the archive."""
-    rows = MergeProposal.objects.of(known.persona).values_list("pk", "external_id", "uuid")
+    rows = MergeProposal.objects.of(id_map.persona).values_list("pk", "external_id", "uuid")
     keys = {archive_id(external_id, uuid): key for key, external_id, uuid in rows}
     return {name: keys[name] for name in ids if name in keys}
 
 
-def mentions_of(known: Known, pairs: Sequence[tuple[str, str]]) -> list[int]:
+def mentions_of(id_map: Known, pairs: Sequence[tuple[str, str]]) -> list[int]:
     """Keys of mentions by their entity and node."""
-    entities = known.rows(Entity, {entity for entity, _ in pairs})
-    nodes = known.rows(ConceptNode, {node for _, node in pairs})
+    entities = id_map.rows(Entity, {entity for entity, _ in pairs})
+    nodes = id_map.rows(ConceptNode, {node for _, node in pairs})
     rows = Mention.objects.filter(entity__in=entities.values()).values_list("entity_id", "node_id", "pk")
     keys = {(entity, node): key for entity, node, key in rows} if pairs else {}
     mentions = [keys.get((entities.get(entity, 0), nodes.get(node, 0))) for entity, node in pairs]
@@ -204,8 +206,8 @@ class SnapshotReader:
     merge: so mentions made after each merge get new keys, in the order of the eras, and keys are reserved for doubled
     ones."""
 
-    def __init__(self, known: Known, merges: Sequence[MergeRecord]) -> None:
-        self.known = known
+    def __init__(self, id_map: Known, merges: Sequence[MergeRecord]) -> None:
+        self.known = id_map
         since = {was.era: was.since for was in merges if was.era}
         doubled = Counter(era for was in merges for _, era in was.doubled)
         count = sum(map(len, since.values())) + doubled.total() + len(since)
@@ -215,7 +217,7 @@ class SnapshotReader:
         for era in sorted(since.keys() | doubled.keys()):
             if era in since:
                 self.begins[era] = next(reserved)
-            for mention in mentions_of(known, since.get(era, [])):
+            for mention in mentions_of(id_map, since.get(era, [])):
                 Mention.objects.filter(pk=mention).update(id=next(reserved))
             self.doubled_keys[era] = iter(list(islice(reserved, doubled[era])))
 
@@ -227,9 +229,9 @@ class SnapshotReader:
         return (self.read_merge(was.merge) if was.merge is not None else {}) | {"confirmed": self.listed(was.confirmed)}
 
     def read_merge(self, was: MergeRecord) -> Values:
-        named = {was.survivor, was.loser, *(entity for entity, _ in was.aliases)}
+        entity_ids = {was.survivor, was.loser, *(entity for entity, _ in was.aliases)}
         partners = {partner for _, partner, _ in was.proposals}
-        entities = self.known.rows(Entity, named | partners)
+        entities = self.known.rows(Entity, entity_ids | partners)
         nodes = self.known.rows(ConceptNode, {node for node, _ in was.doubled})
         bearers = {entities[entity] for entity, _ in was.aliases if entity in entities}
         rows = Alias.objects.filter(entity__in=bearers).values_list("entity_id", "normalized", "pk")

@@ -54,9 +54,9 @@ class Names:
     def _named(self, model: type[Model], by: str, keys: Collection[Any]) -> Iterator[tuple[Any, str]]:
         rows = model._default_manager.filter(persona=self.persona)
         for some in in_batches(keys):
-            named = rows.filter(**{f"{by}__in": some}).values_list("pk", by, "external_id", "uuid")
+            name_rows = rows.filter(**{f"{by}__in": some}).values_list("pk", by, "external_id", "uuid")
             yield from (
-                (key, archive_id(external, uuid)) for pk, key, external, uuid in named if pk in self.saved[model]
+                (key, archive_id(external, uuid)) for pk, key, external, uuid in name_rows if pk in self.saved[model]
             )
 
     def last_memory_through(self, key: int) -> str | None:
@@ -88,12 +88,12 @@ class Known:
         return {name: (key, content) for name, key, content in self._select(Message, messages, "id", "content")}
 
     def _select(self, model: type[Model], ids: Collection[str | None], *names: str) -> Iterator[Any]:
-        wanted = {name for name in ids if name}
+        wanted_ids = {name for name in ids if name}
         of_persona = {"persona_id": self.persona.pk}
-        uuids = {uuid.hex: str(uuid) for uuid in uuids_among(wanted)}
+        uuids = {uuid.hex: str(uuid) for uuid in uuids_among(wanted_ids)}
         bare = bulk.select_by_values(model, of_persona | {"external_id": None}, "uuid", uuids, ("uuid", *names))
         yield from ((uuids[uuid], *values) for uuid, *values in bare)
-        yield from bulk.select_by_values(model, of_persona, "external_id", wanted, ("external_id", *names))
+        yield from bulk.select_by_values(model, of_persona, "external_id", wanted_ids, ("external_id", *names))
 
     def uuids(self, model: type[Model], ids: Collection[str | None]) -> dict[str | None, UUID]:
         """Uuids of rows by archive id."""
@@ -104,8 +104,8 @@ class Known:
     def new(self, model: type[Model], records: Iterable[Any]) -> list[Any]:
         """The records whose id the persona does not have yet, without duplicates."""
         by_id = {record.id: record for record in records}
-        here = self.rows(model, by_id.keys())
-        return [record for name, record in by_id.items() if name not in here]
+        rows_here = self.rows(model, by_id.keys())
+        return [record for name, record in by_id.items() if name not in rows_here]
 
     def by(self, who: str | None) -> int | None:
         return self.persona.owner_id if who == "owner" else None
@@ -125,23 +125,23 @@ class Codec:
 
 def each(write: Callable[[Any], Any], read: Callable[[Any], Any] | None = None) -> Codec:
     """A codec without look-ups."""
-    return Codec(lambda names, values: write, (lambda known, values: read) if read else None)
+    return Codec(lambda names, values: write, (lambda id_map, values: read) if read else None)
 
 
 def from_row(write: Callable[[Any], Any], read: Callable[[Any], Any] | None = None) -> Codec:
     """A codec without look-ups that is written from the whole row."""
-    return Codec(lambda names, rows: write, (lambda known, values: read) if read else None, of_row=True)
+    return Codec(lambda names, rows: write, (lambda id_map, values: read) if read else None, of_row=True)
 
 
 def link(model: type[Model]) -> Codec:
     """The archive id of the row whose key is in the column."""
-    return Codec(lambda names, keys: names.of(model, set(keys)).get, lambda known, ids: known.rows(model, ids).get)
+    return Codec(lambda names, keys: names.of(model, set(keys)).get, lambda id_map, ids: id_map.rows(model, ids).get)
 
 
 def uuid_link(model: type[Model]) -> Codec:
     """The archive id of the row whose uuid is in the column."""
     return Codec(
-        lambda names, uuids: names.by_uuid(model, set(uuids)).get, lambda known, ids: known.uuids(model, ids).get
+        lambda names, uuids: names.by_uuid(model, set(uuids)).get, lambda id_map, ids: id_map.uuids(model, ids).get
     )
 
 
@@ -158,8 +158,8 @@ def iso_format(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat() if moment else None
 
 
-def read_through(known: Known, ids: list[Any]) -> Callable[[Any], int]:
-    keys = known.rows(ConceptNode, ids)
+def read_through(id_map: Known, ids: list[Any]) -> Callable[[Any], int]:
+    keys = id_map.rows(ConceptNode, ids)
     return lambda name: keys.get(name, 0)
 
 
@@ -173,7 +173,7 @@ TIME = each(iso_format, same)
 # Empty texts, lists and objects are left out.
 TEXT = each(lambda text: text or None, lambda text: text or "")
 THINGS = each(lambda things: things or None, lambda things: things or {})
-OWNER = Codec(lambda names, users: names.by, lambda known, who: known.by)
+OWNER = Codec(lambda names, users: names.by, lambda id_map, who: id_map.by)
 THROUGH = Codec(lambda names, keys: names.last_memory_through, read_through)
 ID = from_row(lambda row: archive_id(row.external_id, row.uuid), same)
 FILE = write_only(uuid_link(ImportJob))
@@ -216,9 +216,9 @@ class Table:
             write = item.codec.write(names, [value_of(row) for row in rows])
             writers.append((item.name, value_of, write, item.optional, default))
         for row in rows:
-            written = ((name, write(value_of(row)), *rest) for name, value_of, write, *rest in writers)
+            columns = ((name, write(value_of(row)), *rest) for name, value_of, write, *rest in writers)
             values = {
-                name: value for name, value, is_optional, default in written if not is_optional or value != default
+                name: value for name, value, is_optional, default in columns if not is_optional or value != default
             }
             if not any(values.get(name, 0) is None for name in self.required):
                 yield values
@@ -227,13 +227,13 @@ class Table:
     def required(self) -> list[str]:
         return [name for name, field in self.record.model_fields.items() if field.is_required()]
 
-    def read(self, known: Known, records: Sequence[Any]) -> list[Values]:
+    def read(self, id_map: Known, records: Sequence[Any]) -> list[Values]:
         """The columns of rows, as attributes that hold keys and values."""
         readers = [
             (
                 item.column or item.name,
                 item.name,
-                item.codec.read(known, [getattr(record, item.name) for record in records]),
+                item.codec.read(id_map, [getattr(record, item.name) for record in records]),
             )
             for item in self.fields
             if item.codec.read is not None
@@ -248,10 +248,10 @@ class Table:
         return rows
 
 
-def load_new(known: Known, records: Sequence[Any], table: Table) -> int:
+def load_new(id_map: Known, records: Sequence[Any], table: Table) -> int:
     """Store the records whose id the persona does not have yet; returns how many."""
-    rows = table.read(known, known.new(table.model, records))
-    return len(table.model._default_manager.bulk_create(table.model(persona=known.persona, **row) for row in rows))
+    rows = table.read(id_map, id_map.new(table.model, records))
+    return len(table.model._default_manager.bulk_create(table.model(persona=id_map.persona, **row) for row in rows))
 
 
 @dataclass(frozen=True)
@@ -277,11 +277,11 @@ class Part:
             by_key = rows.in_bulk(keys)
             yield from self.table.write(names, [by_key[key] for key in keys if key in by_key])
 
-    def load_batches(self, known: Known, batches: Batches) -> int:
+    def load_batches(self, id_map: Known, batches: Batches) -> int:
         added = 0
         for batch in [[*chain.from_iterable(batches)]] if self.whole else batches:
             with transaction.atomic():
-                added += self.load(known, [numbered.record for numbered in batch], self.table)
+                added += self.load(id_map, [numbered.record for numbered in batch], self.table)
         return added
 
 

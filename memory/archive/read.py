@@ -78,7 +78,7 @@ def import_archive(
     into: Persona | None = None,
     run: ImportRun | None = None,
     progress: Progress = lambda size: None,
-    report: Report = lambda line: None,
+    report: Report = lambda text: None,
 ) -> ImportResult:
     """Restore the archive in `file` (seekable) for `owner`.
 
@@ -141,7 +141,9 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, rep
                 external_id=None if is_free and str(record.uuid) == record.id else record.id,
             )
             # Store the current mood as a change, too, if the archive has no such change.
-            if state and state["mood"] not in (one.record.mood for batch in survey.batches("mood") for one in batch):
+            if state and state["mood"] not in (
+                numbered.record.mood for batch in survey.batches("mood") for numbered in batch
+            ):
                 values = {"mood": state["mood"], "energy": state["energy"]}
                 signal, at = state.get("last_user_signal"), datetime.fromisoformat(state["updated_at"])
                 MoodChange.objects.create(persona=persona, last_user_signal=signal, at=at, **values)
@@ -160,7 +162,7 @@ def _create(owner: "User", survey: Survey, record: PersonaRecord, name: str, rep
 def _load_block_versions(persona: Persona, survey: Survey, now: datetime) -> None:
     """Store the versions of each core block of a new persona. The last one is the block itself, unless the persona's
     record has another text, which is newer."""
-    records = [one.record for batch in survey.batches("block_version") for one in batch]
+    records = [numbered.record for batch in survey.batches("block_version") for numbered in batch]
     rows = list(zip(records, tables.BLOCK_VERSION.read(Known(persona), records), strict=True))
     for block in CoreBlock.objects.filter(persona=persona):
         versions = {record.version: row for record, row in rows if record.label == block.label}
@@ -209,9 +211,9 @@ class Loader:
         # Entities that are not merged, then those merged into them, then those merged into these.
         for batch in self.batches("entity"):
             with self.writing():
-                for one in batch:
-                    if one.record.merged_into is None:
-                        self.load_entity(one.number, one.record)
+                for numbered in batch:
+                    if numbered.record.merged_into is None:
+                        self.load_entity(numbered.number, numbered.record)
         while sum(self.load_merged(batch) for batch in self.survey.batches("entity")):
             pass
         for part in write.other_parts():
@@ -256,11 +258,11 @@ class Loader:
 
     def new(self, model: type[Any], batch: Sequence[Numbered[Any]]) -> list[Numbered[Any]]:
         """The records whose id the persona does not have yet, without duplicates."""
-        known = self.rows(model, [one.record.id for one in batch])
+        rows_here = self.rows(model, [numbered.record.id for numbered in batch])
         first: dict[str, Numbered[Any]] = {}
-        for one in batch:
-            if one.record.id not in known:
-                first.setdefault(one.record.id, one)
+        for numbered in batch:
+            if numbered.record.id not in rows_here:
+                first.setdefault(numbered.record.id, numbered)
         return list(first.values())
 
     def rows(self, model: type[Any], ids: Collection[str | None]) -> dict[str, int]:
@@ -288,7 +290,11 @@ class Loader:
                 f"forgotten elsewhere: {strange} tombstones refuse nothing here, for they were made with the key of "
                 "another installation (tombstone_key in its data folder)"
             )
-        return {one.record.digest: one.record.created_at for batch in self.survey.batches(part.kind) for one in batch}
+        return {
+            numbered.record.digest: numbered.record.created_at
+            for batch in self.survey.batches(part.kind)
+            for numbered in batch
+        }
 
     # --- sessions, turns and messages -------------------------------------------------------------------------------
     def load_sessions(self, batch: Sequence[Numbered[Any]]) -> None:
@@ -296,15 +302,15 @@ class Loader:
         consolidated becomes closing again: its lease belonged to another installation."""
         with self.writing():
             fresh = self.new(Session, batch)
-            new = [one.record for one in fresh if one.record.id not in self.refused.sessions]
-            taken = set(self.persona.sessions.open().values_list("channel", flat=True))
+            new = [numbered.record for numbered in fresh if numbered.record.id not in self.refused.sessions]
+            open_channels = set(self.persona.sessions.open().values_list("channel", flat=True))
             rows = tables.SESSION.read(self.known, new)
             for session, row in zip(new, rows, strict=True):
-                is_taken = row["status"] == Session.Status.OPEN and row["channel"] in taken
+                is_taken = row["status"] == Session.Status.OPEN and row["channel"] in open_channels
                 if is_taken or row["status"] == Session.Status.CONSOLIDATING:
                     row["status"] = Session.Status.CLOSING
                 if row["status"] == Session.Status.OPEN:
-                    taken.add(row["channel"])
+                    open_channels.add(row["channel"])
                     row["close_reason"] = ""
                 row["last_message_at"] = session.last_message_at or session.closed_at or session.started_at
                 row["import_uuid"] = self.mark(session.file)
@@ -317,14 +323,16 @@ class Loader:
     def load_messages(self, batch: Sequence[Numbered[Any]]) -> None:
         with self.writing():
             fresh = self.new(Message, batch)
-            known = [one for one in fresh if one.record.id not in self.refused.messages]
-            tombstone_check.note_messages(self.persona, [one.record for one in known], self.refused)
-            new = [one for one in known if one.record.id not in self.refused.messages]
-            rows = tables.MESSAGE.read(self.known, [one.record for one in new])
-            for one, row in zip(new, rows, strict=True):
+            accepted = [numbered for numbered in fresh if numbered.record.id not in self.refused.messages]
+            tombstone_check.note_messages(self.persona, [numbered.record for numbered in accepted], self.refused)
+            new = [numbered for numbered in accepted if numbered.record.id not in self.refused.messages]
+            rows = tables.MESSAGE.read(self.known, [numbered.record for numbered in new])
+            for numbered, row in zip(new, rows, strict=True):
                 if row["session_id"] is None:
-                    self.reject(one.number, f"there is no session {one.record.session!r}")
-            sound = [(one.record, row) for one, row in zip(new, rows, strict=True) if row["session_id"] is not None]
+                    self.reject(numbered.number, f"there is no session {numbered.record.session!r}")
+            sound = [
+                (numbered.record, row) for numbered, row in zip(new, rows, strict=True) if row["session_id"] is not None
+            ]
             turns = self.turns_of([record for record, _ in sound])
             zone = self.persona.zone
             messages = [
@@ -356,7 +364,7 @@ class Loader:
         """The keys of turns, by turn and message. Turns that do not exist yet are stored with their first message. A
         turn has one reply: further messages of the persona get no turn."""
         ids = {message.turn for message in messages}
-        new = [one.record for one in self.new(Turn, self.survey.called("turn", ids))]
+        new = [numbered.record for numbered in self.new(Turn, self.survey.called("turn", ids))]
         rows = [row for row in tables.TURN.read(self.known, new) if row["session_id"] is not None]
         bulk.insert([bulk.row(Turn, persona_id=self.persona.pk, **row) for row in rows])
         turns = self.rows(Turn, ids)
@@ -375,14 +383,14 @@ class Loader:
     def load_nodes(self, batch: Sequence[Numbered[Any]]) -> None:
         """Load a batch in parts, so that little has to be embedded for each."""
         part: list[Numbered[Any]] = []
-        for one in batch:
-            part.append(one)
-            if one is batch[-1] or sum(other.record.embedding is None for other in part) >= EMBEDDED_AT_ONCE:
+        for numbered in batch:
+            part.append(numbered)
+            if numbered is batch[-1] or sum(other.record.embedding is None for other in part) >= EMBEDDED_AT_ONCE:
                 fresh = self.new(ConceptNode, part)
-                left = [other for other in fresh if other.record.id not in self.refused.nodes]
-                sound, added = self.add_nodes(left) if left else (0, 0)
+                accepted = [other for other in fresh if other.record.id not in self.refused.nodes]
+                sound, added = self.add_nodes(accepted) if accepted else (0, 0)
                 self.result.added["nodes"] += added
-                self.result.refused["nodes"] += len(fresh) - len(left) + sound - added
+                self.result.refused["nodes"] += len(fresh) - len(accepted) + sound - added
                 part = []
 
     @with_one_model
@@ -392,16 +400,16 @@ class Loader:
         embeddings = self.vectors_of(new)  # outside the transaction: embedding takes seconds
         with self.writing():
             expect(model)
-            fresh = [one for one in self.new(ConceptNode, new) if one.record.id in embeddings]
-            rows = tables.NODE.read(self.known, [one.record for one in fresh])
-            cited = {name for one in fresh for name in tombstone_check.cited_message_ids(one.record)}
-            contents = self.known.contents(cited - self.refused.messages)
+            fresh = [numbered for numbered in self.new(ConceptNode, new) if numbered.record.id in embeddings]
+            rows = tables.NODE.read(self.known, [numbered.record for numbered in fresh])
+            cited_ids = {name for numbered in fresh for name in tombstone_check.cited_message_ids(numbered.record)}
+            contents = self.known.contents(cited_ids - self.refused.messages)
             sound = []
-            for one, row in zip(fresh, rows, strict=True):
-                if fault := next(self.faults_of(one.record, row["session_id"], contents), None):
-                    self.reject(one.number, fault)
+            for numbered, row in zip(fresh, rows, strict=True):
+                if fault := next(self.faults_of(numbered.record, row["session_id"], contents), None):
+                    self.reject(numbered.number, fault)
                 else:
-                    sound.append((one.record, row))
+                    sound.append((numbered.record, row))
             texts = {name: content for name, (_, content) in contents.items()}
             tombstone_check.note_nodes(self.persona, [record for record, _ in sound], self.refused, texts)
             added = [(record, row) for record, row in sound if record.id not in self.refused.nodes]
@@ -454,36 +462,40 @@ class Loader:
     def vectors_of(self, new: Sequence[Numbered[Any]]) -> dict[str, np.ndarray]:
         """The vectors of nodes by id: the archive's if they are of this model, else new ones. A node with an invalid
         vector is rejected."""
-        stored, bare = dict[str, np.ndarray](), list[NodeRecord]()
-        for one in new:
-            if not has_our_vector(self.survey.header, one.record):
-                bare.append(one.record)
+        stored_vectors, bare = dict[str, np.ndarray](), list[NodeRecord]()
+        for numbered in new:
+            if not has_our_vector(self.survey.header, numbered.record):
+                bare.append(numbered.record)
                 continue
             try:
-                stored[one.record.id] = one.record.vector(embedding.dimension())
+                stored_vectors[numbered.record.id] = numbered.record.vector(embedding.dimension())
             except ValueError as error:
-                self.reject(one.number, str(error))
+                self.reject(numbered.number, str(error))
         embedded = embedding.embed([node.description for node in bare])
-        return stored | {node.id: vector for node, vector in zip(bare, embedded, strict=True)}
+        return stored_vectors | {node.id: vector for node, vector in zip(bare, embedded, strict=True)}
 
     def link_nodes(self, batch: Sequence[Numbered[Any]]) -> None:
         """Store the edges of nodes, and which node superseded or settled them. A forgotten source leaves an edge
         without a child."""
         with self.writing():
-            rows = self.rows(ConceptNode, {key for one in batch for key in (one.record.id, *links(one.record))})
-            present = [one for one in batch if one.record.id in rows]  # the others were rejected or refused
-            stored: list[tuple[int, int | None]] = []
-            for some in in_batches([rows[one.record.id] for one in present]):
-                stored += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
-            edges, orphans = set(stored), Counter(parent for parent, child in stored if child is None)
+            rows = self.rows(
+                ConceptNode, {key for numbered in batch for key in (numbered.record.id, *links(numbered.record))}
+            )
+            present = [
+                numbered for numbered in batch if numbered.record.id in rows
+            ]  # the others were rejected or refused
+            node_threads: list[tuple[int, int | None]] = []
+            for some in in_batches([rows[numbered.record.id] for numbered in present]):
+                node_threads += Filling.objects.filter(parent__in=some).values_list("parent_id", "child_id")
+            edges, orphans = set(node_threads), Counter(parent for parent, child in node_threads if child is None)
             new: list[Filling] = []
-            for one in present:
-                node, key = one.record, rows[one.record.id]
+            for numbered in present:
+                node, key = numbered.record, rows[numbered.record.id]
                 others = (
                     other for other in links(node) if other == node.id or other not in {*rows, *self.refused.nodes}
                 )
                 if (missing := next(others, None)) is not None:
-                    self.reject(one.number, f"there is no node {missing!r} for it to refer to")
+                    self.reject(numbered.number, f"there is no node {missing!r} for it to refer to")
                 for child in dict.fromkeys(rows[child] for child in node.filling or () if child in rows):
                     if child != key and (key, child) not in edges:
                         new.append(Filling(parent_id=key, child_id=child))
@@ -499,10 +511,12 @@ class Loader:
         """Store merged entities whose survivor exists here; returns whether there were any. An entity whose survivor is
         never stored is left out."""
         with self.writing():
-            merged = [one.record for one in batch if one.record.merged_into is not None]
-            rows = self.rows(Entity, {key for one in merged for key in (one.id, one.merged_into)})
-            ready = [one for one in merged if one.id not in rows and one.merged_into in rows]
-            accepted = [one for one in ready if not tombstone_check.is_refused(self.persona, one, self.refused)]
+            merged = [numbered.record for numbered in batch if numbered.record.merged_into is not None]
+            rows = self.rows(Entity, {key for record in merged for key in (record.id, record.merged_into)})
+            ready = [record for record in merged if record.id not in rows and record.merged_into in rows]
+            accepted = [
+                record for record in ready if not tombstone_check.is_refused(self.persona, record, self.refused)
+            ]
             for record in accepted:
                 entity = self.new_entity(record, merged_into=rows.get(record.merged_into or ""))
                 self.add_aliases(entity, tombstone_check.names_left(self.persona, record.aliases, self.refused))
@@ -569,8 +583,8 @@ class Loader:
     def add_aliases(self, entity: Entity, texts: Sequence[str]) -> None:
         """Add aliases that the entity does not have yet; of two spellings of a name the last is stored."""
         spelled = {person_names.normalize_name(text): text for text in texts}
-        known = {"", *entity.aliases.values_list("normalized", flat=True)}
-        new = [(normal, text) for normal, text in spelled.items() if normal not in known]
+        known_aliases = {"", *entity.aliases.values_list("normalized", flat=True)}
+        new = [(normal, text) for normal, text in spelled.items() if normal not in known_aliases]
         bulk.insert([Alias(entity=entity, persona=self.persona, text=text, normalized=normal) for normal, text in new])
 
 
@@ -582,10 +596,10 @@ def _evidence(node: int, record: NodeRecord, contents: Contents) -> Iterator[vec
             message, content = contents[quoted.message]
             start = quoted.place_in(content)
             spans[message, start, start + len(quoted.quote)] = quoted.quote
-    named = {quoted.message for quoted in record.evidence or ()}
+    message_ids = {quoted.message for quoted in record.evidence or ()}
     for whole in record.messages:
         message, content = contents.get(whole, (0, ""))
-        if whole not in named and content:
+        if whole not in message_ids and content:
             spans[message, 0, len(content)] = content
     yield from ((node, message, quote, start, end) for (message, start, end), quote in spans.items())
 

@@ -378,15 +378,15 @@ class NodeRecord(Record):
     def vector(self, dimension: int) -> np.ndarray:
         """The stored vector: (dimension,) float32, unit length. Raises ValueError."""
         try:
-            found = np.frombuffer(binascii.a2b_base64(self.embedding or "", strict_mode=True), dtype="<f4")
+            vector = np.frombuffer(binascii.a2b_base64(self.embedding or "", strict_mode=True), dtype="<f4")
         except (binascii.Error, ValueError) as error:
             raise ValueError(f"the embedding is not base64 of float32: {error}") from error
-        if found.shape != (dimension,):
-            raise ValueError(f"the embedding has {found.size} numbers, not {dimension}")
-        length = math.sqrt(found @ found)
+        if vector.shape != (dimension,):
+            raise ValueError(f"the embedding has {vector.size} numbers, not {dimension}")
+        length = math.sqrt(vector @ vector)
         if not abs(length - 1) <= 1e-3:
             raise ValueError(f"the embedding is not of unit length ({length:.3f})")
-        return found
+        return vector
 
 
 class NodeVersionRecord(Record):
@@ -775,13 +775,13 @@ def raw_lines(file: BinaryIO) -> Iterator[RawLine]:
     """The lines of a file from its start, without empty ones, up to the first that is too long."""
     file.seek(0)
     number = at = 0
-    while line := file.readline(LONGEST_LINE_BYTES + 1):
+    while text := file.readline(LONGEST_LINE_BYTES + 1):
         number += 1
-        if line.strip():
-            yield RawLine(number, len(line), line.removeprefix(_BYTE_ORDER_MARK) if number == 1 else line, at)
-        if len(line) > LONGEST_LINE_BYTES:
+        if text.strip():
+            yield RawLine(number, len(text), text.removeprefix(_BYTE_ORDER_MARK) if number == 1 else text, at)
+        if len(text) > LONGEST_LINE_BYTES:
             return
-        at += len(line)
+        at += len(text)
 
 
 def line_at(file: BinaryIO, at: int, number: int) -> RawLine:
@@ -799,11 +799,11 @@ def record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> Record |
     """
     if (expected := types.get(line.type)) is not None and line.size <= LONGEST_LINE_BYTES:
         try:
-            found = expected.model_validate_json(line.storable)
+            record = expected.model_validate_json(line.storable)
         except ValidationError:
             return _parse_again(line, types)
-        if found.type == line.type:
-            return found
+        if record.type == line.type:
+            return record
     return _parse_again(line, types)
 
 
@@ -828,13 +828,13 @@ def check_record(line: RawLine, types: Mapping[str, type[Record]] = TYPES) -> tu
     return checked, unknown
 
 
-def _count_fields(found: Open, within: str, unknown: list[str]) -> int:
+def _count_fields(json_object: Open, within: str, unknown: list[str]) -> int:
     """The number of fields in the object and its nested objects; unknown ones are added to `unknown`."""
-    count = len(found.model_fields_set)
-    if found.model_extra:
-        unknown += [f"{within}{name}" for name in found.model_extra]
-    for name in nested_fields(type(found)):
-        inner = getattr(found, name)
+    count = len(json_object.model_fields_set)
+    if json_object.model_extra:
+        unknown += [f"{within}{name}" for name in json_object.model_extra]
+    for name in nested_fields(type(json_object)):
+        inner = getattr(json_object, name)
         for item in inner if isinstance(inner, list) else () if inner is None else (inner,):
             count += _count_fields(item, f"{within}{name}.", unknown)
     return count
@@ -853,18 +853,18 @@ def nested_fields(kind: type[Open]) -> tuple[str, ...]:
 
 
 def read(
-    file: BinaryIO, places: LineOffsets, chosen: Sequence[int], progress: Callable[[int], None] = lambda size: None
+    file: BinaryIO, places: LineOffsets, indexes: Sequence[int], progress: Callable[[int], None] = lambda size: None
 ) -> list[Numbered[Any]]:
     """The records at these indices of `places`, which are known to be valid. They are read in the order of the file, so
     that little of a zip is decompressed twice."""
-    found: dict[int, Numbered[Any]] = {}
-    for index in sorted(chosen, key=places.at.__getitem__):
+    records_by_index: dict[int, Numbered[Any]] = {}
+    for index in sorted(indexes, key=places.at.__getitem__):
         line = line_at(file, places.at[index], places.numbers[index])
         progress(line.size)
         parsed = record(line, {places.kind: places.type})
         assert parsed is not None
-        found[index] = Numbered(line.number, parsed)
-    return [found[index] for index in chosen]
+        records_by_index[index] = Numbered(line.number, parsed)
+    return [records_by_index[index] for index in indexes]
 
 
 def header(file: BinaryIO) -> HeaderRecord:
@@ -885,9 +885,9 @@ def header(file: BinaryIO) -> HeaderRecord:
         raise ArchiveError(
             f"line {first.number}: the archive has version {version!r}; this program reads version {VERSION}"
         )
-    found = record(first)
-    assert isinstance(found, HeaderRecord)
-    return found
+    first_record = record(first)
+    assert isinstance(first_record, HeaderRecord)
+    return first_record
 
 
 def _faults(error: ValidationError) -> str:

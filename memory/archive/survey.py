@@ -104,14 +104,14 @@ class Survey:
 
     def called(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
         """The lines of this type with these ids, in the order of the file."""
-        wanted = {one for one in ids if one}
+        wanted_ids = {name for name in ids if name}
         places = self.places.get(kind)
-        if not wanted or places is None:
+        if not wanted_ids or places is None:
             return []
         names = np.asarray(places.names)
-        hashes = np.fromiter(map(hash, wanted), np.int64, len(wanted))
-        found = schema.read(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
-        return [one for one in found if one.record.id in wanted]
+        hashes = np.fromiter(map(hash, wanted_ids), np.int64, len(wanted_ids))
+        records = schema.read(self.file, places, np.flatnonzero(np.isin(names, hashes)).tolist())
+        return [numbered for numbered in records if numbered.record.id in wanted_ids]
 
     def check_line(self, line: RawLine) -> None:
         """Check and note a line. Raises BrokenLine if it is invalid by itself."""
@@ -150,9 +150,9 @@ class Survey:
             self.quotes += ((line.number, message, quote) for message, quote in _quotes(record))
         if isinstance(record, EntityRecord) and record.merged_into:
             self.merged[hash(record.id)] = hash(record.merged_into), line.number
-        for kind, one in _refers(record):
+        for kind, reference in _refers(record):
             self.to.append(_KINDS.index(kind))
-            self.keys.append(hash(one))
+            self.keys.append(hash(reference))
             self.by.append(line.number)
 
     def leave_out(self, reasons: Mapping[int, str]) -> None:
@@ -173,7 +173,7 @@ class Survey:
         """Remove these lines from the survey."""
         for places in self.places.values():
             places.drop(numbers)
-        self.quotes = [one for one in self.quotes if one[0] not in numbers]
+        self.quotes = [quote for quote in self.quotes if quote[0] not in numbers]
         keep = [place for place, number in enumerate(self.by) if number not in numbers]
         for name in ("to", "keys", "by"):
             values = getattr(self, name)
@@ -248,10 +248,10 @@ def links(node: NodeRecord) -> list[str]:
 # --- what lines refer to ----------------------------------------------------------------------------------------------
 def _refers(record: Record) -> Iterator[tuple[str, str]]:
     for name, kind in _REFERS.get(record.type, {}).items():
-        given = getattr(record, name)
-        for one in given if isinstance(given, list) else (given,):
-            if one is not None:
-                yield kind, one
+        names = getattr(record, name)
+        for value in names if isinstance(names, list) else (names,):
+            if value is not None:
+                yield kind, value
     if isinstance(record, NodeRecord | DraftRecord):
         yield from (("message", message) for message, _ in _quotes(record))
 
@@ -259,68 +259,68 @@ def _refers(record: Record) -> Iterator[tuple[str, str]]:
 def _quotes(record: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
     """Message ids, and texts that must occur in these messages."""
     quotes = record.evidence or () if isinstance(record, NodeRecord) else record.quotes
-    return [(one.message, one.quote) for one in quotes if one.message is not None]
+    return [(quote.message, quote.quote) for quote in quotes if quote.message is not None]
 
 
-def drop_unusable(survey: Survey, known: Known | None) -> None:
+def drop_unusable(survey: Survey, id_map: Known | None) -> None:
     """Reject records that are unusable because of other lines, and all that refer to them; `known` is the persona who
     has some of them already. Raises BrokenLine unless bad lines are skipped."""
     survey.drop_twins()
     # Hashes of ids that exist here, but not in the file.
-    elsewhere: dict[str, set[int]] = defaultdict(set)
-    missing = _missing(survey, elsewhere)
-    if known is not None and missing:
-        wanted: dict[str, set[str]] = defaultdict(set)
-        for one in _lines(survey, missing):
-            for kind, given in _refers(one.record):
-                wanted[kind].add(given)
-        for kind, ids in wanted.items():
-            elsewhere[kind] = {hash(given) for given in known.rows(_MODELS[kind], ids)}
-    _settle_references(survey, elsewhere)
+    hashes_here: dict[str, set[int]] = defaultdict(set)
+    missing = _missing(survey, hashes_here)
+    if id_map is not None and missing:
+        missing_ids: dict[str, set[str]] = defaultdict(set)
+        for numbered in _lines(survey, missing):
+            for kind, name in _refers(numbered.record):
+                missing_ids[kind].add(name)
+        for kind, ids in missing_ids.items():
+            hashes_here[kind] = {hash(name) for name in id_map.rows(_MODELS[kind], ids)}
+    _settle_references(survey, hashes_here)
     # Merges must not form a circle.
     circles: dict[int, str] = {}
     for start, (_, number) in survey.merged.items():
-        seen, at = {start}, start
-        while at in survey.merged and (at := survey.merged[at][0]) not in seen:
-            seen.add(at)
+        visited, at = {start}, start
+        while at in survey.merged and (at := survey.merged[at][0]) not in visited:
+            visited.add(at)
         if at in survey.merged:
             circles[number] = "it lives on in nobody: a circle"
     if circles:
         survey.leave_out(circles)
-    while wrong := dict(survey.misquotes(known)):
+    while wrong := dict(survey.misquotes(id_map)):
         survey.leave_out(wrong)
-        _settle_references(survey, elsewhere)
+        _settle_references(survey, hashes_here)
 
 
-def _settle_references(survey: Survey, elsewhere: Mapping[str, set[int]]) -> None:
-    while missing := _missing(survey, elsewhere):
-        there = {kind: _names(survey, kind, elsewhere) for kind in _KINDS}
-        lines = _lines(survey, missing if survey.skip_bad else {min(missing)})
+def _settle_references(survey: Survey, hashes_here: Mapping[str, set[int]]) -> None:
+    while missing := _missing(survey, hashes_here):
+        there = {kind: _names(survey, kind, hashes_here) for kind in _KINDS}
+        numbered_records = _lines(survey, missing if survey.skip_bad else {min(missing)})
         reasons: dict[int, str] = {}
-        for one in lines:
-            kind, name = next((kind, name) for kind, name in _refers(one.record) if hash(name) not in there[kind])
-            reasons[one.number] = f"there is no {kind} {name!r}"
+        for numbered in numbered_records:
+            kind, name = next((kind, name) for kind, name in _refers(numbered.record) if hash(name) not in there[kind])
+            reasons[numbered.number] = f"there is no {kind} {name!r}"
         survey.leave_out(reasons)
 
 
-def _missing(survey: Survey, elsewhere: Mapping[str, set[int]]) -> set[int]:
+def _missing(survey: Survey, hashes_here: Mapping[str, set[int]]) -> set[int]:
     """The numbers of lines that refer to ids that are not there."""
     to, keys, by = np.asarray(survey.to), np.asarray(survey.keys), np.asarray(survey.by)
-    found: set[int] = set()
+    missing_lines: set[int] = set()
     for place, kind in enumerate(_KINDS):
         mine = to == place
-        there = np.isin(keys[mine], np.asarray(_names(survey, kind, elsewhere), np.int64))
-        found.update(by[mine][~there].tolist())
-    return found
+        there = np.isin(keys[mine], np.asarray(_names(survey, kind, hashes_here), np.int64))
+        missing_lines.update(by[mine][~there].tolist())
+    return missing_lines
 
 
-def _names(survey: Survey, kind: str, elsewhere: Mapping[str, set[int]]) -> list[int]:
+def _names(survey: Survey, kind: str, hashes_here: Mapping[str, set[int]]) -> list[int]:
     places = survey.places.get(kind)
-    return [*(places.names if places else ()), *elsewhere.get(kind, ())]
+    return [*(places.names if places else ()), *hashes_here.get(kind, ())]
 
 
 def _lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
     for kind in survey.types.keys() & survey.places.keys():
         places = survey.places[kind]
-        chosen = np.flatnonzero(np.isin(np.asarray(places.numbers), list(numbers)))
-        yield from schema.read(survey.file, places, chosen.tolist())
+        indexes = np.flatnonzero(np.isin(np.asarray(places.numbers), list(numbers)))
+        yield from schema.read(survey.file, places, indexes.tolist())

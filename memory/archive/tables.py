@@ -164,9 +164,9 @@ FLAG = Table(
 
 def gather_flags(names: Names, messages: list[Any]) -> None:
     flags = list(CrisisFlag.objects.filter(message__in=[message.pk for message in messages]))
-    written = dict(zip([flag.message_id for flag in flags], FLAG.write(names, flags), strict=True))
+    flag_rows = dict(zip([flag.message_id for flag in flags], FLAG.write(names, flags), strict=True))
     for message in messages:
-        message.flag = written.get(message.pk)
+        message.flag = flag_rows.get(message.pk)
 
 
 def unusual_day(names: Names, messages: list[Any]) -> Callable[[Message], str | None]:

@@ -45,17 +45,17 @@ def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]
     if persona.tombstones.exists():
         surviving: set[str] = set()
         for sessions in lines("session"):
-            sources = {of_external("session", one.record.id): one.record.id for one in sessions}
+            sources = {of_external("session", numbered.record.id): numbered.record.id for numbered in sessions}
             refused.sessions.update(sources[source] for source in refused.among(persona, sources))
         for batch in lines("message"):
-            messages = [one.record for one in batch]
+            messages = [numbered.record for numbered in batch]
             note_messages(persona, messages, refused)
             surviving.update(message.session for message in messages if message.id not in refused.messages)
         refused.sessions |= refused.cut - surviving
         # Nodes with sources, all of which may turn out to be refused.
         concluded: dict[str, NodeRecord] = {}
         for batch in lines("node"):
-            nodes = [one.record for one in batch]
+            nodes = [numbered.record for numbered in batch]
             note_nodes(persona, nodes, refused)
             concluded |= {node.id: node for node in nodes if node.filling and node.id not in refused.nodes}
         while gone := {key for key, node in concluded.items() if _rests_on_nothing(node, refused)}:
@@ -81,13 +81,16 @@ def note_messages(persona: Persona, messages: Collection[MessageRecord], refused
 
 
 def note_nodes(
-    persona: Persona, nodes: Collection[NodeRecord], refused: RefusedRecords, cited: Mapping[str, str] | None = None
+    persona: Persona,
+    nodes: Collection[NodeRecord],
+    refused: RefusedRecords,
+    cited_texts: Mapping[str, str] | None = None,
 ) -> None:
     """Mark nodes as refused that were forgotten, or that rest only on messages that are all refused. `cited` are the
     contents of these messages, by id, as far as they exist here."""
     if not persona.tombstones.exists():
         return
-    contents = cited or {}
+    contents = cited_texts or {}
     sources: dict[str, set[TombstoneSource]] = {}
     for node in nodes:
         quotes = (quoted.quote for quoted in node.evidence or () if quoted.message not in refused.messages)
@@ -117,8 +120,8 @@ def names_left(persona: Persona, names: Collection[str], refused: RefusedRecords
 
 def _rests_on_nothing(node: NodeRecord, refused: RefusedRecords) -> bool:
     """Whether all sources of the node are refused; a node that never had any is kept."""
-    cited, children = cited_message_ids(node), set(node.filling or ())
-    return bool(cited or children) and cited <= refused.messages and children <= refused.nodes
+    message_ids, children = cited_message_ids(node), set(node.filling or ())
+    return bool(message_ids or children) and message_ids <= refused.messages and children <= refused.nodes
 
 
 def cited_message_ids(node: NodeRecord) -> set[str]:

@@ -38,8 +38,8 @@ def archive_lines(persona: Persona, now: datetime) -> Iterator[bytes]:
     for kind, values in archive_records(persona, now):
         count[kind] += 1
         place = {} if kind in ("header", "persona") else {"place": count[kind]}
-        line = {"type": kind, **values, **place}
-        yield json.dumps(line, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
+        record = {"type": kind, **values, **place}
+        yield json.dumps(record, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
 
 
 def archive_records(persona: Persona, now: datetime) -> Iterator[tuple[str, Values]]:

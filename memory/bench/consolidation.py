@@ -43,13 +43,13 @@ class Figures:
 
     @property
     def sessions_per_minute(self) -> float:
-        return 60 * len(self.spent) / sum(one.wall for one in self.spent)
+        return 60 * len(self.spent) / sum(seconds.wall for seconds in self.spent)
 
     def groups(self) -> list[Spent]:
         """The mean of every hundred sessions; of fewer than two hundred, of every tenth part."""
         size = GROUP if len(self.spent) >= 2 * GROUP else max(1, len(self.spent) // 10)
         parts = [self.spent[start : start + size] for start in range(0, len(self.spent), size)]
-        return [Spent(mean(one.wall for one in part), mean(one.cpu for one in part)) for part in parts]
+        return [Spent(mean(seconds.wall for seconds in part), mean(seconds.cpu for seconds in part)) for part in parts]
 
     def growth(self) -> Spent:
         """How many times the first group's seconds the last one took."""
@@ -67,15 +67,15 @@ def measure(sessions: int, messages: int, seed: int, progress: Callable[[int], o
     persona = create_persona(owner, "Mira", user_name="Ana", timezone="Asia/Shanghai", blocks=blocks)
     spent = []
     with override_settings(LLM_PROVIDER="offline"):
-        for number, talk in enumerate(talks(sessions, messages, seed)):
+        for number, spoken_session in enumerate(talks(sessions, messages, seed)):
             at, closing = FIRST_DAY + number * BETWEEN_TALKS, Session.Status.CLOSING
             with transaction.atomic():
                 session = Session.objects.create(
                     persona=persona, status=closing, started_at=at, last_message_at=at, closed_at=at + RESTED
                 )
-                for place, line in enumerate(talk.lines):
+                for place, spoken_line in enumerate(spoken_session.lines):
                     role = Message.Role.PERSONA if place % 2 else Message.Role.USER
-                    add_message(session, role, line, at + place * BETWEEN_LINES)
+                    add_message(session, role, spoken_line, at + place * BETWEEN_LINES)
             session.refresh_from_db()
             now = session.last_message_at + RESTED
             wall, cpu = time.perf_counter(), time.process_time()

@@ -24,8 +24,15 @@ def measure(personas: int) -> dict[str, Any]:
             write_life(owner, Size(NODES_EACH, LINES_A_TALK), life=life, progress=False)
 
     many = _database_mb(add_crowd)
-    one = _database_mb(lambda owner: write_life(owner, Size(NODES_EACH * personas, LINES_A_TALK * personas), seed=SEED))
-    return {"personas": personas, "many_mb": round(many, 1), "one_mb": round(one, 1), "ratio": round(many / one, 2)}
+    one_mb = _database_mb(
+        lambda owner: write_life(owner, Size(NODES_EACH * personas, LINES_A_TALK * personas), seed=SEED)
+    )
+    return {
+        "personas": personas,
+        "many_mb": round(many, 1),
+        "one_mb": round(one_mb, 1),
+        "ratio": round(many / one_mb, 2),
+    }
 
 
 def _database_mb(fill: Callable[[Any], object]) -> float:

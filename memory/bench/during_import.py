@@ -43,24 +43,24 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="echovessel-bench-"))
         file = Path(folder) / "conversations.json"
-        lines = write_export(file, megabytes * MEGABYTE)
+        record_count = write_export(file, megabytes * MEGABYTE)
         _process, port = stack.enter_context(server.running(path, server.DAPHNE, {}))
         server.wait_for(f"http://127.0.0.1:{port}/healthz")
-        talks = stack.enter_context(_Talks(f"127.0.0.1:{port}", asking))
+        conversations = stack.enter_context(_Talks(f"127.0.0.1:{port}", asking))
         with server.worker(path):
-            talks.rounds(turns.WARMING, "")
-            talks.rounds(count, BEFORE)
+            conversations.rounds(turns.WARMING, "")
+            conversations.rounds(count, BEFORE)
             # The import of the file into the persona of the first page: kept, and in the worker's queue.
             persona = Persona.objects.get(owner__username=turns.name_of(0))
             with Source(file) as source:
                 job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
             imports.enqueue(job, job.created_at)
-            seconds = talk_during(talks, job, count)
-        talks.rounds(count, AFTER)
-        first_words = {name: spreads_of(talk.waits) for name, talk in talks.pages.items()}
+            seconds = talk_during(conversations, job, count)
+        conversations.rounds(count, AFTER)
+        first_words = {name: spreads_of(page.waits) for name, page in conversations.pages.items()}
     return {
         "megabytes": megabytes,
-        "lines": lines,
+        "lines": record_count,
         "stored": job.counts.get("lines", 0),
         "first_token_ms": first_words,
         "seconds": seconds,
@@ -138,14 +138,14 @@ class _Talks:
         return self
 
     def __exit__(self, *_: object) -> None:
-        for talk in self.pages.values():
-            self._runner.run(talk.socket.close())
+        for page in self.pages.values():
+            self._runner.run(page.socket.close())
         self._runner.close()
 
     def rounds(self, count: int, meanwhile: str) -> None:
         for _ in tqdm(range(count), desc=meanwhile or "warming", unit="", disable=count == 1):
-            for talk in self.pages.values():
-                self._runner.run(talk.turn(meanwhile))
+            for page in self.pages.values():
+                self._runner.run(page.turn(meanwhile))
 
     def rounds_of(self, step: str) -> int:
-        return min(len(talk.waits.get(step, ())) for talk in self.pages.values())
+        return min(len(page.waits.get(step, ())) for page in self.pages.values())

@@ -53,8 +53,8 @@ def measure(database: Path, megabytes: int) -> dict[str, float]:
     persona = create_persona(owner, "Mira", user_name="Ana")
     with TemporaryDirectory(prefix="echovessel-bench-") as folder:
         path = Path(folder) / "conversations.json"
-        lines = write_export(path, megabytes * MEGABYTE)
-        before, figures = _peak(), {"megabytes": round(path.stat().st_size / MEGABYTE, 1), "lines": float(lines)}
+        record_count = write_export(path, megabytes * MEGABYTE)
+        before, figures = _peak(), {"megabytes": round(path.stat().st_size / MEGABYTE, 1), "lines": float(record_count)}
         with Source(path) as source, timing(figures, "handed_over_s"):
             job = imports.begin(owner, persona, source, datetime.now(UTC), keep=True)
     with timing(figures, "looked_through_s"):
@@ -89,8 +89,8 @@ def _peak() -> float:
     """The most memory that this process ever had, in MB. What `getrusage` tells begins with that of whoever started it,
     so that it serves only where the system tells nothing better."""
     status = Path("/proc/self/status")
-    lines = status.read_text().splitlines() if status.exists() else []
-    kilobytes = (int(line.split()[1]) for line in lines if line.startswith("VmHWM"))
+    status_lines = status.read_text().splitlines() if status.exists() else []
+    kilobytes = (int(status_line.split()[1]) for status_line in status_lines if status_line.startswith("VmHWM"))
     return round(next(kilobytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024, 1)
 
 
@@ -102,9 +102,9 @@ def write_export(path: Path, size: int) -> int:
         file.write("[")
         while file.tell() < size:
             at, last = BEGINNING + number * 7_200, f"{number}-{LINES_A_TALK - 1}"
-            talk = {"title": f"Talk {number}", "id": f"c{number}", "create_time": at}
-            talk |= {"mapping": dict(export_nodes(dice, number)), "current_node": last}
-            file.write("," * bool(number) + json.dumps(talk, ensure_ascii=False))
+            conversation = {"title": f"Talk {number}", "id": f"c{number}", "create_time": at}
+            conversation |= {"mapping": dict(export_nodes(dice, number)), "current_node": last}
+            file.write("," * bool(number) + json.dumps(conversation, ensure_ascii=False))
             number += 1
         file.write("]")
     return number * LINES_A_TALK

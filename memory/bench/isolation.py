@@ -54,12 +54,12 @@ def measure(persona: Persona, questions: int, add_neighbour: Callable[[], object
     asking = recall.questions(questions, SEED)
     alone = time_questions(persona, asking)
     add_neighbour()
-    beside = time_questions(persona, asking)
+    busy_times = time_questions(persona, asking)
     return {
-        "same_results": alone.items == beside.items,
+        "same_results": alone.items == busy_times.items,
         "alone_ms": round(alone.wall_ms, 2),
-        "beside_ms": round(beside.wall_ms, 2),
-        "ratio": round(beside.yardsticks / alone.yardsticks, 2),
+        "beside_ms": round(busy_times.wall_ms, 2),
+        "ratio": round(busy_times.yardsticks / alone.yardsticks, 2),
     }
 
 

@@ -94,9 +94,9 @@ def exactness(persona: Persona, sample: Sequence[Question]) -> dict[str, float]:
     the database, as it is done where there is no room for the vectors in memory."""
     rows = embedding.embed([question.turns[-1] for question in sample[:EXACT_FOR]])
     active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
-    stored = list(active.values_list("node_id", "embedding"))
-    ids = np.array([node for node, _ in stored])
-    matrix = np.frombuffer(b"".join(vector for _, vector in stored), dtype="<f4").reshape(len(ids), -1)
+    node_vectors = list(active.values_list("node_id", "embedding"))
+    ids = np.array([node for node, _ in node_vectors])
+    matrix = np.frombuffer(b"".join(vector for _, vector in node_vectors), dtype="<f4").reshape(len(ids), -1)
     truly = [set(ids[np.argsort(-(matrix @ row), kind="stable")[:NEIGHBOURS]].tolist()) for row in rows]
     as_set = _share(persona, rows, truly)
     with transaction.atomic():  # where the vectors in memory are not used
@@ -118,8 +118,8 @@ def _spreads(rows: Sequence[Mapping[str, float]]) -> dict[str, Any]:
     return {step: spread([row[step] for row in rows]) for step in rows[0]}
 
 
-def _share(persona: Persona, asked: np.ndarray, truly: Sequence[set[int]]) -> float:
+def _share(persona: Persona, query_vectors: np.ndarray, truly: Sequence[set[int]]) -> float:
     """The mean share of the truly nearest that `vectors.nearest` finds."""
-    nearest = [{node for node, _ in vectors.nearest(persona.pk, row, NEIGHBOURS)} for row in asked]
+    nearest = [{node for node, _ in vectors.nearest(persona.pk, row, NEIGHBOURS)} for row in query_vectors]
     shares = [len(near & best) / len(best) for near, best in zip(nearest, truly, strict=True)]
     return round(float(np.mean(shares)), 4)

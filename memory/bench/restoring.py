@@ -29,23 +29,23 @@ def measure(nodes: int) -> float:
     """Memories restored in a second, with the talks that they rest on: three lines for each, in an empty database."""
     with TemporaryDirectory(prefix="echovessel-bench-") as folder, temporary_database():
         archive = Path(folder) / "archive.jsonl"
-        talks = max(1, min(nodes, MAX_NODES) // NODES_A_TALK)
+        session_count = max(1, min(nodes, MAX_NODES) // NODES_A_TALK)
         with archive.open("w", encoding="utf-8") as file:
-            for record in archive_records(Life(SEED), talks):
+            for record in archive_records(Life(SEED), session_count):
                 file.write(json.dumps(record, ensure_ascii=False) + "\n")
         owner = get_user_model().objects.create_user("bench", is_active=False)
         size = archive.stat().st_size * PASSES
         with archive.open("rb") as restored, tqdm(total=size, desc="restoring", unit="B", unit_scale=True) as bar:
             started = time.perf_counter()
             import_archive(restored, owner, progress=bar.update)
-            return round(talks * NODES_A_TALK / (time.perf_counter() - started), 1)
+            return round(session_count * NODES_A_TALK / (time.perf_counter() - started), 1)
 
 
-def archive_records(life: Life, talks: int) -> Iterator[dict[str, Any]]:
+def archive_records(life: Life, session_count: int) -> Iterator[dict[str, Any]]:
     """Sessions with their messages, and nodes that rest on some of these."""
     yield {"type": "header", "format": FORMAT, "version": VERSION, "embedding_model": embedding.name()}
     yield {"type": "persona", "id": "bench", "name": "Mira", "user_name": "Ana"}
-    for number in range(talks):
+    for number in range(session_count):
         topic, session = life.dice.randrange(TOPICS), f"s{number}"
         at = BEGINNING + number * timedelta(hours=7)
         yield {"type": "session", "id": session, "started_at": at.isoformat()}

@@ -34,12 +34,12 @@ UP = ("manage.py", "up")
 WORKER = ("manage.py", "worker")
 
 
-def rss_mb(path: Path, persona: Persona, line: str) -> float:
+def rss_mb(path: Path, persona: Persona, text: str) -> float:
     """Megabytes of memory that a web server on the database in `path` holds, at rest after its first turn."""
     cookie = signed_in(persona.owner)
     with running(path, DAPHNE, {}) as (server, port):
         wait_for(f"http://127.0.0.1:{port}/healthz")
-        asyncio.run(take_turn(port, persona, cookie, line))
+        asyncio.run(take_turn(port, persona, cookie, text))
         time.sleep(RESTING_SECONDS)
         output = subprocess.run(
             ["ps", "-o", "rss=", "-p", str(server.pid)], check=True, capture_output=True, text=True
@@ -147,7 +147,7 @@ def signed_in(owner: Any) -> str:
     return str(session.session_key)
 
 
-async def take_turn(port: int, persona: Persona, cookie: str, line: str) -> None:
+async def take_turn(port: int, persona: Persona, cookie: str, text: str) -> None:
     """Say a line, and wait for the end of its reply."""
     address = f"127.0.0.1:{port}"
     async with (
@@ -159,7 +159,7 @@ async def take_turn(port: int, persona: Persona, cookie: str, line: str) -> None
             proxy=None,
         ) as opened,
     ):
-        await opened.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": line}))
+        await opened.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": text}))
         while json.loads(await opened.recv())["event"] != "chat.message.done":
             pass
 

@@ -185,7 +185,7 @@ def write_life(
     """A persona of `owner` with a made-up life in the database: that of `seed`, or what comes next in `life`."""
     life = life or Life(seed)
     persona = create_persona(owner, f"Mira {seed}", user_name="Ana")  # type: ignore[arg-type]
-    lines = _talk(persona, life, size.messages, progress)
+    messages = _talk(persona, life, size.messages, progress)
     # Store `count` memories, each resting on a line of its topic, and the entities some of them mention.
     count = size.nodes
     entities = Entity.objects.bulk_create(
@@ -198,30 +198,32 @@ def write_life(
     )
     with tqdm(total=count, desc="memories", unit="", disable=not progress) as bar:
         for first in range(0, count, BATCH):
-            sources = life.dice.choices(lines, k=min(BATCH, count - first))
+            sources = life.dice.choices(messages, k=min(BATCH, count - first))
             nodes = [life.node(persona, source) for source in sources]
             places = life.meanings.around([source.topic for source in sources])
             with transaction.atomic():
                 ConceptNode.objects.bulk_create(nodes)
                 vectors.index(nodes, places)
                 Evidence.objects.bulk_create(
-                    Evidence(node=node, message_id=said.message, quote=said.quote, start=0, end=len(said.quote))
-                    for node, said in zip(nodes, sources, strict=True)
+                    Evidence(node=node, message_id=source.message, quote=source.quote, start=0, end=len(source.quote))
+                    for node, source in zip(nodes, sources, strict=True)
                 )
-                named = [node for node in nodes if life.dice.random() < MENTIONED]
-                Mention.objects.bulk_create(Mention(node=node, entity=life.dice.choice(entities)) for node in named)
+                mentioning_nodes = [node for node in nodes if life.dice.random() < MENTIONED]
+                Mention.objects.bulk_create(
+                    Mention(node=node, entity=life.dice.choice(entities)) for node in mentioning_nodes
+                )
             bar.update(len(nodes))
     return persona
 
 
 def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[SpokenLine]:
     """Store `count` lines in talks."""
-    talks = max(1, count // LINES_A_TALK)
-    step = (NOW - BEGINNING) / (talks + 1)
-    stored: list[SpokenLine] = []
+    session_count = max(1, count // LINES_A_TALK)
+    step = (NOW - BEGINNING) / (session_count + 1)
+    spoken_lines: list[SpokenLine] = []
     with tqdm(total=count, desc="lines", unit="", disable=not progress) as bar:
-        for first in range(0, talks, BATCH // LINES_A_TALK):
-            numbers = range(first, min(talks, first + BATCH // LINES_A_TALK))
+        for first in range(0, session_count, BATCH // LINES_A_TALK):
+            numbers = range(first, min(session_count, first + BATCH // LINES_A_TALK))
             with transaction.atomic():
                 sessions = Session.objects.bulk_create(
                     Session(persona=persona, status=Session.Status.CLOSED, started_at=BEGINNING + number * step)
@@ -236,12 +238,12 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
                 Message.objects.bulk_create(messages)
                 search.index(messages)
             topic_of = {session.pk: topic for session, topic in zip(sessions, topics, strict=True)}
-            stored += [
-                SpokenLine(line.pk, line.session_id, topic_of[line.session_id], line.content[:QUOTED])
-                for line in messages
+            spoken_lines += [
+                SpokenLine(message.pk, message.session_id, topic_of[message.session_id], message.content[:QUOTED])
+                for message in messages
             ]
             bar.update(len(messages))
-    return stored
+    return spoken_lines
 
 
 class Meanings:

@@ -26,12 +26,14 @@ def talks(count: int, messages: int, seed: int = 1) -> Iterator[Talk]:
     for number in range(count):
         language: Language = "zh" if number % 3 == 2 else "en"
         count, patterns = (messages + 1) // 2, SENTENCES[language]
-        chosen = chance.sample(patterns, min(count, len(patterns)))  # each of another pattern, as far as there are any
-        chosen += chance.choices(patterns, k=count - len(chosen))
-        said = [pattern.format_map(_Filled(chance, language)) for pattern in chosen]
-        replies = [chance.choice(REPLIES[language]) for _ in said]
-        lines = [line for pair in zip(said, replies, strict=True) for line in pair]
-        yield Talk(language, tuple(lines[:messages]))
+        chosen_patterns = chance.sample(
+            patterns, min(count, len(patterns))
+        )  # each of another pattern, as far as there are any
+        chosen_patterns += chance.choices(patterns, k=count - len(chosen_patterns))
+        owner_texts = [pattern.format_map(_Filled(chance, language)) for pattern in chosen_patterns]
+        replies = [chance.choice(REPLIES[language]) for _ in owner_texts]
+        texts = [text for pair in zip(owner_texts, replies, strict=True) for text in pair]
+        yield Talk(language, tuple(texts[:messages]))
 
 
 class _Filled(dict[str, str]):
@@ -49,10 +51,10 @@ class _Filled(dict[str, str]):
 
 def _products(*parts: str) -> tuple[str, ...]:
     """Every way to join one of each: `_products("ka mi", "ren ko")` are karen, kako, miren, miko."""
-    made: tuple[str, ...] = ("",)
+    products: tuple[str, ...] = ("",)
     for part in parts:
-        made = tuple(begun + piece for begun in made for piece in part.split())
-    return made
+        products = tuple(begun + piece for begun in products for piece in part.split())
+    return products
 
 
 _NAMES_EN = _products(

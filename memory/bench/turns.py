@@ -59,7 +59,7 @@ class Talks:
 
 def measure(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
     """Median and 95th percentile of the milliseconds from a line to the first word of its reply."""
-    return {talks.name: talks.median_and_p95 for talks in time_turns(path, owners, nodes, turns)}
+    return {figures.name: figures.median_and_p95 for figures in time_turns(path, owners, nodes, turns)}
 
 
 def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
@@ -74,10 +74,10 @@ def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
 def format_table(figures: Iterable[Talks]) -> Iterator[str]:
     """The figures for people."""
     yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}{'processor':>12}  ms"
-    for talks in figures:
-        median, p95 = talks.median_and_p95
-        spent = "-" if talks.processor_ms is None else f"{talks.processor_ms:.0f}"
-        yield f"{talks.name:32}{median:10.0f}{p95:10.0f}{spent:>12}"
+    for figures_of_kind in figures:
+        median, p95 = figures_of_kind.median_and_p95
+        spent = "-" if figures_of_kind.processor_ms is None else f"{figures_of_kind.processor_ms:.0f}"
+        yield f"{figures_of_kind.name:32}{median:10.0f}{p95:10.0f}{spent:>12}"
 
 
 def name_of(number: int) -> str:
@@ -105,7 +105,7 @@ async def time_pages(
         for question in page.questions[:WARMING]:
             await first_word(socket, question)
     both = list(zip(pages, sockets, strict=True))
-    found = []
+    page_times = []
     for name, talking, first in (
         ("one owner alone", both[:1], WARMING),
         (f"{len(both)} owners at once", both, WARMING + turns),
@@ -118,10 +118,10 @@ async def time_pages(
         await asyncio.sleep(RESTING_SECONDS)
         after = processor_ms()
         spent = None if before is None or after is None else (after - before) / len(waits)
-        found.append(Talks(name, waits, spent))
+        page_times.append(Talks(name, waits, spent))
     for socket in sockets:
         await socket.close()
-    return found
+    return page_times
 
 
 async def opened(address: str, page: Page) -> ClientConnection:

@@ -40,7 +40,7 @@ def measure(scale: Scale) -> dict[str, Any]:
         users = get_user_model().objects
         small = write_life(users.create_user("bench-small", is_active=False), isolation.SMALL, seed=isolation.SEED)
         owner = users.create_user(OWNER)
-        beside = isolation.measure(
+        neighbour = isolation.measure(
             small, max(1, scale.queries // ISOLATION_PART), lambda: write_life(owner, Size(scale.nodes, scale.messages))
         )
         large = Persona.objects.get(owner=owner)
@@ -58,7 +58,7 @@ def measure(scale: Scale) -> dict[str, Any]:
             "without_embed_cpu_ms": times["all"]["without_embed_cpu"],
             "vector_recall_at_40_vs_exact": exact["exactness"],
             "vector_recall_at_40_in_two_passes": exact["exactness_in_two_passes"],
-            "isolation": beside,
+            "isolation": neighbour,
         }
         figures |= {"yardstick_ms": yardstick_ms, "multiples": yardstick.multiples(figures, yardstick_ms)}
         # The machine may be slower by now: what follows has a yardstick of its own minute.
@@ -95,12 +95,13 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     )
     exact, passes = figures["vector_recall_at_40_vs_exact"], figures["vector_recall_at_40_in_two_passes"]
     yield f"vector search, recall@40 against exact: {exact:.4f}; in two passes through the database: {passes:.4f}"
-    beside = figures["isolation"]
+    neighbour = figures["isolation"]
     crowded = figures["crowd"]
-    same = "the same results" if beside["same_results"] else "OTHER RESULTS"
+    same = "the same results" if neighbour["same_results"] else "OTHER RESULTS"
     yield (
-        f"a small persona alone {beside['alone_ms']:.2f} ms, beside this one {beside['beside_ms']:.2f} ms, {same}: "
-        f"{beside['ratio']:.2f} times as long"
+        f"a small persona alone {neighbour['alone_ms']:.2f} ms, "
+        f"beside this one {neighbour['beside_ms']:.2f} ms, {same}: "
+        f"{neighbour['ratio']:.2f} times as long"
     )
     yield (
         f"{crowded['personas']} personas of {crowd.NODES_EACH} memories: {crowded['many_mb']:.1f} MB, "

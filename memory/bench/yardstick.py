@@ -20,15 +20,15 @@ MAX_VECTORS = 100_000
 def measure(persona: Persona) -> float:
     """The median of SEARCHES searches in milliseconds."""
     active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
-    stored = [bytes(vector) for vector in active.order_by("pk").values_list("embedding", flat=True)[:MAX_VECTORS]]
-    if not stored:
+    vectors = [bytes(vector) for vector in active.order_by("pk").values_list("embedding", flat=True)[:MAX_VECTORS]]
+    if not vectors:
         return 0.0
     times = []
     with connection.cursor() as cursor:
-        cursor.execute(f"CREATE VIRTUAL TABLE temp.yardstick USING vec0(vector float[{len(stored[0]) // 4}])")
+        cursor.execute(f"CREATE VIRTUAL TABLE temp.yardstick USING vec0(vector float[{len(vectors[0]) // 4}])")
         try:
-            cursor.executemany("INSERT INTO temp.yardstick(vector) VALUES (%s)", [[vector] for vector in stored])
-            for vector in stored[:: max(1, len(stored) // SEARCHES)][:SEARCHES]:
+            cursor.executemany("INSERT INTO temp.yardstick(vector) VALUES (%s)", [[vector] for vector in vectors])
+            for vector in vectors[:: max(1, len(vectors) // SEARCHES)][:SEARCHES]:
                 started = time.perf_counter()
                 cursor.execute(
                     "SELECT rowid FROM temp.yardstick WHERE vector MATCH %s AND k = %s", [vector, NEIGHBOURS]
@@ -46,14 +46,14 @@ def multiples(figures: Mapping[str, Any], yardstick_ms: float) -> dict[str, Any]
     >>> multiples({"recall_ms": {"search": {"p50": 5.0}}, "check_s": 1.0, "nodes": 7, "import_nodes_per_s": 9.0}, 2.0)
     {'recall': {'search': {'p50': 2.5}}, 'check': 500.0}
     """
-    found: dict[str, Any] = {}
+    multiples_by_name: dict[str, Any] = {}
     for name, value in figures.items():
         if isinstance(value, Mapping) and not _unit(name):
-            found |= {name: inner} if (inner := multiples(value, yardstick_ms)) else {}
+            multiples_by_name |= {name: inner} if (inner := multiples(value, yardstick_ms)) else {}
         elif (unit := _unit(name)) and yardstick_ms:
             short = name.replace("_ms_by_", "_by_").removesuffix("_ms").removesuffix("_s")
-            found[short] = _divide(value, yardstick_ms / unit)
-    return found
+            multiples_by_name[short] = _divide(value, yardstick_ms / unit)
+    return multiples_by_name
 
 
 def _unit(name: str) -> float:

@@ -58,10 +58,10 @@ Item = TypeVar("Item", bound=BaseModel)
 # --- single values ------------------------------------------------------------------------------------------------
 def _whole(value: Any) -> int:
     """A whole number from what models write for one: 4, 4.0, "4", "+4", "−4"."""
-    written = str(value).strip().replace("\u2212", "-")
-    if isinstance(value, bool) or not _NUMBER.fullmatch(written):
+    number_text = str(value).strip().replace("\u2212", "-")
+    if isinstance(value, bool) or not _NUMBER.fullmatch(number_text):
         raise ValueError("should be a whole number")
-    return round(float(written))
+    return round(float(number_text))
 
 
 def _confidence(value: Any) -> float:
@@ -107,7 +107,7 @@ def _choice(value: Any) -> Any:
 def _domain(value: Any) -> Any:
     """The domain that models spell in many ways: "work and study", "Plans & habits"."""
     words = re.findall("[a-z]+", str(value).lower())
-    return next((known for known in get_args(Domain) if known in words[:1]), _DOMAINS.get(words[0] if words else ""))
+    return next((domain for domain in get_args(Domain) if domain in words[:1]), _DOMAINS.get(words[0] if words else ""))
 
 
 def _day_or_none(value: Any) -> Any:
@@ -127,8 +127,8 @@ def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
     """One, none, or of a list those that can be read: models that were asked for one sometimes give several."""
 
     def read(value: Any) -> BaseModel | list[BaseModel] | None:
-        found = [item for _, item in _readable(value if isinstance(value, list) else [value], schema)]
-        return found if isinstance(value, list) else next(iter(found), None)
+        items = [item for _, item in _readable(value if isinstance(value, list) else [value], schema)]
+        return items if isinstance(value, list) else next(iter(items), None)
 
     return BeforeValidator(read)
 
@@ -191,8 +191,8 @@ class EventTime(BaseModel):
     @classmethod
     def _whole_range(cls, data: Any) -> Any:
         """A coarse date ("2024-05", "spring 2024") is the whole of it."""
-        given = data if isinstance(data, dict) else {"start": data}
-        start, end = given.get("start") or given.get("end"), given.get("end") or given.get("start")
+        fields = data if isinstance(data, dict) else {"start": data}
+        start, end = fields.get("start") or fields.get("end"), fields.get("end") or fields.get("start")
         first, last = (span_of(parse_coarse_date(day)) if isinstance(day, str) else None for day in (start, end))
         return {"start": first.start if first else start, "end": last.end if last else end}
 
@@ -374,20 +374,20 @@ class LenientAnswer(BaseModel):
             return handler(data)
         data = _encodable(data)
         data |= {new: data[old] for old, new in cls.formerly.items() if old in data and new not in data}
-        given = {name: data[name] for name in cls.lists if isinstance(data.get(name), list)}
-        kept = {name: list(_readable(items, cls.lists[name])) for name, items in given.items()}
-        if given.get(cls.essential) and not kept[cls.essential]:
+        list_fields = {name: data[name] for name in cls.lists if isinstance(data.get(name), list)}
+        readable_lists = {name: list(_readable(items, cls.lists[name])) for name, items in list_fields.items()}
+        if list_fields.get(cls.essential) and not readable_lists[cls.essential]:
             try:
-                cls.lists[cls.essential].model_validate(given[cls.essential][0])
+                cls.lists[cls.essential].model_validate(list_fields[cls.essential][0])
             except ValidationError as error:
                 # What is wrong with the item, by field, without its words.
                 problems = error.errors(include_url=False, include_context=False, include_input=False)
                 first = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
                 raise ValueError(f"none of the {cls.essential} can be read; the first: {first}") from error
         rest = {name: value for name, value in data.items() if name not in cls.lists or name == cls.essential}
-        answer = handler(rest | {name: [item for _, item in items] for name, items in kept.items()})
-        answer._dropped = sum(len(given[name]) - len(kept[name]) for name in given)
-        answer._moved({name: [position for position, _ in items] for name, items in kept.items()})
+        answer = handler(rest | {name: [item for _, item in items] for name, items in readable_lists.items()})
+        answer._dropped = sum(len(list_fields[name]) - len(readable_lists[name]) for name in list_fields)
+        answer._moved({name: [position for position, _ in items] for name, items in readable_lists.items()})
         return answer
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
@@ -423,7 +423,9 @@ class ExtractionAnswer(LenientAnswer):
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
         """Where a bad event or fact fell out, the positions that entities name move with the others."""
-        now_at = {name: {old: new for new, old in enumerate(kept)} for name, kept in positions.items()}
+        now_at = {
+            name: {old: new for new, old in enumerate(kept_positions)} for name, kept_positions in positions.items()
+        }
         events, facts = now_at.get("events", {}), now_at.get("facts", {})
         for entity in self.mentioned_entities:
             entity.in_events = [events[old] for old in entity.in_events if old in events]
@@ -432,18 +434,18 @@ class ExtractionAnswer(LenientAnswer):
     @property
     def clarifications(self) -> list[EntityClarification]:
         """What was said of names that mean the same, or do not."""
-        said = self.entity_clarification
-        return said if isinstance(said, list) else [said] if said else []
+        clarification = self.entity_clarification
+        return clarification if isinstance(clarification, list) else [clarification] if clarification else []
 
-    def only(self, wanted: Callable[["ExtractedItem"], bool]) -> Self:
+    def only(self, is_wanted: Callable[["ExtractedItem"], bool]) -> Self:
         """The answer with those of its events, facts and open loops that are wanted."""
-        events = [position for position, event in enumerate(self.events) if wanted(event)]
-        facts = [position for position, fact in enumerate(self.facts) if wanted(fact)]
+        events = [position for position, event in enumerate(self.events) if is_wanted(event)]
+        facts = [position for position, fact in enumerate(self.facts) if is_wanted(fact)]
         answer = self.model_copy(
             update={
                 "events": [self.events[position] for position in events],
                 "facts": [self.facts[position] for position in facts],
-                "open_loops": [loop for loop in self.open_loops if wanted(loop)],
+                "open_loops": [loop for loop in self.open_loops if is_wanted(loop)],
                 "mentioned_entities": [entity.model_copy() for entity in self.mentioned_entities],
             }
         )
@@ -484,10 +486,10 @@ class ImportAnswer(ExtractionAnswer):
         """Thoughts move with their events, and fall with the last one."""
         super()._moved(positions)
         now_at = {old: new for new, old in enumerate(positions.get("events", []))}
-        found = [[now_at[old] for old in thought.filling if old in now_at] for thought in self.thoughts]
-        moved = zip(self.thoughts, found, strict=True)
+        fillings = [[now_at[old] for old in thought.filling if old in now_at] for thought in self.thoughts]
+        moved = zip(self.thoughts, fillings, strict=True)
         self.thoughts = [thought.model_copy(update={"filling": filling}) for thought, filling in moved if filling]
-        self._dropped += len(found) - len(self.thoughts)
+        self._dropped += len(fillings) - len(self.thoughts)
 
 
 class ReflectionAnswer(LenientAnswer):

@@ -77,53 +77,57 @@ def apply(lease: Lease[Session]) -> None:
     prepared = [prepare_answer(session, material, extraction, now) for extraction in waiting]
     if not prepared:
         return
-    answers = [one.answer for one in prepared]
-    candidates = candidates_for(session.persona, [profile for one in prepared for profile in one.profiles])
+    answers = [piece.answer for piece in prepared]
+    candidates = candidates_for(session.persona, [profile for piece in prepared for profile in piece.profiles])
     with transaction.atomic():
         lease.checkpoint()
-        for one in prepared:
+        for prepared_piece in prepared:
             # Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile.
-            stored = Extraction.objects.filter(pk=one.extraction.pk, applied_at=None)
-            if not stored.update(applied_at=now, dropped=F("dropped") + one.left_out):
+            unapplied = Extraction.objects.filter(pk=prepared_piece.extraction.pk, applied_at=None)
+            if not unapplied.update(applied_at=now, dropped=F("dropped") + prepared_piece.left_out):
                 raise LeaseLost
             persona = session.persona
-            count = len(one.drafts)
-            drafts = zip(one.drafts, one.vectors[:count], strict=True)
-            written = [write(persona, draft, vector, model, now) for draft, vector in drafts]
-            nodes = [new.node for new in written]
-            for draft, node in zip(one.drafts, nodes, strict=True):
+            count = len(prepared_piece.drafts)
+            drafts = zip(prepared_piece.drafts, prepared_piece.vectors[:count], strict=True)
+            written_nodes = [write(persona, draft, vector, model, now) for draft, vector in drafts]
+            nodes = [new.node for new in written_nodes]
+            for draft, node in zip(prepared_piece.drafts, nodes, strict=True):
                 if node is not None:
                     open_items.settle_told(draft.came_about, node, now)
             # A fact that was known is mentioned once more, and counted with the items that told nothing.
-            is_known = [new.outcome in ("repeated", "reinforced") for new in written]
+            is_known = [new.outcome in ("repeated", "reinforced") for new in written_nodes]
             repeated_facts = sum(
                 draft.kind == ConceptNode.Kind.FACT and is_old
-                for draft, is_old in zip(one.drafts, is_known, strict=True)
+                for draft, is_old in zip(prepared_piece.drafts, is_known, strict=True)
             )
-            Extraction.objects.filter(pk=one.extraction.pk).update(dropped=F("dropped") + repeated_facts)
-            for (thought, draft), vector in zip(one.thoughts, one.vectors[count:], strict=True):
+            Extraction.objects.filter(pk=prepared_piece.extraction.pk).update(dropped=F("dropped") + repeated_facts)
+            for (thought, draft), vector in zip(prepared_piece.thoughts, prepared_piece.vectors[count:], strict=True):
                 # A thought rests on those of its events that were written; on none of them it is dropped.
-                events = nodes[: len(one.answer.events)]
-                named = [events[place] for place in thought.filling if place < len(events)]
-                filling = [event for event in named if event is not None]
+                events = nodes[: len(prepared_piece.answer.events)]
+                filling_events = [events[place] for place in thought.filling if place < len(events)]
+                filling = [event for event in filling_events if event is not None]
                 nodes.append(
                     write(persona, replace(draft, filling=filling), vector, model, now).node if filling else None
                 )
-            tried = [*one.drafts, *(draft for _thought, draft in one.thoughts)]
-            _keep_without(one.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None})
-            entity_names.resolve_names(persona, one.answer, one.profiles, nodes, candidates)
+            tried = [*prepared_piece.drafts, *(draft for _thought, draft in prepared_piece.thoughts)]
+            _keep_without(
+                prepared_piece.extraction, {d.description for d, node in zip(tried, nodes, strict=True) if node is None}
+            )
+            entity_names.resolve_names(persona, prepared_piece.answer, prepared_piece.profiles, nodes, candidates)
             if is_imported(session) or provider_name() == "offline":  # else the model is asked first (reconciliation)
-                rivals.ask(persona, [new.node for new in written if new.node is not None and new.outcome == "new"], now)
-            clarifications, shown = one.answer.clarifications, session.messages.shown_to_models()
-            lines = list(shown.values_list("content", flat=True)) if clarifications else []
+                rivals.ask(
+                    persona, [new.node for new in written_nodes if new.node is not None and new.outcome == "new"], now
+                )
+            clarifications, shown_messages = prepared_piece.answer.clarifications, session.messages.shown_to_models()
+            contents = list(shown_messages.values_list("content", flat=True)) if clarifications else []
             for clarification in clarifications:
                 first, second = clarification.first, clarification.second
-                if answered_in(persona, first, second, lines):
+                if answered_in(persona, first, second, contents):
                     settle(persona, first, second, clarification.same, now)
             questions.settle_answered(session, [node for node in nodes if node is not None], now)
         settle_remembered(session)
         _change_mood(session, answers, now)
-        if not all(one.extraction.again for one in prepared):
+        if not all(piece.extraction.again for piece in prepared):
             summarize_session(session)
 
 
@@ -158,22 +162,22 @@ def without_what_was_read(
         quotes, _sound = find_quotes(item.evidence, messages)
         return not quotes or any(quote.message.pk > after for quote in quotes)
 
-    kept = answer.only(is_new)
-    return kept, len(answer.items) - len(kept.items)
+    remaining = answer.only(is_new)
+    return remaining, len(answer.items) - len(remaining.items)
 
 
-def limit_events(answer: ExtractionAnswer, most: int) -> tuple[ExtractionAnswer, int]:
+def limit_events(answer: ExtractionAnswer, limit: int) -> tuple[ExtractionAnswer, int]:
     """The answer with at most so many events and open loops, the first ones, and how many were left out. Quotations are
     not counted: a model that pours out dozens of events is not believed in all of them, but what is no more than the
     owner's own sentences, as memory mode keeps them, cannot be made up."""
-    written = [event for event in answer.events if not is_quotation(event)]
-    refused = {id(item) for item in (*written[most:], *answer.open_loops[most:])}
+    told_events = [event for event in answer.events if not is_quotation(event)]
+    refused = {id(item) for item in (*told_events[limit:], *answer.open_loops[limit:])}
     return answer.only(lambda item: id(item) not in refused), len(refused)
 
 
 def is_quotation(event: ExtractedEvent) -> bool:
     """Whether the event says nothing but the words that it cites: "Ana: “I have a cat.”"."""
-    quotes = " ".join(f"“{in_one_line(one.quote)}”" for one in event.evidence)
+    quotes = " ".join(f"“{in_one_line(cited_quote.quote)}”" for cited_quote in event.evidence)
     return bool(event.evidence) and event.description.endswith(quotes)
 
 
@@ -190,8 +194,8 @@ def without_loops_that_are_over(
             return True
         return item.due >= earliest and material.is_dated if item.due else not is_imported(session)
 
-    kept = answer.only(is_awaited)
-    return kept, len(answer.items) - len(kept.items)
+    remaining = answer.only(is_awaited)
+    return remaining, len(answer.items) - len(remaining.items)
 
 
 def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
@@ -199,7 +203,7 @@ def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
     if not refused:
         return
     answer = {
-        name: [one for one in value if not isinstance(one, dict) or one.get("description") not in refused]
+        name: [item for item in value if not isinstance(item, dict) or item.get("description") not in refused]
         if isinstance(value, list)
         else value
         for name, value in extraction.answer.items()
@@ -214,8 +218,8 @@ def _change_mood(session: Session, answers: Sequence[ExtractionAnswer], now: dat
         return
     persona = Persona.objects.get(pk=session.persona_id)
     at = min(session.last_message_at, now)
-    known: dict[str, Any] = persona.episodic_state
-    if known and datetime.fromisoformat(known["updated_at"]) > at:
+    mood_state: dict[str, Any] = persona.episodic_state
+    if mood_state and datetime.fromisoformat(mood_state["updated_at"]) > at:
         return
     signal = signals[-1]
     mood = moods.Mood.clamped(signal.mood, signal.energy, signal.last_user_signal)
@@ -245,10 +249,10 @@ def count_access(session: Session, now: datetime) -> None:
     for turn in Turn.objects.filter(session=session).only("xray"):
         # The public ids of the nodes that a turn's x-ray names as chosen; passages (L2) are counted nowhere.
         recollections = turn.xray.get("recollections") if isinstance(turn.xray, dict) else None
-        chosen = recollections.get("chosen") if isinstance(recollections, dict) else None
-        items = [item for item in chosen or [] if isinstance(item, dict) and item.get("layer") != "L2"]
+        chosen_items = recollections.get("chosen") if isinstance(recollections, dict) else None
+        items = [item for item in chosen_items or [] if isinstance(item, dict) and item.get("layer") != "L2"]
         recalled.update({str(item["id"]) for item in items if parse_uuid(str(item.get("id")))})
     for times in set(recalled.values()):
         uuids = [uuid for uuid, count in recalled.items() if count == times]
-        found = ConceptNode.objects.filter(persona_id=session.persona_id, uuid__in=uuids)
-        found.update(access_count=F("access_count") + times, last_accessed_at=now)
+        recalled_nodes = ConceptNode.objects.filter(persona_id=session.persona_id, uuid__in=uuids)
+        recalled_nodes.update(access_count=F("access_count") + times, last_accessed_at=now)

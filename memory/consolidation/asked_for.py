@@ -20,19 +20,21 @@ def told_beside_requests(content: str) -> str:
     >>> told_beside_requests("I moved to Porto. Call me Sam.")
     'I moved to Porto. '
     """
-    for one in reversed(_requests(content)):
-        content = content[: one.start] + content[one.end :].lstrip(" .!。！")
+    for request in reversed(_requests(content)):
+        content = content[: request.start] + content[request.end :].lstrip(" .!。！")
     return content
 
 
 def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> tuple[ExtractionAnswer, int]:
     """The answer without the events and facts that rest on nothing but requests, and how many these were. Requests are
     those that the rules hear, and the wishes and names of the answer, which were checked."""
-    asking = {f"m{one.id}": (one.content, _requests(one.content)) for one in messages if one.by_user}
-    for heard in answer.requests or ():
-        content, requests = asking.get(heard.message_id, ("", []))
-        if heard.kind in (RequestKind.WISH, RequestKind.NAME) and (span := find(heard.quote, content)):
-            requests.append(Request(RequestKind(heard.kind), span.start, span.end, span.text, sure=False))
+    asking = {
+        f"m{message.id}": (message.content, _requests(message.content)) for message in messages if message.by_user
+    }
+    for request in answer.requests or ():
+        content, requests = asking.get(request.message_id, ("", []))
+        if request.kind in (RequestKind.WISH, RequestKind.NAME) and (span := find(request.quote, content)):
+            requests.append(Request(RequestKind(request.kind), span.start, span.end, span.text, sure=False))
 
     def tells_something(item: ExtractedItem) -> bool:
         if isinstance(item, OpenLoop) or not item.evidence:
@@ -45,9 +47,9 @@ def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]
                 return True
         return False
 
-    kept = answer.only(tells_something)
-    return kept, len(answer.items) - len(kept.items)
+    remaining = answer.only(tells_something)
+    return remaining, len(answer.items) - len(remaining.items)
 
 
 def _requests(content: str) -> list[Request]:
-    return [one for one in read_requests(content) if one.kind in TELL_NOTHING and one.sure]
+    return [request for request in read_requests(content) if request.kind in TELL_NOTHING and request.sure]

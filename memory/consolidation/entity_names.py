@@ -52,7 +52,7 @@ def resolve_names(
     resolved: dict[int, Entity] = {}
     for at, entity in enumerate(answer.mentioned_entities):
         mentioning = [nodes[place] for place in _about(answer, at, len(nodes))]
-        named = MentionedName(
+        mention = MentionedName(
             [entity.canonical_name, *entity.aliases],
             entity.kind,
             [node for node in mentioning if node is not None],
@@ -61,29 +61,29 @@ def resolve_names(
             twins=[resolved[twin] for twin in _twins(answer, at) if twin in resolved],
             beside=list(resolved.values()),
         )
-        if found := resolve(persona, named, circle):
+        if found := resolve(persona, mention, circle):
             resolved[at] = found.entity
 
 
 def _about(answer: ExtractionAnswer, at: int, count: int) -> list[int]:
     """The places of the memories that are about the entity at `at`: all, for models miscount, but where two entities
     of the answer share a name, those it is said to be in."""
-    said = _places(answer, answer.mentioned_entities[at])
-    return said if said and _namesakes(answer, at) else list(range(count))
+    places = _places(answer, answer.mentioned_entities[at])
+    return places if places and _namesakes(answer, at) else list(range(count))
 
 
 def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
     """The entities of the same name and a compatible kind that the answer tells apart from this one: they are in other
     events and facts."""
     entities = answer.mentioned_entities
-    here = set(_places(answer, entities[at]))
+    own_places = set(_places(answer, entities[at]))
     return [
         other
         for other in _namesakes(answer, at)
         if compatible(entities[at].kind, entities[other].kind)
-        and here
+        and own_places
         and (there := _places(answer, entities[other]))
-        and not here.intersection(there)
+        and not own_places.intersection(there)
     ]
 
 

@@ -43,15 +43,15 @@ def find(quote: str, content: str) -> Span | None:
     >>> find('i said "no".', "Well, I said “no”.")
     Span(text='I said “no”.', start=6, end=18)
     """
-    wanted = quote.strip()
-    for start in _places(wanted, content):
-        if _is_whole(content, start, start + len(wanted)):
-            return Span(wanted, start, start + len(wanted))
+    stripped_quote = quote.strip()
+    for start in _places(stripped_quote, content):
+        if _is_whole(content, start, start + len(stripped_quote)):
+            return Span(stripped_quote, start, start + len(stripped_quote))
     # Up to form, as it is written or else without the quotation marks and dots that a model puts around it.
     forms = _forms(content)
     plain = "".join(form for form, _ in forms)
-    wanted = "".join(form for form, _ in _forms(wanted)).strip()
-    for tried in (wanted, wanted.strip(_AROUND).removesuffix("...").rstrip(_AROUND)):
+    stripped_quote = "".join(form for form, _ in _forms(stripped_quote)).strip()
+    for tried in (stripped_quote, stripped_quote.strip(_AROUND).removesuffix("...").rstrip(_AROUND)):
         for at in _places(tried, plain):
             start, end = forms[at][1], forms[at + len(tried) - 1][1] + 1
             if _is_whole(content, start, end):
@@ -59,14 +59,14 @@ def find(quote: str, content: str) -> Span | None:
     return None
 
 
-def _places(wanted: str, text: str) -> Iterator[int]:
+def _places(sought: str, text: str) -> Iterator[int]:
     """Where `wanted` stands in `text`, first to last; nowhere where it says too little to be evidence."""
-    if len(wanted) < SHORTEST and wanted not in (text.strip(), "".join(filter(str.isalnum, text))):
+    if len(sought) < SHORTEST and sought not in (text.strip(), "".join(filter(str.isalnum, text))):
         return
-    at = text.find(wanted) if wanted else -1
+    at = text.find(sought) if sought else -1
     while at >= 0:
         yield at
-        at = text.find(wanted, at + 1)
+        at = text.find(sought, at + 1)
 
 
 def _is_whole(content: str, start: int, end: int) -> bool:
@@ -83,17 +83,17 @@ def _forms(text: str) -> list[tuple[str, int]]:
 
     White space is one space between words, and none beside a character of a script without spaces.
     """
-    found: list[tuple[str, int]] = []
+    forms: list[tuple[str, int]] = []
     for index, character in enumerate(text):
         for form in unicodedata.normalize("NFKC", character.translate(_SAME_SIGNS)).casefold():
             plain = form.translate(_SAME_SIGNS)
             if unicodedata.category(plain[0]) == "Cf":
                 continue
             if plain.isspace():
-                if found and found[-1][0] != " " and not _UNSPACED.match(found[-1][0]):
-                    found.append((" ", index))
+                if forms and forms[-1][0] != " " and not _UNSPACED.match(forms[-1][0]):
+                    forms.append((" ", index))
                 continue
-            if found and found[-1][0] == " " and _UNSPACED.match(plain):
-                found.pop()
-            found.append((plain, index))
-    return found
+            if forms and forms[-1][0] == " " and _UNSPACED.match(plain):
+                forms.pop()
+            forms.append((plain, index))
+    return forms

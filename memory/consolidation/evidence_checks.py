@@ -11,12 +11,12 @@ from memory.models import ConceptNode
 
 
 def grounds(
-    cited: Sequence[ConceptNode], text: str, given: Iterable[ConceptNode], names: frozenset[str]
+    cited_nodes: Sequence[ConceptNode], text: str, shown_nodes: Iterable[ConceptNode], names: frozenset[str]
 ) -> list[ConceptNode]:
     """The cited ones, then those of the given that `text` repeats; none where nothing was cited. `names` are words that
     tell nothing, as `memory.curation.restatements.names_of` has them."""
-    if not cited:
+    if not cited_nodes:
         return []
-    known = {node.pk for node in cited}
-    others = (node for node in given if node.pk not in known)
-    return [*cited, *(node for node in others if Statement([node.description], names).is_repeated_by(text))]
+    cited_keys = {node.pk for node in cited_nodes}
+    others = (node for node in shown_nodes if node.pk not in cited_keys)
+    return [*cited_nodes, *(node for node in others if Statement([node.description], names).is_repeated_by(text))]

@@ -57,21 +57,21 @@ def read(lease: Lease[Session], *, again: bool = False) -> None:
 
     No transaction may be open: the model and the embedder work in here.
     """
-    lines = messages_of(lease.row)
-    while piece := _next_piece(lease.row, lines, again=again):
+    messages = messages_of(lease.row)
+    while piece := _next_piece(lease.row, messages, again=again):
         extract_piece(lease, piece, again)
 
 
-def _next_piece(session: Session, lines: Sequence[PromptMessage], *, again: bool = False) -> Piece | None:
+def _next_piece(session: Session, messages: Sequence[PromptMessage], *, again: bool = False) -> Piece | None:
     """The piece after all that was read. One that was asked about before ends where it ended then, though more may have
     been said since: what the model answered is an answer to that. A piece in which only others speak is passed over:
     nothing in it could be evidence."""
     after = watermark(session, again=again)
-    asked = replies.asked_through(session) or 0
-    if asked > after:
-        lines = [line for line in lines if line.id <= asked]
-    while piece := next_piece(lines, after, knobs.chunk_tokens(), knobs.chunk_overlap_lines()):
-        if not all(line.by_another for line in piece.new):
+    asked_through = replies.asked_through(session) or 0
+    if asked_through > after:
+        messages = [message for message in messages if message.id <= asked_through]
+    while piece := next_piece(messages, after, knobs.chunk_tokens(), knobs.chunk_overlap_lines()):
+        if not all(message.by_another for message in piece.new):
             break
         after = piece.through
     return piece
@@ -129,20 +129,22 @@ def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
 def _believed(answer: ExtractionAnswer, piece: Piece, persona: Persona, *, dated: bool) -> tuple[ExtractionAnswer, int]:
     """The answer without facts, open loops and names that the lines of the piece do not bear out, and how many these
     were."""
-    said = {
-        line.id: fact_checks.SaidMessage(line.content, line.by_user, line.at.astimezone(persona.zone).date())
-        for line in piece.lines
-        if not line.by_another
+    messages_by_id = {
+        message.id: fact_checks.SaidMessage(
+            message.content, message.by_user, message.at.astimezone(persona.zone).date()
+        )
+        for message in piece.lines
+        if not message.by_another
     }
     names = fact_checks.Names(persona.called, persona.name)
-    answer, mistaken = fact_checks.believed(answer, said, names, _fact_limit(piece), dated=dated)
-    answer, misdated = with_named_days(answer, said) if dated else (answer, 0)
-    answer, misnamed = believed_people(answer, said, names)
+    answer, mistaken = fact_checks.believed(answer, messages_by_id, names, _fact_limit(piece), dated=dated)
+    answer, misdated = with_named_days(answer, messages_by_id) if dated else (answer, 0)
+    answer, misnamed = believed_people(answer, messages_by_id, names)
     return answer, mistaken + misdated + misnamed
 
 
 def _fact_limit(piece: Piece) -> int:
-    return fact_checks.fact_limit(sum(line.tokens for line in piece.new))
+    return fact_checks.fact_limit(sum(message.tokens for message in piece.new))
 
 
 def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Message]:
@@ -150,16 +152,16 @@ def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Mes
     it made up, and what anybody else said, raises nothing."""
     if is_imported(session):
         return []
-    shown = {line.id for line in piece.lines if line.by_user and not line.by_another}
-    cited = shown.intersection(filter(None, map(prompt.message_id, answer.crisis_messages)))
-    messages = session.messages.shown_to_models().filter(pk__in=cited, role=Message.Role.USER, import_uuid=None)
+    own_ids = {message.id for message in piece.lines if message.by_user and not message.by_another}
+    crisis_ids = own_ids.intersection(filter(None, map(prompt.message_id, answer.crisis_messages)))
+    messages = session.messages.shown_to_models().filter(pk__in=crisis_ids, role=Message.Role.USER, import_uuid=None)
     return list(messages.select_related("persona", "session").order_by("id"))
 
 
 def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: ImportedMaterial) -> str:
     """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
     persona."""
-    if material.others and any(_tells_of_the_persona(told, persona, piece) for told in answer.told):
+    if material.others and any(_tells_of_the_persona(item, persona, piece) for item in answer.told):
         return prompt.render("extraction_others", persona)
     return prompt.render("extraction_language", persona) if is_in_another_language(answer, piece.lines) else ""
 
@@ -167,7 +169,9 @@ def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: I
 def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece) -> tuple[ExtractionAnswer, int]:
     """The answer about a talk between other people without what it takes to be about the persona, or promised by them,
     and how many mistakes these were. Nor does a talk in which they took no part change their mood."""
-    kept = answer.only(lambda item: not isinstance(item, OpenLoop) and not _tells_of_the_persona(item, persona, piece))
+    remaining = answer.only(
+        lambda item: not isinstance(item, OpenLoop) and not _tells_of_the_persona(item, persona, piece)
+    )
     events = [
         event.model_copy(
             update={
@@ -175,28 +179,28 @@ def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece
                 "relational_tags": [tag for tag in event.relational_tags if tag not in _OF_THE_TWO],
             }
         )
-        for event in kept.events
+        for event in remaining.events
     ]
-    mistaken = len(answer.items) - len(kept.items)
-    return kept.model_copy(update={"events": events, "session_mood_signal": None}), mistaken
+    mistaken = len(answer.items) - len(remaining.items)
+    return remaining.model_copy(update={"events": events, "session_mood_signal": None}), mistaken
 
 
-def _tells_of_the_persona(told: ExtractedEvent | ExtractedFact, persona: Persona, piece: Piece) -> bool:
+def _tells_of_the_persona(item: ExtractedEvent | ExtractedFact, persona: Persona, piece: Piece) -> bool:
     """Whether it names the persona though nobody in the talk has, or speaks of, that name."""
-    if isinstance(told, ExtractedFact) and told.whose == "persona":
+    if isinstance(item, ExtractedFact) and item.whose == "persona":
         return True
     name = persona.name.casefold()
-    said = " ".join(f"{line.speaker} {line.content}" for line in piece.lines).casefold()
-    return name in told.description.casefold() and name not in said and name not in persona.called.casefold()
+    session_text = " ".join(f"{message.speaker} {message.content}" for message in piece.lines).casefold()
+    return name in item.description.casefold() and name not in session_text and name not in persona.called.casefold()
 
 
 def _request(
-    session: Session, piece: Piece, material: ImportedMaterial, known: Sequence[ConceptNode], now: datetime
+    session: Session, piece: Piece, material: ImportedMaterial, memories: Sequence[ConceptNode], now: datetime
 ) -> llm.Request:
     persona = session.persona
     # What people wrote about the two (L1), shortened; read, and by no job ever written.
-    written = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
-    blocks = {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in written}
+    core_blocks = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
+    blocks = {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in core_blocks}
     # Known entities, the most mentioned first, each with some of its names.
     living = persona.entities.exclude(status=Entity.Status.MERGED).annotate(times=Count("mentions"))
     entities = living.order_by("-times", "-id").prefetch_related("aliases")[: knobs.known_entities()]
@@ -204,9 +208,9 @@ def _request(
         entity: [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name][:MAX_ALIASES]
         for entity in entities
     }
-    in_question = clarify.open_question(persona, [line.content for line in piece.lines])
+    in_question = clarify.open_question(persona, [message.content for message in piece.lines])
     pairs = [[pair.a.canonical_name, pair.b.canonical_name] for pair in in_question]
-    crying = flags.crisis_message_keys([line.id for line in piece.lines])
+    crying = flags.crisis_message_keys([message.id for message in piece.lines])
     return prompt.request(
         persona,
         purpose_of(session),
@@ -219,7 +223,7 @@ def _request(
             "said": prompt.format_messages(persona, _as_spoken(piece.new), dated=material.is_dated),
             "undated": not material.is_dated,
             "fact_limit": _fact_limit(piece),
-            "others": any(line.by_another for line in piece.lines),
+            "others": any(message.by_another for message in piece.lines),
             "between": ", ".join(material.others[: prompt.MAX_NAMED]),
             "is_one": len(material.others) == 1,
             "now": f"{now.astimezone(persona.zone):%Y-%m-%d %a %H:%M}",
@@ -232,25 +236,25 @@ def _request(
                 for entity, aliases in others.items()
             ],
             "questions": [neutralize(" / ".join(clarify.names_in_question(pair))) for pair in in_question],
-            "known": prompt.format_memories(persona, known),
+            "known": prompt.format_memories(persona, memories),
         },
         material={
             "now": now.isoformat(),
             "timezone": persona.timezone,
             "lines": [
                 {
-                    "id": "" if line.by_another else f"m{line.id}",
-                    "role": line.role,
-                    "content": line.content,
-                    "at": line.at.isoformat(),
+                    "id": "" if message.by_another else f"m{message.id}",
+                    "role": message.role,
+                    "content": message.content,
+                    "at": message.at.isoformat(),
                     "read": read,
                 }
-                | ({"speaker": line.speaker} if line.by_another else {})
-                | ({"crisis": True} if line.id in crying else {})
-                for read, lines in ((True, piece.context), (False, piece.new))
-                for line in _as_spoken(lines)
+                | ({"speaker": message.speaker} if message.by_another else {})
+                | ({"crisis": True} if message.id in crying else {})
+                for read, messages in ((True, piece.context), (False, piece.new))
+                for message in _as_spoken(messages)
             ],
-            "known": [{"id": f"e{node.pk}", "kind": node.kind, "description": node.description} for node in known],
+            "known": [{"id": f"e{node.pk}", "kind": node.kind, "description": node.description} for node in memories],
             "known_entities": [{"name": entity.canonical_name, "kind": entity.kind} for entity in others],
         }
         | {"pairs_in_question": pairs, "prose": material.is_prose, "dated": material.is_dated}
@@ -258,6 +262,6 @@ def _request(
     )
 
 
-def _as_spoken(lines: Sequence[PromptMessage]) -> list[PromptMessage]:
+def _as_spoken(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
     """In the order of their times: lines of an archive may have been stored in another."""
-    return sorted(lines, key=lambda line: (line.at, line.id))
+    return sorted(messages, key=lambda message: (message.at, message.id))

@@ -75,10 +75,10 @@ class Names(NamedTuple):
 
     def whose(self, fact: ExtractedFact) -> Whose:
         """Whose the fact is."""
-        named = fact.whose.strip().casefold()
-        if named in ("owner", "user", self.owner.casefold()):
+        name = fact.whose.strip().casefold()
+        if name in ("owner", "user", self.owner.casefold()):
             return "owner"
-        return "persona" if named in ("persona", "assistant", self.persona.casefold()) else "other"
+        return "persona" if name in ("persona", "assistant", self.persona.casefold()) else "other"
 
 
 def fact_limit(tokens: int) -> int:
@@ -91,45 +91,45 @@ def fact_limit(tokens: int) -> int:
 
 
 def believed(
-    answer: ExtractionAnswer, said: Mapping[int, SaidMessage], names: Names, limit: int, *, dated: bool = True
+    answer: ExtractionAnswer, messages_by_id: Mapping[int, SaidMessage], names: Names, limit: int, *, dated: bool = True
 ) -> tuple[ExtractionAnswer, int]:
     """The answer without the facts and open loops that nothing said bears out, and how many mistakes these were.
     `said` are the messages by id, `limit` is of facts that are not the persona's own."""
-    seen = {normalize_text(event.description) for event in answer.events}
+    descriptions = {normalize_text(event.description) for event in answer.events}
     room = {"persona": MAX_PERSONA_FACTS}
     mistakes = 0
-    kept: dict[int, ExtractedFact] = {}
+    facts: dict[int, ExtractedFact] = {}
     for position, fact in enumerate(answer.facts):
         whose, text = names.whose(fact), normalize_text(fact.description)
-        left = room.setdefault("persona" if whose == "persona" else "others", limit)
-        if not left or text in seen or not _is_borne_out(fact, whose, said, names):
+        places_left = room.setdefault("persona" if whose == "persona" else "others", limit)
+        if not places_left or text in descriptions or not _is_borne_out(fact, whose, messages_by_id, names):
             mistakes += 1
             continue
-        seen.add(text)
+        descriptions.add(text)
         room["persona" if whose == "persona" else "others"] -= 1
-        timed = _with_told_times(fact, said, dated=dated)
+        timed = _with_told_times(fact, messages_by_id, dated=dated)
         mistakes += (timed.since, timed.until) != (fact.since, fact.until)
-        kept[position] = timed
-    loops = [loop for loop in answer.open_loops if _is_owed(loop, said)]
+        facts[position] = timed
+    loops = [loop for loop in answer.open_loops if _is_owed(loop, messages_by_id)]
     mistakes += len(answer.open_loops) - len(loops)
-    wanted = {id(answer.facts[position]) for position in kept} | {id(loop) for loop in loops}
+    wanted_items = {id(answer.facts[position]) for position in facts} | {id(loop) for loop in loops}
 
     def is_wanted(item: ExtractedItem) -> bool:
-        return isinstance(item, ExtractedEvent) or id(item) in wanted
+        return isinstance(item, ExtractedEvent) or id(item) in wanted_items
 
-    return answer.only(is_wanted).model_copy(update={"facts": list(kept.values())}), mistakes
+    return answer.only(is_wanted).model_copy(update={"facts": list(facts.values())}), mistakes
 
 
-def _is_borne_out(fact: ExtractedFact, whose: Whose, said: Mapping[int, SaidMessage], names: Names) -> bool:
+def _is_borne_out(fact: ExtractedFact, whose: Whose, messages_by_id: Mapping[int, SaidMessage], names: Names) -> bool:
     """Whether every quote stands where the fact says, one of them in words of whose life it is, and the sentence is
     about them: what the persona asks or guesses tells nothing of the owner, and the other way round."""
     quoted = [
-        (message, found)
-        for one in fact.evidence
-        if (message := _message(one, said))
-        for found in [_stands(one, message)]
+        (message, stands)
+        for citation in fact.evidence
+        if (message := _message(citation, messages_by_id))
+        for stands in [_stands(citation, message)]
     ]
-    if not quoted or not all(found for _, found in quoted) or len(fact.description) > MAX_FACT:
+    if not quoted or not all(is_found for _, is_found in quoted) or len(fact.description) > MAX_FACT:
         return False
     if not any(message.by_user is (whose != "persona") for message, _ in quoted):
         return False
@@ -140,10 +140,10 @@ def _is_borne_out(fact: ExtractedFact, whose: Whose, said: Mapping[int, SaidMess
     return of.casefold() == other.casefold() or not is_about_other
 
 
-def _with_told_times(fact: ExtractedFact, said: Mapping[int, SaidMessage], *, dated: bool) -> ExtractedFact:
+def _with_told_times(fact: ExtractedFact, messages_by_id: Mapping[int, SaidMessage], *, dated: bool) -> ExtractedFact:
     """The fact without times that nobody told: no word of time stands in the messages that it cites, or only other
     years do; or it ends before it begins."""
-    messages = [message for one in fact.evidence if (message := _message(one, said))]
+    messages = [message for citation in fact.evidence if (message := _message(citation, messages_by_id))]
     text = " ".join(message.content for message in messages)
     years, is_timed = set(_YEAR.findall(text)), _TIME.search(text) is not None
     is_datable = dated and (not years or _RELATIVE.search(text) is not None)
@@ -156,15 +156,17 @@ def _with_told_times(fact: ExtractedFact, said: Mapping[int, SaidMessage], *, da
     return fact.model_copy(update={"since": since, "until": until})
 
 
-def _is_owed(loop: OpenLoop, said: Mapping[int, SaidMessage]) -> bool:
+def _is_owed(loop: OpenLoop, messages_by_id: Mapping[int, SaidMessage]) -> bool:
     """Whether somebody may wait for it: it was said, is more than a goodbye, and its day was not over when it was said.
     Of what the persona promises only what has a day."""
-    quoted = [(one, message) for one in loop.evidence if (message := _message(one, said))]
+    quoted = [(citation, message) for citation in loop.evidence if (message := _message(citation, messages_by_id))]
     if loop.owed_by == "persona" and loop.due is None:
         return False
-    if loop.owed_by == "owner" and not any(message.by_user and _stands(one, message) for one, message in quoted):
+    if loop.owed_by == "owner" and not any(
+        message.by_user and _stands(citation, message) for citation, message in quoted
+    ):
         return False
-    if quoted and all(is_goodbye(one.quote) for one, _ in quoted):
+    if quoted and all(is_goodbye(citation.quote) for citation, _ in quoted):
         return False
     return loop.due is None or all(loop.due >= message.day for _, message in quoted)
 
@@ -178,9 +180,9 @@ def is_goodbye(text: str) -> bool:
     return len(text) <= MAX_GOODBYE and bool(_GOODBYE.fullmatch(text.strip().replace("’", "'")))
 
 
-def _message(cited: Cited, said: Mapping[int, SaidMessage]) -> SaidMessage | None:
-    return said.get(message_id(cited.message_id) or 0)
+def _message(citation: Cited, messages_by_id: Mapping[int, SaidMessage]) -> SaidMessage | None:
+    return messages_by_id.get(message_id(citation.message_id) or 0)
 
 
-def _stands(cited: Cited, message: SaidMessage) -> bool:
-    return find(cited.quote, message.content) is not None
+def _stands(citation: Cited, message: SaidMessage) -> bool:
+    return find(citation.quote, message.content) is not None

@@ -29,14 +29,14 @@ CRISIS = (
 )  # fmt: skip
 
 
-def is_trivial(lines: Sequence[PromptMessage]) -> bool:
+def is_trivial(messages: Sequence[PromptMessage]) -> bool:
     """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves or put
     right."""
-    if len(lines) >= knobs.trivial_message_count():
+    if len(messages) >= knobs.trivial_message_count():
         return False
-    if sum(line.tokens for line in lines) >= knobs.trivial_token_count():
+    if sum(message.tokens for message in messages) >= knobs.trivial_token_count():
         return False
-    theirs = [line.content for line in lines if line.by_user]
+    theirs = [owner_texts.content for owner_texts in messages if owner_texts.by_user]
     statements = map(told_beside_requests, theirs)
     return not has_strong_emotion(theirs) and not any(tells_something(text) or takes_back(text) for text in statements)
 

@@ -44,7 +44,7 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
     nodes = ConceptNode.objects.of(persona).recallable()
     if not nodes.exists():
         return []
-    texts = [one.content for one in messages if one.by_user][-MESSAGES_COMPARED:]
+    texts = [message.content for message in messages if message.by_user][-MESSAGES_COMPARED:]
     of_people = nodes.filter(mentions__entity__in=entities_named(persona, texts), kind__in=L3).distinct()
     of_people = of_people.order_by("-last_mentioned_at", "-id")[:MAX_OF_A_SOURCE]
     sources = {
@@ -53,17 +53,17 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
         "newest": nodes.filter(kind__in=L3).newest_first()[:NEWEST],
     }
     limit = knobs.known_tokens()
-    shown: dict[int, ConceptNode] = {}
+    shown_nodes: dict[int, ConceptNode] = {}
     spent = 0
     for source, share in SHARES.items():
         for node in sources[source]:
             if spent + LEAST_TOKENS > limit * share:
                 break
-            cost = 0 if node.pk in shown else tokens(prompt.format_memories(persona, [node]) + "\n")
+            cost = 0 if node.pk in shown_nodes else tokens(prompt.format_memories(persona, [node]) + "\n")
             if cost and spent + cost <= limit * share:
-                shown[node.pk] = node
+                shown_nodes[node.pk] = node
                 spent += cost
-    return list(shown.values())
+    return list(shown_nodes.values())
 
 
 def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
@@ -81,22 +81,22 @@ def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
 
 def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
     """What shares rare words with the messages, that with most of them first."""
-    wanted = {word for text in texts for word in telling_words(text)}
-    terms = {term for word in wanted for term in tokenizer.tokenize(word)}
+    query_words = {word for text in texts for word in telling_words(text)}
+    terms = {term for word in query_words for term in tokenizer.tokenize(word)}
     terms_looked_up = sorted(terms, key=lambda term: (-len(term), term))[:MAX_WORDS]
     holding = vectors.find_by_terms(persona.pk, terms_looked_up, HOLDING_A_WORD + 1) if terms else {}
     shared: dict[int, int] = {}
     for keys in holding.values():
         for key in keys.tolist() if len(keys) <= HOLDING_A_WORD else ():
             shared[key] = shared.get(key, 0) + 1
-    found = nodes.filter(pk__in=shared, kind__in=L3)
-    return sorted(found, key=lambda node: (-shared[node.pk], -node.pk))[:MAX_OF_A_SOURCE]
+    matching_nodes = nodes.filter(pk__in=shared, kind__in=L3)
+    return sorted(matching_nodes, key=lambda node: (-shared[node.pk], -node.pk))[:MAX_OF_A_SOURCE]
 
 
 def _alike(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
     """What is nearest to the messages in meaning, not farther away than the floor of recall."""
-    wanted = knobs.similar_events()
-    if not wanted or not texts:
+    limit = knobs.similar_events()
+    if not limit or not texts:
         return []
     distances: dict[int, float] = {}
     model = follow()
@@ -106,5 +106,5 @@ def _alike(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str])
     expect(model)
     limit_distance = scoring.floor_distance()
     near = [key for key, distance in distances.items() if distance < limit_distance]
-    found = nodes.filter(kind__in=L3, pk__in=near)
-    return sorted(found, key=lambda node: (distances[node.pk], node.pk))[:wanted]
+    similar_nodes = nodes.filter(kind__in=L3, pk__in=near)
+    return sorted(similar_nodes, key=lambda node: (distances[node.pk], node.pk))[:limit]

@@ -17,20 +17,21 @@ EAST_ASIAN = "CJK"
 _KANA = ("HIRAGANA", "KATAKANA")
 
 
-def is_in_another_language(answer: ExtractionAnswer, lines: Sequence[PromptMessage]) -> bool:
+def is_in_another_language(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> bool:
     """Whether a description is in another script than the lines it cites, or the summary than the talk."""
-    said = {line.id: line.content for line in lines}
+    content_by_id = {message.id: message.content for message in messages}
     # The whole lines that are cited: a quote may be no more than a name.
     descriptions = (
         in_another_script(
-            item.description, " ".join(said.get(message_id(one.message_id) or 0, "") for one in item.evidence)
+            item.description,
+            " ".join(content_by_id.get(message_id(citation.message_id) or 0, "") for citation in item.evidence),
         )
         for item in answer.items
     )
-    return any(descriptions) or in_another_script(answer.session_summary, " ".join(said.values()))
+    return any(descriptions) or in_another_script(answer.session_summary, " ".join(content_by_id.values()))
 
 
-def in_another_script(written: str, said: str) -> bool:
+def in_another_script(description: str, text: str) -> bool:
     """Whether `written` is mostly in one script and `said` mostly in another, and not only by a name or two.
 
     >>> in_another_script("Ana has a white cat.", "我养了只白猫，叫小黑。")
@@ -38,7 +39,7 @@ def in_another_script(written: str, said: str) -> bool:
     >>> in_another_script("Ana养了一只白猫。", "我养了只白猫，叫小黑。")
     False
     """
-    of_written, of_said = _scripts(written), _scripts(said)
+    of_written, of_said = _scripts(description), _scripts(text)
     if not of_written or not of_said:
         return False
     main, theirs = _main(of_written), _main(of_said)
@@ -51,14 +52,14 @@ def _main(scripts: Counter[str]) -> str:
 
 def _scripts(text: str) -> Counter[str]:
     """How much of a text stands in each script: words, and of scripts without spaces characters."""
-    found: Counter[str] = Counter()
+    letters_by_script: Counter[str] = Counter()
     before = ""
     for character in text:
         script = _script(character)
         if script and (script == EAST_ASIAN or script != before):
-            found[script] += 1
+            letters_by_script[script] += 1
         before = script
-    return found
+    return letters_by_script
 
 
 @cache

@@ -38,8 +38,10 @@ def messages_of(session: Session) -> list[PromptMessage]:
     """The session's lines without those that are withheld, in the order in which they were stored: what is said later
     always comes after what was read."""
     return [
-        PromptMessage(line.pk, line.role, line.content, line.created_at, line.token_count, line.speaker)
-        for line in session.messages.read_by_models().order_by("id")
+        PromptMessage(
+            message.pk, message.role, message.content, message.created_at, message.token_count, message.speaker
+        )
+        for message in session.messages.read_by_models().order_by("id")
     ]
 
 

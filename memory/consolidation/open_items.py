@@ -123,16 +123,16 @@ def is_overdue(waiting: OpenItem, now: datetime) -> bool:
     return (now.astimezone(zone).date() - since).days > _grace_days(waiting.kind)
 
 
-def may_be_settled(persona: Persona, lines: Sequence[str]) -> bool:
+def may_be_settled(persona: Persona, texts: Sequence[str]) -> bool:
     """Whether lines of the user may tell how something ended that is awaited: they share a telling word with it. Short
     news is news."""
     names = names_of(persona)
-    said = {word for line in lines for word in telling_words(line, names)}
-    if not said:
+    words = {word for text in texts for word in telling_words(text, names)}
+    if not words:
         return False
     waiting = _awaited().recallable().filter(persona=persona, outcome=Outcome.OPEN).order_by("-id")
-    told = waiting.values_list("description", flat=True)[:MOST_LOOKED_AT]
-    return any(said & telling_words(description, names) for description in told)
+    descriptions = waiting.values_list("description", flat=True)[:MOST_LOOKED_AT]
+    return any(words & telling_words(description, names) for description in descriptions)
 
 
 def _awaited() -> NodeQuerySet:

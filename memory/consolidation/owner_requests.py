@@ -32,20 +32,20 @@ OFFERS = {
 }
 
 
-def check(requests: Sequence[ExtractedRequest], session: Session, shown: Sequence[int]) -> list[ExtractedRequest]:
+def check(requests: Sequence[ExtractedRequest], session: Session, message_ids: Sequence[int]) -> list[ExtractedRequest]:
     """Those that the owner made in their own voice in one of the messages `shown`, each once: the quote stands there,
     and `what` and the condition in the quote. A quotation, pasted mail, code, a story and what is hostile ask nothing.
     """
-    kept: dict[tuple[int, int, str], ExtractedRequest] = {}
-    messages = {message.pk: message for message in _of_owner(session, shown)}
+    requests_by_place: dict[tuple[int, int, str], ExtractedRequest] = {}
+    messages = {message.pk: message for message in _of_owner(session, message_ids)}
     for request in requests:
         message = messages.get(message_id(request.message_id) or 0)
         if message is None or len(request.quote) > MAX_QUOTE or (span := find(request.quote, message.content)) is None:
             continue
         parts = [find(part, span.text) for part in (request.what, request.condition) if part]
         if None not in parts and is_own_voice(prepare(message.content), span.start, span.end):
-            kept.setdefault((message.pk, span.start, request.kind), request)
-    return list(kept.values())[:MAX_REQUESTS]
+            requests_by_place.setdefault((message.pk, span.start, request.kind), request)
+    return list(requests_by_place.values())[:MAX_REQUESTS]
 
 
 def act(session: Session, extraction: Extraction, now: datetime) -> None:
@@ -60,35 +60,47 @@ def act(session: Session, extraction: Extraction, now: datetime) -> None:
         if message.turn is None or not after < message.pk <= extraction.through:
             continue
         by_rules = read_requests(message.content)
-        heard = [_request(one, message) for one in answer.requests if message_id(one.message_id) == message.pk]
-        for request in heard:
-            same = [one for one in by_rules if _family(one) == _family(request) and _overlap(one, request)]
-            if not any(one.sure for one in same):
+        model_requests = [
+            _request(model_request, message)
+            for model_request in answer.requests
+            if message_id(model_request.message_id) == message.pk
+        ]
+        for request in model_requests:
+            same = [
+                rule_request
+                for rule_request in by_rules
+                if _family(rule_request) == _family(request) and _overlap(rule_request, request)
+            ]
+            if not any(rule_request.sure for rule_request in same):
                 _act(message, request, bool(same), answer, now)
-        for one in by_rules:
-            if not one.sure and one.kind in OFFERS and not any(_overlap(one, request) for request in heard):
-                offer.settle(session.persona, message.turn.uuid, OFFERS[one.kind])
+        for by_rule in by_rules:
+            if (
+                not by_rule.sure
+                and by_rule.kind in OFFERS
+                and not any(_overlap(by_rule, request) for request in model_requests)
+            ):
+                offer.settle(session.persona, message.turn.uuid, OFFERS[by_rule.kind])
 
 
 def _of_owner(session: Session, keys: Sequence[int] | None = None) -> list[Message]:
     messages = session.messages.shown_to_models().filter(role=Message.Role.USER)
-    found = messages if keys is None else messages.filter(pk__in=keys)
+    owner_messages = messages if keys is None else messages.filter(pk__in=keys)
     return [
-        one
-        for one in found.select_related("turn__persona", "persona", "session").order_by("id")
-        if is_native_message(one)
+        message
+        for message in owner_messages.select_related("turn__persona", "persona", "session").order_by("id")
+        if is_native_message(message)
     ]
 
 
-def _request(heard: ExtractedRequest, message: Message) -> Request:
+def _request(extracted: ExtractedRequest, message: Message) -> Request:
     """What the model heard, as the rules would put it. Its words were checked."""
-    span = find(heard.quote, message.content)
+    span = find(extracted.quote, message.content)
     assert span is not None
-    what = find(heard.what, span.text) if heard.what else None
-    kind = RequestKind(heard.kind)
+    what = find(extracted.what, span.text) if extracted.what else None
+    kind = RequestKind(extracted.kind)
     if kind is RequestKind.FORGET and what is None:
         kind = RequestKind.FORGET_THIS
-    words = find(heard.condition, span.text) if heard.condition else None
+    words = find(extracted.condition, span.text) if extracted.condition else None
     return Request(
         kind,
         span.start,
@@ -135,5 +147,5 @@ def _family(request: Request) -> str:
     return "forget" if request.kind is RequestKind.FORGET_THIS else request.kind.value
 
 
-def _overlap(one: Request, other: Request) -> bool:
-    return one.start < other.end and other.start < one.end
+def _overlap(first: Request, other: Request) -> bool:
+    return first.start < other.end and other.start < first.end

@@ -32,11 +32,11 @@ _FORMER = re.compile(r"\b(?:ex|former|late)\b|^ex|前|已故|生前", re.I)
 
 
 def believed_people(
-    answer: ExtractionAnswer, said: Mapping[int, SaidMessage], names: Names
+    answer: ExtractionAnswer, messages_by_id: Mapping[int, SaidMessage], names: Names
 ) -> tuple[ExtractionAnswer, int]:
     """The answer with its names put right, those that it left out added, and how many mistakes there were."""
-    texts = [message.content for message in said.values()]
-    own = [message.content for message in said.values() if message.by_user]
+    texts = [message.content for message in messages_by_id.values()]
+    own = [message.content for message in messages_by_id.values() if message.by_user]
     mistakes = 0
     people: list[MentionedEntity] = []
     canonical = {normalize_name(entity.canonical_name) for entity in answer.mentioned_entities}
@@ -66,18 +66,18 @@ def believed_people(
 def _unlisted_people(answer: ExtractionAnswer, own: Sequence[str], names: Names) -> list[tuple[str, str]]:
     """Whom facts are about, and whom the owner names in three messages; with what they seem to be."""
     kinds = {"people": "person", "belongings": "pet"}
-    found = [
+    unlisted = [
         (fact.whose.strip(), kinds.get(fact.domain, "other")) for fact in answer.facts if names.whose(fact) == "other"
     ]
-    spoken = {named.name for text in own for named in names_in(text) if named.kind == "person"}
+    spoken = {mention.name for text in own for mention in names_in(text) if mention.kind == "person"}
     times = Counter(name for name in spoken for text in own if occurs(name, text))
-    return [*found, *((name, "person") for name in sorted(spoken) if times[name] >= MESSAGES_OF_A_PERSON)]
+    return [*unlisted, *((name, "person") for name in sorted(spoken) if times[name] >= MESSAGES_OF_A_PERSON)]
 
 
 def _is_slip(alias: str, name: str, texts: Sequence[str]) -> bool:
     """Whether an alias is the name with one letter wrong, written once."""
-    one, other = normalize_name(alias), normalize_name(name)
-    if one == other or min(len(one), len(other)) < MIN_LETTERS_OF_A_SLIP or OSA.distance(one, other) > 1:
+    first, other = normalize_name(alias), normalize_name(name)
+    if first == other or min(len(first), len(other)) < MIN_LETTERS_OF_A_SLIP or OSA.distance(first, other) > 1:
         return False
     return sum(occurs(alias, text) for text in texts) <= 1
 

@@ -47,16 +47,16 @@ def request(
     )
 
 
-def format_messages(persona: Persona, lines: Sequence[PromptMessage], *, dated: bool = True) -> Neutral:
+def format_messages(persona: Persona, messages: Sequence[PromptMessage], *, dated: bool = True) -> Neutral:
     """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
     look like another. What somebody else said has no id to be cited by: "[-] …"."""
     formatted = []
-    for line in lines:
-        key = "-" if line.by_another else f"m{line.id}"
-        moment = f"{line.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}" if dated else _DATELESS
-        speaker = line.speaker or (persona.called if line.by_user else persona.name)
-        to = f" → {', '.join(line.to[:MAX_NAMED])}" if line.to else ""
-        formatted.append(Neutral(f"[{key}] {moment} {one_line(speaker + to)}: {indent_text(line.content)}"))
+    for message in messages:
+        key = "-" if message.by_another else f"m{message.id}"
+        moment = f"{message.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}" if dated else _DATELESS
+        speaker = message.speaker or (persona.called if message.by_user else persona.name)
+        to = f" → {', '.join(message.to[:MAX_NAMED])}" if message.to else ""
+        formatted.append(Neutral(f"[{key}] {moment} {one_line(speaker + to)}: {indent_text(message.content)}"))
     return lines_of(formatted)
 
 
@@ -80,26 +80,26 @@ def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
     return lines_of(lines)
 
 
-def node_id(cited: str) -> int | None:
+def node_id(reference: str) -> int | None:
     """The key in "e7"."""
-    return _key(cited, "e")
+    return _key(reference, "e")
 
 
-def message_id(cited: str) -> int | None:
+def message_id(reference: str) -> int | None:
     """The key in "m12"."""
-    return _key(cited, "m")
+    return _key(reference, "m")
 
 
-def question_id(cited: str) -> int | None:
+def question_id(reference: str) -> int | None:
     """The key in "q3"."""
-    return _key(cited, "q")
+    return _key(reference, "q")
 
 
-def thread_id(cited: str) -> int | None:
+def thread_id(reference: str) -> int | None:
     """The key in "t3"."""
-    return _key(cited, "t")
+    return _key(reference, "t")
 
 
-def _key(cited: str, letter: str) -> int | None:
-    plain = cited.strip().strip("[]").lower().removeprefix(letter)
+def _key(reference: str, letter: str) -> int | None:
+    plain = reference.strip().strip("[]").lower().removeprefix(letter)
     return int(plain) if plain.isascii() and plain.isdecimal() and len(plain) < 19 else None

@@ -77,8 +77,8 @@ def reconcile(lease: Lease[Session]) -> None:
     session = lease.row
     if is_imported(session) or provider_name() == "offline":
         return
-    written = list(session.nodes.active().filter(kind__in=L3).select_related("persona").order_by("id"))
-    changes = changes_of(session.persona, written)
+    session_memories = list(session.nodes.active().filter(kind__in=L3).select_related("persona").order_by("id"))
+    changes = changes_of(session.persona, session_memories)
     candidates = candidates_for(session, changes)
     answer = ReconciliationAnswer()
     if candidates:
@@ -88,14 +88,14 @@ def reconcile(lease: Lease[Session]) -> None:
         except LLMError as error:
             if not error.permanent:
                 raise
-    _apply(lease, written, {change.news.pk for change in changes}, candidates, answer)
+    _apply(lease, session_memories, {change.news.pk for change in changes}, candidates, answer)
 
 
-def changes_of(persona: Persona, written: Sequence[ConceptNode]) -> list[Change]:
+def changes_of(persona: Persona, session_memories: Sequence[ConceptNode]) -> list[Change]:
     """The news among `written`: what replaced other memories, a fact that says that something is over, or that rivals
     an earlier one. A plan that was only carried out changes nothing."""
     changes = []
-    for node in written:
+    for node in session_memories:
         replaced = list(node.supersedes.filter(kind__in=L3).order_by("id"))
         rival = rivals.find(persona, node)
         ends = rivals.tells_of_an_end(node.description) and node.kind == Kind.FACT
@@ -111,19 +111,19 @@ def candidates_for(session: Session, changes: Sequence[Change]) -> list[tuple[Co
     facts = session.persona.nodes.active().filter(_STANDING, kind=Kind.FACT, resolved_by=None)
     facts = facts.exclude(subject=ConceptNode.Subject.PERSONA).exclude(session=session)
     newest = facts.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED]
-    known = [node for node in newest if not rivals.is_told_as_over(node.description)]
+    standing_facts = [node for node in newest if not rivals.is_told_as_over(node.description)]
     names = names_of(session.persona)
-    words = {node.pk: telling_words(node.description) - names for node in known}
+    words = {node.pk: telling_words(node.description) - names for node in standing_facts}
     holding = Counter(word for own in words.values() for word in own)
     rare = {word for word, count in holding.items() if count <= HOLDING_A_WORD}
     scored: list[tuple[int, int, ConceptNode, Change]] = []
-    for node in known:
+    for node in standing_facts:
         likeness, change = max(
             ((_likeness(node, words[node.pk] & rare, change), change) for change in changes), key=lambda pair: pair[0]
         )
         if likeness:
             scored.append((likeness, node.pk, node, change))
-    scored.sort(key=lambda one: (-one[0], -one[1]))
+    scored.sort(key=lambda scored_fact: (-scored_fact[0], -scored_fact[1]))
     return [(node, change) for _likeness, _pk, node, change in scored[:MAX_CANDIDATES]]
 
 
@@ -133,7 +133,7 @@ def _likeness(node: ConceptNode, words: set[str], change: Change) -> int:
     shared = len(words & telling_words(change.text))
     if not node.subject == news.subject == ConceptNode.Subject.USER:
         return SHARED_WORD * shared
-    slots = {rivals.slot_of(told.description) for told in (news, *change.replaced)} - {""}
+    slots = {rivals.slot_of(memory.description) for memory in (news, *change.replaced)} - {""}
     fills_slot = rivals.slot_of(node.description) in slots
     has_slot = fills_slot or rivals.may_be_ended_by(node.description, news.description)
     is_alike = node.domain == news.domain or {node.domain, news.domain} <= _OF_THE_BODY
@@ -143,10 +143,10 @@ def _likeness(node: ConceptNode, words: set[str], change: Change) -> int:
 
 def _request(session: Session, changes: Sequence[Change], candidates: Sequence[ConceptNode]) -> llm.Request:
     persona = session.persona
-    cited = Evidence.objects.filter(node__in=[change.news.pk for change in changes]).values_list(
+    cited_ids = Evidence.objects.filter(node__in=[change.news.pk for change in changes]).values_list(
         "message_id", flat=True
     )
-    said = [line for line in messages_of(session) if line.id in set(cited)]
+    cited_messages = [message for message in messages_of(session) if message.id in set(cited_ids)]
     return prompt.request(
         persona,
         "extraction",
@@ -157,7 +157,7 @@ def _request(session: Session, changes: Sequence[Change], candidates: Sequence[C
         values={
             "news": prompt.format_memories(persona, [change.news for change in changes]),
             "replaced": prompt.format_memories(persona, [node for change in changes for node in change.replaced]),
-            "said": prompt.format_messages(persona, said),
+            "said": prompt.format_messages(persona, cited_messages),
             "known": prompt.format_memories(persona, candidates),
         },
         material={},
@@ -167,7 +167,7 @@ def _request(session: Session, changes: Sequence[Change], candidates: Sequence[C
 @with_one_model
 def _apply(
     lease: Lease[Session],
-    written: Sequence[ConceptNode],
+    session_memories: Sequence[ConceptNode],
     causes: Collection[int],
     candidates: Sequence[tuple[ConceptNode, Change]],
     answer: ReconciliationAnswer,
@@ -176,19 +176,23 @@ def _apply(
     that ended a fact; else it is the one whose words are nearest."""
     persona, now, model = lease.row.persona, lease.clock(), follow()
     asked_about_by_key = {node.pk: (node, change.news) for node, change in candidates}
-    verdicts = {pk: one for one in answer.changes or () if (pk := prompt.node_id(one.id)) in asked_about_by_key}
-    rests = {pk: one.still for pk, one in verdicts.items() if one.verdict == "partly"}
+    verdicts = {
+        pk: changed_fact
+        for changed_fact in answer.changes or ()
+        if (pk := prompt.node_id(changed_fact.id)) in asked_about_by_key
+    }
+    rests = {pk: changed_fact.still for pk, changed_fact in verdicts.items() if changed_fact.verdict == "partly"}
     vectors = dict(zip(rests, embedding.embed(list(rests.values())), strict=True)) if rests else {}
     with transaction.atomic():
         lease.renew()  # no checkpoint: done once more at each try, it would give reflection all its tries anew
         # Somebody may have hidden, corrected or pinned them while the model thought, or have forgotten the news.
         live = persona.nodes.active().filter(_STANDING, resolved_by=None).in_bulk(list(verdicts))
-        standing_news = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in written])
+        standing_news = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in session_memories])
         unsure: list[tuple[ConceptNode, ConceptNode]] = []
         for pk, verdict in verdicts.items():
             (asked_about, guessed), node = asked_about_by_key[pk], live.get(pk)
-            named = prompt.node_id(verdict.because)
-            news = standing_news.get(named if named in causes else guessed.pk)
+            cause_id = prompt.node_id(verdict.because)
+            news = standing_news.get(cause_id if cause_id in causes else guessed.pk)
             if node is None or news is None or node.description != asked_about.description:
                 continue
             if not _may_end(node, news, verdict):
@@ -197,13 +201,13 @@ def _apply(
                 end(node, news)
             else:
                 _keep_the_rest(persona, node, news, verdict.still, vectors[pk], model, now)
-        asked = 0
+        question_count = 0
         for node, news in unsure[:MAX_ASKED]:
-            asked += rivals.ask_about(persona, node, news, now)
+            question_count += rivals.ask_about(persona, node, news, now)
         # A model that was asked and named no rival says that both stand.
         settled = {pk for pk in asked_about_by_key if answer.changes is not None}
-        left = [standing_news[node.pk] for node in written if node.pk in standing_news]
-        rivals.ask(persona, left, now, settled=settled, limit=MAX_ASKED - asked)
+        memories_left = [standing_news[node.pk] for node in session_memories if node.pk in standing_news]
+        rivals.ask(persona, memories_left, now, settled=settled, limit=MAX_ASKED - question_count)
 
 
 def _may_end(node: ConceptNode, news: ConceptNode, verdict: ChangedFact) -> bool:

@@ -60,8 +60,8 @@ def reflect(lease: Lease[Session]) -> ReflectionRun:
     Raises LLMError, EmbeddingUnavailable and LeaseLost; nothing is written then. No transaction may be open.
     """
     session = lease.row
-    if done := ReflectionRun.objects.filter(session=session).first():
-        return done
+    if last_run := ReflectionRun.objects.filter(session=session).first():
+        return last_run
     plan = plan_reflection(session, lease.clock())
     drafts, dropped = draft_thoughts(lease, plan) if asks_the_model(plan.reason) else ([], 0)
     return store_thoughts(lease, plan, drafts, dropped)
@@ -77,8 +77,8 @@ def plan_reflection(session: Session, now: datetime) -> Plan:
     # Newest first. A memory that was told again is as new as its last telling; before the first run all are new, but
     # for those that came from elsewhere.
     lately = Q(last_mentioned_at__gt=min(last_run_at or now, now - DAY))
-    found = _live_events(session.persona).filter(lately | Q(import_uuid=None) if last_run_at is None else lately)
-    since = found.order_by("-last_mentioned_at", "-id")
+    live_events = _live_events(session.persona).filter(lately | Q(import_uuid=None) if last_run_at is None else lately)
+    since = live_events.order_by("-last_mentioned_at", "-id")
     facts = Reflections(
         runs_in_24h=runs_in_24h,
         last_run_at=last_run_at,
@@ -134,11 +134,16 @@ def draft_thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]
     return drafts[:MAX_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MAX_THOUGHTS])
 
 
-def drafts_of(thought: ReflectedThought, given: dict[int, ConceptNode], session: Session) -> Draft | None:
+def drafts_of(thought: ReflectedThought, events_by_id: dict[int, ConceptNode], session: Session) -> Draft | None:
     """The thought as a draft; None where it rests on no given event."""
-    cited = dict.fromkeys(prompt.node_id(one) for one in thought.filling)
-    named = names_of(session.persona)
-    filling = grounds([given[pk] for pk in cited if pk in given], thought.description, given.values(), named)
+    event_ids = dict.fromkeys(prompt.node_id(event_id) for event_id in thought.filling)
+    owner_names = names_of(session.persona)
+    filling = grounds(
+        [events_by_id[pk] for pk in event_ids if pk in events_by_id],
+        thought.description,
+        events_by_id.values(),
+        owner_names,
+    )
     if not filling:
         return None
     note_tone(thought, f"after session {session.pk}")
@@ -155,8 +160,8 @@ def drafts_of(thought: ReflectedThought, given: dict[int, ConceptNode], session:
 
 def note_tone(thought: ReflectedThought, when: str) -> None:
     """Log what the tone rules forbid, without the words of the thought; it is kept all the same."""
-    if found := off_tone(thought.description):
-        logger.warning("a thought %s has %d words against the tone rules", when, found)
+    if off_words := off_tone(thought.description):
+        logger.warning("a thought %s has %d words against the tone rules", when, off_words)
     if abs(thought.emotional_impact) > RECOMMENDED_IMPACT:
         logger.warning("a thought %s weighs %d", when, thought.emotional_impact)
 
@@ -199,8 +204,8 @@ def _write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: 
     filling = [live[child.pk] for child in draft.filling if child.pk in live]
     if not filling:
         return None
-    written = write(persona, replace(draft, filling=filling), vector, model, now)
-    if written.node is None:
+    node = write(persona, replace(draft, filling=filling), vector, model, now)
+    if node.node is None:
         return None
-    link_inherited(written.node, filling)
-    return written.outcome
+    link_inherited(node.node, filling)
+    return node.outcome

@@ -36,18 +36,18 @@ def is_remainder(still: str, whole: str, *, keeps_health: bool) -> bool:
     False
     """
     rest = iter(_words(whole))
-    left = telling_words(still)
-    if not left or left >= telling_words(whole) or not all(word in rest for word in _words(still)):
+    words_left = telling_words(still)
+    if not words_left or words_left >= telling_words(whole) or not all(word in rest for word in _words(still)):
         return False
     denials, keeps, has_ended, kept_terms = 0, bears_on_health(still), False, health_terms(still)
     for part in _BETWEEN_PARTS.split(whole):
         words, denial = telling_words(part), _DENIAL.search(part)
-        if has_ended and words & left:
+        if has_ended and words & words_left:
             return False
         # What is denied follows the denial; in 「对虾过敏」 it stands before.
         denied = (telling_words(part[denial.end() :]) or words) if denial else set()
-        is_kept = (denied if denial else words) <= left
-        if not is_kept and ((denied & left) or (keeps_health and (denial or health_terms(part) - kept_terms))):
+        is_kept = (denied if denial else words) <= words_left
+        if not is_kept and ((denied & words_left) or (keeps_health and (denial or health_terms(part) - kept_terms))):
             return False
         denials += len(_DENIAL.findall(part)) if is_kept else 0
         keeps |= is_kept and denial is not None

@@ -73,7 +73,7 @@ class News:
         return any(words.search(text.replace("’", "'")) for text in self.words)
 
 
-def effect(known: Known, news: News) -> Effect:
+def effect(known_nodes: Known, news: News) -> Effect:
     """What the news does to the known memory.
 
     >>> day = date(2025, 1, 22)
@@ -83,13 +83,13 @@ def effect(known: Known, news: News) -> Effect:
     >>> effect(talk, News(("They've moved the talk to March.",), date(2025, 1, 16)))
     'replaced'
     """
-    is_ahead = known.is_planned or (known.days is not None and known.days[0] > known.told_on)
+    is_ahead = known_nodes.is_planned or (known_nodes.days is not None and known_nodes.days[0] > known_nodes.told_on)
     if news.puts_right or (is_ahead and news.moves_or_calls_off):
         return "replaced"
     if not is_ahead:
-        weight = abs(known.impact)
+        weight = abs(known_nodes.impact)
         is_felt = weight >= HEAVY or (weight >= WEIGHTY and not news.tells_of_change)
-        happened = known.is_event and (known.days or is_felt)
+        happened = known_nodes.is_event and (known_nodes.days or is_felt)
         return "stays" if happened else "replaced"
-    has_come = known.days is not None and known.days[0] <= news.told_on
+    has_come = known_nodes.days is not None and known_nodes.days[0] <= news.told_on
     return "came about" if has_come or news.state == "done" else "replaced"

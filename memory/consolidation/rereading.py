@@ -27,11 +27,13 @@ def to_read_again(sessions: SessionQuerySet) -> SessionQuerySet:
         by_rules = {"answer__facts": [], "answer__session_summary": "", "answer__self_check_notes": ""}
         before_facts |= read.filter(again=False, **by_rules)
     begun = read.filter(again=True, applied_at=None)
-    done = read.filter(again=True).exclude(applied_at=None).filter(through__gte=OuterRef("read_through"))
+    reread = read.filter(again=True).exclude(applied_at=None).filter(through__gte=OuterRef("read_through"))
     closed = sessions.filter(status=Session.Status.CLOSED, off_the_record=False)
     whole = read.filter(again=False).order_by("-through").values("through")[:1]
     waiting = (
-        closed.annotate(read_through=Subquery(whole)).filter(Exists(before_facts)).filter(~Exists(done) | Exists(begun))
+        closed.annotate(read_through=Subquery(whole))
+        .filter(Exists(before_facts))
+        .filter(~Exists(reread) | Exists(begun))
     )
     return waiting.order_by("started_at", "id")
 

@@ -117,12 +117,12 @@ def find(persona: Persona, fact: ConceptNode) -> ConceptNode | None:
         mentioned = Mention.objects.filter(node=fact).values("entity")
         earlier = earlier.filter(mentions__entity__in=mentioned).distinct()
     newest = earlier.order_by("-last_mentioned_at", "-id")[:MAX_COMPARED]
-    return next((one for one in newest if are_rivals(one.description, fact.description)), None)
+    return next((earlier for earlier in newest if are_rivals(earlier.description, fact.description)), None)
 
 
 def ask(
     persona: Persona,
-    written: Iterable[ConceptNode],
+    new_memories: Iterable[ConceptNode],
     now: datetime,
     *,
     settled: Collection[int] = (),
@@ -130,12 +130,12 @@ def ask(
 ) -> int:
     """Wonder about the new facts that rival an earlier one, unless it is `settled` which of them holds; returns how
     many questions are new. Call in a transaction, after their names are resolved."""
-    asked = 0
-    for fact in written:
-        rival = find(persona, fact) if asked < limit else None
+    question_count = 0
+    for fact in new_memories:
+        rival = find(persona, fact) if question_count < limit else None
         if rival is not None and rival.pk not in settled:
-            asked += ask_about(persona, rival, fact, now)
-    return asked
+            question_count += ask_about(persona, rival, fact, now)
+    return question_count
 
 
 def ask_about(persona: Persona, earlier: ConceptNode, news: ConceptNode, now: datetime) -> bool:

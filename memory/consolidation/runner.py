@@ -232,9 +232,9 @@ class Consolidation(runner.Job[Lease[Session]]):
         logger.warning("%s could not be consolidated early; it will be at its close", self.session)
         return Outcome.DROPPED
 
-    def _clear_request(self, held: QuerySet[Session]) -> None:
+    def _clear_request(self, sessions: QuerySet[Session]) -> None:
         """The request is answered, unless it was made again meanwhile."""
-        held.filter(early_consolidation_requested_at=self.session.early_consolidation_requested_at).update(
+        sessions.filter(early_consolidation_requested_at=self.session.early_consolidation_requested_at).update(
             early_consolidation_requested_at=None
         )
 
@@ -250,11 +250,13 @@ def is_worth_reading(session: Session) -> bool:
     """The gate, on the lines of which nothing was made yet. It judges the same lines however often it is asked, so that
     a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it, and what
     somebody has written down."""
-    done = session.extractions.filter(again=False).exclude(applied_at=None).last()
-    rest = [line for line in messages_of(session) if done is None or line.id > done.through]
+    last_extraction = session.extractions.filter(again=False).exclude(applied_at=None).last()
+    rest = [
+        message for message in messages_of(session) if last_extraction is None or message.id > last_extraction.through
+    ]
     if is_imported(session):
         return bool(rest) and (material_of(session).is_prose or not is_trivial(rest))
-    theirs = [line.content for line in rest if line.by_user]
+    theirs = [owner_texts.content for owner_texts in rest if owner_texts.by_user]
     requests = (request for content in theirs for request in read_requests(content))
     return bool(rest) and (
         session.early_consolidation_requested_at is not None
@@ -262,7 +264,7 @@ def is_worth_reading(session: Session) -> bool:
         or may_be_answered(session.persona, theirs)
         or may_be_settled(session.persona, theirs)
         # A model may put a memory right by a correction, however short.
-        or (provider_name() != "offline" and any(one.kind is RequestKind.CORRECTION for one in requests))
+        or (provider_name() != "offline" and any(request.kind is RequestKind.CORRECTION for request in requests))
     )
 
 

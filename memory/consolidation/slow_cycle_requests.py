@@ -58,7 +58,7 @@ def fresh_events(cycle: SlowCycle, now: datetime) -> NodeQuerySet:
     """The recallable events that no run was given yet, oldest first. What lies further back than some days is not
     wondered about by the first run, nor where an archive brings it."""
     events = ConceptNode.objects.filter(persona=cycle.persona_id, kind=ConceptNode.Kind.EVENT).recallable()
-    wanted = Q(created_at__gte=now - timedelta(days=knobs.slow_cycle_first_days()))
+    condition = Q(created_at__gte=now - timedelta(days=knobs.slow_cycle_first_days()))
     if cycle.through:
-        wanted |= Q(import_uuid=None)
-    return events.filter(wanted, pk__gt=cycle.through).order_by("pk")
+        condition |= Q(import_uuid=None)
+    return events.filter(condition, pk__gt=cycle.through).order_by("pk")

@@ -57,10 +57,10 @@ def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
 
     No transaction may be open. Raises WithoutGround, NotRemembered, InvalidMemory and EmbeddingUnavailable.
     """
-    for line in addition.lines:
-        if line.session.off_the_record:
+    for message in addition.lines:
+        if message.session.off_the_record:
             raise NotRemembered("off_the_record")
-        if line.withheld or line.role == Message.Role.SYSTEM:
+        if message.withheld or message.role == Message.Role.SYSTEM:
             raise NotRemembered("withheld")
     is_event = addition.kind in L3
     if not addition.lines and (is_event or not addition.grounds):
@@ -81,15 +81,15 @@ def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
         domain=(addition.domain or ConceptNode.Domain.ABOUT) if addition.kind == ConceptNode.Kind.FACT else "",
         session=addition.lines[0].session if addition.lines else None,
         verification=ConceptNode.Verification.CONFIRMED,
-        evidence=[Quote(line, line.content, 0, len(line.content)) for line in addition.lines],
+        evidence=[Quote(message, message.content, 0, len(message.content)) for message in addition.lines],
         filling=() if is_event else addition.grounds,
     )
     model = follow()
     [vector] = embedding.embed([draft.description], is_hurried=True)
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)
-        written = write(persona, draft, vector, model, now)
-        if written.node is None:
+        node = write(persona, draft, vector, model, now)
+        if node.node is None:
             raise NotRemembered("forgotten")
-        note_named(written.node, draft.description)
-    return written
+        note_named(node.node, draft.description)
+    return node

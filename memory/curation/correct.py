@@ -153,9 +153,9 @@ def _without_quotation(node: ConceptNode, text: str) -> str:
     quotation = _QUOTATION.fullmatch(text)
     if quotation is None:
         return text
-    said = [node.description, *Evidence.objects.filter(node=node).values_list("quote", flat=True)]
+    texts = [node.description, *Evidence.objects.filter(node=node).values_list("quote", flat=True)]
     words = comparable_form(quotation["words"])
-    if any(words in comparable_form(one) for one in said):
+    if any(words in comparable_form(text) for text in texts):
         return text
     return f"{quotation['speaker']}{quotation['words']}"
 
@@ -171,64 +171,64 @@ def _rewrite(
     """The node with these values, if any of them is another one; `vector` is of its description, by `model`."""
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=node.persona_id)
-        stored = ConceptNode.objects.select_related("persona").get(pk=node.pk)
-        differing = {name: value for name, value in values.items() if getattr(stored, name) != value}
+        row = ConceptNode.objects.select_related("persona").get(pk=node.pk)
+        differing = {name: value for name, value in values.items() if getattr(row, name) != value}
         if not differing:
-            return stored
+            return row
         expect(model)
         text = differing.get("description")
-        if stored.kind != ConceptNode.Kind.LESSON and differing.keys() & {"scope", "condition", "is_boundary"}:
+        if row.kind != ConceptNode.Kind.LESSON and differing.keys() & {"scope", "condition", "is_boundary"}:
             raise InvalidMemory("scope", "only a lesson says when it holds")
-        if stored.kind != ConceptNode.Kind.FACT and differing.keys() & set(FACT_FIELDS):
+        if row.kind != ConceptNode.Kind.FACT and differing.keys() & set(FACT_FIELDS):
             raise InvalidMemory("domain", "only a fact has a domain and holds since or until a time")
-        if stored.kind == ConceptNode.Kind.FACT and differing.keys() & set(FACT_FIELDS):
-            domain, since, until = (differing.get(name, getattr(stored, name)) for name in FACT_FIELDS[:3])
-            if domain != ConceptNode.Domain.PLANS and differing.get("plan_state", stored.plan_state):
+        if row.kind == ConceptNode.Kind.FACT and differing.keys() & set(FACT_FIELDS):
+            domain, since, until = (differing.get(name, getattr(row, name)) for name in FACT_FIELDS[:3])
+            if domain != ConceptNode.Domain.PLANS and differing.get("plan_state", row.plan_state):
                 differing["plan_state"] = ""
             start, end = days_of_fact(domain, since, until) or (None, None)
             differing |= {"event_time_start": start, "event_time_end": end}
             if differing.keys() & {"since", "until", "plan_state"}:  # times of the owner's own, which no news ended
                 differing["resolved_by"] = None
-        wished = [str(differing[name]) for name in ("description", "condition") if name in differing]
-        if stored.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, wished)):
+        new_texts = [str(differing[name]) for name in ("description", "condition") if name in differing]
+        if row.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, new_texts)):
             raise InvalidMemory("description", "no persona may take this for a wish")
-        if text is not None and tombstones.refuses(stored.persona, [text]):
+        if text is not None and tombstones.refuses(row.persona, [text]):
             raise WordsForgotten
-        last = stored.versions.first()
+        last = row.versions.first()
         NodeVersion.objects.create(
-            node=stored,
+            node=row,
             version=last.version + 1 if last else 1,
-            description=stored.description,
-            emotional_impact=stored.emotional_impact,
-            emotion_tags=stored.emotion_tags,
-            relational_tags=stored.relational_tags,
-            event_time_start=stored.event_time_start,
-            event_time_end=stored.event_time_end,
-            verification=stored.verification,
-            scope=stored.scope,
-            condition=stored.condition,
-            is_boundary=stored.is_boundary,
-            **{name: getattr(stored, name) for name in FACT_FIELDS},
+            description=row.description,
+            emotional_impact=row.emotional_impact,
+            emotion_tags=row.emotion_tags,
+            relational_tags=row.relational_tags,
+            event_time_start=row.event_time_start,
+            event_time_end=row.event_time_end,
+            verification=row.verification,
+            scope=row.scope,
+            condition=row.condition,
+            is_boundary=row.is_boundary,
+            **{name: getattr(row, name) for name in FACT_FIELDS},
             edited_by_id=by.pk if by else None,
             edited_at=now,
         )
         if not differing.keys().isdisjoint(RETELLING_FIELDS):
-            erase_derived_text(stored, ReplacedText(stored.description, text or stored.description))
+            erase_derived_text(row, ReplacedText(row.description, text or row.description))
         columns: dict[str, Any] = {"verification": ConceptNode.Verification.CONFIRMED} | differing
         if text is not None:
             columns["content_hash"] = content_hash(text)
-        description, tags = (columns.get(name, getattr(stored, name)) for name in ("description", "relational_tags"))
-        domain = columns.get("domain", stored.domain)
-        columns["concern"] = concern_of(stored.kind, description, tags, domain, stored.subject)
-        before = stored.description
-        ConceptNode.objects.filter(pk=stored.pk).update(**columns)
-        stored.refresh_from_db(fields=[*columns])
+        description, tags = (columns.get(name, getattr(row, name)) for name in ("description", "relational_tags"))
+        domain = columns.get("domain", row.domain)
+        columns["concern"] = concern_of(row.kind, description, tags, domain, row.subject)
+        before = row.description
+        ConceptNode.objects.filter(pk=row.pk).update(**columns)
+        row.refresh_from_db(fields=[*columns])
         if text is not None and vector is not None:
             # Everything derived from the description: vector, tokenized words, mentions.
-            vectors.replace({stored.pk: vector}, model)
-            NodeText.objects.filter(node=stored).update(body=" ".join(tokenizer.tokenize(stored.description)))
-            follow_words(stored, before)
+            vectors.replace({row.pk: vector}, model)
+            NodeText.objects.filter(node=row).update(body=" ".join(tokenizer.tokenize(row.description)))
+            follow_words(row, before)
         events.publish(
-            stored.persona.uuid, "memory.node.updated", node_id=str(stored.uuid), kind=stored.kind, change="corrected"
+            row.persona.uuid, "memory.node.updated", node_id=str(row.uuid), kind=row.kind, change="corrected"
         )
-    return stored
+    return row

@@ -70,8 +70,8 @@ def learn(message: Message, wishes: Iterable[Wish], now: datetime) -> list[Conce
     """
     if not is_native_message(message) or message.withheld or message.session.off_the_record:
         return []
-    known = Evidence.objects.filter(message=message, node__kind=Kind.LESSON)
-    learned = set(known.values_list("start", "end"))
+    evidence = Evidence.objects.filter(message=message, node__kind=Kind.LESSON)
+    learned = set(evidence.values_list("start", "end"))
     nodes = []
     for wish in wishes:
         if (wish.start, wish.end) not in learned and not is_refused(wish):
@@ -86,10 +86,10 @@ def add_lesson(persona: Persona, wish: Wish, now: datetime) -> ConceptNode:
     forgotten for good, and EmbeddingUnavailable.
     """
     check_wish(wish)
-    stored = _stored(persona, wish, None, now)
-    if not stored:
+    node = _stored(persona, wish, None, now)
+    if not node:
         raise NotRemembered("forgotten")
-    return stored[0]
+    return node[0]
 
 
 def check_wish(wish: Wish) -> None:
@@ -143,10 +143,10 @@ def _stored(persona: Persona, wish: Wish, message: Message | None, now: datetime
     [vector] = embedding.embed([draft.description], is_hurried=True)
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)
-        written = write(persona, draft, vector, model, now)
-        if written.node is None:
+        node = write(persona, draft, vector, model, now)
+        if node.node is None:
             return []
-        if written.outcome != "new":
-            actions.show(written.node)
-            actions.unarchive(written.node)
-    return [written.node]
+        if node.outcome != "new":
+            actions.show(node.node)
+            actions.unarchive(node.node)
+    return [node.node]

@@ -103,10 +103,10 @@ def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
     settled = Q(resolved_at__lt=now - timedelta(days=knobs.settle_days()))
     old = Q(created_at__lt=now - OLD, access_count__lte=HARDLY_RECALLED)
     slight = Q(emotional_impact__gt=-SLIGHT, emotional_impact__lt=SLIGHT)
-    wanted = expired | settled | (old & slight if knobs.archive_old() else Q(pk__in=[]))
+    condition = expired | settled | (old & slight if knobs.archive_old() else Q(pk__in=[]))
     due = list(
         ConceptNode.objects.recallable()
-        .filter(wanted, pinned=False)
+        .filter(condition, pinned=False)
         .order_by("persona", "id")
         .values_list("pk", flat=True)
     )

@@ -35,7 +35,7 @@ def open_questions(persona: Persona, now: datetime) -> QuestionQuerySet:
     still_open = Question.objects.filter(persona=persona, asked_at__gt=now - _lifetime()).open()
     askable = still_open.exclude(Exists(put_away))
     if boundaries := boundaries_of(persona):
-        askable = askable.exclude(pk__in=[one.pk for one in askable if crosses(boundaries, one.text)])
+        askable = askable.exclude(pk__in=[question.pk for question in askable if crosses(boundaries, question.text)])
     return askable[: knobs.slow_cycle_questions()]
 
 
@@ -70,13 +70,13 @@ def due(
             continue
         grounds = list(question.grounds.values_list("pk", flat=True))
         shared = len(texts_words.intersection(tokenizer.tokenize(question.text)))
-        named = Mention.objects.filter(node__in=grounds, entity__in=entities).exists()
+        is_mentioned = Mention.objects.filter(node__in=grounds, entity__in=entities).exists()
         cosine = 0.0
         if meaning is not None and grounds:
             own = (vectors.space(persona.pk).vectors(grounds) @ meaning.last).max(initial=-1.0)
             cosine = max(0.0, embedding.scale().comparable("query", float(own)))
-        if named or shared >= SHARED_WORDS or cosine >= knobs.match_cosine():
-            nearest.append((named + shared + cosine, question.pk, question))
+        if is_mentioned or shared >= SHARED_WORDS or cosine >= knobs.match_cosine():
+            nearest.append((is_mentioned + shared + cosine, question.pk, question))
     return max(nearest)[2] if nearest else None
 
 

@@ -47,7 +47,7 @@ def values_to_reinstate(newer: Iterable[int]) -> dict[int, dict[str, Any]]:
         superseded = ConceptNode.objects.filter(superseded_by__in=_among(ring), status=Status.SUPERSEDED)
         older = superseded.exclude(pk__in=_among(gone)).select_related("superseded_by").order_by("id")
         ring = set()
-        for node in sorted(older, key=lambda one: one.kind not in L3):  # conclusions after what they rest on
+        for node in sorted(older, key=lambda node: node.kind not in L3):  # conclusions after what they rest on
             by = node.superseded_by
             while by is not None and by.pk in gone:
                 by = by.superseded_by
@@ -74,8 +74,8 @@ def _has_ground(node: ConceptNode, gone: Collection[int], again: Collection[int]
     one may."""
     withheld = list(node.evidence.values_list("message__withheld", flat=True))
     children = [edge.child for edge in node.filling.exclude(child=None).select_related("child")]
-    held = (Status.ACTIVE, Status.HIDDEN, Status.ARCHIVED)
-    stands = [child.pk in again or (child.pk not in gone and child.status in held) for child in children if child]
+    statuses = (Status.ACTIVE, Status.HIDDEN, Status.ARCHIVED)
+    stands = [child.pk in again or (child.pk not in gone and child.status in statuses) for child in children if child]
     return not all(withheld) or any(stands) or not (withheld or children)
 
 

@@ -69,8 +69,8 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
     """
     quote, text = _quoted(message, words, within)
-    if known := _existing_memory(quote):
-        return known
+    if existing := _existing_memory(quote):
+        return existing
     by_user = message.role == Role.USER
     draft = Draft(
         kind=ConceptNode.Kind.EVENT,
@@ -87,40 +87,40 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
     persona = message.persona
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here
-        if known := _existing_memory(quote):
-            return known
+        if existing := _existing_memory(quote):
+            return existing
         # What consolidation has made of these words, and of no others, already.
         extracted = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
         beyond = Evidence.objects.exclude(message=quote.message, start__gte=quote.start, end__lte=quote.end)
         inside = _within(extracted.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
         absorbed = list(inside.exclude(evidence__in=beyond.filter(node__in=inside)).distinct())
-        written = write(persona, _absorb(draft, absorbed), vector, model, now)
-        if written.node is None:
+        node = write(persona, _absorb(draft, absorbed), vector, model, now)
+        if node.node is None:
             raise NotRemembered("forgotten")
-        actions.show(written.node)
-        note_named(written.node, text)
-    return written.node
+        actions.show(node.node)
+        note_named(node.node, text)
+    return node.node
 
 
-def remember_requested(lines: Iterable[Message], now: datetime) -> list[ConceptNode]:
+def remember_requested(messages: Iterable[Message], now: datetime) -> list[ConceptNode]:
     """The memories of the lines of users in which it is asked for, each made once: one that was hidden, corrected or
     archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
     nodes: list[ConceptNode] = []
-    for line in lines:
-        request = _read_remember_request(line) if line.role == Role.USER else None
-        meant = _line_before(line) if request and request.points_back else line
-        if request is None or meant is None:
+    for message in messages:
+        request = _read_remember_request(message) if message.role == Role.USER else None
+        target = _line_before(message) if request and request.points_back else message
+        if request is None or target is None:
             continue
         words = within = None
         if not request.points_back:
             # "Next time I panic, remember: call Ben" is remembered with its first half.
             condition, begins = request.condition.text, request.subject_start
-            begins = line.content.find(condition, request.start) if condition else begins
+            begins = message.content.find(condition, request.start) if condition else begins
             words = Place(max(begins, request.start), request.subject_start + len(request.subject))
             within = Place(request.start, request.end)
         with suppress(NotRemembered):
-            quote, _words = _quoted(meant, words, within)
-            nodes.append(_requested_memories(quote).first() or remember(meant, now, words, within))
+            quote, _words = _quoted(target, words, within)
+            nodes.append(_requested_memories(quote).first() or remember(target, now, words, within))
     return nodes
 
 
@@ -138,12 +138,19 @@ def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]
 
 
 def _read_remember_request(message: Message) -> Request | None:
-    return next((one for one in read_requests(message.content) if one.kind is RequestKind.REMEMBER and one.sure), None)
+    return next(
+        (
+            request
+            for request in read_requests(message.content)
+            if request.kind is RequestKind.REMEMBER and request.sure
+        ),
+        None,
+    )
 
 
-def _line_before(line: Message) -> Message | None:
+def _line_before(message: Message) -> Message | None:
     """The user's last message before it in the same session that is no such request itself."""
-    theirs = Message.objects.filter(session=line.session_id, role=Role.USER, withheld=False).before(line)
+    theirs = Message.objects.filter(session=message.session_id, role=Role.USER, withheld=False).before(message)
     newest_first = theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")
     for earlier in newest_first[:MAX_MESSAGES_BACK]:
         request = _read_remember_request(earlier)

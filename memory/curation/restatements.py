@@ -57,10 +57,10 @@ class Statement:
         return contains(text, self.literal)
 
 
-def contains(text: str, wanted: Iterable[str]) -> bool:
+def contains(text: str, words: Iterable[str]) -> bool:
     """Whether one of `wanted`, normalised texts, stands in `text` as whole words."""
     padded = _padded(comparable_form(text))
-    return any(_padded(one) in padded if not UNSPACED_LETTER.search(one) else one in padded for one in wanted)
+    return any(_padded(word) in padded if not UNSPACED_LETTER.search(word) else word in padded for word in words)
 
 
 def is_named(name: str, content: str) -> bool:
@@ -80,7 +80,7 @@ def telling_words(text: str, names: frozenset[str]) -> set[str]:
     """
     pairs = [re.escape(name) for name in names if len(name) == 2 and UNSPACED_LETTER.match(name)]
     if pairs:
-        starts = [found.start() for found in re.finditer(f"(?={'|'.join(pairs)})", text)]
+        starts = [match.start() for match in re.finditer(f"(?={'|'.join(pairs)})", text)]
         in_names = {at + step for at in starts for step in (0, 1)}
         text = "".join(" " if at in in_names else sign for at, sign in enumerate(text))
     telling = (token for token in tokenizer.content_words(text) if len(token) > 1 or not UNSPACED_LETTER.match(token))

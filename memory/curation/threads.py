@@ -53,9 +53,9 @@ def title_of(texts: Sequence[str], names: Collection[str]) -> str:
     in_matter = {
         word
         for text in texts
-        for written in matters_in(text).values()
-        for one in written
-        for word in tokenizer.tokenize(one)
+        for forms in matters_in(text).values()
+        for form in forms
+        for word in tokenizer.tokenize(form)
         if not tokenizer.is_function_word(word)
     }
     weights = {
@@ -77,7 +77,7 @@ def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, s
         for last in range(first, min(first + MAX_PHRASE, len(words))) if weight else ():
             run = text[words[first].start() : words[last].end()]
             if weighed[last] and not re.search(r"[.,;:!?()\n]", run):
-                idle = sum(not one for one in weighed[first : last + 1])
+                idle = sum(not weight for weight in weighed[first : last + 1])
                 yield sum(weighed[first : last + 1]) - 0.6 * (last - first) - 0.5 * idle, run
     for unspaced in UNSPACED_RUN.findall(text):
         for first in range(len(unspaced) - 1):
@@ -179,8 +179,8 @@ def restore(thread: Thread) -> bool:
         dissolved = Thread.objects.filter(pk=thread.pk).exclude(dissolved_at=None).first()
         if dissolved is None:
             return False
-        taken = ThreadMember.objects.current().values("node_id")
-        thread.members.filter(removed_at=dissolved.dissolved_at).exclude(node__in=taken).update(removed_at=None)
+        taken_nodes = ThreadMember.objects.current().values("node_id")
+        thread.members.filter(removed_at=dissolved.dissolved_at).exclude(node__in=taken_nodes).update(removed_at=None)
         Thread.objects.filter(pk=thread.pk).update(dissolved_at=None)
         _publish(thread, "restored")
     return True
@@ -218,8 +218,8 @@ def newest_first(persona: Persona, limit: int = MAX_LISTED) -> list[Thread]:
 
 def members_of(thread: Thread) -> list[ConceptNode]:
     """The memories of a thread of `with_members` that are not put away, newest first."""
-    shown = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
-    nodes = [member.node for member in thread.current if member.node.status in shown]  # type: ignore[attr-defined]
+    statuses = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
+    nodes = [member.node for member in thread.current if member.node.status in statuses]  # type: ignore[attr-defined]
     zone = thread.persona.zone
     return sorted(nodes, key=lambda node: (day_of(node, zone), node.pk), reverse=True)
 

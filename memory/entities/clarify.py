@@ -53,22 +53,22 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
             proposal = open_ones[0]
         else:
             new = pairs[:MAX_PAIRS] if same and not open_ones else []
-            proposals = [merge.propose(persona, one, other, 1.0, [SAID_SO]) for one, other in new]
-            return "asked" if any(each.status == Status.OPEN for each in proposals) else "nothing"
+            proposals = [merge.propose(persona, first, other, 1.0, [SAID_SO]) for first, other in new]
+            return "asked" if any(proposal.status == Status.OPEN for proposal in proposals) else "nothing"
         if same:
             return "merged" if merge.merge(proposal, None, now) else "nothing"
         return "kept_apart" if merge.keep_apart(proposal, None, now) else "nothing"
 
 
-def answered_in(persona: Persona, first: str, second: str, lines: Sequence[str]) -> bool:
+def answered_in(persona: Persona, first: str, second: str, texts: Sequence[str]) -> bool:
     """Whether `lines` can decide if two names mean the same: they contain both names, in any known form, or one name of
     a pair with an open question, as an answer may."""
-    named = []
+    is_named = []
     for name in (first, second):
         forms = Alias.objects.filter(entity__in=_bearers(persona, name)).values_list("text", flat=True)
-        named.append(any(occurs(form, line) for form in {name, *forms} for line in lines))
-    if all(named) or not any(named):
-        return all(named)
+        is_named.append(any(occurs(form, text) for form in {name, *forms} for text in texts))
+    if all(is_named) or not any(is_named):
+        return all(is_named)
     undecided = _undecided(_pairs(_bearers(persona, first), _bearers(persona, second)))
     return any(proposal.status == Status.OPEN for proposal in undecided)
 
@@ -98,9 +98,15 @@ def distinguish(entity: Entity) -> str:
     """
     company = Entity.objects.filter(mentions__node__mentions__entity=entity).exclude(pk=entity.pk)
     company = company.exclude(status=Entity.Status.MERGED).exclude(canonical_name=entity.canonical_name)
-    counted = company.annotate(times=Count("mentions")).order_by("-times", "id")
-    with_places = sorted(counted[:MAX_COMPANY], key=lambda one: one.kind != Entity.Kind.PLACE)
-    parts = [entity.relation, ", ".join(one.canonical_name for one in with_places), entity_named(entity)]
+    entities_by_times = company.annotate(times=Count("mentions")).order_by("-times", "id")
+    with_places = sorted(
+        entities_by_times[:MAX_COMPANY], key=lambda entity_beside: entity_beside.kind != Entity.Kind.PLACE
+    )
+    parts = [
+        entity.relation,
+        ", ".join(entity_beside.canonical_name for entity_beside in with_places),
+        entity_named(entity),
+    ]
     return "; ".join(filter(None, (" ".join(part.split()) for part in parts)))
 
 
@@ -126,8 +132,8 @@ def open_question(persona: Persona, texts: Sequence[str]) -> list[MergeProposal]
     for pair in open_pairs.prefetch_related("a__aliases", "b__aliases")[:MAX_OPEN_READ]:
         sides = (pair.a, pair.b)
         counts[pair] = sum(any(occurs(alias.text, text) for alias in side.aliases.all()) for side in sides)
-    named = sorted((pair for pair in counts if counts[pair]), key=lambda pair: (-counts[pair], -pair.pk))
-    return named[: knobs.pairs_in_question()]
+    named_pairs = sorted((pair for pair in counts if counts[pair]), key=lambda pair: (-counts[pair], -pair.pk))
+    return named_pairs[: knobs.pairs_in_question()]
 
 
 def may_be_answered(persona: Persona, texts: Sequence[str]) -> bool:
@@ -144,10 +150,14 @@ def _bearers(persona: Persona, name: str) -> list[Entity]:
 
 
 def _pairs(firsts: Sequence[Entity], seconds: Sequence[Entity]) -> list[tuple[Entity, Entity]]:
-    once = {frozenset((one.pk, other.pk)): (one, other) for one, other in product(firsts, seconds) if one != other}
+    once = {
+        frozenset((first.pk, other.pk)): (first, other) for first, other in product(firsts, seconds) if first != other
+    }
     return [pair for pair in once.values() if compatible(pair[0].kind, pair[1].kind)]
 
 
 def _undecided(pairs: Sequence[tuple[Entity, Entity]]) -> list[MergeProposal]:
-    open_ones = (MergeProposal.objects.undecided().about([one.pk]).about([other.pk]).first() for one, other in pairs)
+    open_ones = (
+        MergeProposal.objects.undecided().about([first.pk]).about([other.pk]).first() for first, other in pairs
+    )
     return [proposal for proposal in open_ones if proposal is not None]

@@ -36,21 +36,23 @@ class Candidates:
 
     def likely(self, newcomer: Profile) -> dict[int, Likeness]:
         """Entities that could be the newcomer, by key."""
-        likenesses = {pk: likeness(newcomer, known, self.talking) for pk, known in self.profiles.items()}
+        likenesses = {
+            pk: likeness(newcomer, bearer_profile, self.talking) for pk, bearer_profile in self.profiles.items()
+        }
         return {pk: like for pk, like in likenesses.items() if like.verdict != "other"}
 
-    def learn(self, entity: int, seen: Profile) -> None:
+    def learn(self, entity: int, new_profile: Profile) -> None:
         """Add a new profile to the profile of an entity."""
-        known = self.profiles.get(entity)
+        known_profile = self.profiles.get(entity)
         self.profiles[entity] = (
-            seen
-            if known is None
+            new_profile
+            if known_profile is None
             else replace(
-                known,
-                names=tuple(dict.fromkeys((*known.names, *seen.names))),
-                texts=(*known.texts, *seen.texts),
-                vectors=np.concatenate([known.vectors, seen.vectors]),
-                company=known.company | seen.company,
+                known_profile,
+                names=tuple(dict.fromkeys((*known_profile.names, *new_profile.names))),
+                texts=(*known_profile.texts, *new_profile.texts),
+                vectors=np.concatenate([known_profile.vectors, new_profile.vectors]),
+                company=known_profile.company | new_profile.company,
             )
         )
 
@@ -85,36 +87,37 @@ def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates
     of_entity = ("entity_id", "entity__kind", "entity__relation")
     for *entity, text in living.order_by("id").values_list(*of_entity, "text"):
         names[tuple(entity)].append(text)
-    known = [KnownEntity(*entity, tuple(aliases)) for entity, aliases in names.items()]
-    chosen: dict[int, KnownEntity] = {}
+    entities = [KnownEntity(*entity, tuple(aliases)) for entity, aliases in names.items()]
+    candidates_by_id: dict[int, KnownEntity] = {}
     for newcomer in newcomers:
-        fitting = {entity.pk: entity for entity in known if compatible(entity.kind, newcomer.kind)}
-        named = {normalize_name(name) for name in newcomer.names}
-        if sum(bool(entity.normalized & named) for entity in fitting.values()) == 1:
+        fitting = {entity.pk: entity for entity in entities if compatible(entity.kind, newcomer.kind)}
+        newcomer_names = {normalize_name(name) for name in newcomer.names}
+        if sum(bool(entity.normalized & newcomer_names) for entity in fitting.values()) == 1:
             continue
         least = knobs.least_alike_spelling()
         worth = {
             pk: entity
             for pk, entity in fitting.items()
-            if entity.normalized & named or spelling.reasons(newcomer.names, entity.names, newcomer.kind, least)
+            if entity.normalized & newcomer_names
+            or spelling.reasons(newcomer.names, entity.names, newcomer.kind, least)
         }
         near = (fitting[pk] for pk in _entities_near(persona, newcomer) if pk in fitting)
         worth |= {entity.pk: entity for entity in near if spelling.in_other_scripts(newcomer.names, entity.names)}
-        chosen |= dict(islice(worth.items(), knobs.entities_compared()))
-    candidates.profiles = _profiles(chosen.values())
+        candidates_by_id |= dict(islice(worth.items(), knobs.entities_compared()))
+    candidates.profiles = _profiles(candidates_by_id.values())
     return candidates
 
 
 def _entities_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
     """Entities that are mentioned in memories like the newcomer's, most similar first."""
-    named = {token for name in (persona.name, persona.called, *newcomer.names) for token in tokenizer.tokenize(name)}
+    tokens = {token for name in (persona.name, persona.called, *newcomer.names) for token in tokenizer.tokenize(name)}
     near: list[int] = []
     for text, vector in zip(newcomer.texts[:MAX_TEXTS], newcomer.vectors, strict=False):
         if is_read(text):
             near += [node for node, _ in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
             continue
         # The nodes that contain most of the words; rare words count for more.
-        words = [token for token in tokenizer.content_words(text) if token not in named][:MAX_WORDS]
+        words = [token for token in tokenizer.content_words(text) if token not in tokens][:MAX_WORDS]
         weights: dict[int, float] = defaultdict(float)
         for nodes in vectors.find_by_terms(persona.pk, words, COMMON).values():
             for node in nodes.tolist():
@@ -126,27 +129,29 @@ def _entities_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
     return (entity for node in dict.fromkeys(near) for entity in mentioned[node])
 
 
-def _profiles(known: Iterable[KnownEntity]) -> dict[int, Profile]:
+def _profiles(entities: Iterable[KnownEntity]) -> dict[int, Profile]:
     """Each entity with its newest memories, their vectors, and the names of other entities in them."""
     memories: dict[KnownEntity, dict[int, str]] = {}
-    for entity in known:
+    for entity in entities:
         newest = ConceptNode.objects.filter(mentions__entity=entity.pk).recallable().newest_first()
         memories[entity] = dict(newest.values_list("pk", "description")[: knobs.memories_compared()])
     nodes = [node for descriptions in memories.values() for node in descriptions]
-    stored = vectors.of(nodes)
+    stored_vectors = vectors.of(nodes)
     company: dict[int, set[tuple[int, str]]] = defaultdict(set)
     rows = Mention.objects.filter(node__in=nodes, entity__aliases__isnull=False)
     for node, pk, name in rows.values_list("node_id", "entity_id", "entity__aliases__normalized"):
         company[node].add((pk, name))
     profiles = {}
     for entity, descriptions in memories.items():
-        seen = [node for node in descriptions if node in stored]
-        others = {name for node in seen for pk, name in company.get(node, ()) if pk != entity.pk}
+        embedded_nodes = [node for node in descriptions if node in stored_vectors]
+        others = {name for node in embedded_nodes for pk, name in company.get(node, ()) if pk != entity.pk}
         profiles[entity.pk] = Profile(
             names=entity.names,
             kind=entity.kind,
-            texts=tuple(descriptions[node] for node in seen),
-            vectors=np.stack([stored[node] for node in seen]) if seen else np.zeros((0, 0), dtype=np.float32),
+            texts=tuple(descriptions[node] for node in embedded_nodes),
+            vectors=np.stack([stored_vectors[node] for node in embedded_nodes])
+            if embedded_nodes
+            else np.zeros((0, 0), dtype=np.float32),
             company=frozenset(others - entity.normalized),
             relation=entity.relation,
         )

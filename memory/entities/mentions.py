@@ -17,9 +17,9 @@ def note_named(node: ConceptNode, text: str) -> None:
     for alias in aliases:
         if occurs(alias.text, text):
             bearers.setdefault(alias.normalized, set()).add(alias.entity)
-    for named in bearers.values():
-        if len(named) == 1:
-            link(named.pop(), [node])
+    for bearer_entities in bearers.values():
+        if len(bearer_entities) == 1:
+            link(bearer_entities.pop(), [node])
 
 
 def follow_words(node: ConceptNode, before: str) -> None:

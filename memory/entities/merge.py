@@ -74,14 +74,14 @@ def merge(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: dat
     return True
 
 
-def merge_pair(one: Entity, other: Entity, decided_by: AbstractBaseUser | None, now: datetime) -> MergeProposal:
+def merge_pair(first: Entity, other: Entity, decided_by: AbstractBaseUser | None, now: datetime) -> MergeProposal:
     """Merge the two because a person says so, with or without a proposal. If they were kept apart, that decision is
     undone, and restored when the merge is undone; if they are already merged, nothing changes.
 
     Raises LivesOnInAnother, and ValueError for one entity twice or two of different personas.
     """
     with transaction.atomic():
-        proposal = propose(one.persona, one, other, 1.0, [BY_HAND])
+        proposal = propose(first.persona, first, other, 1.0, [BY_HAND])
         if proposal.status == Status.MERGED:
             return proposal
         before = {}
@@ -154,16 +154,16 @@ def undo(proposal: MergeProposal, decided_by: AbstractBaseUser | None, now: date
 DECISIONS: Mapping[str, Decision] = {"merge": merge, "apart": keep_apart, "undo": undo}
 
 
-def propose(persona: Persona, one: Entity, other: Entity, score: float, reasons: Iterable[str]) -> MergeProposal:
+def propose(persona: Persona, first: Entity, other: Entity, score: float, reasons: Iterable[str]) -> MergeProposal:
     """The proposal about the two: the existing one, whatever its status, or a new one.
 
     Raises ValueError for an entity of another persona, and for one entity twice.
     """
-    if {one.persona_id, other.persona_id} != {persona.pk}:
+    if {first.persona_id, other.persona_id} != {persona.pk}:
         raise ValueError("only entities of one persona can be the same")
-    if one.pk == other.pk:
+    if first.pk == other.pk:
         raise ValueError("one entity is no pair")
-    a, b = sorted((one, other), key=lambda entity: entity.pk)
+    a, b = sorted((first, other), key=lambda entity: entity.pk)
     proposal, _ = MergeProposal.objects.get_or_create(
         a=a, b=b, defaults={"score": score, "reasons": sorted(set(reasons))}
     )
@@ -189,8 +189,8 @@ def _merges_of(survivor: Entity, loser: Entity) -> Iterable[MergeProposal]:
 def _move(model: type[Alias | Mention], column: str, loser: Entity, survivor: Entity) -> list[int]:
     """Move the loser's rows whose `column` the survivor does not have; returns their keys."""
     rows: Any = model._default_manager
-    known = list(rows.filter(entity=survivor).values_list(column, flat=True))
-    moved = list(rows.filter(entity=loser).exclude(**{f"{column}__in": known}).values_list("pk", flat=True))
+    column_values = list(rows.filter(entity=survivor).values_list(column, flat=True))
+    moved = list(rows.filter(entity=loser).exclude(**{f"{column}__in": column_values}).values_list("pk", flat=True))
     rows.filter(pk__in=moved).update(entity=survivor)
     return moved
 
@@ -204,19 +204,26 @@ def _move_proposals(decided: MergeProposal, loser: Entity, survivor: Entity) -> 
         if partner.status == Entity.Status.MERGED:
             continue
         partners.append(partner.pk)
-        known = MergeProposal.objects.about([survivor.pk]).about([partner.pk]).first()
-        if known is None:
+        existing_proposal = MergeProposal.objects.about([survivor.pk]).about([partner.pk]).first()
+        if existing_proposal is None:
             _point(proposal, survivor.pk, partner.pk)
             moved.append([proposal.pk, partner.pk, proposal.status])
-        elif proposal.status == Status.KEPT_APART and known.status in (Status.OPEN, Status.UNDONE):
-            settled.append([known.pk, known.status, known.decided_by_id, _iso(known.decided_at)])
+        elif proposal.status == Status.KEPT_APART and existing_proposal.status in (Status.OPEN, Status.UNDONE):
+            settled.append(
+                [
+                    existing_proposal.pk,
+                    existing_proposal.status,
+                    existing_proposal.decided_by_id,
+                    _iso(existing_proposal.decided_at),
+                ]
+            )
             decision = {"decided_by": proposal.decided_by_id, "decided_at": proposal.decided_at}
-            MergeProposal.objects.filter(pk=known.pk).update(status=Status.KEPT_APART, **decision)
+            MergeProposal.objects.filter(pk=existing_proposal.pk).update(status=Status.KEPT_APART, **decision)
     return {"proposals": moved, "settled": settled, "partners": partners}
 
 
-def _point(proposal: MergeProposal, one: int, other: int) -> None:
-    MergeProposal.objects.filter(pk=proposal.pk).update(a=min(one, other), b=max(one, other))
+def _point(proposal: MergeProposal, first: int, other: int) -> None:
+    MergeProposal.objects.filter(pk=proposal.pk).update(a=min(first, other), b=max(first, other))
 
 
 def _move_description(loser: Entity, survivor: Entity) -> dict[str, Any]:
@@ -244,9 +251,9 @@ def _move_relation(loser: Entity, survivor: Entity) -> dict[str, Any]:
     return {"relation": relation_mark_of(survivor)}
 
 
-def _swap_descriptions(one: Entity, other: Entity) -> None:
-    one.description, other.description = other.description, one.description
-    one.described_by, other.described_by = other.described_by, one.described_by
+def _swap_descriptions(first: Entity, other: Entity) -> None:
+    first.description, other.description = other.description, first.description
+    first.described_by, other.described_by = other.described_by, first.described_by
 
 
 def mark_of(entity: Entity) -> str:
@@ -335,14 +342,14 @@ def _relink_later_memories(was: dict[str, Any]) -> None:
     if _has_lost_names(was):
         since |= Q(mentions__entity=was["loser"])
     sides = Entity.objects.filter(pk__in=[was["survivor"], was["loser"]]).prefetch_related("aliases")
-    named = {
+    mentions_by_name = {
         node: [side for side in sides if any(occurs(alias.text, node.description) for alias in side.aliases.all())]
         for node in ConceptNode.objects.filter(since).distinct().order_by("pk")
     }
-    for node, its_sides in named.items():
+    for node, its_sides in mentions_by_name.items():
         for side in its_sides:
             Mention.objects.get_or_create(node=node, entity=side)
-    for node, its_sides in named.items():
+    for node, its_sides in mentions_by_name.items():
         if its_sides:
             Mention.objects.filter(node=node, entity__in=sides).exclude(entity__in=its_sides).delete()
 

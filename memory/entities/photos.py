@@ -27,24 +27,24 @@ def photo_of(entity: Entity) -> Photo | None:
     return photos_of([entity]).get(entity.pk)
 
 
-def save_photo(entity: Entity, data: bytes, seen: str | None = None) -> None:
+def save_photo(entity: Entity, data: bytes, expected_name: str | None = None) -> None:
     """Store the photo, replacing the previous one. Raises PictureRefused, and PictureChanged if the stored photo is not
     the version `seen`."""
     picture_format, content = only_pixels(data)
     values = {"format": picture_format, "content": content, "saved_at": timezone.now()}
     with transaction.atomic():
-        _expect(entity, seen)
+        _expect(entity, expected_name)
         Photo.objects.update_or_create(entity=entity, defaults=values)
 
 
-def remove_photo(entity: Entity, seen: str | None = None) -> None:
+def remove_photo(entity: Entity, expected_name: str | None = None) -> None:
     """Delete the photo, and those of merged entities, so that none of them takes its place. Raises PictureChanged."""
     with transaction.atomic():
-        _expect(entity, seen)
+        _expect(entity, expected_name)
         Photo.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).delete()
 
 
-def _expect(entity: Entity, seen: str | None) -> None:
-    stored = photo_of(entity)
-    if seen is not None and seen != (stored.version if stored else ""):
+def _expect(entity: Entity, expected_name: str | None) -> None:
+    current_photo = photo_of(entity)
+    if expected_name is not None and expected_name != (current_photo.version if current_photo else ""):
         raise PictureChanged

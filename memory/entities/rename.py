@@ -109,21 +109,21 @@ def remove_alias(alias: Alias) -> None:
     entity = alias.entity
     with transaction.atomic():
         entity.refresh_from_db()
-        left = list(entity.aliases.exclude(pk=alias.pk))
+        remaining_aliases = list(entity.aliases.exclude(pk=alias.pk))
         # The mentions whose memory contains this name and none of the others.
         mentions = Mention.objects.filter(entity=alias.entity_id).values_list("pk", "node__description")
         unnamed = [
             pk
             for pk, text in mentions
-            if occurs(alias.text, text) and not any(occurs(other.text, text) for other in left)
+            if occurs(alias.text, text) and not any(occurs(other.text, text) for other in remaining_aliases)
         ]
         if entity.status == Entity.Status.MERGED:
             raise NameRefused("merged")
-        if not left or (unnamed and len(unnamed) == entity.mentions.count()):
+        if not remaining_aliases or (unnamed and len(unnamed) == entity.mentions.count()):
             raise NameRefused("only_name")
         Mention.objects.filter(pk__in=unnamed).delete()
         Alias.objects.filter(pk=alias.pk).delete()
         if normalize_name(entity.canonical_name) == alias.normalized:
-            entity.canonical_name = left[0].text
+            entity.canonical_name = remaining_aliases[0].text
             entity.save(update_fields=["canonical_name"])
         announce_changed(entity, "unnamed")

@@ -58,33 +58,33 @@ class ResolvedName:
         return cls(entity, how if entity.status == Entity.Status.CONFIRMED else "uncertain")
 
 
-def resolve(persona: Persona, named: MentionedName, candidates: Candidates | None = None) -> ResolvedName | None:
+def resolve(persona: Persona, mention: MentionedName, candidates: Candidates | None = None) -> ResolvedName | None:
     """Find or create the entity, learn its new aliases, link the nodes that name it, and publish.
 
     Call inside a transaction. None if it is no name, means the owner or the persona, or occurs literally in no active
     node.
     """
-    names = usable_names(persona, named.names)
-    linked = [node for node in named.nodes if any(occurs(name, node.description) for name in names)]
+    names = usable_names(persona, mention.names)
+    linked = [node for node in mention.nodes if any(occurs(name, node.description) for name in names)]
     if not names or not any(node.status == ConceptNode.Status.ACTIVE for node in linked):
         return None
     candidates = candidates or Candidates()
-    resolved = _find_or_create(persona, named, names, candidates)
+    resolved = _find_or_create(persona, mention, names, candidates)
     entity = resolved.entity
-    if entity.kind == Entity.Kind.OTHER != named.kind:  # a known kind stays
-        entity.kind = named.kind
+    if entity.kind == Entity.Kind.OTHER != mention.kind:  # a known kind stays
+        entity.kind = mention.kind
         entity.save(update_fields=["kind"])
     # The latest relation wins; but a brother who is called a friend stays the brother.
-    is_lasting = born_to(entity.relation) and not born_to(named.relation)
-    if named.relation and entity.relation != named.relation and not is_lasting:
-        entity.relation = named.relation
+    is_lasting = born_to(entity.relation) and not born_to(mention.relation)
+    if mention.relation and entity.relation != mention.relation and not is_lasting:
+        entity.relation = mention.relation
         entity.save(update_fields=["relation"])
-    others = [other for other in _bearers(persona, names[1:], named.kind) if other != entity]
+    others = [other for other in _bearers(persona, names[1:], mention.kind) if other != entity]
     _propose_all(persona, entity, others, "shared_alias")
     learn_aliases(entity, names if not others else names[:1])
     link(entity, linked)
-    if named.profile is not None:
-        candidates.learn(entity.pk, named.profile)
+    if mention.profile is not None:
+        candidates.learn(entity.pk, mention.profile)
     announce(entity, resolved.how)
     return resolved
 
@@ -127,31 +127,33 @@ def other_names(persona: Persona) -> set[str]:
     """Other names of the owner and the persona, from facts about them: "Ana's friends call her Annie"."""
     both = [ConceptNode.Subject.USER, ConceptNode.Subject.PERSONA]
     facts = ConceptNode.objects.of(persona).active().filter(kind=ConceptNode.Kind.FACT, subject__in=both)
-    told = facts.filter(domain=ConceptNode.Domain.ABOUT).values_list("description", flat=True)
-    return {name for text in told for found in _OTHER_NAME.findall(text) if (name := "".join(found))}
+    descriptions = facts.filter(domain=ConceptNode.Domain.ABOUT).values_list("description", flat=True)
+    return {name for text in descriptions for groups in _OTHER_NAME.findall(text) if (name := "".join(groups))}
 
 
 def _find_or_create(
-    persona: Persona, named: MentionedName, names: Sequence[str], candidates: Candidates
+    persona: Persona, mention: MentionedName, names: Sequence[str], candidates: Candidates
 ) -> ResolvedName:
     """Search by the canonical name, then by the other names, then by similarity."""
-    by_name = _bearers(persona, names[:1], named.kind) or _bearers(persona, names[1:], named.kind)
-    others = [entity for entity in by_name if entity in named.twins or is_somebody_else(entity, named.relation)]
+    by_name = _bearers(persona, names[:1], mention.kind) or _bearers(persona, names[1:], mention.kind)
+    others = [entity for entity in by_name if entity in mention.twins or is_somebody_else(entity, mention.relation)]
     if bearers := [entity for entity in by_name if entity not in others]:
-        chosen = _choose_bearer(named, bearers, candidates)
+        bearer = _choose_bearer(mention, bearers, candidates)
         confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]
-        return ResolvedName.by("alias_matched", chosen or _uncertain(persona, names[0], named.kind, confirmed))
-    if others or named.twins:
-        return ResolvedName.by("new", _uncertain(persona, names[0], named.kind, others or named.twins))
-    likely = candidates.likely(named.profile) if named.profile else {}
+        return ResolvedName.by("alias_matched", bearer or _uncertain(persona, names[0], mention.kind, confirmed))
+    if others or mention.twins:
+        return ResolvedName.by("new", _uncertain(persona, names[0], mention.kind, others or mention.twins))
+    likely = candidates.likely(mention.profile) if mention.profile else {}
     living = Entity.objects.filter(pk__in=likely).exclude(status=Entity.Status.MERGED).in_bulk()
     # Another name of the same session is never taken for the same without asking.
-    beside = {entity.pk for entity in named.beside}
-    likely = {pk: replace(like, verdict="ask") if pk in beside else like for pk, like in likely.items() if pk in living}
+    ids_beside = {entity.pk for entity in mention.beside}
+    likely = {
+        pk: replace(like, verdict="ask") if pk in ids_beside else like for pk, like in likely.items() if pk in living
+    }
     if (same := only_match(likely)) is not None:
         return ResolvedName.by("similar", living[same])
     status = Entity.Status.UNCERTAIN if likely else Entity.Status.CONFIRMED
-    new = Entity.objects.create(persona=persona, canonical_name=names[0], kind=named.kind, status=status)
+    new = Entity.objects.create(persona=persona, canonical_name=names[0], kind=mention.kind, status=status)
     best = sorted(likely, key=lambda pk: (-likely[pk].score, pk))[: knobs.most_asked()]
     for pk in best:
         propose(persona, new, living[pk], likely[pk].score, likely[pk].reasons)
@@ -161,20 +163,24 @@ def _find_or_create(
 def is_somebody_else(entity: Entity, relation: str) -> bool:
     """Whether nobody can be both this and the entity's relation to the owner: a brother is no father. Friends become
     partners, and a sister may be a doctor."""
-    told = born_to(relation)
-    if not told or not entity.relation:
+    births = born_to(relation)
+    if not births or not entity.relation:
         return False
     borne = [entity.relation, *entity.absorbed.values_list("relation", flat=True)]
-    return all((known := born_to(one)) and known.isdisjoint(told) for one in borne if one)
+    return all(
+        (bearer_births := born_to(relation_of_bearer)) and bearer_births.isdisjoint(births)
+        for relation_of_bearer in borne
+        if relation_of_bearer
+    )
 
 
-def _choose_bearer(named: MentionedName, bearers: Sequence[Entity], candidates: Candidates) -> Entity | None:
+def _choose_bearer(mention: MentionedName, bearers: Sequence[Entity], candidates: Candidates) -> Entity | None:
     """Of several bearers the one that memories point to, else the only confirmed one; if several are confirmed, an
     uncertain one that may be any of them."""
-    if named.profile and len(bearers) > 1:
+    if mention.profile and len(bearers) > 1:
         profiles = candidates.profiles
-        known = {entity.pk: profiles[entity.pk] for entity in bearers if entity.pk in profiles}
-        nearest = nearest_bearer(named.profile, known, candidates.talking)
+        known_profiles = {entity.pk: profiles[entity.pk] for entity in bearers if entity.pk in profiles}
+        nearest = nearest_bearer(mention.profile, known_profiles, candidates.talking)
         if nearest is not None:
             return next(entity for entity in bearers if entity.pk == nearest)
     confirmed = [entity for entity in bearers if entity.status == Entity.Status.CONFIRMED]

@@ -68,24 +68,24 @@ class Likeness:
     reasons: tuple[str, ...] = ()
 
 
-def compatible(one: str, other: str) -> bool:
+def compatible(first: str, other: str) -> bool:
     """Whether two kinds can belong to one entity: they are equal, or one is unknown."""
-    return one == other or Entity.Kind.OTHER in (one, other)
+    return first == other or Entity.Kind.OTHER in (first, other)
 
 
-def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness:
+def likeness(first: Profile, other: Profile, talking: Collection[str]) -> Likeness:
     """Compare two profiles. `talking` are the names of the owner and the persona, which occur everywhere."""
-    if not compatible(one.kind, other.kind):
+    if not compatible(first.kind, other.kind):
         return Likeness("other", 0.0)
-    kind = one.kind if other.kind == Entity.Kind.OTHER else other.kind
-    reasons = spelling.reasons(one.names, other.names, kind, knobs.least_alike_spelling())
-    if spelling.in_other_scripts(one.names, other.names):
+    kind = first.kind if other.kind == Entity.Kind.OTHER else other.kind
+    reasons = spelling.reasons(first.names, other.names, kind, knobs.least_alike_spelling())
+    if spelling.in_other_scripts(first.names, other.names):
         reasons.add("other_script")
-    if not reasons or _stand_together(one, other):
+    if not reasons or _stand_together(first, other):
         return Likeness("other", 0.0)
-    if reasons == {"other_script"} and _relations_differ(one.relation, other.relation):
+    if reasons == {"other_script"} and _relations_differ(first.relation, other.relation):
         return Likeness("other", 0.0)
-    score = round(context_score(one, other, talking), 3)
+    score = round(context_score(first, other, talking), 3)
     verdict: Verdict = "other"
     if "shared_name" in reasons and score >= knobs.same_score():
         verdict = "same"
@@ -93,7 +93,7 @@ def likeness(one: Profile, other: Profile, talking: Collection[str]) -> Likeness
         verdict = "ask"
     if score >= knobs.ask_score():
         reasons.add("similar_memories")
-    if one.company & other.company:
+    if first.company & other.company:
         reasons.add("shared_company")
     return Likeness(verdict, score, tuple(sorted(reasons)))
 
@@ -119,7 +119,9 @@ def context_score(one: Profile, other: Profile, talking: Collection[str]) -> flo
 def nearest_bearer(profile: Profile, bearers: Mapping[int, Profile], talking: Collection[str]) -> int | None:
     """The bearer of a name that the profile means: similar enough, with a clear lead over the next, and confirmed by
     the same company or another shared name; None if there is none."""
-    scored = sorted(((context_score(profile, known, talking), pk) for pk, known in bearers.items()), reverse=True)
+    scored = sorted(
+        ((context_score(profile, bearer_profile, talking), pk) for pk, bearer_profile in bearers.items()), reverse=True
+    )
     if not scored or scored[0][0] < knobs.same_score():
         return None
     best = bearers[scored[0][1]]
@@ -137,14 +139,14 @@ def _leads(scored: Sequence[tuple[float, int]]) -> bool:
     return len(scored) == 1 or scored[0][0] - scored[1][0] >= knobs.clear_margin()
 
 
-def _relations_differ(one: str, other: str) -> bool:
+def _relations_differ(first: str, other: str) -> bool:
     """Whether the relations mean two people: a room-mate and a fellow student differ, a friend and 朋友 do not."""
-    if not one or not other:
+    if not first or not other:
         return False
-    kin, others = relatives_in(one), relatives_in(other)
+    kin, others = relatives_in(first), relatives_in(other)
     if kin or others:
         return not share(kin, others)
-    return script_of(one) == script_of(other) and normalize_name(one) != normalize_name(other)
+    return script_of(first) == script_of(other) and normalize_name(first) != normalize_name(other)
 
 
 def _stand_together(one: Profile, other: Profile) -> bool:

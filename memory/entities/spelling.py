@@ -67,9 +67,9 @@ def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: fl
     return grounds - {"shared_name", "familiar_name"} if any(_exclude(*pair) for pair in pairs) else grounds
 
 
-def in_other_scripts(one: Iterable[str], other: Iterable[str]) -> bool:
+def in_other_scripts(first: Iterable[str], other: Iterable[str]) -> bool:
     """Whether one has only Latin names, and the other only names in a script without spaces."""
-    return {_script("".join(one)), _script("".join(other))} == {"latin", "unspaced"}
+    return {_script("".join(first)), _script("".join(other))} == {"latin", "unspaced"}
 
 
 @cached_words(maxsize=8_192)
@@ -89,9 +89,9 @@ def romanised(name: str) -> frozenset[str]:
     spelled: set[str] = set()
     for reading in islice(product(*syllables), MAX_READINGS):
         surname = 2 if plain[:2] in _TWO_SYLLABLE_SURNAMES else 1
-        given = reading[surname:]
-        forms = {"".join(reading), "".join((*given, *reading[:surname]))}
-        for form in forms | {"".join(given)} if len(given) > 1 else forms:
+        given_name = reading[surname:]
+        forms = {"".join(reading), "".join((*given_name, *reading[:surname]))}
+        for form in forms | {"".join(given_name)} if len(given_name) > 1 else forms:
             spelled |= {form, form.replace("v", "u"), form.replace("v", "yu")}
     return frozenset(spelled)
 
@@ -111,10 +111,10 @@ def phonetic_form(word: str) -> str:
 def _is_short_for(short: str, full: str, kind: str) -> bool:
     if words := _words(short):
         return set(words) < set(_words(full)) and max(map(len, words)) >= MIN_LETTERS
-    one, other = normalize_name(short), normalize_name(full)
-    if not _is_unspaced(one) or not _is_unspaced(other) or not 2 <= len(one) < len(other):
+    first, other = normalize_name(short), normalize_name(full)
+    if not _is_unspaced(first) or not _is_unspaced(other) or not 2 <= len(first) < len(other):
         return False
-    return other.endswith(one) or (kind in ("place", "org") and other.startswith(one))
+    return other.endswith(first) or (kind in ("place", "org") and other.startswith(first))
 
 
 def _exclude(one: str, other: str) -> bool:
@@ -143,8 +143,8 @@ def _is_familiar(form: str, full: str) -> bool:
 @cached_words(maxsize=8_192)
 def _character_called(form: str) -> str:
     """The character of the name in a familiar form such as 老周 or 周总; "" if it is no such form."""
-    found = _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip())
-    return found["behind"] or found["before"] if found else ""
+    match = _FAMILIAR.fullmatch(unicodedata.normalize("NFKC", form).strip())
+    return match["behind"] or match["before"] if match else ""
 
 
 def _spells(latin: str, han: str) -> bool:

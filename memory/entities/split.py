@@ -64,14 +64,16 @@ def split(
         # The new entity keeps the canonical name if it has that name, else its oldest one.
         borne = [alias for pk, alias in names.items() if pk in division.moved_names | division.shared_names]
         canonical = [alias.text for alias in borne if alias.normalized == normalize_name(entity.canonical_name)]
-        called = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
-        new = Entity.objects.create(persona=entity.persona, canonical_name=called, kind=entity.kind)
+        canonical_name = [*canonical, *(alias.text for alias in borne), entity.canonical_name][0]
+        new = Entity.objects.create(persona=entity.persona, canonical_name=canonical_name, kind=entity.kind)
         Alias.objects.filter(pk__in=division.moved_names).update(entity=new)
         shared = [names[pk].text for pk in sorted(division.shared_names)]
         learn_aliases(new, shared or ([] if division.moved_names else [new.canonical_name]))
-        left = [alias for pk, alias in names.items() if pk not in division.moved_names]
-        if left and normalize_name(entity.canonical_name) not in {alias.normalized for alias in left}:
-            entity.canonical_name = left[0].text
+        remaining_aliases = [alias for pk, alias in names.items() if pk not in division.moved_names]
+        if remaining_aliases and normalize_name(entity.canonical_name) not in {
+            alias.normalized for alias in remaining_aliases
+        }:
+            entity.canonical_name = remaining_aliases[0].text
             entity.save(update_fields=["canonical_name"])
         Mention.objects.filter(pk__in=division.moved_memories).update(entity=new)
         link(new, [memories[pk] for pk in sorted(division.shared_memories)])
@@ -92,17 +94,17 @@ def division_of(
     contain. If all names and some memories are chosen, both entities have the names that occur: there are two of one
     name.
     """
-    chosen_names, chosen = names.keys() & aliases, memories.keys() & mentions
-    if not chosen_names and not chosen:
+    chosen_names, chosen_memories = names.keys() & aliases, memories.keys() & mentions
+    if not chosen_names and not chosen_memories:
         raise NotSplit("nothing_chosen")
     moved_names = chosen_names if chosen_names != names.keys() else set[int]()
-    if chosen_names and not moved_names and not chosen:
+    if chosen_names and not moved_names and not chosen_memories:
         raise NotSplit("nothing_left")
     standing = {memory: {pk for pk, name in names.items() if occurs(name, text)} for memory, text in memories.items()}
-    named = {memory for memory, its_names in standing.items() if its_names & moved_names}
-    shared = {memory for memory in named - chosen if standing[memory] - moved_names}
-    moved = chosen | (named - shared)
-    shared_names = {name for memory in chosen - named for name in standing[memory]}
+    named_memories = {memory for memory, its_names in standing.items() if its_names & moved_names}
+    shared = {memory for memory in named_memories - chosen_memories if standing[memory] - moved_names}
+    moved = chosen_memories | (named_memories - shared)
+    shared_names = {name for memory in chosen_memories - named_memories for name in standing[memory]}
     if not moved and not shared:
         raise NotSplit("no_memory")
     if moved == memories.keys():

@@ -76,9 +76,9 @@ def finish_pending(now: datetime) -> int:
     if not _erased(list(pending)):
         receipts.update(attempts=F("attempts") + 1)
         return 0
-    done = receipts.update(status=_DONE, finished_at=now, attempts=F("attempts") + 1)
+    is_finished = receipts.update(status=_DONE, finished_at=now, attempts=F("attempts") + 1)
     erasure.checkpoint(connection)  # of this note alone, so that the log is left empty
-    return done
+    return is_finished
 
 
 def erase_refused(*, was_refused: bool) -> bool:

@@ -54,12 +54,12 @@ class Memory:
         planned = None if self.node.event_time_start and not is_open else span_of(begins)
         return (planned.start, planned.end) if planned else (self.node.event_time_start, self.node.event_time_end)
 
-    def tells(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
-        return not self.lines.isdisjoint(lines) and has_terms(self.node.description, terms)
+    def tells(self, terms: Sequence[Sequence[str]], story_lines: Iterable[str]) -> bool:
+        return not self.lines.isdisjoint(story_lines) and has_terms(self.node.description, terms)
 
-    def keeps(self, terms: Sequence[Sequence[str]], lines: Iterable[str]) -> bool:
+    def keeps(self, terms: Sequence[Sequence[str]], story_lines: Iterable[str]) -> bool:
         """Whether it tells it, or still tells it after it has replaced what told it first."""
-        return not (self.lines | self.earlier).isdisjoint(lines) and has_terms(self.node.description, terms)
+        return not (self.lines | self.earlier).isdisjoint(story_lines) and has_terms(self.node.description, terms)
 
     def is_invented(self, story: Story) -> bool:
         """Whether it tells a decoy, or a name or number that nobody has said."""
@@ -111,19 +111,23 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
     """The measures of what is stored."""
     names = {message.pk: name for name, message in run.messages.items()}
     every = list(run.persona.nodes.prefetch_related("evidence").order_by("id"))
-    lines = {node.pk: frozenset(names.get(cited.message_id, "") for cited in node.evidence.all()) for node in every}
+    lines_by_node = {
+        node.pk: frozenset(names.get(evidence.message_id, "") for evidence in node.evidence.all()) for node in every
+    }
     earlier: dict[int, frozenset[str]] = {}
     for node in every:  # a memory is older than the one that replaces it
         if node.superseded_by_id:
-            replaced_lines = lines[node.pk] | earlier.get(node.pk, frozenset())
+            replaced_lines = lines_by_node[node.pk] | earlier.get(node.pk, frozenset())
             earlier[node.superseded_by_id] = earlier.get(node.superseded_by_id, frozenset()) | replaced_lines
     active = set(run.persona.nodes.active().values_list("pk", flat=True))
-    memories = [Memory(node, lines[node.pk], earlier.get(node.pk, frozenset())) for node in every if node.pk in active]
+    memories = [
+        Memory(node, lines_by_node[node.pk], earlier.get(node.pk, frozenset())) for node in every if node.pk in active
+    ]
     events = [memory for memory in memories if memory.node.kind == Kind.EVENT]
     true_now = [memory for memory in memories if memory.node.kind not in (Kind.LESSON, Kind.EXPECTATION)]
     replaced = {pair.old for pair in story.replaced}
-    shown = set(run.persona.messages.filter(withheld=False).values_list("pk", flat=True))
-    names_gone = {name for name, message in run.messages.items() if message.pk not in shown}
+    shown_ids = set(run.persona.messages.filter(withheld=False).values_list("pk", flat=True))
+    names_gone = {name for name, message in run.messages.items() if message.pk not in shown_ids}
     by_id: dict[str, Fact | Plan] = {fact.id: fact for fact in story.facts} | {plan.id: plan for plan in story.plans}
     current = [fact for fact in story.facts if fact.id not in replaced and fact.until is None]
     plans = [plan for plan in story.plans if plan.day and plan.ends_as in ("planned", "done")]
@@ -131,15 +135,17 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         [memory.node.emotional_impact for memory in events if memory.tells(peak.terms, peak.lines)]
         for peak in story.peaks
     ]
-    true_lines = {line for part in (story.facts, story.peaks, story.plans) for item in part for line in item.lines}
+    true_lines = {
+        story_line for part in (story.facts, story.peaks, story.plans) for item in part for story_line in item.lines
+    }
     true_lines |= {*story.noted, *(wish.line for wish in story.wishes)}
     # What somebody cannot bear is told as well by the lesson that they taught of it.
-    wished = {wish.line for wish in story.wishes}
-    lessons = [memory for memory in memories if memory.node.kind == Kind.LESSON and memory.lines & wished]
+    wish_lines = {wish.line for wish in story.wishes}
+    lessons = [memory for memory in memories if memory.node.kind == Kind.LESSON and memory.lines & wish_lines]
     facts = [memory for memory in memories if memory.node.kind == Kind.FACT]
     return {
         "facts kept": _share(
-            any(one.keeps(fact.terms, fact.lines) for one in (*true_now, *lessons)) for fact in current
+            any(memory.keeps(fact.terms, fact.lines) for memory in (*true_now, *lessons)) for fact in current
         ),
         "facts that are true": _share(not memory.lines.isdisjoint(true_lines) for memory in facts),
         "peaks kept": _share(map(bool, peaks)),
@@ -155,10 +161,11 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
             if not names_gone.issuperset(by_id[pair.new].lines)  # what was to be forgotten replaces nothing
         ),
         "exact days of plans": _share(
-            any(one.day == plan.day for one in true_now if one.tells(plan.terms, plan.lines)) for plan in plans
+            any(memory.day == plan.day for memory in true_now if memory.tells(plan.terms, plan.lines)) for plan in plans
         ),
         "wishes learned": _share(
-            any(one.node.kind == Kind.LESSON and wish.line in one.lines for one in memories) for wish in story.wishes
+            any(memory.node.kind == Kind.LESSON and wish.line in memory.lines for memory in memories)
+            for wish in story.wishes
         ),
         "wishes to forget obeyed": _share(run.is_forgotten(wish.terms, wish.line) for wish in story.forgotten),
         "people kept": _share(_people(story, run)),
@@ -178,13 +185,13 @@ def ask(story: Story, run: StoryRun, title: str) -> dict[str, Share]:
     shares = dict.fromkeys(BUDGETS, 0.0)
     days: list[bool] = []
     for question in story.questions:
-        wanted = {uuids[line] for line in question.lines}
+        wanted_uuids = {uuids[story_line] for story_line in question.lines}
         for budget in BUDGETS:
             items = recall(run.persona, [question.ask], now=now, budget_tokens=budget).items
-            shown = {uuid for item in items for uuid in item.message_uuids}
-            shares[budget] += len(wanted & shown) / len(wanted)
+            shown_uuids = {uuid for item in items for uuid in item.message_uuids}
+            shares[budget] += len(wanted_uuids & shown_uuids) / len(wanted_uuids)
             if question.day and budget == BUDGETS[0]:
-                fitting = [item for item in items if wanted & set(item.message_uuids)]
+                fitting = [item for item in items if wanted_uuids & set(item.message_uuids)]
                 days.append(any(_names_day(item.text, question.day) for item in fitting))
     count = len(story.questions)
     return {f"evidence in {budget} tokens, {title}": (shares[budget], count) for budget in BUDGETS} | {
@@ -202,13 +209,16 @@ def cost(run: StoryRun) -> dict[str, float]:
 def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan, *, is_last: bool) -> bool:
     """Whether the new one is kept, where no third has taken its place, and the old one told as true by no memory that
     does not tell of the new one, too."""
-    is_kept = not is_last or any(one.keeps(new.terms, new.lines) for one in memories)
+    is_kept = not is_last or any(memory.keeps(new.terms, new.lines) for memory in memories)
     stale = [
-        one for one in memories if one.tells(old.terms, old.lines) and not has_terms(one.node.description, new.terms)
+        memory
+        for memory in memories
+        if memory.tells(old.terms, old.lines) and not has_terms(memory.node.description, new.terms)
     ]
     # What happened stays true; a fact is over when it says so.
     return is_kept and all(
-        one.node.kind == Kind.EVENT or one.node.until or one.node.plan_state in ("done", "cancelled") for one in stale
+        memory.node.kind == Kind.EVENT or memory.node.until or memory.node.plan_state in ("done", "cancelled")
+        for memory in stale
     )
 
 
@@ -222,15 +232,15 @@ def _people(story: Story, run: StoryRun) -> Iterable[bool]:
     relations = {entity.pk: entity.relation.casefold() for entity in entities}
     others = {person.name: by_name.get(person.name.casefold(), set()) for person in story.people}
     for person in story.people:
-        found = others[person.name]
-        alone = all(found.isdisjoint(ids) for name, ids in others.items() if name != person.name)
-        has_all_names = all(found & by_name.get(alias.casefold(), set()) for alias in person.aliases)
+        entity_ids = others[person.name]
+        alone = all(entity_ids.isdisjoint(ids) for name, ids in others.items() if name != person.name)
+        has_all_names = all(entity_ids & by_name.get(alias.casefold(), set()) for alias in person.aliases)
         # In either word for it: "mother" and "mum", 「弟弟」 and 「弟」.
         kin = _kin_of(person.relation)
         related = not person.relation or any(
-            person.relation.casefold() in relations[pk] or kin & _kin_of(relations[pk]) for pk in found
+            person.relation.casefold() in relations[pk] or kin & _kin_of(relations[pk]) for pk in entity_ids
         )
-        yield bool(found) and alone and has_all_names and related
+        yield bool(entity_ids) and alone and has_all_names and related
 
 
 def _kin_of(relation: str) -> frozenset[str]:
@@ -245,5 +255,5 @@ def _names_day(text: str, day: date) -> bool:
 
 
 def _share(values: Iterable[bool]) -> Share:
-    found = list(values)
-    return sum(found), len(found)
+    truths = list(values)
+    return sum(truths), len(truths)

@@ -53,35 +53,37 @@ class Recording:
 
     def answer(self, request: Request, shape: ResponseSchema) -> str:
         """The recorded reply with the ids of this run. Raises Unrecorded."""
-        lines = {message.pk: name for name, message in self.messages.items()}
+        line_names = {message.pk: name for name, message in self.messages.items()}
         keys = (int(number) for letter, number in _ID.findall(request.user) if letter == "m")
-        shown = [lines[key] for key in keys if key in lines]
-        session = shown[-1].split(".")[0] if shown else "s0"
+        shown_lines = [line_names[key] for key in keys if key in line_names]
+        session = shown_lines[-1].split(".")[0] if shown_lines else "s0"
         number = self.counts[session, request.purpose] = self.counts.get((session, request.purpose), 0) + 1
         name = f"{session}.{request.purpose}.{number}"
         # The words after each id that is no message's.
         items = re.finditer(r"^[-* ]*\[([a-z])(\d+)\] ?(.*)$", request.user, re.MULTILINE)
-        listed = {match[1] + match[2]: match[3] for match in items if match[1] != "m"}
-        ids = {line: f"m{pk}" for pk, line in lines.items()}
-        user = _ID.sub(lambda match: f"[{_name_of(match, lines, listed)}]", request.user)
+        listed_words = {match[1] + match[2]: match[3] for match in items if match[1] != "m"}
+        ids = {line_name: f"m{pk}" for pk, line_name in line_names.items()}
+        user = _ID.sub(lambda match: f"[{_name_of(match, line_names, listed_words)}]", request.user)
         prints = {"rules": _fingerprint(request.system), "input": _fingerprint(user)}
         if self.inbox and self.replies.get(name, {}).get("prints") != prints:
             self._take(
-                name, prints, f"{request.system}\n\n{user}\n\n# JSON schema\n{json.dumps(shape.schema)}\n", listed
+                name, prints, f"{request.system}\n\n{user}\n\n# JSON schema\n{json.dumps(shape.schema)}\n", listed_words
             )
-        stored = self.replies.get(name)
-        if stored is None:
+        stored_reply = self.replies.get(name)
+        if stored_reply is None:
             self.missing.append(name)
             raise Unrecorded(f"{self.story.id} has no reply for {name}", code="provider_unavailable", permanent=True)
-        if stored["prints"]["rules"] != prints["rules"]:
+        if stored_reply["prints"]["rules"] != prints["rules"]:
             self.outdated.append(name)
-        elif stored["prints"] != prints:
+        elif stored_reply["prints"] != prints:
             self.changed_input.append(name)
-        now_at = {words: key for key, words in listed.items()}
-        ids |= {key: now_at[words] for key, words in stored["listed"].items() if words in now_at}
-        return json.dumps(_with_ids(stored["answer"], lambda cited: ids.get(cited, "none")), ensure_ascii=False)
+        now_at = {words: key for key, words in listed_words.items()}
+        ids |= {key: now_at[words] for key, words in stored_reply["listed"].items() if words in now_at}
+        return json.dumps(
+            _with_ids(stored_reply["answer"], lambda reference: ids.get(reference, "none")), ensure_ascii=False
+        )
 
-    def _take(self, name: str, prints: dict[str, str], prompt: str, listed: Mapping[str, str]) -> None:
+    def _take(self, name: str, prints: dict[str, str], prompt: str, listed_words: Mapping[str, str]) -> None:
         """Keep the reply that lies in the inbox, or leave the prompt there."""
         assert self.inbox is not None
         reply = self.inbox / f"{self.story.id}.{name}.{prints['rules'][:6]}{prints['input'][:6]}.reply.json"
@@ -90,12 +92,14 @@ class Recording:
             reply.with_name(reply.name.replace(".reply.json", ".prompt.txt")).write_text(prompt, encoding="utf-8")
             return
         answer = json.loads(reply.read_text(encoding="utf-8"))
-        cited: set[str] = set()
-        _with_ids(answer, lambda given: cited.add(given) or given)  # type: ignore[func-returns-value]
+        cited_keys: set[str] = set()
+        _with_ids(answer, lambda given: cited_keys.add(given) or given)  # type: ignore[func-returns-value]
         # The same words under ids that count from 1.
-        counted = {f"{key[0]}{number}": words for number, (key, words) in enumerate(listed.items(), start=1)}
-        named = {key: words for key, words in counted.items() if key in cited}
-        self.replies[name] = {"prints": prints, "listed": named, "answer": answer}
+        counted_words = {
+            f"{key[0]}{number}": words for number, (key, words) in enumerate(listed_words.items(), start=1)
+        }
+        cited_words = {key: words for key, words in counted_words.items() if key in cited_keys}
+        self.replies[name] = {"prints": prints, "listed": cited_words, "answer": answer}
         text = json.dumps(dict(sorted(self.replies.items())), ensure_ascii=False, indent=1)
         self.path.write_text(text + "\n", encoding="utf-8")
 
@@ -132,12 +136,12 @@ class RecordedProvider(Provider):
         yield Finished("stop", Usage(estimated=True))
 
 
-def _name_of(match: re.Match[str], lines: Mapping[int, str], listed: Mapping[str, str]) -> str:
+def _name_of(match: re.Match[str], line_names: Mapping[int, str], listed_words: Mapping[str, str]) -> str:
     letter, number = match[1], int(match[2])
     if letter == "m":
-        return lines.get(number, "s0.0")
+        return line_names.get(number, "s0.0")
     key = f"{letter}{number}"
-    return f"{letter}{list(listed).index(key) + 1}" if key in listed else key
+    return f"{letter}{list(listed_words).index(key) + 1}" if key in listed_words else key
 
 
 def _with_ids(value: Any, rename: Callable[[str], str]) -> Any:
@@ -145,8 +149,8 @@ def _with_ids(value: Any, rename: Callable[[str], str]) -> Any:
         return {key: _with_ids(part, rename) for key, part in value.items()}
     if isinstance(value, list):
         return [_with_ids(part, rename) for part in value]
-    cited = _CITED.fullmatch(value) if isinstance(value, str) else None
-    return rename(cited[1]) if cited else value
+    reference = _CITED.fullmatch(value) if isinstance(value, str) else None
+    return rename(reference[1]) if reference else value
 
 
 def _fingerprint(text: str) -> str:

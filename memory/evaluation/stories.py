@@ -149,8 +149,8 @@ class Story(Part):
         line_names = {name for name, _speaker, _text in self.lines()}
         parts: tuple[Sequence[Fact | Peak | Plan | Decoy | Question], ...]
         parts = (self.facts, self.peaks, self.plans, self.decoys, self.questions)
-        cited = {line for part in parts for item in part for line in item.lines}
-        if missing := (cited | set(self.noted)) - line_names:
+        cited_lines = {line_name for part in parts for item in part for line_name in item.lines}
+        if missing := (cited_lines | set(self.noted)) - line_names:
             raise ValueError(f"{self.id}: no such line: {', '.join(sorted(missing))}")
         owners = {name for name, speaker, _text in self.lines() if speaker == "owner"}
         if missing := ({wish.line for wish in self.wishes} | {wish.line for wish in self.forgotten}) - owners:

@@ -80,10 +80,10 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
         for turn in session.turns():
             now = run.run_turn(session.id, turn, now, story.language)
         now += RESTED
-        for stored in Session.objects.open().filter(persona=persona).select_related("persona"):
-            close(stored, Session.CloseReason.IDLE, now)
-            if consolidate and runner.run(stored.pk, lambda now=now: now) not in DONE:  # type: ignore[misc]
-                run.failure = f"{session.id}: {Session.objects.get(pk=stored.pk).failure or 'waits for the model'}"
+        for session_row in Session.objects.open().filter(persona=persona).select_related("persona"):
+            close(session_row, Session.CloseReason.IDLE, now)
+            if consolidate and runner.run(session_row.pk, lambda now=now: now) not in DONE:  # type: ignore[misc]
+                run.failure = f"{session.id}: {Session.objects.get(pk=session_row.pk).failure or 'waits for the model'}"
                 return run
         run.ended_at = now
     return run

@@ -43,15 +43,15 @@ def _sessions(persona: Persona) -> Iterator[Talk]:
     }
     for session in in_order(persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")):
         for batch in in_batches(in_order(session.messages.filter(withheld=False).order_by("created_at", "pk"))):
-            lines = []
+            records = []
             for message in batch:
                 role, speaker = sides.get(message.role, ("other", message.speaker))
                 if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
                     speaker = f"{speaker} (other)" if speaker else ""  # readers tell people apart by name
                 if speaker:
-                    lines.append(Line(speaker, message.content, message.created_at, str(message.uuid), "", role))
-            if lines:
-                yield Talk(session.summary, str(session.uuid), tuple(lines), "")
+                    records.append(Line(speaker, message.content, message.created_at, str(message.uuid), "", role))
+            if records:
+                yield Talk(session.summary, str(session.uuid), tuple(records), "")
 
 
 # --- memories ---------------------------------------------------------------------------------------------------------

@@ -67,7 +67,7 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])")
 
 
 def analyze_now(
-    job: ImportJob, source: Source, choices: Choices | None = None, found: dict[str, Any] | None = None
+    job: ImportJob, source: Source, choices: Choices | None = None, findings: dict[str, Any] | None = None
 ) -> None:
     """Analyze the file in this process, for a caller that has it; `choices` say how to read it, `found` is the result
     of `survey` if that was called already. Raises LeaseLost if another worker holds the import."""
@@ -77,10 +77,10 @@ def analyze_now(
     if choices is not None:
         lease.row.choices = choices.as_stored()
         lease.leased_row().update(choices=lease.row.choices)
-    if found is None:
+    if findings is None:
         analyze_file(lease, source)
     else:
-        _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+        _step(lease, status=ImportJob.Status.ASKING, found=findings, format=findings["format"])
     job.refresh_from_db()
 
 
@@ -109,8 +109,8 @@ def analyze_file(lease: ImportLease, source: Source) -> None:
     job = lease.row
     choices = parse_choices(job.choices) if job.choices else Choices()
     try:
-        found = survey(source, choices, FileKeeper(lease))
-        if "before" in job.choices and not (found["questions"] or any(found["counts"].values())):
+        findings = survey(source, choices, FileKeeper(lease))
+        if "before" in job.choices and not (findings["questions"] or any(findings["counts"].values())):
             raise ImportRejected("nothing_found")
     except ImportRejected as error:
         facts = {name: str(value) for name, value in error.facts.items()}
@@ -124,7 +124,7 @@ def analyze_file(lease: ImportLease, source: Source) -> None:
             over = {"status": ImportJob.Status.REFUSED, "refusal": refusal, "finished_at": lease.clock()}
             _step(lease, **over, **without_names(job))
     else:
-        _step(lease, status=ImportJob.Status.ASKING, found=found, format=found["format"])
+        _step(lease, status=ImportJob.Status.ASKING, found=findings, format=findings["format"])
 
 
 def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
@@ -160,11 +160,11 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
 
 def predict_counts(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
     """How many sessions, messages and entries an import with these choices would store. Nothing is stored."""
-    persona, found = job.persona, job.found
-    if persona is None or found["format"] == archive_files.NAME:
+    persona, findings = job.persona, job.found
+    if persona is None or findings["format"] == archive_files.NAME:
         return {}
-    read = read_file(source, format_of(source, choices, found["format"]), options_of(source, choices))
-    return store.predict_counts(persona, chunk_file(read, found["format"], choices, cuts_of(found, now)))
+    read = read_file(source, format_of(source, choices, findings["format"]), options_of(source, choices))
+    return store.predict_counts(persona, chunk_file(read, findings["format"], choices, cuts_of(findings, now)))
 
 
 def cuts_of(analysis: Mapping[str, Any], until: datetime) -> Cuts:
@@ -183,9 +183,9 @@ def _analyze(source: Source, chosen_format: Format, analysis: "_Analysis") -> "_
     return analysis
 
 
-def format_of(source: Source, choices: Choices, known: str = "") -> Format:
+def format_of(source: Source, choices: Choices, format_name: str = "") -> Format:
     """Raises ImportRejected where no format is chosen or `known`, and none is recognised."""
-    name = choices.format or known
+    name = choices.format or format_name
     return format_named(name) if name else recognize(source)
 
 
@@ -224,9 +224,9 @@ def cuts(
 def without_names(job: ImportJob) -> dict[str, Any]:
     """What an import that is over keeps of its analysis and choices: no message, and nobody's name."""
     private = ("sample", "speakers", "mapping", "fields", "called", "named", "roles", "before")
-    found = {name: value for name, value in job.found.items() if name not in private}
+    findings = {name: value for name, value in job.found.items() if name not in private}
     choices = {name: value for name, value in job.choices.items() if name not in private}
-    return {"found": found, "choices": choices}
+    return {"found": findings, "choices": choices}
 
 
 def _step(lease: ImportLease, **values: Any) -> None:
@@ -297,45 +297,45 @@ class _Analysis:
             self.tokens += chunk.tokens
 
     def _count(self, values: Iterable[Found]) -> Iterator[Found]:
-        for one in values:
+        for item in values:
             self.alive()
-            if isinstance(one, Skipped):
-                self.skipped[one.reason] += 1
-            elif isinstance(one, Talk):
-                if self.talking != (one.source_id, one.title):
+            if isinstance(item, Skipped):
+                self.skipped[item.reason] += 1
+            elif isinstance(item, Talk):
+                if self.talking != (item.source_id, item.title):
                     self.counts["talks"] += 1
                     self.speaking = set()
-                self.talking = (one.source_id, one.title)
-                self.counts["lines"] += len(one.lines)
+                self.talking = (item.source_id, item.title)
+                self.counts["lines"] += len(item.lines)
                 if len(self.titles) < _MAX_NAMES:
-                    self.titles.add(one.title)
-                for line in one.lines:
-                    name = name_of(line)
+                    self.titles.add(item.title)
+                for message in item.lines:
+                    name = name_of(message)
                     if name in self.lines or len(self.lines) < _MAX_NAMES:
                         self.lines[name] += 1
                     if name in self.lines:
-                        self.roles[name] = role_after(self.roles.get(name), line.role)
+                        self.roles[name] = role_after(self.roles.get(name), message.role)
                         self.talks_of[name] += name not in self.speaking
                         self.speaking.add(name)
-                    self._note_time(line.at)
-                    self._note_sample(name, line.text, line.at, line.where)
-                self.order.note(one.lines)
+                    self._note_time(message.at)
+                    self._note_sample(name, message.text, message.at, message.where)
+                self.order.note(item.lines)
             else:
                 self.talking = None
-                self.counts[_COUNTED_AS[type(one)]] += 1
-                if isinstance(one, Card):
-                    self.card = self.card or one
-                if isinstance(one, Entry):
-                    at = one.at or (datetime.combine(one.day, time(), UTC) if one.day else None)
+                self.counts[_COUNTED_AS[type(item)]] += 1
+                if isinstance(item, Card):
+                    self.card = self.card or item
+                if isinstance(item, Entry):
+                    at = item.at or (datetime.combine(item.day, time(), UTC) if item.day else None)
                     self._note_time(at)
-                    before, self.entry = self.entry, Line("", "", at, one.source_id, "")
+                    before, self.entry = self.entry, Line("", "", at, item.source_id, "")
                     if before is not None:
                         self.order.note([before, self.entry])
                         self.entry_pairs += 1
                         passed = seconds_between(before.at, at)
-                        self.soon += one.at is not None and passed is not None and abs(passed) <= _SOON_SECONDS
-                    self._note_sample(one.title, one.text, at, one.where)
-            yield one
+                        self.soon += item.at is not None and passed is not None and abs(passed) <= _SOON_SECONDS
+                    self._note_sample(item.title, item.text, at, item.where)
+            yield item
 
     def may_be_a_chat(self, source: Source) -> bool:
         """Whether records without a speaker may be messages of other people: unless they are called a diary, and also
@@ -367,15 +367,17 @@ class _Analysis:
         days = sorted(day.isoformat() for day in self.days)
         # Everybody who speaks, the most first.
         one_each = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
-        talks = [Talk("", "", one_each, ""), *(Talk(title, "", (), "") for title in self.titles)]
-        guesses = {one.name: one.guess for one in speakers(talks, between_people=self.between_people)}
+        conversations = [Talk("", "", one_each, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        guesses = {
+            speaker.name: speaker.guess for speaker in speakers(conversations, between_people=self.between_people)
+        }
         if self.between_people and "user" not in guesses.values():
             # Who alone speaks in nearly all of several sessions took them along.
             nearly_all = _NEARLY_ALL * self.counts["talks"]
             often = [name for name, count in self.talks_of.items() if count > 1 and count >= nearly_all]
             if len(often) == 1 and often[0]:
                 guesses = {name: "user" if name == often[0] else "other" for name in guesses}
-        most, card = self.lines.most_common(_MAX_SPEAKERS), self.card
+        top_speakers, card = self.lines.most_common(_MAX_SPEAKERS), self.card
         words = [card.description, card.personality, *card.greetings[:1]] if card else []
         return {
             "format": self.format,
@@ -388,7 +390,7 @@ class _Analysis:
             "newest_first": self.newest_first,
             "keeps_at_once": self.keeps_at_once,
             "between_people": self.between_people,
-            "speakers": [{"name": name, "lines": count, "guess": guesses[name]} for name, count in most],
+            "speakers": [{"name": name, "lines": count, "guess": guesses[name]} for name, count in top_speakers],
             "tokens": self.tokens,
             "sessions": self.sessions,
             "chunks": self.chunks,
@@ -405,5 +407,7 @@ def is_called_a_diary(source: Source) -> bool:
 
 
 def _first_lines(source: Source) -> list[dict[str, str]]:
-    lines = islice((line for line in source.lines() if line.text.strip()), _SAMPLE_LINES)
-    return [{"speaker": "", "text": line.text[:_SAMPLE_CHARACTERS], "at": "", "where": ""} for line in lines]
+    text_lines = islice((text_line for text_line in source.lines() if text_line.text.strip()), _SAMPLE_LINES)
+    return [
+        {"speaker": "", "text": text_line.text[:_SAMPLE_CHARACTERS], "at": "", "where": ""} for text_line in text_lines
+    ]

@@ -50,12 +50,12 @@ class ArchiveImport:
     added: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
-    def counts(self, found: Mapping[str, int]) -> dict[str, int]:
+    def counts(self, record_counts: Mapping[str, int]) -> dict[str, int]:
         """The counts of an import: what was added, and of what the file contains how many messages, memories and people
         were refused or known."""
-        in_file = {name: count for name, count in found.items() if name in ("lines", "remembered", "entities")}
-        known = sum(count - self.refused[name] - self.added[name] for name, count in in_file.items())
-        return dict(self.added) | {"refused": self.refused.total(), "known": max(0, known)}
+        in_file = {name: count for name, count in record_counts.items() if name in ("lines", "remembered", "entities")}
+        present_count = sum(count - self.refused[name] - self.added[name] for name, count in in_file.items())
+        return dict(self.added) | {"refused": self.refused.total(), "known": max(0, present_count)}
 
 
 def is_archive(source: Source) -> bool:
@@ -68,16 +68,16 @@ def is_archive(source: Source) -> bool:
 def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
     """What the archive contains, every line checked; `alive` is called with each. Raises ImportRejected for the first
     broken line."""
-    seen = _Seen()
+    counted_records = _Seen()
     with _opened(source) as file:
         schema.header(file)
         types = {**schema.TYPES, **{part.kind: part.record for part in parts.parts_of_apps()}}
-        for line in schema.raw_lines(file):
+        for raw_line in schema.raw_lines(file):
             alive()
-            seen.note(line.type, schema.record(line, types))
-    if not seen.has_persona:
+            counted_records.note(raw_line.type, schema.record(raw_line, types))
+    if not counted_records.has_persona:
         raise ImportRejected("archive_broken", reason=_("the line with the persona is missing"))
-    return seen.as_found()
+    return counted_records.as_found()
 
 
 def import_file(
@@ -97,18 +97,18 @@ def import_file(
         }
         # The archive's core blocks become drafts; those that were forgotten here are not proposed again. Every archive
         # that was imported has its line of the persona.
-        records = (schema.record(line) for line in schema.raw_lines(file) if line.type == "persona")
+        records = (schema.record(raw_line) for raw_line in schema.raw_lines(file) if raw_line.type == "persona")
         profile = next(record for record in records if isinstance(record, PersonaRecord))
-        written = {label: text.strip() for label, text in profile.blocks.written().items() if text.strip()}
+        blocks = {label: text.strip() for label, text in profile.blocks.written().items() if text.strip()}
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=run.pk).exists():
                 raise ArchiveError("it was forgotten while it was read")
             fresh = {
-                label: text for label, text in written.items() if not tombstones.refuses_draft(persona, label, text)
+                label: text for label, text in blocks.items() if not tombstones.refuses_draft(persona, label, text)
             }
             for label, text in fresh.items():
                 drafts.propose(persona, label, text, [Words(text, where=_("core block of the archive"))], run.uuid, now)
-        refused["drafts"] = len(written) - len(fresh)
+        refused["drafts"] = len(blocks) - len(fresh)
     imported = ArchiveImport(imported_through(run.persona, run.uuid), +Counter(refused))
     ImportRun.objects.filter(pk=run.pk).update(counts=dict(imported.added))
     return imported
@@ -122,8 +122,8 @@ def _begins_as_one(head: bytes) -> bool:
 
 def _members(source: Source) -> list[str]:
     """The archives in a zip."""
-    named = [name for name in source.sample.members if PurePosixPath(name).suffix == _SUFFIX]
-    return [name for name in named if _begins_as_one(source.sample.inside(name).head)]
+    names = [name for name in source.sample.members if PurePosixPath(name).suffix == _SUFFIX]
+    return [name for name in names if _begins_as_one(source.sample.inside(name).head)]
 
 
 @contextmanager
@@ -151,15 +151,15 @@ class _Seen:
     first: datetime | None = None
     last: datetime | None = None
 
-    def note(self, kind: str, found: schema.Record | None) -> None:
-        self.unknown += found is None
-        if isinstance(found, PersonaRecord):
-            self.has_persona, self.called = True, found.user_name
+    def note(self, kind: str, parsed: schema.Record | None) -> None:
+        self.unknown += parsed is None
+        if isinstance(parsed, PersonaRecord):
+            self.has_persona, self.called = True, parsed.user_name
         if kind in _COUNTED:
             self.counts[_COUNTED[kind]] += 1
-        if isinstance(found, MessageRecord):
-            self.first = min(self.first or found.created_at, found.created_at)
-            self.last = max(self.last or found.created_at, found.created_at)
+        if isinstance(parsed, MessageRecord):
+            self.first = min(self.first or parsed.created_at, parsed.created_at)
+            self.last = max(self.last or parsed.created_at, parsed.created_at)
 
     def as_found(self) -> dict[str, Any]:
         return {
@@ -206,4 +206,4 @@ def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:
         "entities": persona.entities.filter(import_uuid=uuid),
         "drafts": persona.core_drafts.filter(import_uuid=uuid),
     }
-    return +Counter({name: found.count() for name, found in rows.items()})
+    return +Counter({name: imported_rows.count() for name, imported_rows in rows.items()})

@@ -74,12 +74,12 @@ def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
     if job.format == archive_files.NAME and job.persona is not None:
         return dict(archive_files.imported_through(job.persona, job.uuid))
     whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
-    left = {
+    rows_left = {
         "talks": Session.objects.filter(import_uuid=job.uuid).count(),
         "lines": whole.exclude(session__channel=JOURNAL).count(),
         "entries": whole.filter(session__channel=JOURNAL).count(),
     }
-    return {name: left.get(name, count) for name, count in job.counts.items()}
+    return {name: rows_left.get(name, count) for name, count in job.counts.items()}
 
 
 def _not_remembered(job: ImportJob) -> SessionQuerySet:
@@ -100,4 +100,4 @@ def erase_or_close(session: Session) -> Mapping[str, int]:
 
 def _receipt(job: ImportJob, persona: Persona) -> Receipt | None:
     pending = Receipt.objects.filter(persona=persona, status=Receipt.Status.PENDING)
-    return next((one for one in pending if one.targets == [[CANCELLED_IMPORT, str(job.uuid)]]), None)
+    return next((receipt for receipt in pending if receipt.targets == [[CANCELLED_IMPORT, str(job.uuid)]]), None)

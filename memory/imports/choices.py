@@ -36,7 +36,7 @@ class NotAwaitingConfirmation(WrongChoice):
 
 
 def follow_choices(
-    likely: Mapping[str, str], chosen: Mapping[str, str], *, between_people: bool = False
+    likely: Mapping[str, str], chosen_sides: Mapping[str, str], *, between_people: bool = False
 ) -> dict[str, str]:
     """The likely roles, adjusted to those that were chosen: of two people one is what the other one is not, even if
     that was guessed the other way round. With `between_people`, everybody except the owner is somebody else.
@@ -46,20 +46,20 @@ def follow_choices(
     >>> follow_choices({"Ana": "user", "Ben": "other"}, {"Ben": "user"}, between_people=True)
     {'Ana': 'other', 'Ben': 'user'}
     """
-    roles = {**likely, **chosen}
+    roles = {**likely, **chosen_sides}
     if between_people:
         # Everybody else is somebody else once it is said who the user is; and the user is who alone is left.
-        left = [name for name in roles if name not in chosen]
-        if "user" in chosen.values():
-            return {name: role if name in chosen or role == "skip" else "other" for name, role in roles.items()}
-        if len(left) == 1 and chosen:
-            return {**roles, left[0]: "user"}
+        names_left = [name for name in roles if name not in chosen_sides]
+        if "user" in chosen_sides.values():
+            return {name: role if name in chosen_sides or role == "skip" else "other" for name, role in roles.items()}
+        if len(names_left) == 1 and chosen_sides:
+            return {**roles, names_left[0]: "user"}
         return dict(roles)
     two = [name for name, role in roles.items() if role not in ("other", "skip")]
     if len(two) == 2:
         for name, other in (two, reversed(two)):
-            turned = other in chosen and roles[other] not in ("", likely.get(other))
-            if not roles[name] or (name not in chosen and turned and roles[name] == roles[other]):
+            turned = other in chosen_sides and roles[other] not in ("", likely.get(other))
+            if not roles[name] or (name not in chosen_sides and turned and roles[name] == roles[other]):
                 roles[name] = _OPPOSITE.get(roles[other], "")
     return roles
 
@@ -87,8 +87,8 @@ class Choices:
         return asdict(self) | {"undated": self.undated.isoformat() if self.undated else None}
 
 
-def parse_choices(stored: Mapping[str, Any]) -> Choices:
+def parse_choices(choices_json: Mapping[str, Any]) -> Choices:
     """The choices that `Choices.as_stored` returned; other keys are ignored."""
-    values = {name: stored[name] for name in Choices.__dataclass_fields__ if name in stored}
+    values = {name: choices_json[name] for name in Choices.__dataclass_fields__ if name in choices_json}
     day = values.get("undated")
     return Choices(**values | {"undated": date.fromisoformat(day) if day else None})

@@ -77,15 +77,15 @@ class Chunk:
     def digest(self) -> str:
         """The same for the same words in any file, whoever is chosen as their speaker."""
         hashed = hashlib.sha256(f"{self.format} {self.kind}".encode())
-        for line in self.lines:
-            hashed.update(f"\x1e{line.external_id}\x1f{line.content}".encode())
-        for thing in self.things:
-            hashed.update(f"\x1e{thing!r}".encode("utf-8", "replace"))
+        for message in self.lines:
+            hashed.update(f"\x1e{message.external_id}\x1f{message.content}".encode())
+        for item in self.things:
+            hashed.update(f"\x1e{item!r}".encode("utf-8", "replace"))
         return hashed.hexdigest()
 
     @property
     def tokens(self) -> int:
-        return sum(line.tokens for line in self.lines)
+        return sum(message.tokens for message in self.lines)
 
 
 @dataclass(frozen=True)
@@ -105,15 +105,15 @@ class Cuts:
     keeps_at_once: bool = False
 
 
-def name_of(line: Line) -> str:
+def name_of(message: Line) -> str:
     """The speaker, as people are asked about them."""
-    return line.speaker[:NAME_CHARACTERS]
+    return message.speaker[:NAME_CHARACTERS]
 
 
 def chunk_file(values: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
     """The chunks of a file, in its order, without what was skipped."""
     chunking = _Chunking(format_name, choices, cuts)
-    for kind, group in groupby(values, lambda thing: _KINDS.get(type(thing), "")):
+    for kind, group in groupby(values, lambda item: _KINDS.get(type(item), "")):
         if kind:
             yield from getattr(chunking, kind)(group)
     if chunking.left_out:
@@ -153,10 +153,10 @@ class _Gathering:
     dated: bool = False
     tokens: int = 0
 
-    def add(self, line: Sequence[ImportedMessage], at: datetime | None = None, *, dated: bool) -> None:
-        self.lines.append(line)
+    def add(self, messages: Sequence[ImportedMessage], at: datetime | None = None, *, dated: bool) -> None:
+        self.lines.append(messages)
         self.times.append(at)
-        self.tokens += _cost(line)
+        self.tokens += _cost(messages)
         self.dated = self.dated or dated
 
 
@@ -174,25 +174,25 @@ class _Chunking:
         self.left_out = 0  # lines, since the last chunk
 
     # --- talks ------------------------------------------------------------------------------------------------------
-    def talk(self, talks: Iterable[Any]) -> Iterator[Chunk]:
-        for _talk, pieces in groupby(talks, lambda talk: (talk.source_id, talk.title)):
-            lines = chain.from_iterable(self._timed(pieces))
+    def talk(self, conversations: Iterable[Any]) -> Iterator[Chunk]:
+        for _talk, pieces in groupby(conversations, lambda conversation: (conversation.source_id, conversation.title)):
+            messages = chain.from_iterable(self._timed(pieces))
             if self._takes_one_more():
                 gathered, last = _Gathering(), None
-                for line, own_time in lines:
+                for message, own_time in messages:
                     at = own_time or self.undated.next()
                     if last is not None:
                         passed = last - at if self.cuts.newest_first else at - last
                         is_apart = passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
-                        longer = gathered.tokens + tokens(line.text) + PER_LINE > self.cuts.tokens
+                        longer = gathered.tokens + tokens(message.text) + PER_LINE > self.cuts.tokens
                         if is_apart or longer or len(gathered.lines) >= self.cuts.lines:
                             yield self._talk_of(gathered)
                             gathered, last = _Gathering(), None
                     last = at if last is None else min(last, at) if self.cuts.newest_first else max(last, at)
-                    role = _ROLES.get(self.choices.roles.get(name_of(line), "other"), "system")
-                    speaker = (name_of(line).strip() or NOBODY) if role == "system" else ""
+                    role = _ROLES.get(self.choices.roles.get(name_of(message), "other"), "system")
+                    speaker = (name_of(message).strip() or NOBODY) if role == "system" else ""
                     gathered.add(
-                        self._parts(line.text, line.source_id, last, role, speaker),
+                        self._parts(message.text, message.source_id, last, role, speaker),
                         own_time,
                         dated=own_time is not None,
                     )
@@ -209,28 +209,30 @@ class _Chunking:
         before it, or at the beginning of the one after it."""
         last: datetime | None = None
         for piece in pieces:
-            times = [self._moment(line.at) for line in piece.lines]
+            times = [self._moment(message.at) for message in piece.lines]
             last = last or next(filter(None, times), None)
             timed = []
-            for line, at in zip(piece.lines, times, strict=True):
+            for message, at in zip(piece.lines, times, strict=True):
                 last = at or last
-                if self.choices.roles.get(name_of(line), "other") == "skip":
+                if self.choices.roles.get(name_of(message), "other") == "skip":
                     self.left_out += 1
                 else:
-                    timed.append((line, last))
+                    timed.append((message, last))
             yield timed
 
     def _talk_of(self, gathered: _Gathering) -> Chunk:
-        lines = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+        messages = self._turned(gathered) if self.cuts.newest_first else gathered.lines
         left_out, self.left_out = self.left_out, 0
-        return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(lines)), left_out=left_out)
+        return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(messages)), left_out=left_out)
 
     def _turned(self, gathered: _Gathering) -> list[Sequence[ImportedMessage]]:
         """The messages of a file that begins with the newest, in the order in which they were said."""
         if not self.cuts.keeps_at_once:
             return gathered.lines[::-1]
         at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
-        return [line for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, line in group]
+        return [
+            message for _at, group in reversed([(at, list(group)) for at, group in at_once]) for _at, message in group
+        ]
 
     def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[ImportedMessage]:
         # An id stands as it is unless it looks like one that is made here of another.
@@ -259,21 +261,21 @@ class _Chunking:
             title = entry.title.strip()
             has_title = not title or entry.text.lstrip("# \n").startswith(title)
             text = entry.text if has_title else f"{title}\n\n{entry.text}"
-            lines, is_dated = self._parts(text, entry.source_id, at, "user"), own_time is not None
+            paragraphs, is_dated = self._parts(text, entry.source_id, at, "user"), own_time is not None
             if first is not None:
-                full = gathered.tokens + _cost(lines) > self.cuts.entry_tokens
+                full = gathered.tokens + _cost(paragraphs) > self.cuts.entry_tokens
                 if full or is_dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN:
                     yield self._prose_of(gathered)
                     gathered, first = _Gathering(), None
             first = first or at
-            gathered.add(lines, own_time, dated=is_dated)
+            gathered.add(paragraphs, own_time, dated=is_dated)
         if gathered.lines:
             yield self._prose_of(gathered)
 
     def _prose_of(self, gathered: _Gathering) -> Chunk:
         in_order = self._turned(gathered) if self.cuts.newest_first else gathered.lines
-        lines = sorted(in_order, key=lambda line: line[0].at)
-        return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(lines)))
+        messages = sorted(in_order, key=lambda message: message[0].at)
+        return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(messages)))
 
     # --- notes ------------------------------------------------------------------------------------------------------
     def notes(self, things: Iterable[Any]) -> Iterator[Chunk]:
@@ -289,8 +291,8 @@ class _Chunking:
         return min((at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC), self.latest)
 
 
-def _cost(lines: Iterable[ImportedMessage]) -> int:
-    return sum(line.tokens + PER_LINE for line in lines)
+def _cost(messages: Iterable[ImportedMessage]) -> int:
+    return sum(message.tokens + PER_LINE for message in messages)
 
 
 class _Undated:

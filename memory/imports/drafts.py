@@ -73,16 +73,16 @@ def draft(lease: Lease[ImportJob]) -> int:
     """
     job = lease.row
     persona = job.persona
-    lines = sample(job) if persona else []
-    if persona is None or not lines:
+    messages = sample(job) if persona else []
+    if persona is None or not messages:
         return 0
 
     def doubt(answer: DraftsAnswer) -> str:
         """What to ask for once more; "" where every draft is in the language of the messages that it cites."""
-        texts = {line.id: line.content for line in lines}
+        texts = {message.id: message.content for message in messages}
         for block in answer.drafts:
-            cited = " ".join(texts.get(message_id(words.message_id) or 0, "") for words in block.evidence)
-            if in_another_script(block.text, cited):
+            cited_text = " ".join(texts.get(message_id(words.message_id) or 0, "") for words in block.evidence)
+            if in_another_script(block.text, cited_text):
                 return prompt.render("onboarding_language", persona)
         return ""
 
@@ -94,13 +94,18 @@ def draft(lease: Lease[ImportJob]) -> int:
             "onboarding",
             tier="medium",
             max_tokens=knobs.import_drafts_tokens(),
-            values={"said": prompt.format_messages(persona, lines)}
+            values={"said": prompt.format_messages(persona, messages)}
             | {f"{label}_block": neutralize(shorten(text.strip(), BLOCK_TOKENS)) for label, text in blocks.items()},
             material={
                 "lines": [
-                    {"id": f"m{line.id}", "role": line.role, "content": line.content, "at": line.at.isoformat()}
-                    | ({"others": list(line.to)} if line.to else {})
-                    for line in lines
+                    {
+                        "id": f"m{message.id}",
+                        "role": message.role,
+                        "content": message.content,
+                        "at": message.at.isoformat(),
+                    }
+                    | ({"others": list(message.to)} if message.to else {})
+                    for message in messages
                 ]
             },
         ),
@@ -110,7 +115,7 @@ def draft(lease: Lease[ImportJob]) -> int:
     ).value
     with transaction.atomic():
         lease.checkpoint()
-        return sum(_propose(lease, persona, *one) for one in sound_drafts(job, answer))
+        return sum(_propose(lease, persona, *block_and_quotes) for block_and_quotes in sound_drafts(job, answer))
 
 
 def delete_replies(job: ImportJob) -> None:
@@ -129,26 +134,31 @@ def sample(job: ImportJob) -> list[PromptMessage]:
     room -= sum(map(_cost, weighty))
     # The first messages of sessions that lie evenly over the whole time, with the same room for each.
     started = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
-    chosen = spread(list(started.values_list("pk", flat=True)), knobs.import_sample_talks())
-    messages = (_imported(job).filter(session=key).order_by("created_at", "pk") for key in chosen)
+    session_keys = spread(list(started.values_list("pk", flat=True)), knobs.import_sample_talks())
+    messages = (_imported(job).filter(session=key).order_by("created_at", "pk") for key in session_keys)
     beginnings = (
-        line for rows in messages for line in _fitting(map(_line, rows.iterator(chunk_size=50)), room // len(chosen))
+        message
+        for rows in messages
+        for message in _fitting(map(_line, rows.iterator(chunk_size=50)), room // len(session_keys))
     )
-    once = {line.id: line for line in (*weighty, *_fitting(beginnings, room))}
+    once = {message.id: message for message in (*weighty, *_fitting(beginnings, room))}
     # The lines with those to whom they were said, where the persona took no part.
-    lines = sorted(once.values(), key=lambda line: (line.at, line.id))
-    talks = Message.objects.select_related("session").in_bulk([line.id for line in lines])
-    sessions = {message.session_id: message.session for message in talks.values()}
+    lines = sorted(once.values(), key=lambda message: (message.at, message.id))
+    message_rows = Message.objects.select_related("session").in_bulk([message.id for message in lines])
+    sessions = {message.session_id: message.session for message in message_rows.values()}
     others = {key: material_of(session).others for key, session in sessions.items()}
-    return [replace(line, to=others[talks[line.id].session_id]) if line.id in talks else line for line in lines]
+    return [
+        replace(message, to=others[message_rows[message.id].session_id]) if message.id in message_rows else message
+        for message in lines
+    ]
 
 
 def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
     """The owner's messages that are evidence of the memories of most impact, those that say who they are first."""
-    cited = EvidenceRow.objects.filter(
+    cited_rows = EvidenceRow.objects.filter(
         message__in=_imported(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
     )
-    rows = cited.values_list("message_id", "node__relational_tags", "node__emotional_impact").order_by("pk")
+    rows = cited_rows.values_list("message_id", "node__relational_tags", "node__emotional_impact").order_by("pk")
     weights: dict[int, tuple[bool, int]] = defaultdict(lambda: (False, 0))
     for key, tags, impact in rows.iterator():
         weights[key] = max(weights[key], ("identity-bearing" in tags, abs(impact)))
@@ -174,23 +184,23 @@ def _imported(job: ImportJob) -> MessageQuerySet:
 
 
 def _line(message: Message) -> PromptMessage:
-    shown = shorten(message.content, LINE_TOKENS)
-    return PromptMessage(message.pk, message.role, shown, message.created_at, min(message.token_count, LINE_TOKENS))
+    shortened = shorten(message.content, LINE_TOKENS)
+    return PromptMessage(message.pk, message.role, shortened, message.created_at, min(message.token_count, LINE_TOKENS))
 
 
-def _fitting(lines: Iterable[PromptMessage], room: int) -> list[PromptMessage]:
+def _fitting(messages: Iterable[PromptMessage], room: int) -> list[PromptMessage]:
     """The first of the messages that fit into `room` tokens."""
     fitting: list[PromptMessage] = []
-    for line in lines:
-        room -= _cost(line)
+    for message in messages:
+        room -= _cost(message)
         if room < 0:
             break
-        fitting.append(line)
+        fitting.append(message)
     return fitting
 
 
-def _cost(line: PromptMessage) -> int:
-    return line.tokens + PER_LINE
+def _cost(message: PromptMessage) -> int:
+    return message.tokens + PER_LINE
 
 
 # --- what is made of the answer -----------------------------------------------------------------------------------
@@ -214,11 +224,13 @@ def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[Drafted
             yield one, quotes
 
 
-def _propose(lease: Lease[ImportJob], persona: Persona, one: DraftedBlock, quotes: Sequence[Quote]) -> bool:
+def _propose(lease: Lease[ImportJob], persona: Persona, block: DraftedBlock, quotes: Sequence[Quote]) -> bool:
     """Propose the draft, and return whether it is new; what was forgotten is not proposed."""
     texts = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
-    lines = {TombstoneSource(kind, text, day) for text, day in texts for kind in ("text", "line")}
-    if tombstones.refused_among(persona, {of_draft(one.label, one.text), TombstoneSource("text", one.text), *lines}):
+    sources = {TombstoneSource(kind, text, day) for text, day in texts for kind in ("text", "line")}
+    if tombstones.refused_among(
+        persona, {of_draft(block.label, block.text), TombstoneSource("text", block.text), *sources}
+    ):
         return False
     words = [drafts.Words(quote.text, quote.message.uuid, quote.message.created_at) for quote in quotes]
-    return drafts.propose(persona, one.label, one.text, words, lease.row.uuid, lease.clock()) is not None
+    return drafts.propose(persona, block.label, block.text, words, lease.row.uuid, lease.clock()) is not None

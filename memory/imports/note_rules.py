@@ -67,7 +67,7 @@ class Names:
         >>> Names("Mira", "Ana").filled("{{char}} waits for <USER>.")
         'Mira waits for Ana.'
         """
-        return _MACRO.sub(lambda found: self.user if "user" in found[0].casefold() else self.persona, text)
+        return _MACRO.sub(lambda match: self.user if "user" in match[0].casefold() else self.persona, text)
 
     def resolved(self, text: str) -> str:
         """The text of a card with every macro resolved: names in it, the first of what a program would choose from, and
@@ -83,8 +83,8 @@ class Names:
                 break
         return re.sub(r"\n{3,}", "\n\n", text).strip()
 
-    def _resolve(self, found: re.Match[str]) -> str:
-        name, value = found["name"].casefold(), found["value"].strip()
+    def _resolve(self, match: re.Match[str]) -> str:
+        name, value = match["name"].casefold(), match["value"].strip()
         if name in _OF_CHAR:
             return self.persona
         if name in _CHOICES:
@@ -142,7 +142,7 @@ class SortedNotes:
     greeting: str = ""
 
     def all_memories(self) -> list[Memory]:
-        return [*self.memories, *(memory for one in self.somebodies for memory in one.memories)]
+        return [*self.memories, *(memory for somebody in self.somebodies for memory in somebody.memories)]
 
 
 def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:

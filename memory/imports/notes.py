@@ -119,7 +119,7 @@ class _Storing:
             remembered_at = None
         else:
             remembered_at = min(datetime.combine(memory.day, _NOON, self.persona.zone), self.now)
-        written = write(
+        node = write(
             self.persona,
             Draft(
                 kind=memory.kind,
@@ -139,11 +139,11 @@ class _Storing:
             self.ready.model,
             self.now,
         )
-        outcome = {"new": "nodes", "refused": "refused"}.get(written.outcome, "known")
+        outcome = {"new": "nodes", "refused": "refused"}.get(node.outcome, "known")
         self.counts[outcome] += 1
-        if written.node is not None and outcome == "nodes":
-            note_named(written.node, written.node.description)
-        return written.node
+        if node.node is not None and outcome == "nodes":
+            note_named(node.node, node.node.description)
+        return node.node
 
     # --- L5 ---------------------------------------------------------------------------------------------------------
     def introduce(self, somebody: DescribedPerson) -> None:

@@ -48,11 +48,11 @@ class Order:
     # Pairs of lines with one time that are no question and its answer.
     at_once: int = 0
 
-    def note(self, lines: Sequence[Line]) -> None:
+    def note(self, messages: Sequence[Line]) -> None:
         """Count the pairs of these messages, which follow each other in the file."""
-        for upper, lower in pairwise(lines):
+        for upper, lower in pairwise(messages):
             self.numbers.note(_counted(upper, lower))
-        for upper, lower in pairwise(line for line in lines if line.at):
+        for upper, lower in pairwise(message for message in messages if message.at):
             step = seconds_between(upper.at, lower.at)
             self.times.note(step or 0)
             if step == 0:
@@ -97,15 +97,15 @@ def _counted(upper: Line, lower: Line) -> int:
     return _number(lower) - _number(upper) if _is_numbered(upper) and _is_numbered(lower) else 0
 
 
-def _is_numbered(line: Line) -> bool:
-    number = _last_part(line)
+def _is_numbered(message: Line) -> bool:
+    number = _last_part(message)
     return number.isascii() and number.isdecimal() and len(number) <= _LONGEST_NUMBER
 
 
-def _number(line: Line) -> int:
-    return int(_last_part(line))
+def _number(message: Line) -> int:
+    return int(_last_part(message))
 
 
-def _last_part(line: Line) -> str:
+def _last_part(message: Line) -> str:
     """The number of a message in its chat, as in "chat/17"."""
-    return line.source_id.rpartition("/")[2]
+    return message.source_id.rpartition("/")[2]

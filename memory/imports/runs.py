@@ -79,7 +79,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
         # Whether the choices answer everything about what was found. Raises WrongChoice.
         if job.persona is None:
             raise WrongChoice("no_persona", _("Please choose the companion who should remember it."))
-        names = [one["name"] for one in job.found.get("speakers", [])]
+        names = [speaker["name"] for speaker in job.found.get("speakers", [])]
         if set(choices.roles) - set(names):
             raise WrongChoice("unknown_speaker", _("Nobody with that name speaks in the file."))
         if any(choices.roles.get(name) not in SIDES for name in names):
@@ -189,12 +189,14 @@ def is_read_anew(job: ImportJob, choices: Choices) -> bool:
 
 def _check_reading(job: ImportJob, choices: Choices) -> None:
     """Whether the file can be read as the choices say. Raises WrongChoice."""
-    if choices.format is not None and choices.format not in {one.name for one in FORMATS} | {archive_files.NAME}:
+    if choices.format is not None and choices.format not in {file_format.name for file_format in FORMATS} | {
+        archive_files.NAME
+    }:
         raise WrongChoice("format", _("Unknown format."))
     if choices.mapping is not None:
-        known = {field.name for field in fields(record_fields.Mapping)}
+        mapping_fields = {field.name for field in fields(record_fields.Mapping)}
         fit = all(isinstance(value, bool if name == "sure" else str) for name, value in choices.mapping.items())
-        if not (set(choices.mapping) <= known and fit and choices.mapping.get("text")):
+        if not (set(choices.mapping) <= mapping_fields and fit and choices.mapping.get("text")):
             raise WrongChoice("mapping", _("Please choose at least the field with the text."))
     if choices.mapping is not None and not choices.mapping.get("speaker") and choices.kind != "notes":
         raise WrongChoice("speaker", _("Who wrote this? Please choose a field, or say that all of it is yours."))

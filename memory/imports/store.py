@@ -44,11 +44,11 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
 
     No transaction may be open: notes are embedded and messages tokenized here, before anything is written.
     """
-    known = _stored_digests(lease.persona, chunks)
-    wanted = [chunk for chunk in chunks if chunk.things and chunk.digest not in known]
-    ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things) for chunk in wanted}
+    stored_digests = _stored_digests(lease.persona, chunks)
+    new_chunks = [chunk for chunk in chunks if chunk.things and chunk.digest not in stored_digests]
+    ready = {chunk.digest: notes.prepare_notes(lease.persona, chunk.things) for chunk in new_chunks}
     worded = search.tokenize_texts(
-        line.content for chunk in chunks if chunk.digest not in known for line in chunk.lines
+        message.content for chunk in chunks if chunk.digest not in stored_digests for message in chunk.lines
     )
     with transaction.atomic():
         lease.checkpoint()
@@ -66,26 +66,26 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
 
 def _stored_digests(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
     digests = [chunk.digest for chunk in chunks]
-    found = ImportChunk.objects.filter(persona=persona, digest__in=digests)
-    return set(found.values_list("digest", flat=True))
+    chunks_here = ImportChunk.objects.filter(persona=persona, digest__in=digests)
+    return set(chunks_here.values_list("digest", flat=True))
 
 
 def sort_messages(
-    lines: Sequence[ImportedMessage], held: dict[str, str], is_refused: Collection[ImportedMessage]
+    messages: Sequence[ImportedMessage], content_by_id: dict[str, str], is_refused: Collection[ImportedMessage]
 ) -> SortedMessages:
     """What becomes of each message, given the texts that are `held` under ids; new ones are added to these. A message
     in several parts counts once. Pure."""
     outcome = SortedMessages()
-    for line in lines:
-        names = (line.external_id, line.other_id)
-        if line.content in (held.get(name) for name in names):
-            outcome.known += line.is_whole
-        elif line in is_refused:
-            outcome.refused += line.is_whole
+    for message in messages:
+        names = (message.external_id, message.other_id)
+        if message.content in (content_by_id.get(name) for name in names):
+            outcome.known += message.is_whole
+        elif message in is_refused:
+            outcome.refused += message.is_whole
         else:
-            name = next(name for name in names if name not in held)
-            held[name] = line.content
-            outcome.fresh.append((name, line))
+            name = next(name for name in names if name not in content_by_id)
+            content_by_id[name] = message.content
+            outcome.fresh.append((name, message))
     return outcome
 
 
@@ -93,13 +93,13 @@ def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
     """How many sessions, messages and entries storing the chunks would count. Nothing is stored; all messages are kept
     in memory meanwhile."""
     counts: Counter[str] = Counter()
-    held: dict[str, str] = {}
-    known: set[str] = set()
+    content_by_id: dict[str, str] = {}
+    seen_digests: set[str] = set()
     for some in merge_counts(chunks):
         sifting = _Sifting(persona, some)
-        sifting.known |= known
-        sifting.sift(held)
-        known |= sifting.known
+        sifting.known |= seen_digests
+        sifting.sift(content_by_id)
+        seen_digests |= sifting.known
         counts += sifting.counts
     return counts
 
@@ -109,7 +109,7 @@ def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
     gathered: list[Chunk] = []
     for chunk in chunks:
         gathered.append(chunk)
-        if chunk.things or sum(len(one.lines) for one in gathered) >= LINES_AT_ONCE:
+        if chunk.things or sum(len(chunk.lines) for chunk in gathered) >= LINES_AT_ONCE:
             yield gathered
             gathered = []
     if gathered:
@@ -125,7 +125,7 @@ class _Sifting:
         self.known = _stored_digests(self.persona, chunks)
         self.counts: Counter[str] = Counter()
 
-    def sift(self, held: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
+    def sift(self, content_by_id: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
         """The chunks that have messages to store, with these; `held` are known texts by id beside those of the persona,
         to which new ones are added. All are counted."""
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
@@ -136,49 +136,51 @@ class _Sifting:
             refused = set()
         else:
             imported = {
-                line: {
+                message: {
                     tombstones.of_external("session", _id_of(chunk)),
-                    *tombstones.of_line(line.external_id, line.content, self._day_of(line)),
-                    *tombstones.of_line(line.other_id, line.content, self._day_of(line)),
+                    *tombstones.of_line(message.external_id, message.content, self._day_of(message)),
+                    *tombstones.of_line(message.other_id, message.content, self._day_of(message)),
                 }
                 for chunk in chunks
-                for line in chunk.lines
+                for message in chunk.lines
             }
             buried = tombstones.refused_among(
                 self.persona, {burial for burials in imported.values() for burial in burials}
             )
-            refused = {line for line, burials in imported.items() if not buried.isdisjoint(burials)}
+            refused = {message for message, burials in imported.items() if not buried.isdisjoint(burials)}
         # The words that the persona has under the ids of the lines; also of those that are her own and come back.
-        ids = {name for chunk in chunks for line in chunk.lines for name in (line.external_id, line.other_id)}
+        ids = {name for chunk in chunks for message in chunk.lines for name in (message.external_id, message.other_id)}
         own = notes.uuids_in(ids)
         back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
         rows = bulk.select_by_values(
             Message, {"persona_id": self.persona.pk}, "external_id", ids, ("external_id", "content")
         )
-        held.update({own[uuid]: content for uuid, content in back} | dict(rows))
-        wanted: list[tuple[int, Chunk, Fresh]] = []
+        content_by_id.update({own[uuid]: content for uuid, content in back} | dict(rows))
+        to_store: list[tuple[int, Chunk, Fresh]] = []
         for number, chunk in self.chunks:
-            if fresh := self._fresh(chunk, held, refused):
-                wanted.append((number, chunk, fresh))
-                self.counts["entries" if chunk.kind == "prose" else "lines"] += sum(line.is_whole for _, line in fresh)
-        self.counts.update(talks=len(wanted), lines=0)
-        return wanted
+            if fresh := self._fresh(chunk, content_by_id, refused):
+                to_store.append((number, chunk, fresh))
+                self.counts["entries" if chunk.kind == "prose" else "lines"] += sum(
+                    message.is_whole for _, message in fresh
+                )
+        self.counts.update(talks=len(to_store), lines=0)
+        return to_store
 
-    def _fresh(self, chunk: Chunk, held: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
+    def _fresh(self, chunk: Chunk, content_by_id: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
         """The messages of the chunk that are stored; the others are counted. Of a known chunk none are: what is missing
         of it was deleted."""
-        outcome = sort_messages(chunk.lines, held, refused)
+        outcome = sort_messages(chunk.lines, content_by_id, refused)
         self.counts["refused"] += outcome.refused
         if chunk.lines and chunk.digest in self.known:
-            self.counts["known"] += outcome.known + sum(line.is_whole for _id, line in outcome.fresh)
+            self.counts["known"] += outcome.known + sum(message.is_whole for _id, message in outcome.fresh)
             return []
         self.counts["known"] += outcome.known
         if outcome.fresh:
             self.known.add(chunk.digest)
         return outcome.fresh
 
-    def _day_of(self, line: ImportedMessage) -> date:
-        return line.at.astimezone(self.persona.zone).date()
+    def _day_of(self, message: ImportedMessage) -> date:
+        return message.at.astimezone(self.persona.zone).date()
 
 
 class _Storing(_Sifting):
@@ -191,51 +193,53 @@ class _Storing(_Sifting):
     # --- lines ------------------------------------------------------------------------------------------------------
     def store_lines(self, worded: Mapping[str, str]) -> None:
         """Store the new messages; `worded` is the index text of each."""
-        stored = self.sift({})
+        to_store = self.sift({})
         # Ids of talks that an archive brought, of which lines are missing here.
-        chunks = (chunk for _number, chunk, _fresh in stored)
+        chunks = (chunk for _number, chunk, _fresh in to_store)
         ids = [_id_of(chunk) for chunk in chunks]
-        taken = {
+        taken_names = {
             str(name)
             for name in self.persona.sessions.filter(external_id__in=ids).values_list("external_id", flat=True)
         }
-        sessions = [self._session(chunk, [line for _id, line in fresh], taken) for _number, chunk, fresh in stored]
+        sessions = [
+            self._session(chunk, [message for _id, message in fresh], taken_names) for _number, chunk, fresh in to_store
+        ]
         bulk.insert(sessions)
-        placed = list(zip(sessions, stored, strict=True))
+        placed = list(zip(sessions, to_store, strict=True))
         messages = [
             bulk.row(
                 Message,
                 session_id=session.pk,
                 persona_id=self.persona.pk,
-                role=line.role,
-                speaker=line.speaker,
-                content=line.content,
-                token_count=line.tokens,
-                day=self._day_of(line),
-                created_at=line.at,
+                role=message.role,
+                speaker=message.speaker,
+                content=message.content,
+                token_count=message.tokens,
+                day=self._day_of(message),
+                created_at=message.at,
                 external_id=external_id,
                 import_uuid=self.lease.row.uuid,
             )
             for session, (_number, _chunk, fresh) in placed
-            for external_id, line in fresh
+            for external_id, message in fresh
         ]
         if messages:
             search.store(messages, worded)
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
 
-    def _session(self, chunk: Chunk, lines: Sequence[ImportedMessage], taken: Collection[str]) -> Session:
+    def _session(self, chunk: Chunk, messages: Sequence[ImportedMessage], taken_names: Collection[str]) -> Session:
         """A session that has ended and waits to be consolidated, which the import itself does."""
         return Session(
             persona=self.persona,
             channel=JOURNAL if chunk.kind == "prose" else chunk.format[:40],
             status=Session.Status.CLOSING,
             close_reason=Session.CloseReason.IMPORT,
-            started_at=lines[0].at,
-            last_message_at=lines[-1].at,
-            closed_at=lines[-1].at,
-            message_count=len(lines),
-            token_count=sum(line.tokens for line in lines),
-            external_id=None if _id_of(chunk) in taken else _id_of(chunk),
+            started_at=messages[0].at,
+            last_message_at=messages[-1].at,
+            closed_at=messages[-1].at,
+            message_count=len(messages),
+            token_count=sum(message.tokens for message in messages),
+            external_id=None if _id_of(chunk) in taken_names else _id_of(chunk),
             import_uuid=self.lease.row.uuid,
         )
 

@@ -26,8 +26,8 @@ def suggest_choices(job: ImportJob) -> Choices:
     else:
         sides = ((job.persona.name, "persona"), (job.persona.user_name, "user")) if job.persona else ()
         side_of = {name.casefold(): side for name, side in sides if name}
-        known = {name: side_of[name.casefold()] for name in guesses if name.casefold() in side_of}
-        roles = follow_choices(guesses, known)
+        side_by_name = {name: side_of[name.casefold()] for name in guesses if name.casefold() in side_of}
+        roles = follow_choices(guesses, side_by_name)
     likely = replace(
         before,
         roles={name: before.roles.get(name) or role for name, role in roles.items()},
@@ -41,10 +41,10 @@ def suggest_choices(job: ImportJob) -> Choices:
 def owner_called(job: ImportJob, choices: Choices) -> str:
     """The owner's name: as the persona knows it, as chosen, or the name under which they speak in the file; "" if only
     the name of an account is known, which is nobody's."""
-    known = job.persona.user_name if job.persona else ""
+    owner_name = job.persona.user_name if job.persona else ""
     names = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
     in_file = names[0].strip() if len(names) == 1 else job.found.get("called", "")
-    return known or choices.called.strip() or in_file
+    return owner_name or choices.called.strip() or in_file
 
 
 def is_a_name(speaker: str) -> bool:
@@ -62,9 +62,9 @@ def _owner_among(likely: Mapping[str, str], job: ImportJob) -> str:
     possible = [name for name, role in likely.items() if not role]
     account = job.owner
     known_as = [job.persona.user_name] if job.persona else []
-    for known in filter(None, (*known_as, account.get_full_name(), account.first_name, account.get_username())):
-        if same := [name for name in possible if name.casefold().strip() == known.casefold().strip()]:
+    for owner_name in filter(None, (*known_as, account.get_full_name(), account.first_name, account.get_username())):
+        if same := [name for name in possible if name.casefold().strip() == owner_name.casefold().strip()]:
             return same[0] if len(same) == 1 else ""
-    first_names = {known.casefold().strip() for known in (*known_as, account.first_name) if known}
+    first_names = {owner_name.casefold().strip() for owner_name in (*known_as, account.first_name) if owner_name}
     first = [name for name in possible if (words := name.casefold().split()) and words[0] in first_names]
     return first[0] if len(first) == 1 else ""

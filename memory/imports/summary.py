@@ -31,9 +31,9 @@ def summarize(job: ImportJob) -> dict[str, Any]:
     cost: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
     # How memories will name the owner, as far as that is known; after the end as the persona knows it.
     if job.status != Status.ASKING:
-        called = job.persona.user_name if job.persona else ""
+        owner_name = job.persona.user_name if job.persona else ""
     else:
-        called = suggestions.owner_called(job, suggestions.suggest_choices(job))
+        owner_name = suggestions.owner_called(job, suggestions.suggest_choices(job))
     return {
         "id": str(job.uuid),
         "persona_id": str(job.persona.uuid) if job.persona else None,
@@ -46,7 +46,7 @@ def summarize(job: ImportJob) -> dict[str, Any]:
         "choices": choices_of(job),
         "counts": counts(job),
         "estimate": asdict(cost) if cost else None,
-        "called": called,
+        "called": owner_name,
         "progress": progress(job),
         "refusal": _refusal(job),
         "where": job.refusal.get("where", ""),
@@ -86,8 +86,8 @@ def progress(job: ImportJob) -> float:
         part = min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
     elif job.status == Status.REMEMBERING:
         read = unread.count_sessions(job)
-        done = read.get("remembered", 0) + read.get("failed", 0)
-        part = done / max(1, done + read.get("unread", 0))
+        done_count = read.get("remembered", 0) + read.get("failed", 0)
+        part = done_count / max(1, done_count + read.get("unread", 0))
     else:
         part = 0.0
     return round(begin + (end - begin) * part, 4)

@@ -34,35 +34,35 @@ def enqueue(sessions: SessionQuerySet) -> int:
 def do(sessions: SessionQuerySet, progress: Any) -> Counter[Outcome]:
     """Consolidate these here, and where another worker or a pause holds something back, look again until none of them
     waits, but for tomorrow; returns what became of them. `progress` is a stream."""
-    done: Counter[Outcome] = Counter()
+    outcomes: Counter[Outcome] = Counter()
     with tqdm(desc="talks", unit="", file=progress) as bar:
         while waiting := _waiting(sessions):
-            bar.total = done.total() + len(waiting)
+            bar.total = outcomes.total() + len(waiting)
             finished = 0
             for key in waiting:
                 outcome = runner.run(key)
                 if outcome not in ON_ITS_WAY:
-                    done[outcome] += 1
+                    outcomes[outcome] += 1
                     finished += 1
                     bar.update()
             if not finished and _waiting(sessions):
                 bar.set_postfix_str("held back by a pause or another worker; looking again soon")
                 time.sleep(knobs.worker_poll_seconds())
-    return done
+    return outcomes
 
 
 def do_and_report(sessions: SessionQuerySet, command: BaseCommand) -> None:
     """Consolidate these here, and print the outcomes and what the others wait for. Raises CommandError when one has
     failed."""
-    done = do(sessions, command.stderr)
+    outcomes = do(sessions, command.stderr)
     closing = sessions.filter(status=Status.CLOSING)
     if parked := closing.filter(_for_tomorrow()).count():
         command.stderr.write(f"{parked} wait for tomorrow's budget")
     if unanswered := closing.exclude(_for_tomorrow()).count():
         command.stderr.write(f"{unanswered} still wait for a reply; they follow when it has been given")
-    if failed := done[Outcome.FAILED]:
+    if failed := outcomes[Outcome.FAILED]:
         raise CommandError(f"{failed} failed; the admin shows the reason of each.")
-    command.stdout.write(", ".join(f"{done[kind]} {kind}" for kind in Outcome if done[kind]) or "nothing waits")
+    command.stdout.write(", ".join(f"{outcomes[kind]} {kind}" for kind in Outcome if outcomes[kind]) or "nothing waits")
 
 
 def find_persona(reference: str) -> Persona:

@@ -143,8 +143,8 @@ class MergeProposalQuerySet(models.QuerySet["MergeProposal"]):
 
     def about(self, entities: Iterable[int]) -> "MergeProposalQuerySet":
         """Proposals with one of `entities` (keys) as a side."""
-        wanted = list(entities)
-        return self.filter(Q(a__in=wanted) | Q(b__in=wanted))
+        entity_list = list(entities)
+        return self.filter(Q(a__in=entity_list) | Q(b__in=entity_list))
 
     def between_living(self) -> "MergeProposalQuerySet":
         """Proposals of which neither side was merged into another entity."""

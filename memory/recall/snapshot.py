@@ -213,14 +213,14 @@ def _keep(persona_id: int, snapshot: Snapshot) -> Snapshot:
     return snapshot
 
 
-def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:
+def _read_nodes(persona_id: int, cached: Nodes | None) -> Nodes:
     state = vectors.state(persona_id)
-    if known and known.state == state:
-        return known
+    if cached and cached.state == state:
+        return cached
     rows = details.all_nodes(persona_id)
     active, replaced, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 2)
     columns = details.columns(values)
-    indexed = (known.ids, known.index) if known and known.state.epoch == state.epoch else _NOTHING_KNOWN
+    indexed = (cached.ids, cached.index) if cached and cached.state.epoch == state.epoch else _NOTHING_KNOWN
     evidence = details.evidence_of(persona_id)
     evidence[:, 0] = index_of(evidence[:, 0], columns["ids"])
     evidence = evidence[evidence[:, 0] >= 0]
@@ -235,17 +235,17 @@ def _read_nodes(persona_id: int, known: Nodes | None) -> Nodes:
     )
 
 
-def _read_messages(persona_id: int, known: Messages, *, in_turn: bool = False) -> Messages:
+def _read_messages(persona_id: int, cached: Messages, *, in_turn: bool = False) -> Messages:
     stamp, epoch, newest = search.state(persona_id)
-    if (known.stamp, known.newest) == (stamp, newest):
-        return known
-    before = known if known.stamp == stamp and known.newest < newest else _NO_MESSAGES
+    if (cached.stamp, cached.newest) == (stamp, newest):
+        return cached
+    before = cached if cached.stamp == stamp and cached.newest < newest else _NO_MESSAGES
     columns = np.array(search.since(persona_id, before.newest), dtype=np.int64).reshape(-1, 4).T
     ids, sessions, shown, written = (
         np.concatenate(both)
         for both in zip((before.ids, before.sessions, before.shown, before.written), columns, strict=True)
     )
-    indexed = (known.ids, known.index) if known.epoch == epoch else _NOTHING_KNOWN
+    indexed = (cached.ids, cached.index) if cached.epoch == epoch else _NOTHING_KNOWN
     index = _index(persona_id, indexed, ids, search.words_since, in_turn=in_turn)
     return Messages(stamp, epoch, ids, sessions, shown.astype(bool), written, index)
 

@@ -77,19 +77,23 @@ def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
     """All that fits; where a run was asked before and its reply was kept, the events of that prompt."""
     persona = cycle.persona
     boundaries = boundaries_of(persona)[: knobs.slow_cycle_boundaries()]
-    left = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
-    known = _read_known(persona, left // 2, now)
-    left -= sum(map(_cost, known.words))
+    tokens_left = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
+    known_inputs = _read_known(persona, tokens_left // 2, now)
+    tokens_left -= sum(map(_cost, known_inputs.words))
     fresh = fresh_events(cycle, now)
     prompted = list(fresh.filter(pk__lte=replies.thought_through(persona))[:MAX_EVENTS_READ])
     unread = prompted or list(fresh[:MAX_EVENTS_READ])
     matters = read_matters(persona, unread, now)
-    threads = _fitting(matters.threads, format_thread, left // 8)
-    earlier = _fitting(matters.earlier, lambda node: prompt.format_memories(persona, [node]), left // 4)
-    left -= sum(_cost(item.line) for item in (*threads, *earlier))
-    events = _fitting(unread, lambda event: shorten(prompt.format_memories(persona, [event]), left - 1), left)
+    threads = _fitting(matters.threads, format_thread, tokens_left // 8)
+    earlier = _fitting(matters.earlier, lambda node: prompt.format_memories(persona, [node]), tokens_left // 4)
+    tokens_left -= sum(_cost(item.line) for item in (*threads, *earlier))
+    events = _fitting(
+        unread, lambda event: shorten(prompt.format_memories(persona, [event]), tokens_left - 1), tokens_left
+    )
     by_rule = matters.propose(*([item.row.pk for item in items] for items in (events, earlier, threads)))
-    return replace(known, events=events, threads=threads, earlier=earlier, by_rule=by_rule, boundaries=boundaries)
+    return replace(
+        known_inputs, events=events, threads=threads, earlier=earlier, by_rule=by_rule, boundaries=boundaries
+    )
 
 
 def cost(request: llm.Request) -> int:
@@ -176,16 +180,16 @@ def _fitting(rows: Iterable[Any], format_row: Callable[[Any], str], room: int) -
     """The first rows whose lines fit into `room` tokens together."""
     items: list[PromptItem] = []
     for row in rows:
-        line = format_row(row)
-        room -= _cost(line)
+        row_text = format_row(row)
+        room -= _cost(row_text)
         if room < 0:
             break
-        items.append(PromptItem(row, line))
+        items.append(PromptItem(row, row_text))
     return items
 
 
-def _cost(line: str) -> int:
-    return tokens(line + "\n")
+def _cost(row_text: str) -> int:
+    return tokens(row_text + "\n")
 
 
 def _iso(day: date | None) -> str | None:

@@ -108,11 +108,11 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
             descriptions.append(Description(subject, dropped=error.code, was_answered=False))
             break
         events = {event.pk for event in subject.events}
-        keys = dict.fromkeys(prompt.node_id(each) for each in answer.value.filling)
-        cited = [key for key in keys if key in events]
+        keys = dict.fromkeys(prompt.node_id(node_reference) for node_reference in answer.value.filling)
+        cited_keys = [key for key in keys if key in events]
         text = shorten_description(in_one_line(answer.value.description))
-        dropped = "" if cited else "no_ground"
-        descriptions.append(Description(subject, text, cited, dropped, usage=answer.usage))
+        dropped = "" if cited_keys else "no_ground"
+        descriptions.append(Description(subject, text, cited_keys, dropped, usage=answer.usage))
     return descriptions
 
 
@@ -121,13 +121,15 @@ def due_subjects(persona: Persona) -> list[Subject]:
     events."""
     described_through = replies.described_through(persona)
     by_active_events = Q(mentions__node__kind__in=L3, mentions__node__status=ConceptNode.Status.ACTIVE)
-    counted = describable(persona).annotate(
+    entities_by_events = describable(persona).annotate(
         events=Count("mentions", filter=by_active_events), newest=Max("mentions__node", filter=by_active_events)
     )
-    wanted = counted.filter(events__gte=knobs.slow_cycle_entity_least_events(), newest__gt=F("described_through"))
+    due_entities = entities_by_events.filter(
+        events__gte=knobs.slow_cycle_entity_least_events(), newest__gt=F("described_through")
+    )
     limit = knobs.slow_cycle_entities()
-    others = wanted.exclude(pk__in=described_through).order_by("-newest", "pk")[:limit]
-    again = wanted.in_bulk(list(described_through))
+    others = due_entities.exclude(pk__in=described_through).order_by("-newest", "pk")[:limit]
+    again = due_entities.in_bulk(list(described_through))
     subjects = []
     for entity in [*(again[pk] for pk in described_through if pk in again), *others][:limit]:
         events = ConceptNode.objects.filter(mentions__entity=entity, kind__in=L3).recallable()
@@ -152,8 +154,8 @@ def write(persona: Persona, described: Description) -> str:
     subject, why = described.of, described.dropped
     unchanged = describable(persona).filter(pk=subject.entity.pk, description=subject.entity.description)
     if not why:
-        stored = ConceptNode.objects.filter(pk__in=[event.pk for event in subject.events]).recallable()
-        now = dict(stored.values_list("pk", "description"))
+        stored_events = ConceptNode.objects.filter(pk__in=[event.pk for event in subject.events]).recallable()
+        now = dict(stored_events.values_list("pk", "description"))
         names = [subject.entity.canonical_name, *(event.description for event in subject.events)]
         if any(now.get(event.pk) != event.description for event in subject.events):
             why = CHANGED

@@ -89,11 +89,11 @@ class _Results:
             return _dropped(draft.kind, LEFT_ALONE)
         if brings_back(self.run.persona, draft.description, self.inputs.words):
             return _dropped(draft.kind, FORGOTTEN)
-        written = writing.write(self.run.persona, replace(draft, filling=filling), vector, model, self.now)
-        if written.node is None:
+        node = writing.write(self.run.persona, replace(draft, filling=filling), vector, model, self.now)
+        if node.node is None:
             return _dropped(draft.kind, FORGOTTEN)
-        link_inherited(written.node, filling)
-        return {"kind": draft.kind, "id": written.node.pk, "outcome": written.outcome}
+        link_inherited(node.node, filling)
+        return {"kind": draft.kind, "id": node.node.pk, "outcome": node.outcome}
 
     def ask(self, item: NewQuestion) -> Account:
         about, text = _live(item.about), questions.tidy_question(item.text)
@@ -151,5 +151,5 @@ def _dropped(kind: str, why: str) -> Account:
 
 def _live(nodes: Sequence[ConceptNode]) -> list[ConceptNode]:
     """Those that are still recallable: somebody may have forgotten or hidden one while the model worked."""
-    stored = ConceptNode.objects.recallable().in_bulk([node.pk for node in nodes])
-    return [stored[node.pk] for node in nodes if node.pk in stored]
+    live_nodes = ConceptNode.objects.recallable().in_bulk([node.pk for node in nodes])
+    return [live_nodes[node.pk] for node in nodes if node.pk in live_nodes]

@@ -86,12 +86,12 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
 
     def fail(self, failure: str) -> Outcome:
         """Give up until the next session ends. The events stay new, unless models have refused them too often."""
-        through, made = self.cycle.through, list[dict[str, Any]]()
+        through, results = self.cycle.through, list[dict[str, Any]]()
         failed = SlowCycleRun.objects.filter(persona=self.cycle.persona, outcome=SlowCycleRun.Outcome.FAILED)
         before = failed.filter(through=self.cycle.through, failure__in=CAUSED_BY_EVENTS).count()
         too_often = failure in CAUSED_BY_EVENTS and before + 1 >= MAX_FAILURES_BY_EVENTS
         if self.inputs.events and too_often:
-            through, made = self.inputs.through, [{"kind": "events", "dropped": failure}]
+            through, results = self.inputs.through, [{"kind": "events", "dropped": failure}]
         with transaction.atomic():
             self.lease.release(through=through, attempts=0)
             clear_request(self.cycle)
@@ -103,7 +103,7 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
                 outcome=SlowCycleRun.Outcome.FAILED,
                 failure=failure,
                 given=self.inputs.keys(),
-                made=made,
+                made=results,
                 through=through,
                 at=self.lease.clock(),
             )

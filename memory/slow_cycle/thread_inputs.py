@@ -39,9 +39,9 @@ class Matters:
 
     def propose(self, events: Sequence[int], earlier: Sequence[int], threads: Sequence[int]) -> Sequence[Proposal]:
         """What these of them begin or continue, by rule."""
-        known = {key: [self.tellings[member] for member in self.members[key]] for key in threads}
+        tellings_by_thread = {key: [self.tellings[member] for member in self.members[key]] for key in threads}
         return thread_rules.propose(
-            [self.tellings[key] for key in events], [self.tellings[key] for key in earlier], known
+            [self.tellings[key] for key in events], [self.tellings[key] for key in earlier], tellings_by_thread
         )
 
 
@@ -76,8 +76,8 @@ def format_thread(thread: Thread) -> Neutral:
 
 def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
     keys = [node.pk for node in nodes]
-    stored = vectors.of(keys)
-    none = np.full(next((len(vector) for vector in stored.values()), 1), np.nan)
+    vector_by_key = vectors.of(keys)
+    none = np.full(next((len(vector) for vector in vector_by_key.values()), 1), np.nan)
     people: dict[int, set[int | str]] = defaultdict(set)
     somebody = Mention.objects.filter(node__in=keys, entity__kind__in=(Entity.Kind.PERSON, Entity.Kind.PET))
     for node, entity in somebody.values_list("node_id", "entity_id"):
@@ -95,7 +95,7 @@ def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
             node.created_at.astimezone(persona.zone).date(),
             people[node.pk],
             names,
-            stored.get(node.pk, none),
+            vector_by_key.get(node.pk, none),
         )
         for node in nodes
     }

@@ -54,42 +54,42 @@ class Proposal:
 
 
 def tell(
-    node: ConceptNode, day: date, told: date, people: Iterable[Any], names: frozenset[str], vector: np.ndarray
+    node: ConceptNode, day: date, recorded_on: date, people: Iterable[Any], names: frozenset[str], vector: np.ndarray
 ) -> Telling:
     """The telling of a node. `names` are the words of the names of owner and persona."""
     return Telling(
         node.pk,
         node.description,
         day,
-        told,
+        recorded_on,
         frozenset(people),
         frozenset(telling_words(node.description, names)),
         frozenset(matters_in(node.description)),
-        bool(node.plan_state) or day > told,
+        bool(node.plan_state) or day > recorded_on,
         vector,
     )
 
 
-def is_one_matter(one: Telling, other: Telling) -> bool:
+def is_one_matter(first: Telling, other: Telling) -> bool:
     """Whether two memories are of one matter."""
-    if abs((one.day - other.day).days) > knobs.thread_gap_days():
+    if abs((first.day - other.day).days) > knobs.thread_gap_days():
         return False
-    if one.people and other.people and one.people.isdisjoint(other.people):
+    if first.people and other.people and first.people.isdisjoint(other.people):
         return False
-    shared = one.words & other.words
-    if one.matters & other.matters:
-        return bool(shared) or (bool(one.people) and one.people == other.people) or _are_alike(one, other)
-    is_awaited = one.is_awaited or other.is_awaited
-    return is_awaited and len(shared) >= MIN_SHARED and _are_alike(one, other)
+    shared = first.words & other.words
+    if first.matters & other.matters:
+        return bool(shared) or (bool(first.people) and first.people == other.people) or _are_alike(first, other)
+    is_awaited = first.is_awaited or other.is_awaited
+    return is_awaited and len(shared) >= MIN_SHARED and _are_alike(first, other)
 
 
-def likeness(one: Telling, other: Telling) -> float:
+def likeness(first: Telling, other: Telling) -> float:
     """The cosine of two memories on the scale of the bundled model; 0 where one has no vector."""
-    return float(embedding.scale().comparable("texts", float(np.nan_to_num(one.vector @ other.vector))))
+    return float(embedding.scale().comparable("texts", float(np.nan_to_num(first.vector @ other.vector))))
 
 
-def _are_alike(one: Telling, other: Telling) -> bool:
-    return likeness(one, other) >= knobs.thread_cosine()
+def _are_alike(first: Telling, other: Telling) -> bool:
+    return likeness(first, other) >= knobs.thread_cosine()
 
 
 def propose(
@@ -110,10 +110,15 @@ def propose(
             loose.append(memory)
     earlier = [memory for memory in earlier if not any(memory in added for added in continued.values())]
     proposals = [
-        Proposal(key, [one.key for one in added], [one.text for one in (*threads[key], *added)], _state(added))
+        Proposal(
+            key,
+            [telling.key for telling in added],
+            [telling.text for telling in (*threads[key], *added)],
+            _state(added),
+        )
         for key, added in continued.items()
     ]
-    candidates = sorted([*earlier, *loose], key=lambda one: (one.day, one.key))
+    candidates = sorted([*earlier, *loose], key=lambda telling: (telling.day, telling.key))
     for memory in loose:
         if memory not in candidates:
             continue
@@ -121,10 +126,10 @@ def propose(
         for other in candidates:
             if other is not memory and _share_alike(other, members) >= 0.5 and is_one_matter(other, members[0]):
                 members.append(other)
-        if len(members) >= MIN_NEW and len({one.told for one in members}) > 1:
-            members.sort(key=lambda one: (one.day, one.key))
-            candidates = [one for one in candidates if one not in members]
-            keys, texts = [one.key for one in members], [one.text for one in members]
+        if len(members) >= MIN_NEW and len({telling.told for telling in members}) > 1:
+            members.sort(key=lambda telling: (telling.day, telling.key))
+            candidates = [telling for telling in candidates if telling not in members]
+            keys, texts = [telling.key for telling in members], [telling.text for telling in members]
             proposals.append(Proposal(None, keys, texts, _state(members)))
     return proposals
 
@@ -136,7 +141,7 @@ def _share_alike(memory: Telling, members: Sequence[Telling]) -> float:
 
 def _state(members: Sequence[Telling]) -> str:
     """Ended where the newest says so."""
-    newest = max(members, key=lambda one: (one.day, one.key))
+    newest = max(members, key=lambda telling: (telling.day, telling.key))
     return Thread.State.ENDED if tells_an_end(newest.text) else Thread.State.OPEN
 
 

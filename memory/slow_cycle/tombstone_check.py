@@ -20,8 +20,8 @@ def brings_back(persona: Persona, text: str, inputs: Iterable[str]) -> bool:
     """Whether a forgotten name stands in what is said and nowhere in what was given."""
     if not Tombstone.objects.filter(persona=persona, kind=Tombstone.Kind.NAME).exists():
         return False
-    known = "\n".join(inputs).casefold()
-    anew = {name for name in perhaps_names(text) if name.casefold() not in known and is_name(name)}
+    input_text = "\n".join(inputs).casefold()
+    anew = {name for name in perhaps_names(text) if name.casefold() not in input_text and is_name(name)}
     return bool(tombstones.refused_among(persona, [TombstoneSource("name", name) for name in sorted(anew)]))
 
 

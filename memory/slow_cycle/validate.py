@@ -189,7 +189,7 @@ class _Validator:
 
     def cited(self, ids: Iterable[str]) -> list[ConceptNode]:
         """The events of the prompt among these ids, each once."""
-        keys = dict.fromkeys(prompt.node_id(each) for each in ids)
+        keys = dict.fromkeys(prompt.node_id(reference) for reference in ids)
         return [self.events[key] for key in keys if key is not None and key in self.events]
 
     def grounds(self, kind: str, ids: Iterable[str], text: str) -> list[ConceptNode]:

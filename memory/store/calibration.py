@@ -93,5 +93,5 @@ def _medians(unrelated: np.ndarray, together: np.ndarray) -> list[float]:
 
 
 def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    with path.open(encoding="utf-8") as lines:
-        yield from map(json.loads, lines)
+    with path.open(encoding="utf-8") as file:
+        yield from map(json.loads, file)

@@ -166,7 +166,7 @@ def _rows_where(is_broken: Callable[..., bool], sql: str) -> int:
 
 def _text_index_astray(index: TextIndex) -> int:
     """Rows of the index that its table does not have, or the other way round; and scopes whose rows are miscounted."""
-    counted = f"SELECT {index.scope} AS scope, count(*) AS rows FROM {index.table} GROUP BY 1"
+    counts_by_scope = f"SELECT {index.scope} AS scope, count(*) AS rows FROM {index.table} GROUP BY 1"
     noted = f"SELECT scope, rows FROM {index.size}"
     plain = f"SELECT {index.key} FROM {index.table} WHERE {index.body} <> ''"
     with connection.cursor() as cursor:
@@ -177,8 +177,8 @@ def _text_index_astray(index: TextIndex) -> int:
                 _count(f"SELECT count(*) FROM temp.indexed WHERE doc NOT IN ({plain})")
                 + _count(f"SELECT count(*) FROM ({plain} EXCEPT SELECT doc FROM temp.indexed)")
                 + _count(
-                    f"SELECT count(*) FROM (SELECT * FROM ({counted} EXCEPT {noted}) "
-                    f"UNION ALL SELECT * FROM ({noted} EXCEPT {counted}))"
+                    f"SELECT count(*) FROM (SELECT * FROM ({counts_by_scope} EXCEPT {noted}) "
+                    f"UNION ALL SELECT * FROM ({noted} EXCEPT {counts_by_scope}))"
                 )
             )
         finally:

@@ -33,7 +33,7 @@ def content_hash(text: str) -> str:
     return hashlib.sha256(normalize_text(text).encode()).hexdigest()
 
 
-def adds_nothing(telling: str, known: str) -> bool:
+def adds_nothing(telling: str, other_text: str) -> bool:
     """Whether `telling` says no word, number or denial that `known` does not say in this order.
 
     >>> adds_nothing("Ana's cat is called Milo.", "Ana has a cat named Milo.")
@@ -41,8 +41,8 @@ def adds_nothing(telling: str, known: str) -> bool:
     >>> adds_nothing("Ana has 3 cats.", "Ana has 2 cats.")
     False
     """
-    rest = iter(_content(known))
-    return all(word in rest for word in _content(telling)) and denials(telling) == denials(known)
+    rest = iter(_content(other_text))
+    return all(word in rest for word in _content(telling)) and denials(telling) == denials(other_text)
 
 
 def telling_words(text: str) -> set[str]:
@@ -50,11 +50,11 @@ def telling_words(text: str) -> set[str]:
     return {token for token in tokenizer.content_words(text) if len(token) > 1}
 
 
-def dates_conflict(one: DateRange | None, other: DateRange | None) -> bool:
+def dates_conflict(first: DateRange | None, other: DateRange | None) -> bool:
     """Whether two times of day precision, (first, last), cannot be of one event: they do not touch."""
-    if one is None or other is None:
+    if first is None or other is None:
         return False
-    return one[1] < other[0] or other[1] < one[0]
+    return first[1] < other[0] or other[1] < first[0]
 
 
 def _content(text: str) -> list[str]:

@@ -128,8 +128,8 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
                 lease.renew()
                 vectors.replace({node: sound[node] for node in _still(batch) if node in sound}, model)
             progress(len(batch))
-        if left := _faulty(model):
-            raise UnsoundVectors(left)
+        if faulty_rows := _faulty(model):
+            raise UnsoundVectors(faulty_rows)
     return len(faulty)
 
 
@@ -226,10 +226,10 @@ def _faulty(model: str) -> list[int]:
     return sorted({*bare, *mislabelled, *_unsound(NodeVector.objects.all(), model, vectors.dimension_in_use())})
 
 
-def _unsound(stored: models.QuerySet[Any], model: str, dimension: int) -> list[int]:
+def _unsound(vector_rows: models.QuerySet[Any], model: str, dimension: int) -> list[int]:
     """The nodes whose stored vector is of another model or size, not whole, not finite or not of unit length."""
     size, last, unsound = 4 * dimension, 0, list[int]()
-    rows = stored.order_by("pk").values_list("pk", "model", "embedding")
+    rows = vector_rows.order_by("pk").values_list("pk", "model", "embedding")
     while batch := list(rows.filter(pk__gt=last)[:READ_AT_ONCE]):
         # Zeros, which are not sound, in place of a vector that is not whole.
         blobs = (bytes(blob) if len(blob) == size else bytes(size) for _, _, blob in batch)

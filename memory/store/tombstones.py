@@ -130,15 +130,15 @@ def add_tombstones(persona: Persona, sources: Iterable[TombstoneSource], now: da
     """Refuse all of them from `now` on; returns the keys of the new tombstones. A text without a sign is left out. Call
     in the transaction that forgets."""
     kinds = {_digests(persona, source)[0]: _KINDS[source.kind] for source in sources if any(_forms(source))}
-    wanted = Tombstone.objects.filter(persona=persona, digest__in=kinds)
-    known = set(wanted.values_list("digest", flat=True))
+    present_tombstones = Tombstone.objects.filter(persona=persona, digest__in=kinds)
+    present_digests = set(present_tombstones.values_list("digest", flat=True))
     if now is not None:  # words told anew since the first tombstone are forgotten now
-        wanted.filter(created_at__lt=now).update(created_at=now)
+        present_tombstones.filter(created_at__lt=now).update(created_at=now)
     key = key_id()
     new = Tombstone.objects.bulk_create(
         Tombstone(persona=persona, kind=kind, digest=digest, key_id=key)
         for digest, kind in kinds.items()
-        if digest not in known
+        if digest not in present_digests
     )
     if now is not None:
         Tombstone.objects.filter(pk__in=[tombstone.pk for tombstone in new]).update(created_at=now)

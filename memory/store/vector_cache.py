@@ -13,16 +13,16 @@ import numpy as np
 from echovessel.embeddings.errors import ModelChanged
 
 
-def index_of(wanted: np.ndarray, known: np.ndarray) -> np.ndarray:
+def index_of(wanted_ids: np.ndarray, all_ids: np.ndarray) -> np.ndarray:
     """The position of each of `wanted` in `known`, which ascends and repeats nothing; -1 where it is not there.
 
     >>> index_of(np.array([7, 4]), np.array([3, 7]))
     array([ 1, -1])
     """
-    if not len(known):
-        return np.full(len(wanted), -1)
-    positions = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-    return np.where(known[positions] == wanted, positions, -1)
+    if not len(all_ids):
+        return np.full(len(wanted_ids), -1)
+    positions = np.minimum(np.searchsorted(all_ids, wanted_ids), len(all_ids) - 1)
+    return np.where(all_ids[positions] == wanted_ids, positions, -1)
 
 
 def expand_ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
@@ -88,7 +88,7 @@ class Matrix:
 
     def joined(self, others: "Matrix", ids: np.ndarray, state: State) -> "Matrix":
         """Those of `ids` among these vectors, and all of `others`, in another state."""
-        kept = np.isin(self.ids, ids)
-        together = np.concatenate([self.ids[kept], others.ids])
+        is_kept = np.isin(self.ids, ids)
+        together = np.concatenate([self.ids[is_kept], others.ids])
         order = np.argsort(together)
-        return Matrix(state, together[order], np.concatenate([self.rows[kept], others.rows])[order])
+        return Matrix(state, together[order], np.concatenate([self.rows[is_kept], others.rows])[order])

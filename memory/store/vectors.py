@@ -311,8 +311,8 @@ class _Stored:
         return _exact(self.persona_id, candidates, self.dimension).nearest(vector, k)
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        wanted = np.asarray(ids, dtype=np.int64)
-        return _exact(self.persona_id, wanted.tolist(), self.dimension).vectors(wanted)
+        wanted_ids = np.asarray(ids, dtype=np.int64)
+        return _exact(self.persona_id, wanted_ids.tolist(), self.dimension).vectors(wanted_ids)
 
 
 def space(persona_id: int, current: State | None = None) -> Space:
@@ -364,8 +364,8 @@ def count(persona_id: int) -> int:
 def of(node_ids: Iterable[int]) -> dict[int, np.ndarray]:
     """The exact vectors of nodes, by node id."""
     model, dimension, *_ = in_use()
-    stored = NodeVector.objects.filter(node_id__in=list(node_ids), model=model)
-    rows, size = stored.values_list("node_id", "embedding"), 4 * dimension
+    node_vectors = NodeVector.objects.filter(node_id__in=list(node_ids), model=model)
+    rows, size = node_vectors.values_list("node_id", "embedding"), 4 * dimension
     return {node_id: np.frombuffer(blob, dtype="<f4") for node_id, blob in rows if len(blob) == size}
 
 
@@ -384,30 +384,30 @@ def state(persona_id: int) -> State:
 def _exact(persona_id: int, node_ids: Sequence[int], dimension: int) -> Matrix:
     """The exact vectors of those of `node_ids` that are a persona's, may be recalled and have one. Raises ModelChanged
     where those that are stored by now have another size."""
-    wanted, ids = sorted(node_ids), list[int]()
-    rows = np.empty((len(wanted), dimension), dtype=np.float32)
-    for first in range(0, len(wanted), LOADED_AT_ONCE):
+    wanted_ids, ids = sorted(node_ids), list[int]()
+    rows = np.empty((len(wanted_ids), dimension), dtype=np.float32)
+    for first in range(0, len(wanted_ids), LOADED_AT_ONCE):
         with connection.cursor() as cursor:
             cursor.execute(
                 "SELECT v.node_id, v.embedding FROM json_each(%s) AS wanted "
                 "CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
                 "CROSS JOIN memory_nodevector v ON v.node_id = n.id "
                 f"WHERE n.persona_id = %s AND {RECALLABLE} AND {_USABLE} ORDER BY n.id",
-                [json.dumps(wanted[first : first + LOADED_AT_ONCE]), persona_id],
+                [json.dumps(wanted_ids[first : first + LOADED_AT_ONCE]), persona_id],
             )
             batch = cursor.fetchall()
-        stored = np.frombuffer(b"".join(blob for _, blob in batch), dtype="<f4").reshape(len(batch), -1 if batch else 0)
+        matrix = np.frombuffer(b"".join(blob for _, blob in batch), dtype="<f4").reshape(len(batch), -1 if batch else 0)
         if batch:
-            check_size(stored[0], dimension)
-            rows[len(ids) : len(ids) + len(batch)] = stored
+            check_size(matrix[0], dimension)
+            rows[len(ids) : len(ids) + len(batch)] = matrix
         ids += [node_id for node_id, _ in batch]
     return Matrix(State(b"", b"", dimension), np.array(ids, dtype=np.int64), rows[: len(ids)])
 
 
 def switch_model(model: str, dimension: int, probe: bytes, cosines: Mapping[str, Any]) -> None:
     """Replace all vectors by those that were staged for `model`. Call in a transaction in which every node has one."""
-    stored = {"name": model, "dimension": dimension, "probe": probe, "cosines": cosines}
-    EmbeddingModel.objects.update_or_create(defaults=stored)
+    values = {"name": model, "dimension": dimension, "probe": probe, "cosines": cosines}
+    EmbeddingModel.objects.update_or_create(defaults=values)
     _fit_tables(dimension)
     with connection.cursor() as cursor:
         cursor.execute(
@@ -422,8 +422,8 @@ def switch_model(model: str, dimension: int, probe: bytes, cosines: Mapping[str,
 def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
     """Replace the vectors of these nodes, by the model in use. Call in a transaction."""
     for node, vector in rows.items():
-        stored = {"model": model, "embedding": vector.astype("<f4").tobytes()}
-        NodeVector.objects.update_or_create(node_id=node, defaults=stored)
+        values = {"model": model, "embedding": vector.astype("<f4").tobytes()}
+        NodeVector.objects.update_or_create(node_id=node, defaults=values)
     ConceptNode.objects.filter(pk__in=rows).update(embedding_model=model)
 
 

@@ -156,15 +156,15 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
         return WrittenNode(None, "refused")
     draft = replace(draft, filling=filling)
     outcome: Outcome = "repeated"
-    known = _requested_memory(persona, draft) or _with_same_words(persona, draft)
-    if known is None:
-        known = _nearly_the_same(persona, draft, vector, now)
-        outcome = "reinforced" if known else "new"
-    if known and _was_only_read_again(known, draft):
-        node, outcome = _learn(persona, known, draft), "repeated"
+    existing = _requested_memory(persona, draft) or _with_same_words(persona, draft)
+    if existing is None:
+        existing = _nearly_the_same(persona, draft, vector, now)
+        outcome = "reinforced" if existing else "new"
+    if existing and _was_only_read_again(existing, draft):
+        node, outcome = _learn(persona, existing, draft), "repeated"
     else:
-        if known:
-            node, last = known, max(draft.told_at(now), known.last_mentioned_at)
+        if existing:
+            node, last = existing, max(draft.told_at(now), existing.last_mentioned_at)
             again = {"mention_count": F("mention_count") + 1, "last_mentioned_at": last}
             ConceptNode.objects.filter(pk=node.pk).update(**again)
             node.refresh_from_db(fields=[*again])
@@ -209,8 +209,8 @@ def emotion_tags(tags: Iterable[str]) -> list[str]:
 def relational_tags(tags: Iterable[str]) -> list[str]:
     """At most three of the closed vocabulary, each once, in the order given."""
     tidy = map(normalize_relational_tag, tags)
-    known: Collection[str] = RELATIONAL_TAGS
-    return list(dict.fromkeys(tag for tag in tidy if tag in known))[:MAX_RELATIONAL_TAGS]
+    allowed_tags: Collection[str] = RELATIONAL_TAGS
+    return list(dict.fromkeys(tag for tag in tidy if tag in allowed_tags))[:MAX_RELATIONAL_TAGS]
 
 
 def normalize_relational_tag(tag: str) -> str:
@@ -307,20 +307,20 @@ def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
     """The node of the same words, unless its dates are of another event; else the one that these very messages once
     made in these words, and that a person has put into others. A hidden one stays hidden."""
-    rivals, wanted = _rivals(persona, draft), content_hash(tidy_description(draft.description))
-    for node in rivals.filter(content_hash=wanted).order_by("id"):
+    rivals, digest = _rivals(persona, draft), content_hash(tidy_description(draft.description))
+    for node in rivals.filter(content_hash=digest).order_by("id"):
         if not dates_conflict(event_time_of(node), draft.event_time):
             return node
     of_messages = rivals.filter(evidence__message__in=draft.message_ids)
     versions = NodeVersion.objects.filter(node__in=of_messages).select_related("node").order_by("node", "version")
-    earlier = (version.node for version in versions if content_hash(version.description) == wanted)
+    earlier = (version.node for version in versions if content_hash(version.description) == digest)
     return next((node for node in earlier if _was_only_read_again(node, draft)), None)
 
 
-def _was_only_read_again(known: ConceptNode, draft: Draft) -> bool:
+def _was_only_read_again(existing: ConceptNode, draft: Draft) -> bool:
     """Whether the draft rests on messages that `known` rests on already, and on nothing else."""
     messages = draft.message_ids
-    return bool(messages) and messages <= set(known.evidence.values_list("message", flat=True))
+    return bool(messages) and messages <= set(existing.evidence.values_list("message", flat=True))
 
 
 def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
@@ -332,8 +332,8 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     cosines = [(pk, 1 - distance * distance / 2) for pk, distance in vectors.nearest(persona.pk, vector, NEIGHBOURS)]
     # The index holds no hidden nodes: the newest of them are compared one by one, the nearest first.
     hidden = _rivals(persona, draft).filter(status=Status.HIDDEN).newest_first()[:MAX_HIDDEN_COMPARED]
-    stored = vectors.of(hidden.values_list("pk", flat=True))
-    of_hidden = [(pk, float(other @ vector)) for pk, other in stored.items()]
+    stored_vectors = vectors.of(hidden.values_list("pk", flat=True))
+    of_hidden = [(pk, float(other @ vector)) for pk, other in stored_vectors.items()]
     cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
     least = embedding.scale().own("texts", knobs.reinforce_cosine())
     near = [pk for pk, cosine in cosines if cosine >= least]
@@ -481,9 +481,9 @@ def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) 
     """Plans that came about are planned no longer, and stay with their day. Where `by` tells such a plan as done, it
     says how it went, as a fact beside it: no plan is done twice."""
     states = ConceptNode.PlanState
-    known = ConceptNode.objects.of(persona).active().filter(plan_state__in=[states.PLANNED, states.DONE])
-    named = list(known.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk))
-    same = [*named, *(_same_plans(known, by) if by.plan_state == states.DONE else ())]
+    plans_of_persona = ConceptNode.objects.of(persona).active().filter(plan_state__in=[states.PLANNED, states.DONE])
+    named_plans = list(plans_of_persona.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk))
+    same = [*named_plans, *(_same_plans(plans_of_persona, by) if by.plan_state == states.DONE else ())]
     for node in same:
         if node.plan_state == states.PLANNED:
             ConceptNode.objects.filter(pk=node.pk).update(plan_state=states.DONE, resolved_by=by)
@@ -494,15 +494,17 @@ def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) 
         by.refresh_from_db(fields=["plan_state"])
 
 
-def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
+def _same_plans(plan_nodes: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
     """The plans of the same person for the very day of `by` that say most of what the shorter of the two says, and name
     the same people: Ben's appointment is not Zoe's."""
     if not by.event_time_start or by.event_time_start != by.event_time_end:
         return []
-    of_day = known.filter(event_time_start=by.event_time_start, event_time_end=by.event_time_end, subject=by.subject)
+    of_day = plan_nodes.filter(
+        event_time_start=by.event_time_start, event_time_end=by.event_time_end, subject=by.subject
+    )
     people = Alias.objects.filter(persona=by.persona_id, entity__kind=Entity.Kind.PERSON).values_list("text", flat=True)
     words = telling_words(by.description)
-    found = []
+    same_plans = []
     for node in of_day.exclude(pk=by.pk):
         theirs = telling_words(node.description)
         is_alike = len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs))
@@ -514,8 +516,8 @@ def _same_plans(known: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
             and not both_differ
             and all(occurs(name, by.description) == occurs(name, node.description) for name in people)
         ):
-            found.append(node)
-    return found
+            same_plans.append(node)
+    return same_plans
 
 
 def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcome) -> None:

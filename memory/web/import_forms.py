@@ -77,7 +77,7 @@ class Answers(forms.Form):
         super().__init__(data, auto_id="answer_%s", initial=initial)
         self.job = job
         self.found: Mapping[str, Any] = job.found
-        formats = [(AUTO, _("as recognised")), *((one.name, one.label) for one in FORMATS)]
+        formats = [(AUTO, _("as recognised")), *((file_format.name, file_format.label) for file_format in FORMATS)]
         cast(forms.ChoiceField, self.fields["format"]).choices = formats
         self.zones = listed_zones(timezone.now())
         is_nameless = job.persona is not None and not job.persona.user_name
@@ -90,14 +90,14 @@ class Answers(forms.Form):
                 initial=likely.roles.get(speaker["name"]) or ("other" if self.between_people else None),
                 error_messages={"required": _("Please say who that is.")},
             )
-        known = list(self.found.get("fields", []))
+        field_names = list(self.found.get("fields", []))
         for part in PARTS if self.found.get("mapping") is not None else ():
             # A choice among the fields of the file, where they are known.
             value = (likely.mapping or self.found["mapping"]).get(part, "")
-            choices = [("", "–"), *((path, path) for path in dict.fromkeys([*known, *filter(None, [value])]))]
+            choices = [("", "–"), *((path, path) for path in dict.fromkeys([*field_names, *filter(None, [value])]))]
             self.fields[f"map_{part}"] = (
                 forms.ChoiceField(required=part == "text", choices=choices, initial=value)
-                if known
+                if field_names
                 else forms.CharField(required=part == "text", max_length=_LONGEST_PATH, initial=value)
             )
         if "map_speaker" in self.fields:
@@ -158,7 +158,7 @@ class Answers(forms.Form):
         if (speaker := cleaned.get("map_speaker")) is not None:  # the field of the speaker decides
             kind = "notes" if speaker == MINE else "chat"
         return Choices(
-            roles={one["name"]: cleaned[f"role_{number}"] for number, one in enumerate(self._speakers())},
+            roles={speaker["name"]: cleaned[f"role_{number}"] for number, speaker in enumerate(self._speakers())},
             day_first=_DAY_FIRST.get(cleaned["day_first"]),
             mapping=mapping,
             format=cleaned["format"] or None,
@@ -198,8 +198,8 @@ class Names(forms.Form):
     def __init__(self, data: Any, answers: Answers) -> None:
         """Begins with what the file says of names, and the language of its first messages."""
         sides = dict(names_in(answers))
-        named = answers.found.get("named", "")  # by a character card
-        initial = {"name": sides.get("persona") or named, "user_name": sides.get("user", "")}
+        card_name = answers.found.get("named", "")  # by a character card
+        initial = {"name": sides.get("persona") or card_name, "user_name": sides.get("user", "")}
         if language := answers.found.get("language"):
             initial["language"] = language
         elif beginning := " ".join(message["text"] for message in answers.found.get("sample", [])):

@@ -88,27 +88,27 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
         nodes = nodes.filter(Q(relational_tags__icontains=quoted) | Q(emotion_tags__icontains=quoted))
     if filters.feeling:
         nodes = filter_felt(nodes, filters.feeling)
-    wanted = Q()
+    condition = Q()
     if filters.since is not None:
-        wanted &= Q(event_time_end__gte=filters.since) | Q(
+        condition &= Q(event_time_end__gte=filters.since) | Q(
             event_time_start=None, created_at__gte=_midnight(persona, filters.since)
         )
     if filters.until is not None:
-        wanted &= Q(event_time_start__lte=filters.until) | Q(
+        condition &= Q(event_time_start__lte=filters.until) | Q(
             event_time_start=None, created_at__lt=_midnight(persona, filters.until + timedelta(days=1))
         )
-    return nodes.filter(wanted)
+    return nodes.filter(condition)
 
 
 def filter_felt(nodes: Any, feeling: str) -> Any:
     """Those of the nodes, among the newest that were felt, whose tags tell of the feeling or are that word; of those
     without tags, whose words do."""
     felt = nodes.exclude(emotion_tags=[], emotional_impact=0).order_by("-pk")[:MAX_FELT]
-    wanted = feeling.casefold()
+    feeling_folded = feeling.casefold()
     keys = [
         key
         for key, tags, words in felt.values_list("pk", "emotion_tags", "description")
-        if wanted in map(str.casefold, tags) or wanted in feelings_in(". ".join(tags) or words)
+        if feeling_folded in map(str.casefold, tags) or feeling_folded in feelings_in(". ".join(tags) or words)
     ]
     return nodes.filter(pk__in=among(keys))
 
@@ -131,17 +131,17 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
 
     Raises EmbeddingUnavailable.
     """
-    wanted = filter_nodes(persona, filters)
+    matching_nodes = filter_nodes(persona, filters)
     model = follow()
     [vector] = embedding.embed([text], as_query=True)
     # Recall does not search the memories that are not active: the newest of them are compared one by one.
-    others = wanted.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MAX_INACTIVE]
+    others = matching_nodes.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MAX_INACTIVE]
     distances_of_others = ((pk, float(np.linalg.norm(row - vector))) for pk, row in vectors.of(others).items())
     near = [*vectors.nearest(persona.pk, vector, limit * 4), *distances_of_others]
     limit_distance = scoring.floor_distance()
     distances = {pk: distance for pk, distance in near if distance <= limit_distance}
     expect(model)
-    nodes = {node.pk: node for node in wanted.filter(pk__in=distances)}
+    nodes = {node.pk: node for node in matching_nodes.filter(pk__in=distances)}
     return sorted(nodes.values(), key=lambda node: (distances[node.pk], -node.pk))[:limit]
 
 
@@ -149,8 +149,8 @@ def search_by_domain(persona: Persona, text: str, filters: Filters, limit: int =
     """The newest memories that tell what the words ask for of a life: "my job" finds "I'm a nurse"."""
     aspects = aspects_asked(text)
     rows = filter_nodes(persona, filters).newest_first().values_list("pk", "description") if aspects else ()
-    told = (pk for pk, description in rows[:MAX_READ] if is_told_in(description, aspects))
-    return list(filter_nodes(persona, filters).filter(pk__in=list(islice(told, limit))).newest_first())
+    telling_ids = (pk for pk, description in rows[:MAX_READ] if is_told_in(description, aspects))
+    return list(filter_nodes(persona, filters).filter(pk__in=list(islice(telling_ids, limit))).newest_first())
 
 
 def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:

@@ -110,21 +110,21 @@ class SessionMemories:
 
 def learned_by_session(persona: Persona, sessions: Iterable[UUID]) -> list[SessionMemories]:
     """What was learned in each of a persona's sessions."""
-    talks = list(persona.sessions.filter(uuid__in=list(sessions)))
-    learned = ConceptNode.objects.of(persona).filter(session__in=talks, status__in=SHOWN_STATUSES)
+    session_rows = list(persona.sessions.filter(uuid__in=list(sessions)))
+    learned = ConceptNode.objects.of(persona).filter(session__in=session_rows, status__in=SHOWN_STATUSES)
     by_talk: dict[int | None, list[ConceptNode]] = {}
     for node in mark_forgotten_before(learned.order_by("id")):
         by_talk.setdefault(node.session_id, []).append(node)
     return [
         SessionMemories(
-            talk.uuid,
-            talk.summary,
+            session.uuid,
+            session.summary,
             nodes[:MAX_LEARNED],
             len(nodes[MAX_LEARNED:]),
-            is_closed=talk.status == Session.Status.CLOSED and not talk.off_the_record,
+            is_closed=session.status == Session.Status.CLOSED and not session.off_the_record,
             memories=sum(node.kind in (ConceptNode.Kind.EVENT, ConceptNode.Kind.FACT) for node in nodes),
             thoughts=sum(node.kind == ConceptNode.Kind.THOUGHT for node in nodes),
         )
-        for talk in talks
-        for nodes in [by_talk.get(talk.pk, [])]
+        for session in session_rows
+        for nodes in [by_talk.get(session.pk, [])]
     ]

@@ -65,9 +65,9 @@ class PartForm(forms.Form):
     facts: ClassVar[Mapping[str, Any]] = {}
 
     def __init__(self, persona: Persona, data: Any = None) -> None:
-        stored = self.stored_values(persona)
+        stored_values = self.stored_values(persona)
         self.key = persona.pk
-        super().__init__(data, initial=stored | {"seen": digest(stored)}, auto_id=f"{self.part}_%s")
+        super().__init__(data, initial=stored_values | {"seen": digest(stored_values)}, auto_id=f"{self.part}_%s")
 
     @classmethod
     def stored_values(cls, persona: Persona) -> dict[str, str]:
@@ -86,18 +86,18 @@ class PartForm(forms.Form):
 
     def save(self, editor: "User") -> None:
         """Store the input. Raises ChangedMeanwhile, and ValidationError for values that cannot be stored."""
-        written = {name: value for name, value in self.cleaned_data.items() if name != "seen"}
+        typed_values = {name: value for name, value in self.cleaned_data.items() if name != "seen"}
         with transaction.atomic():
             persona = Persona.objects.get(pk=self.key)
-            stored = self.stored_values(persona)
-            if self.cleaned_data["seen"] != digest(stored) and written != stored:
+            stored_values = self.stored_values(persona)
+            if self.cleaned_data["seen"] != digest(stored_values) and typed_values != stored_values:
                 raise ChangedMeanwhile
-            values: dict[str, Any] = {name: written[name] for name in self.columns}
+            values: dict[str, Any] = {name: typed_values[name] for name in self.columns}
             if self.facts:
-                changed = {name: written[name] for name in self.facts if written[name] != stored[name]}
+                changed = {name: typed_values[name] for name in self.facts if typed_values[name] != stored_values[name]}
                 facts = persona.facts | changed
                 values["facts"] = {name: value for name, value in facts.items() if value or name not in changed}
-            edit_persona(persona, values, {self.label: written[self.label]} if self.label else {}, editor)
+            edit_persona(persona, values, {self.label: typed_values[self.label]} if self.label else {}, editor)
 
 
 class LookPart(PartForm):
@@ -153,5 +153,5 @@ PARTS: Mapping[str, type[PartForm]] = {
 }
 
 
-def digest(stored: Mapping[str, str]) -> str:
-    return sha256(json.dumps(stored, sort_keys=True).encode()).hexdigest()[:32]
+def digest(stored_values: Mapping[str, str]) -> str:
+    return sha256(json.dumps(stored_values, sort_keys=True).encode()).hexdigest()[:32]

@@ -83,9 +83,9 @@ def remove_picture(persona: Persona, seen: str | None = None) -> None:
         publish_settings(persona, ["picture"])
 
 
-def _expect(persona: Persona, seen: str | None) -> None:
-    stored = Picture.objects.filter(persona=persona).defer("content").first()
-    if seen is not None and seen != (stored.version if stored else ""):
+def _expect(persona: Persona, version_seen: str | None) -> None:
+    picture = Picture.objects.filter(persona=persona).defer("content").first()
+    if version_seen is not None and version_seen != (picture.version if picture else ""):
         raise PictureChanged
 
 
@@ -116,7 +116,7 @@ def _check_size(width: int, height: int) -> None:
 # --- PNG ------------------------------------------------------------------------------------------------------------
 def _strip_png(data: bytes) -> bytes:
     """Drop texts, EXIF and time; of an animation keep only the still picture."""
-    kept, at, kinds = [_PNG], len(_PNG), set[bytes]()
+    chunks, at, kinds = [_PNG], len(_PNG), set[bytes]()
     while b"IEND" not in kinds:
         length, kind = struct.unpack_from(">I4s", data, at)
         chunk = data[at : at + length + 12]
@@ -127,18 +127,18 @@ def _strip_png(data: bytes) -> bytes:
         if kind == b"IHDR":
             _check_size(*struct.unpack_from(">II", chunk, 8))
         if kind in _PNG_KEPT:
-            kept.append(chunk)
+            chunks.append(chunk)
         kinds.add(kind)
         at += len(chunk)
     if b"IDAT" not in kinds:
         raise PictureRefused("broken")
-    return b"".join(kept)
+    return b"".join(chunks)
 
 
 # --- JPEG -----------------------------------------------------------------------------------------------------------
 def _strip_jpeg(data: bytes) -> bytes:
     """Drop application data and comments; write the orientation anew."""
-    kept: list[bytes] = []
+    segments: list[bytes] = []
     turned, has_frame, has_scan = 1, False, False
     for marker, segment, scan in _jpeg_segments(data):
         if marker in _FRAMES:
@@ -149,13 +149,13 @@ def _strip_jpeg(data: bytes) -> bytes:
             turned = _orientation(segment[10:])
         is_adobe = marker == 0xEE and segment[4:9] == b"Adobe"  # says how colours are coded
         if marker in _FRAMES | _TABLES or is_adobe or marker == 0xDA:
-            kept += [b"\xff\xee\x00\x0e" + segment[4:16] if is_adobe else segment, scan]
+            segments += [b"\xff\xee\x00\x0e" + segment[4:16] if is_adobe else segment, scan]
         has_scan = has_scan or marker == 0xDA
     if not (has_frame and has_scan):
         raise PictureRefused("broken")
     exif = b"Exif\0\0MM\0*" + struct.pack(">IHHHIHHI", 8, 1, _EXIF_ORIENTATION, 3, 1, turned, 0, 0)
     head = b"\xff\xe1" + struct.pack(">H", len(exif) + 2) + exif if turned != 1 else b""
-    return b"\xff\xd8" + head + b"".join(kept) + b"\xff\xd9"
+    return b"\xff\xd8" + head + b"".join(segments) + b"\xff\xd9"
 
 
 def _jpeg_segments(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
@@ -201,7 +201,7 @@ def _orientation(tiff: bytes) -> int:
 # --- WebP -----------------------------------------------------------------------------------------------------------
 def _strip_webp(data: bytes) -> bytes:
     """Drop EXIF, XMP and the colour profile."""
-    kept: list[bytes] = []
+    kept_chunks: list[bytes] = []
     at = 12
     end = min(len(data), 8 + int.from_bytes(data[4:8], "little"))
     has_pixels = False
@@ -223,9 +223,9 @@ def _strip_webp(data: bytes) -> bytes:
             (bits,) = struct.unpack_from("<I", body, 1)
             _check_size(1 + (bits & 0x3FFF), 1 + (bits >> 14 & 0x3FFF))
         if kind in _WEBP_KEPT:
-            kept.append(struct.pack("<4sI", kind, len(body)) + body + b"\0" * (len(body) % 2))
+            kept_chunks.append(struct.pack("<4sI", kind, len(body)) + body + b"\0" * (len(body) % 2))
         has_pixels = has_pixels or kind in (b"VP8 ", b"VP8L")
     if not has_pixels:
         raise PictureRefused("broken")
-    chunks = b"".join(kept)
+    chunks = b"".join(kept_chunks)
     return b"RIFF" + struct.pack("<I", 4 + len(chunks)) + b"WEBP" + chunks

@@ -54,13 +54,13 @@ def machine_zones() -> frozenset[str]:
 @cache
 def places() -> Mapping[str, Place]:
     """The places of zones.txt whose zone this machine knows, by zone."""
-    found = {}
-    for line in (Path(__file__).parent / "zones.txt").read_text(encoding="utf-8").splitlines()[1:]:
-        zone, *names = (part.strip() for part in line.split("|"))
+    places_by_name = {}
+    for zone_line in (Path(__file__).parent / "zones.txt").read_text(encoding="utf-8").splitlines()[1:]:
+        zone, *names = (part.strip() for part in zone_line.split("|"))
         if zone in machine_zones():
-            by_language = (tuple(name.strip() for name in listed.split(";")) for listed in names)
-            found[zone] = Place(zone, dict(zip(("en", "zh"), by_language, strict=True)))
-    return found
+            by_language = (tuple(name.strip() for name in names_of_language.split(";")) for names_of_language in names)
+            places_by_name[zone] = Place(zone, dict(zip(("en", "zh"), by_language, strict=True)))
+    return places_by_name
 
 
 def describe_zone(zone: str) -> str:
@@ -99,8 +99,8 @@ def find_zones(text: str) -> list[str]:
         lambda name: sought in name,
     )
     for fit, group in product(fits, groups):
-        if found := [zone for zone, names in group if any(map(fit, names))]:
-            return found
+        if zones := [zone for zone, names in group if any(map(fit, names))]:
+            return zones
     return []
 
 
@@ -130,7 +130,7 @@ class ZoneField(forms.CharField):
             case []:
                 raise ValidationError(gettext("No such place is known here. Write a larger city near you."))
             case several:
-                shown = gettext(", ").join(describe_zone(zone) for zone in several[:MAX_LISTED])
+                zone_names = gettext(", ").join(describe_zone(zone) for zone in several[:MAX_LISTED])
                 raise ValidationError(
-                    gettext("More than one place fits: %(places)s. Choose one of them."), params={"places": shown}
+                    gettext("More than one place fits: %(places)s. Choose one of them."), params={"places": zone_names}
                 )

@@ -65,8 +65,10 @@ def propose(
         return None
     longest = DraftQuote._meta.get_field("where").max_length
     DraftQuote.objects.bulk_create(
-        DraftQuote(draft=draft, quote=one.quote, said_in=one.said_in, said_at=one.said_at, where=one.where[:longest])
-        for one in quotes
+        DraftQuote(
+            draft=draft, quote=quote.quote, said_in=quote.said_in, said_at=quote.said_at, where=quote.where[:longest]
+        )
+        for quote in quotes
     )
     return draft
 

@@ -30,12 +30,12 @@ class ReviewedBlock:
 
 def review_blocks(persona: Persona) -> list[ReviewedBlock]:
     """The blocks in their order, each with its open drafts and their quotes."""
-    said = dict(persona.core_blocks.values_list("label", "content"))
+    contents = dict(persona.core_blocks.values_list("label", "content"))
     waiting = list(waiting_of(persona).prefetch_related("quotes").order_by("id"))
     return [
         ReviewedBlock(
             label,
-            said.get(label, ""),
+            contents.get(label, ""),
             drafts.room(persona, label),
             tuple(draft for draft in waiting if draft.label == label),
         )

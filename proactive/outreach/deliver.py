@@ -33,7 +33,7 @@ class GateRefusal(Exception):
         self.gate = gate
 
 
-def deliver(lease: Lease[Outreach], written: WrittenFirstWord) -> None:
+def deliver(lease: Lease[Outreach], written_word: WrittenFirstWord) -> None:
     """Publish the message. Raises Deferred, GateRefusal, ReasonGone or LeaseLost without publishing anything.
 
     The transaction holds the write lock from its beginning, so nobody else writes meanwhile.
@@ -46,7 +46,7 @@ def deliver(lease: Lease[Outreach], written: WrittenFirstWord) -> None:
         ask_the_gates(lease)
         outreach_context.of(lease.row)
         try:
-            turn = first_word.say(lease.row.persona, written.text, written.xray, now)
+            turn = first_word.say(lease.row.persona, written_word.text, written_word.xray, now)
         except first_word.NotNow as error:
             raise Deferred from error
         replies.delete(lease.row)

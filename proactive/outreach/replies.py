@@ -31,8 +31,8 @@ class FirstWordReplies(LeasedReplyStore):
 
     def xray(self) -> dict[str, Any]:
         """The x-ray of the prompt of the stored replies; empty if none are stored."""
-        stored = _rows(self.outreach, _xray_step(self.outreach)).values_list("text", flat=True).first()
-        return json.loads(stored) if stored else {}
+        stored_xray = _rows(self.outreach, _xray_step(self.outreach)).values_list("text", flat=True).first()
+        return json.loads(stored_xray) if stored_xray else {}
 
     def save(self, number: int, reply: Reply) -> None:
         with transaction.atomic():

@@ -35,8 +35,8 @@ def is_cold(situation: Situation) -> bool:
     if len(situation.outreaches) < 2 or situation.outreaches[0].answered_at is not None:
         return False
     return not any(
-        said.answered_at is not None and said.answered_at - said.at <= timedelta(hours=knobs.answer_hours())
-        for said in situation.outreaches
+        outreach.answered_at is not None and outreach.answered_at - outreach.at <= timedelta(hours=knobs.answer_hours())
+        for outreach in situation.outreaches
     )
 
 
@@ -46,7 +46,7 @@ def is_enough(situation: Situation) -> bool:
 
 def is_too_soon(situation: Situation) -> bool:
     spacing = timedelta(hours=knobs.spacing_hours())
-    return any(situation.now - said.at < spacing for said in situation.outreaches[:1])
+    return any(situation.now - outreach.at < spacing for outreach in situation.outreaches[:1])
 
 
 def is_answering(situation: Situation) -> bool:

@@ -35,8 +35,10 @@ class OutreachContext:
 def of(outreach: Outreach) -> OutreachContext:
     """The context of an outreach now. Raises ReasonGone."""
     if outreach.about_uuid is None:
-        said = Message.objects.filter(persona=outreach.persona, role=Message.Role.USER).said_here().on_record()
-        last_day = said.order_by("-created_at", "-id").values_list("day", flat=True).first()
+        owner_messages = (
+            Message.objects.filter(persona=outreach.persona, role=Message.Role.USER).said_here().on_record()
+        )
+        last_day = owner_messages.order_by("-created_at", "-id").values_list("day", flat=True).first()
         return OutreachContext(outreach.trigger, outreach.wanted_at, day=last_day)
     about = ConceptNode.objects.of(outreach.persona).recallable().filter(uuid=outreach.about_uuid).first()
     if about is None or (outreach.trigger in AWAITED and about.outcome != ConceptNode.Outcome.OPEN):

@@ -84,7 +84,7 @@ class Situation:
             "quiet_end": self.quiet_end,
             "last_user_line_at": _iso_format(self.last_user_line_at),
             "last_line_at": _iso_format(self.last_line_at),
-            "outreaches": [said.facts() for said in self.outreaches],
+            "outreaches": [outreach.facts() for outreach in self.outreaches],
             "sent_at": [at.isoformat() for at in self.sent_at],
             "max_per_24h": self.max_per_24h,
             "turn_in_flight": self.turn_in_flight,
@@ -138,12 +138,12 @@ def bounds(persona: Persona) -> Bounds:
 
 
 def bounds_of(allowed: ReachingOut) -> Bounds:
-    most = knobs.max_per_24h()
+    limit = knobs.max_per_24h()
     return Bounds(
         enabled=allowed.enabled,
         quiet_start=_first(allowed.quiet_start, knobs.quiet_hours_start()),
         quiet_end=_first(allowed.quiet_end, knobs.quiet_hours_end()),
-        max_per_24h=min(_first(allowed.max_per_24h, most), most),
+        max_per_24h=min(_first(allowed.max_per_24h, limit), limit),
         push=allowed.push,
     )
 
@@ -151,8 +151,8 @@ def bounds_of(allowed: ReachingOut) -> Bounds:
 def read_situation(allowed: ReachingOut, now: datetime, sparing: str = "") -> Situation:
     """Read the situation of the persona of `allowed`. `sparing`: the key of an outreach that does not count."""
     persona, within = allowed.persona, bounds_of(allowed)
-    lines = _lines(persona)
-    said = [at for (at,) in _said(persona.pk)]
+    session_messages = _lines(persona)
+    message_times = [at for (at,) in _said(persona.pk)]
     return Situation(
         now=now,
         zone=persona.zone,
@@ -161,16 +161,16 @@ def read_situation(allowed: ReachingOut, now: datetime, sparing: str = "") -> Si
         quiet_end=within.quiet_end,
         max_per_24h=within.max_per_24h,
         care_until=persona.care_until,
-        last_user_line_at=lines.last_user_at,
-        last_line_at=lines.last_at,
+        last_user_line_at=session_messages.last_user_at,
+        last_line_at=session_messages.last_at,
         outreaches=tuple(
             LastMessage(at, next((answer for (answer,) in _first_of_the_user_after(persona.pk, at)), None))
-            for at in said[:2]
+            for at in message_times[:2]
         ),
-        sent_at=tuple(at for at in said if now - at < DAY),
+        sent_at=tuple(at for at in message_times if now - at < DAY),
         turn_in_flight=(persona.pk,) in _in_flight(),
         budget_spent=ledger.is_spent(Purpose.PROACTIVE, persona.owner_id, chosen_provider(), now),
-        reasons=triggers.find_reasons(persona, lines, allowed.changed_at, now, sparing),
+        reasons=triggers.find_reasons(persona, session_messages, allowed.changed_at, now, sparing),
     )
 
 

@@ -74,10 +74,10 @@ _awaited: Query[Any] = Query(
     )
 )
 _shocks: Query[tuple[UUID, datetime]] = Query(
-    lambda persona, since, now, least, most: (
+    lambda persona, since, now, least, limit: (
         ConceptNode.objects.recallable()
         .filter(persona=persona, kind=Kind.EVENT, created_at__gt=since, created_at__lte=now)
-        .filter(Q(emotional_impact__gte=least) | Q(emotional_impact__lte=most))
+        .filter(Q(emotional_impact__gte=least) | Q(emotional_impact__lte=limit))
         .exclude(session__close_reason=Session.CloseReason.IMPORT)
         .exclude(verification=ConceptNode.Verification.DISPUTED)
         .order_by("-created_at", "-id")
@@ -101,11 +101,13 @@ _off_the_record: Query[tuple[int]] = Query(
 
 
 def find_reasons(
-    persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str = ""
+    persona: Persona, session_messages: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str = ""
 ) -> tuple[Reason, ...]:
     """The triggers that hold now, best first. `changed_at`: when the owner last changed the settings. `sparing`: the
     key of an outreach that does not count, because the question is whether that very outreach is still right."""
-    if lines.last_at is not None and now - lines.last_at < timedelta(minutes=knobs.rest_minutes()):
+    if session_messages.last_at is not None and now - session_messages.last_at < timedelta(
+        minutes=knobs.rest_minutes()
+    ):
         return ()
     if (persona.pk,) in _off_the_record():
         return ()
@@ -113,7 +115,7 @@ def find_reasons(
         _due(persona, Kind.INTENTION, now),
         _strong_events(persona, now),
         _due(persona, Kind.EXPECTATION, now),
-        _silence(persona, lines, changed_at, now, sparing),
+        _silence(persona, session_messages, changed_at, now, sparing),
     )
     unused = [
         reason
@@ -122,8 +124,8 @@ def find_reasons(
         or all(may_come_again(status, ended_by) for status, ended_by in _made_of(persona.pk, reason.key))
     ]
     # Leave out reasons about a matter that the owner wants left alone.
-    wanted = [reason.about for reason in unused if reason.about]
-    nodes = ConceptNode.objects.filter(persona=persona, uuid__in=wanted) if wanted else ConceptNode.objects.none()
+    matters = [reason.about for reason in unused if reason.about]
+    nodes = ConceptNode.objects.filter(persona=persona, uuid__in=matters) if matters else ConceptNode.objects.none()
     descriptions = dict(nodes.values_list("uuid", "description"))
     boundaries = boundaries_of(persona) if descriptions else []
     return tuple(
@@ -155,21 +157,21 @@ def _strong_events(persona: Persona, now: datetime) -> Iterator[Reason]:
 
 
 def _silence(
-    persona: Persona, lines: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str
+    persona: Persona, session_messages: SessionMessages, changed_at: datetime | None, now: datetime, sparing: str
 ) -> Iterator[Reason]:
     """The next step of a silence; each step is twice as long as the one before."""
-    if lines.last_user_at is None:
+    if session_messages.last_user_at is None:
         return
-    since = max(lines.last_user_at, changed_at or lines.last_user_at)
+    since = max(session_messages.last_user_at, changed_at or session_messages.last_user_at)
     first = timedelta(hours=knobs.silence_hours())
     if now - since < first:
         return
     # Earlier outreaches into this silence, delivered or failed. By time: forgetting a message changes the key.
     before = [
         wanted_at
-        for key, wanted_at, status, reason in _silences(persona.pk, lines.last_user_at)
+        for key, wanted_at, status, reason in _silences(persona.pk, session_messages.last_user_at)
         if key != sparing and not may_come_again(status, reason)
     ]
     if before and now - before[-1] < first * 2 ** (len(before) - 1):
         return
-    yield Reason(Trigger.SILENCE, f"{Trigger.SILENCE}:{len(before) + 1}:{lines.last_user_line}", None, since)
+    yield Reason(Trigger.SILENCE, f"{Trigger.SILENCE}:{len(before) + 1}:{session_messages.last_user_line}", None, since)

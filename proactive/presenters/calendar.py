@@ -54,7 +54,7 @@ class Day:
         parts = [ngettext("%(count)d message", "%(count)d messages", self.said) % {"count": self.said}]
         if self.sent > self.said:
             parts.append(_("%(count)d not sent") % {"count": self.sent - self.said})
-        return "; ".join([*parts, *(f"{one.label}: {one.times}" for one in self.held)])
+        return "; ".join([*parts, *(f"{count.label}: {count.times}" for count in self.held)])
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,9 @@ class MonthCalendar:
     @property
     def gates(self) -> list[GateCount]:
         """All gates that refused in the month, in the order of `Gate`, with their counts."""
-        times = {gate: sum(one.times for day in self.days for one in day.held if one.gate == gate) for gate in GATES}
+        times = {
+            gate: sum(count.times for day in self.days for count in day.held if count.gate == gate) for gate in GATES
+        }
         return [GateCount(gate, gate.label, times[gate], "0", "0") for gate in GATES if times[gate]]
 
 
@@ -89,10 +91,10 @@ def first_day(text: str, today: dt.date) -> dt.date:
     datetime.date(2026, 2, 1)
     """
     try:
-        found = dt.datetime.strptime(text, "%Y-%m").date()
+        first_of_month = dt.datetime.strptime(text, "%Y-%m").date()
     except ValueError:
         return today.replace(day=1)
-    return found if FIRST_YEAR <= found.year <= LAST_YEAR else today.replace(day=1)
+    return first_of_month if FIRST_YEAR <= first_of_month.year <= LAST_YEAR else today.replace(day=1)
 
 
 def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate] = ()) -> MonthCalendar:
@@ -111,9 +113,9 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
             said=Count("pk", filter=Q(verdict=Verdict.SEND, outreach__status=Outreach.Status.DELIVERED)),
         )
     )
-    counted: dict[dt.date, dict[str, int]] = {}
-    for day, gate, times, sent, said in rows:
-        counted.setdefault(day, {}).update({gate: times} if gate else {"sent": sent, "said": said})
+    counts_by_day: dict[dt.date, dict[str, int]] = {}
+    for day, gate, times, sent_count, outreach_text in rows:
+        counts_by_day.setdefault(day, {}).update({gate: times} if gate else {"sent": sent_count, "said": outreach_text})
     return MonthCalendar(
         first=first,
         weekdays=[WEEKDAYS_ABBR[(begins + 6 + number) % 7] for number in range(7)],
@@ -127,7 +129,7 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
                     held=list(_bar({gate: counts[gate] for gate in GATES if gate in counts})),
                 )
                 for day in week
-                for counts in [counted.get(day, {})]
+                for counts in [counts_by_day.get(day, {})]
             ]
             for week in weeks
         ],

@@ -52,7 +52,7 @@ class Day:
 def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
     """The last days that have anything to show, newest first."""
     since = now.astimezone(persona.zone).date() - dt.timedelta(days=DAYS - 1)
-    sent = list(_sent_outreaches(persona, since))
+    sent_outreaches = list(_sent_outreaches(persona, since))
     refusals = list(
         Consideration.objects.filter(persona=persona, day__gte=since)
         .exclude(verdict=Consideration.Verdict.SEND)
@@ -62,9 +62,10 @@ def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
         .order_by("-day", "first")
     )
     days = {
-        day: Day(day) for day in sorted({*(day for day, _ in sent), *(row["day"] for row in refusals)}, reverse=True)
+        day: Day(day)
+        for day in sorted({*(day for day, _ in sent_outreaches), *(row["day"] for row in refusals)}, reverse=True)
     }
-    for day, outreach in sent:
+    for day, outreach in sent_outreaches:
         days[day].spoken.append(outreach)
     for row in refusals:
         days[row["day"]].held.append(GateRefusals(row["first"], row["last"], HELD_BACK[row["gate"]]))

@@ -23,5 +23,5 @@ def is_allowed(endpoint: str) -> bool:
         return False
     if f"{parts.scheme}://{parts.netloc}" in settings.PUSH_SERVICES:
         return True
-    known = [service for service in settings.PUSH_SERVICES if "://" not in service and service != "*"]
-    return parts.scheme == "https" and port in (None, 443) and validate_host(parts.hostname or "", known)
+    services = [service for service in settings.PUSH_SERVICES if "://" not in service and service != "*"]
+    return parts.scheme == "https" and port in (None, 443) and validate_host(parts.hostname or "", services)

@@ -28,13 +28,13 @@ def notify(outreach: Outreach, now: datetime) -> int:
     browsers = list(PushSubscription.objects.filter(owner=persona.owner_id))
     if not browsers or not Outreach.objects.filter(pk=outreach.pk, pushed_at=None).update(pushed_at=now):
         return 0
-    taken = 0
+    sent_count = 0
     for browser in browsers:
         status = send_notice(browser, persona)
         mine = PushSubscription.objects.filter(pk=browser.pk)
         if 200 <= status < 300:
             mine.update(last_pushed_at=now, failures=0)
-            taken += 1
+            sent_count += 1
             continue
         logger.warning("push subscription %s: the service answered %s", browser.pk, status)
         # Delete a subscription that the push service no longer knows.
@@ -42,7 +42,7 @@ def notify(outreach: Outreach, now: datetime) -> int:
             mine.delete()
         else:
             mine.update(failures=browser.failures + 1)
-    return taken
+    return sent_count
 
 
 def send_notice(browser: PushSubscription, persona: Persona) -> int:

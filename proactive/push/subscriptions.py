@@ -34,12 +34,12 @@ class Address:
     auth: str
 
 
-def read(given: Any) -> Address:
+def read(body: Any) -> Address:
     """Parse the JSON of `PushSubscription.toJSON()`. Raises NotSubscribed."""
-    keys = given.get("keys") if isinstance(given, Mapping) else None
+    keys = body.get("keys") if isinstance(body, Mapping) else None
     if not isinstance(keys, Mapping):
         raise NotSubscribed("unreadable")
-    endpoint, point, secret = given.get("endpoint"), _bytes(keys.get("p256dh")), _bytes(keys.get("auth"))
+    endpoint, point, secret = body.get("endpoint"), _bytes(keys.get("p256dh")), _bytes(keys.get("auth"))
     if not isinstance(endpoint, str) or not _is_point(point) or len(secret) != SECRET_BYTES:
         raise NotSubscribed("unreadable")
     if not endpoints.is_allowed(endpoint):
@@ -52,11 +52,11 @@ def subscribe(owner_id: int, address: Address) -> PushSubscription:
     subscription is deleted."""
     with transaction.atomic():
         values = {"owner_id": owner_id, "p256dh": address.p256dh, "auth": address.auth, "failures": 0}
-        made, _ = PushSubscription.objects.update_or_create(endpoint=address.endpoint, defaults=values)
-        others = PushSubscription.objects.filter(owner=owner_id).exclude(pk=made.pk).order_by("-pk")
+        subscription, _ = PushSubscription.objects.update_or_create(endpoint=address.endpoint, defaults=values)
+        others = PushSubscription.objects.filter(owner=owner_id).exclude(pk=subscription.pk).order_by("-pk")
         too_many = list(others.values_list("pk", flat=True)[knobs.push_browsers() - 1 :])
         PushSubscription.objects.filter(pk__in=too_many).delete()
-    return made
+    return subscription
 
 
 def unsubscribe(owner_id: int, endpoint: str) -> bool:

@@ -77,7 +77,7 @@ def offline(request: HttpRequest) -> HttpResponse:
 @require_GET
 def manifest(request: HttpRequest) -> HttpResponse:
     """The web app manifest for the home screen; some phones notify of new messages only from there."""
-    told = {
+    manifest_data = {
         "id": "/",
         "name": "EchoVessel",
         "short_name": "EchoVessel",
@@ -101,7 +101,7 @@ def manifest(request: HttpRequest) -> HttpResponse:
             {"src": static("img/vessel.svg"), "sizes": "any", "type": "image/svg+xml"},
         ],
     }
-    return JsonResponse(told, content_type="application/manifest+json")
+    return JsonResponse(manifest_data, content_type="application/manifest+json")
 
 
 def _json_body(request: HttpRequest) -> dict[str, Any]:
@@ -109,10 +109,10 @@ def _json_body(request: HttpRequest) -> dict[str, Any]:
     if len(request.body) > LONGEST_BODY:
         return {}
     try:
-        said = json.loads(request.body)
+        body = json.loads(request.body)
     except (ValueError, RecursionError):
         return {}
-    return said if isinstance(said, dict) else {}
+    return body if isinstance(body, dict) else {}
 
 
 def _words_for(code: str) -> str:

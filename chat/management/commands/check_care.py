@@ -47,8 +47,8 @@ class Command(BaseCommand):
                 else:
                     self.stdout.write(f"{number:>6}  {'help' if is_cry else '-':<4}  {message}")
         if messages and not options["json"]:
-            each = (time.perf_counter() - started) / len(messages) * 1000
-            self.stdout.write(f"help beside {raised} of {len(messages)} messages; {each:.1f} ms each")
+            seconds_each = (time.perf_counter() - started) / len(messages) * 1000
+            self.stdout.write(f"help beside {raised} of {len(messages)} messages; {seconds_each:.1f} ms each")
 
 
 def _decode(data: bytes) -> str:

@@ -27,10 +27,10 @@ class ApiTokenAdmin(ReadOnlyAdmin):
         return request.user.has_perm("tokens.change_apitoken")
 
     @admin.action(description=_("Revoke the chosen tokens"), permissions=["revoke"])
-    def revoke(self, request: HttpRequest, chosen: QuerySet[ApiToken]) -> None:
+    def revoke(self, request: HttpRequest, tokens: QuerySet[ApiToken]) -> None:
         """Revoke the chosen tokens that are not revoked yet."""
         now = timezone.now()
-        revoked: list[Any] = [token for token in chosen if secret.revoke(token, now)]
+        revoked: list[Any] = [token for token in tokens if secret.revoke(token, now)]
         for token in revoked:
             self.log_change(request, token, "revoked")
         self.message_user(request, _("%(count)d revoked.") % {"count": len(revoked)}, messages.SUCCESS)

@@ -51,8 +51,8 @@ def bearer_of(request: HttpRequest, now: datetime) -> "User | None":
 
     Queries the database: from async code call it in a thread.
     """
-    shown = shown_by(request, now)
-    return shown.user if shown else None
+    bearer = shown_by(request, now)
+    return bearer.user if bearer else None
 
 
 def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
@@ -67,9 +67,9 @@ def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
     address, clock, cool_off = client_address(request), time.monotonic(), get_cool_off()
     patience = cool_off.total_seconds() if cool_off else 0.0
     count, last = _failures.get(address, (0, clock))
-    left = last + patience - clock
-    if count >= settings.AXES_FAILURE_LIMIT and left > 0:
-        raise LockedOut(max(1, math.ceil(left)))
+    seconds_left = last + patience - clock
+    if count >= settings.AXES_FAILURE_LIMIT and seconds_left > 0:
+        raise LockedOut(max(1, math.ceil(seconds_left)))
     _failures.pop(address, None)  # moves the address to the end, as the newest
     _failures[address] = (count + 1 if clock - last < patience else 1, clock)
     while len(_failures) > MOST_ADDRESSES:

@@ -145,16 +145,16 @@ def select_by_values(
 
 
 @contextmanager
-def temporary_values(database: BaseDatabaseWrapper, wanted: Iterable[Trigger]) -> Iterator[None]:
+def temporary_values(database: BaseDatabaseWrapper, trigger_iterable: Iterable[Trigger]) -> Iterator[None]:
     """Drop these triggers in the block and create them again after it; the caller does their work. Only in a
     transaction: a rollback restores them, and no other connection ever sees the database without them."""
     if not database.in_atomic_block:
         raise RuntimeError("triggers are set aside inside a transaction")
-    found = list(wanted)
-    triggers.drop(database, found)
+    trigger_list = list(trigger_iterable)
+    triggers.drop(database, trigger_list)
     yield
     with database.cursor() as cursor:
-        for trigger in found:
+        for trigger in trigger_list:
             cursor.execute(trigger.sql)
 
 

@@ -94,37 +94,42 @@ def forms(text: str) -> list[bytes]:
     True
     """
     in_json = json.dumps(text)[1:-1]
-    written = [text, in_json, in_json.replace("/", "\\/"), html.escape(text), json.dumps(html.escape(text))[1:-1]]
-    return list(dict.fromkeys(each.encode(errors="surrogatepass") for each in written if each))
+    text_forms = [text, in_json, in_json.replace("/", "\\/"), html.escape(text), json.dumps(html.escape(text))[1:-1]]
+    return list(dict.fromkeys(text_form.encode(errors="surrogatepass") for text_form in text_forms if text_form))
 
 
-def windows(written: bytes) -> list[bytes]:
+def windows(encoded_text: bytes) -> list[bytes]:
     """The parts of `written` to search for: all of a short text; of a long one its beginning, middle and end.
 
     >>> windows(b"short")
     [b'short']
     """
-    if len(written) <= WINDOW:
-        return [written]
-    middle = (len(written) - WINDOW) // 2
-    return list(dict.fromkeys([written[:WINDOW], written[middle : middle + WINDOW], written[-WINDOW:]]))
+    if len(encoded_text) <= WINDOW:
+        return [encoded_text]
+    middle = (len(encoded_text) - WINDOW) // 2
+    return list(dict.fromkeys([encoded_text[:WINDOW], encoded_text[middle : middle + WINDOW], encoded_text[-WINDOW:]]))
 
 
 def traces(paths: Iterable[Path], needles: Sequence[bytes]) -> dict[bytes, list[Path]]:
     """The files that contain each of `needles`, byte for byte. A missing or empty file contains nothing."""
-    wanted = {needle.hex(): needle for needle in sorted({needle for needle in needles if needle}, key=len)}
-    asked = json.dumps({"files": [str(path) for path in paths], "needles": list(wanted)})
-    return {wanted[needle]: [Path(path) for path in holders] for needle, holders in _of_raw_bytes(asked).items()}
+    needle_by_hex = {needle.hex(): needle for needle in sorted({needle for needle in needles if needle}, key=len)}
+    search_input = json.dumps({"files": [str(path) for path in paths], "needles": list(needle_by_hex)})
+    return {
+        needle_by_hex[needle]: [Path(path) for path in holders]
+        for needle, holders in _of_raw_bytes(search_input).items()
+    }
 
 
 def leftovers(paths: Iterable[Path]) -> dict[Path, list[str]]:
     """Texts in the files of a database that belong to no row."""
-    told = _of_raw_bytes(json.dumps({"leftovers_of": [str(path) for path in paths]}))
-    return {Path(path): texts for path, texts in told.items()}
+    remains = _of_raw_bytes(json.dumps({"leftovers_of": [str(path) for path in paths]}))
+    return {Path(path): texts for path, texts in remains.items()}
 
 
-def _of_raw_bytes(asked: str) -> dict[str, list[str]]:
+def _of_raw_bytes(task_json: str) -> dict[str, list[str]]:
     # In a separate process: reading a database's file here would release the locks of every connection to it.
-    done = subprocess.run([sys.executable, "-I", RAW_BYTES], input=asked, capture_output=True, text=True, check=True)
-    told: dict[str, list[str]] = json.loads(done.stdout)
-    return told
+    process = subprocess.run(
+        [sys.executable, "-I", RAW_BYTES], input=task_json, capture_output=True, text=True, check=True
+    )
+    matches: dict[str, list[str]] = json.loads(process.stdout)
+    return matches

@@ -20,7 +20,10 @@ Name = tuple[str, str]  # (app, name)
 def known_migrations() -> set[Name]:
     """Every migration that this version has or has squashed."""
     loader = MigrationLoader(None)
-    return {*loader.disk_migrations, *(name for each in loader.disk_migrations.values() for name in each.replaces)}
+    return {
+        *loader.disk_migrations,
+        *(name for migration in loader.disk_migrations.values() for name in migration.replaces),
+    }
 
 
 def fault(applied: Collection[Name]) -> str:

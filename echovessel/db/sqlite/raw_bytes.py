@@ -92,21 +92,25 @@ def _unused(page: bytes, header: int) -> Iterator[bytes]:
     rows = _number(page[header + 3 : header + 5])
     first_row = _number(page[header + 5 : header + 7]) or 65_536
     yield page[header + (12 if kind in INNER_PAGES else 8) + 2 * rows : first_row]
-    block, seen = _number(page[header + 1 : header + 3]), set[int]()
-    while block and block not in seen and block + 4 <= len(page):
-        seen.add(block)
+    block, block_numbers = _number(page[header + 1 : header + 3]), set[int]()
+    while block and block not in block_numbers and block + 4 <= len(page):
+        block_numbers.add(block)
         yield page[block + 4 : block + _number(page[block + 2 : block + 4])]
         block = _number(page[block : block + 2])
 
 
-def _number(written: bytes) -> int:
-    return int.from_bytes(written, "big")
+def _number(number_bytes: bytes) -> int:
+    return int.from_bytes(number_bytes, "big")
 
 
 def texts_left(paths: list[str]) -> dict[str, list[str]]:
     """The leftovers of each file as text, without those that are nearly empty."""
     return {
-        path: [left.decode(errors="replace") for left in leftovers(Path(path)) if len(left.strip(b"\0")) >= LEAST_BYTES]
+        path: [
+            text_bytes.decode(errors="replace")
+            for text_bytes in leftovers(Path(path))
+            if len(text_bytes.strip(b"\0")) >= LEAST_BYTES
+        ]
         for path in paths
     }
 

@@ -94,7 +94,7 @@ class SubstringIndex(SyncedIndex):
             try:
                 cursor.execute(f'INSERT INTO "{self.name}"("{self.name}", rank) VALUES (\'integrity-check\', 1)')
             except DatabaseError as error:
-                if not any(told in str(error) for told in ("malformed", "corruption")):
+                if not any(fault_word in str(error) for fault_word in ("malformed", "corruption")):
                     raise
                 return False
         return True
@@ -103,7 +103,7 @@ class SubstringIndex(SyncedIndex):
         self,
         connection: BaseDatabaseWrapper,
         needle: str,
-        most: int,
+        limit: int,
         *,
         scope: int | None = None,
         before: int | None = None,
@@ -122,16 +122,16 @@ class SubstringIndex(SyncedIndex):
                 cursor.execute(
                     f'SELECT "{self.key}" FROM "{self.table}" WHERE {" AND ".join(conditions)} '
                     f'ORDER BY "{self.key}" DESC LIMIT %s',
-                    [*spellings, *(value for value in (scope, before) if value is not None), most],
+                    [*spellings, *(value for value in (scope, before) if value is not None), limit],
                 )
                 return [key for (key,) in cursor.fetchall()]
-        wanted, found = needle.lower(), list[int]()
+        needle_lower, row_ids = needle.lower(), list[int]()
         for key, text in self._candidates(connection, needle, scope, before):
-            if wanted in text.lower():
-                found.append(key)
-                if len(found) == most:
+            if needle_lower in text.lower():
+                row_ids.append(key)
+                if len(row_ids) == limit:
                     break
-        return found
+        return row_ids
 
     def holding(self, connection: BaseDatabaseWrapper, needle: str) -> list[int]:
         """The row ids that the index has for every trigram of `needle`, whether the row exists or not."""

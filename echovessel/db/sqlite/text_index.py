@@ -128,7 +128,7 @@ class TextIndex(SyncedIndex):
             )
 
     def holding(
-        self, connection: BaseDatabaseWrapper, terms: Sequence[str], scope: str, most: int
+        self, connection: BaseDatabaseWrapper, terms: Sequence[str], scope: str, limit: int
     ) -> dict[str, np.ndarray]:
         """Return, for each of `terms`, the ids of the rows of `scope` that contain it: int64, the `most` highest ids,
         highest first.
@@ -143,23 +143,23 @@ class TextIndex(SyncedIndex):
         with connection.cursor() as cursor:
             cursor.execute(
                 f"SELECT (SELECT group_concat(rowid) FROM ({newest})) FROM json_each(%s) AS term ORDER BY term.key",
-                [most, json.dumps([f'"{scope}{JOINT}{token}"' for token in tokens])],
+                [limit, json.dumps([f'"{scope}{JOINT}{token}"' for token in tokens])],
             )
-            found = [np.fromstring(ids or "", dtype=np.int64, sep=",") for (ids,) in cursor.fetchall()]
-        return dict(zip(tokens, found, strict=True))
+            id_arrays = [np.fromstring(ids or "", dtype=np.int64, sep=",") for (ids,) in cursor.fetchall()]
+        return dict(zip(tokens, id_arrays, strict=True))
 
     def holding_all(
         self, connection: BaseDatabaseWrapper, texts: Sequence[Sequence[str]], scope: str
     ) -> list[list[int]]:
         """Return, for each of `texts` (the tokens of a text), the ids of the rows of `scope` that contain all of its
         tokens; none for a text without tokens."""
-        asked = [" AND ".join(f'"{scope}{JOINT}{term}"' for term in dict.fromkeys(text)) for text in texts]
-        found = f'SELECT json_group_array(rowid) FROM "{self.name}" WHERE "{self.name}" MATCH asked.value'
+        match_queries = [" AND ".join(f'"{scope}{JOINT}{term}"' for term in dict.fromkeys(text)) for text in texts]
+        select = f'SELECT json_group_array(rowid) FROM "{self.name}" WHERE "{self.name}" MATCH asked.value'
         with connection.cursor() as cursor:
             cursor.execute(
-                f"SELECT CASE asked.value WHEN '' THEN '[]' ELSE ({found}) END "
+                f"SELECT CASE asked.value WHEN '' THEN '[]' ELSE ({select}) END "
                 "FROM json_each(%s) AS asked ORDER BY asked.key",
-                [json.dumps(asked)],
+                [json.dumps(match_queries)],
             )
             return [json.loads(ids) for (ids,) in cursor.fetchall()]
 

@@ -28,12 +28,12 @@ class Trigger:
 
 def ensure(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> list[str]:
     """Create absent triggers, replace those that differ from their declaration, and return the names of both."""
-    wanted = {trigger.name: trigger for trigger in triggers}
-    absent = missing(connection, wanted.values())
+    triggers_by_name = {trigger.name: trigger for trigger in triggers}
+    absent = missing(connection, triggers_by_name.values())
     with connection.cursor() as cursor:
         for name in absent:
             cursor.execute(f"DROP TRIGGER IF EXISTS {connection.ops.quote_name(name)}")
-            cursor.execute(wanted[name].sql)
+            cursor.execute(triggers_by_name[name].sql)
     return absent
 
 
@@ -42,7 +42,7 @@ def missing(connection: BaseDatabaseWrapper, triggers: Iterable[Trigger]) -> lis
     with connection.cursor() as cursor:
         cursor.execute("SELECT name, tbl_name, sql FROM sqlite_master WHERE type = 'trigger'")
         present = {name: (table, normal(sql)) for name, table, sql in cursor.fetchall()}
-    return [each.name for each in triggers if present.get(each.name) != (each.table, normal(each.sql))]
+    return [trigger.name for trigger in triggers if present.get(trigger.name) != (trigger.table, normal(trigger.sql))]
 
 
 def differing(connection: BaseDatabaseWrapper, tables: Mapping[str, str]) -> list[str]:

@@ -86,10 +86,10 @@ Columns = Mapping[str, TextColumn]
 
 def declared(model: Model) -> Columns:
     """The declared columns of a model by field name, its own and those of its bases."""
-    found: dict[str, TextColumn] = dict(import_string(settings.TEXT_COLUMNS).get(model._meta.label, {}))
+    columns: dict[str, TextColumn] = dict(import_string(settings.TEXT_COLUMNS).get(model._meta.label, {}))
     for base in reversed(model.__mro__):
-        found |= vars(base).get("text_columns", {})
-    return found
+        columns |= vars(base).get("text_columns", {})
+    return columns
 
 
 def column_of(model: Model, name: str) -> TextColumn:
@@ -110,12 +110,14 @@ def declarations() -> Iterator[tuple[Model, str, TextColumn]]:
 
 def of_form(form: Literal["text", "terms", "vector"]) -> Iterator[tuple[Model, str, TextColumn]]:
     """The declarations of one form."""
-    return (found for found in declarations() if found[2].form == form)
+    return (declaration for declaration in declarations() if declaration[2].form == form)
 
 
 def models_with(on_forget: OnForget) -> Iterator[Model]:
     """The models with a column to which forgetting does this."""
-    return (model for model in all_models() if any(one.on_forget is on_forget for one in declared(model).values()))
+    return (
+        model for model in all_models() if any(column.on_forget is on_forget for column in declared(model).values())
+    )
 
 
 @cache
@@ -137,11 +139,11 @@ def strings(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for one in value.items():
-            yield from strings(one)
+        for part in value.items():
+            yield from strings(part)
     elif isinstance(value, list | tuple | set | frozenset):
-        for one in value:
-            yield from strings(one)
+        for part in value:
+            yield from strings(part)
     elif value is not None and not isinstance(value, int | float):
         yield str(value)
 
@@ -149,7 +151,7 @@ def strings(value: Any) -> Iterator[str]:
 # --- the check ------------------------------------------------------------------------------------------------------
 def faults(checked: Iterable[Model] | None = None) -> list[str]:
     """Errors in the declarations: undeclared columns, and declarations without a column."""
-    found: list[str] = []
+    fault_texts: list[str] = []
     for model in all_models() if checked is None else checked:
         columns = declared(model)
         fields = {field.name: field for field in model._meta.concrete_fields}
@@ -158,9 +160,13 @@ def faults(checked: Iterable[Model] | None = None) -> list[str]:
             for name, field in fields.items()
             if (isinstance(field, _TEXT) or field.get_internal_type() == "TextField") and not field.choices
         }
-        found += [f"{model._meta.label}.{name} is not declared." for name in sorted(can_hold_words - columns.keys())]
-        found += [f"{model._meta.label} declares {name}, and has no such column." for name in columns.keys() - fields]
-    return found
+        fault_texts += [
+            f"{model._meta.label}.{name} is not declared." for name in sorted(can_hold_words - columns.keys())
+        ]
+        fault_texts += [
+            f"{model._meta.label} declares {name}, and has no such column." for name in columns.keys() - fields
+        ]
+    return fault_texts
 
 
 _TEXT = (models.CharField, models.TextField, models.JSONField, models.BinaryField, models.FileField)

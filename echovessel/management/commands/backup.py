@@ -44,7 +44,7 @@ class Command(BaseCommand):
         file = place.named(now) if place else create.default_place(now)
         try:
             with tqdm(unit="B", unit_scale=True, desc=file.name, file=self.stderr, disable=None) as bar:
-                made = create.create_backup(file, now, bar.update, with_model_key=options["with_model_key"])
+                backup = create.create_backup(file, now, bar.update, with_model_key=options["with_model_key"])
             gone = create.rotate(file.parent, now, options["keep"], options["keep_days"])
         except OSError as error:
             raise CommandError(f"{error.filename or file} cannot be written: {error.strerror}") from error
@@ -52,7 +52,7 @@ class Command(BaseCommand):
             raise CommandError(f"the database cannot be copied: {error}") from error
         except (create.CannotBackUp, NotReadable, ImproperlyConfigured) as error:
             raise CommandError(str(error)) from error
-        self.stderr.write(f"rows: {sum(made.counts.values())}; older backups deleted: {len(gone)}")
+        self.stderr.write(f"rows: {sum(backup.counts.values())}; older backups deleted: {len(gone)}")
         return str(file)
 
 

@@ -41,8 +41,8 @@ class Command(BaseCommand):
                 )
         except Occupied as error:
             pids = ", ".join(map(str, data_dir_lock.others(Path(settings.DATA_DIR))))
-            named = f" (processes {pids})" if pids else ""
-            message = f"EchoVessel is running{named}, or another program has its database open. Stop it."
+            process_list = f" (processes {pids})" if pids else ""
+            message = f"EchoVessel is running{process_list}, or another program has its database open. Stop it."
             raise CommandError(message) from error
         except OSError as error:
             raise CommandError(f"{error.filename or file}: {error.strerror}. {restore.interrupted_step()}") from error
@@ -51,8 +51,8 @@ class Command(BaseCommand):
         width = max(map(len, restored.counts))
         self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in restored.counts.items()))
         self.stderr.write(f"restored as of {restored.manifest.made_at.isoformat()}; everybody has to sign in anew")
-        for line in _describe_forgetting(restored):
-            self.stderr.write(line)
+        for text_line in _describe_forgetting(restored):
+            self.stderr.write(text_line)
         if restored.aside is not None:
             self.stderr.write(f"what was there before is in {restored.aside}; delete it when you are content")
         if wrong := [name for name, count in restored.counts.items() if count]:
@@ -61,21 +61,21 @@ class Command(BaseCommand):
 
 def _describe_forgetting(restored: RestoreResult) -> list[str]:
     """Lines about the forgetting that was repeated."""
-    done = restored.done
-    if done is None:
+    receipt = restored.done
+    if receipt is None:
         why = "cannot be read" if restored.before.is_there else "is gone"
         return [
             f"the database that was here {why}, and with it the knowledge of what was forgotten after the backup was "
             "made: it is in this installation again, and has to be forgotten again"
         ]
-    rows = sum(done.rows.values())
-    lines = [f"forgotten again: {rows} rows of {done.receipts} receipts; lines put away: {done.withheld}"]
-    if done.tombstones_of_another_key:
-        lines.append(
-            f"{done.tombstones_of_another_key} tombstones were made with another key, and refuse nothing any more"
+    rows = sum(receipt.rows.values())
+    summary = [f"forgotten again: {rows} rows of {receipt.receipts} receipts; lines put away: {receipt.withheld}"]
+    if receipt.tombstones_of_another_key:
+        summary.append(
+            f"{receipt.tombstones_of_another_key} tombstones were made with another key, and refuse nothing any more"
         )
-    if done.accounts:
-        lines.append(f"accounts that stay, because nobody else could look after this: {done.accounts}")
-    if places := sorted({hit.place for hit in done.left}):
-        lines.append(f"words of what was forgotten are said elsewhere, too: {', '.join(places)}")
-    return lines
+    if receipt.accounts:
+        summary.append(f"accounts that stay, because nobody else could look after this: {receipt.accounts}")
+    if places := sorted({hit.place for hit in receipt.left}):
+        summary.append(f"words of what was forgotten are said elsewhere, too: {', '.join(places)}")
+    return summary

@@ -116,14 +116,16 @@ def recognize(source: Source) -> Format:
         # Whatever is wrong with the text is a better answer.
         next(iter(source.texts()), None)
     refuse_pages(source.sample)
-    labels = ", ".join(str(one.label) for one in FORMATS)
+    labels = ", ".join(str(file_format.label) for file_format in FORMATS)
     raise ImportRejected("unknown_format", source.name, formats=labels, **({"contents": contents} if contents else {}))
 
 
 def _likeliest(sample: Sample) -> tuple[float, Format]:
     # A page may be read only by who reads pages: to others it is text with many signs.
-    formats = [one for one in FORMATS if getattr(one, "reads_pages", False) or not is_page(sample)]
-    return max(((one.resembles(sample), one) for one in formats), key=lambda pair: pair[0])
+    formats = [
+        file_format for file_format in FORMATS if getattr(file_format, "reads_pages", False) or not is_page(sample)
+    ]
+    return max(((file_format.resembles(sample), file_format) for file_format in formats), key=lambda pair: pair[0])
 
 
 def _nothing_found(source: Source) -> ImportRejected:
@@ -133,17 +135,17 @@ def _nothing_found(source: Source) -> ImportRejected:
 
 def format_named(name: str) -> Format:
     """Raises KeyError."""
-    return {one.name: one for one in FORMATS}[name]
+    return {file_format.name: file_format for file_format in FORMATS}[name]
 
 
-def read(source: Source, chosen: Format | None = None, options: Options | None = None) -> Iterator[Found]:
+def read(source: Source, chosen_format: Format | None = None, options: Options | None = None) -> Iterator[Found]:
     """Everything in the file, in its order. Raises ImportRejected while it is read: before the first value if the file
     is not recognized or empty, and also after some."""
-    known, options = chosen or recognize(source), options or Options(limits=source.limits)
-    in_members = bool(source.members) and known.resembles(source.sample) < _LEAST_LIKENESS
-    found = read_members(source, known, _likeliest, options) if in_members else known.read(source, options)
+    file_format, options = chosen_format or recognize(source), options or Options(limits=source.limits)
+    in_members = bool(source.members) and file_format.resembles(source.sample) < _LEAST_LIKENESS
+    items = read_members(source, file_format, _likeliest, options) if in_members else file_format.read(source, options)
     try:
-        first = next(found, None)
+        first = next(items, None)
     except ImportRejected as rejected:
         if rejected.code == "nothing_found":
             raise _nothing_found(source) from rejected
@@ -151,4 +153,4 @@ def read(source: Source, chosen: Format | None = None, options: Options | None =
     if first is None:
         raise _nothing_found(source)
     yield first
-    yield from found
+    yield from items

@@ -65,13 +65,15 @@ class ChoiceReader:
         if not self.mapping.speaker:
             yield from (self._entry(*record) for record in records)
             return
-        for talk, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
+        for talk_title, group in groupby(records, lambda record: word(value_at(record[1], self.mapping.talk))):
             begun = self.places.begin_with(
-                talk, title or self.name, group, lambda record: word(value_at(record[1], self.mapping.text))
+                talk_title, title or self.name, group, lambda record: word(value_at(record[1], self.mapping.text))
             )
-            lines = (self._line(*record, partner) for record in begun)
+            messages = (self._line(*record, partner) for record in begun)
             self.talks += 1
-            yield from sessions_of(title or talk, talk or digest("talk", title, self.talks), where, lines, self.limits)
+            yield from sessions_of(
+                title or talk_title, talk_title or digest("talk", title, self.talks), where, messages, self.limits
+            )
 
     def _line(self, where: str, record: Any, partner: str) -> Line | Skipped:
         if isinstance(record, Skipped):

@@ -27,10 +27,10 @@ def beside(way: list[str], parents: Mapping[str, str]) -> set[str]:
     {'b'}
     """
     forks = {parents[key] for key in way}
-    left = {key for key in parents if key not in way and parents[key] in forks}
+    keys = {key for key in parents if key not in way and parents[key] in forks}
     grown = True
     while grown:
-        following = {key for key in parents if parents[key] in left} - left
-        left |= following
+        following = {key for key in parents if parents[key] in keys} - keys
+        keys |= following
         grown = bool(following)
-    return left
+    return keys

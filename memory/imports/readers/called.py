@@ -71,9 +71,9 @@ def may_be_name(name: str) -> bool:
     first, _gap, rest = bare.partition(" ")
     if rest.isdecimal() and len(rest) < 3 and is_weekday(first):
         return False
-    found = _DAY_AND_MONTH.fullmatch(bare)
+    match = _DAY_AND_MONTH.fullmatch(bare)
     is_month_name = is_month(bare) and bare.casefold() not in _MONTHS_THAT_ARE_NAMES
-    is_date = bool(found and is_month(found["a"] or found["b"])) or is_month_name or moment_in(bare) is not None
+    is_date = bool(match and is_month(match["a"] or match["b"])) or is_month_name or moment_in(bare) is not None
     return not (is_full_weekday(bare) or is_date or _BEGINS_WITH_HALF.match(bare))
 
 

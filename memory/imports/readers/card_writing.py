@@ -61,5 +61,5 @@ def as_picture(card: Card, version: Version, picture: BinaryIO | None = None) ->
     plain = io.BytesIO(b"" if picture else png.plain(*_PORTRAIT))
     versions: tuple[Version, ...] = (2, 3) if version == 3 else (2,)
     keywords = {2: "chara", 3: "ccv3"}
-    texts = {keywords[each]: base64.b64encode(as_bytes(card, each)) for each in versions}
+    texts = {keywords[keyword]: base64.b64encode(as_bytes(card, keyword)) for keyword in versions}
     return png.with_texts(picture or plain, texts, KEYWORDS)

@@ -90,14 +90,12 @@ def portrait_in(source: Source, max_bytes: int) -> bytes:
     if source.sample.head.startswith(png.SIGNATURE):
         with source.open() as file:
             return file.read(max_bytes + 1)
-    card = next(
-        found for found in CharacterCard().read(source, Options(limits=source.limits)) if isinstance(found, Card)
-    )
+    card = next(card for card in CharacterCard().read(source, Options(limits=source.limits)) if isinstance(card, Card))
     assets = card.rest["data"].get("assets")
-    listed = [one for one in assets if isinstance(one, dict)] if isinstance(assets, list) else []
-    icons = [one for one in listed if one.get("type") == "icon" and isinstance(one.get("uri"), str)]
+    asset_tables = [asset for asset in assets if isinstance(asset, dict)] if isinstance(assets, list) else []
+    icons = [asset for asset in asset_tables if asset.get("type") == "icon" and isinstance(asset.get("uri"), str)]
     # Of several, the specification calls the main one "main"; sorting keeps the order of the others.
-    for icon in sorted(icons, key=lambda one: one.get("name") != "main"):
+    for icon in sorted(icons, key=lambda icon_table: icon_table.get("name") != "main"):
         scheme, _colon, place = icon["uri"].partition(":")
         member = place.removeprefix("//")
         if scheme in _EMBEDDED and member in source.members:

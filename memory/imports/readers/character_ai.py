@@ -19,7 +19,7 @@ from memory.imports.readers.types import Found, Line, Options, Role, Skipped, di
 
 # Where lists of turns stand.
 _HELD = ("", "item.", "chats.item.", "histories.item.", "chat.")
-_TURNS = tuple(f"{held}turns" for held in _HELD)
+_TURNS = tuple(f"{path}turns" for path in _HELD)
 
 
 class CharacterAI:
@@ -43,7 +43,7 @@ class CharacterAI:
             turns = turns[::-1] if times and times[0] > times[-1] else turns
             key = table(table(turns[0]).get("turn_key")) if turns else {}
             people = [table(table(turn).get("author")) for turn in turns]
-            character = next((word(one.get("name")) for one in people if not one.get("is_human")), "")
+            character = next((word(person.get("name")) for person in people if not person.get("is_human")), "")
             chat_id = word(key.get("chat_id"))
             begun = reader.places.begin_with(chat_id, digest(source.name, character), turns, _words)
             source_id = chat_id or digest("character_ai", number, character)
@@ -62,15 +62,17 @@ class _Turns(SessionReader):
 
 
 def _offered(turn: dict[str, Any]) -> list[dict[str, Any]]:
-    return [table(one) for one in array(turn.get("candidates"))]
+    return [table(candidate) for candidate in array(turn.get("candidates"))]
 
 
 def _words(turn: Any) -> str:
     """What was said in a turn: of what was offered, that which was chosen."""
     turn = table(turn)
     offered = _offered(turn)
-    chosen = [one for one in offered if one.get("candidate_id") == turn.get("primary_candidate_id")] or offered
-    return word(chosen[0].get("raw_content")) if chosen else ""
+    candidates = [
+        candidate for candidate in offered if candidate.get("candidate_id") == turn.get("primary_candidate_id")
+    ] or offered
+    return word(candidates[0].get("raw_content")) if candidates else ""
 
 
 FORMATS = (CharacterAI(),)

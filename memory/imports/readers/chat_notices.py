@@ -75,7 +75,7 @@ _INVITATION_ENDS = ("초대했습니다.", "초대하였습니다.", "초대했�
 _LONGEST = 300
 
 
-def is_notice(line: str, known: Container[str]) -> bool:
+def is_notice(line: str, names: Container[str]) -> bool:
     """Whether a line without a speaker is a notice of the program. In English it must name somebody `known`, to tell it
     from a sentence.
 
@@ -90,20 +90,20 @@ def is_notice(line: str, known: Container[str]) -> bool:
     if any(form.fullmatch(bare) for form in (_KOREAN_OTHERS, _JAPANESE, _CHINESE)):
         return True
     if korean := _KOREAN.fullmatch(bare):
-        return korean["who"] in known or not korean["who"].endswith(_TITLES)
-    if left := _CAME_OR_LEFT.fullmatch(bare):
-        return left["who"] in known
+        return korean["who"] in names or not korean["who"].endswith(_TITLES)
+    if match := _CAME_OR_LEFT.fullmatch(bare):
+        return match["who"] in names
     invited = _INVITED.fullmatch(bare)
-    return bool(invited and _is_one(invited["who"], known) and _are_people(invited["whom"], known))
+    return bool(invited and _is_one(invited["who"], names) and _are_people(invited["whom"], names))
 
 
-def _is_one(who: str, known: Container[str]) -> bool:
-    return who in known or who == "You"
+def _is_one(who: str, names: Container[str]) -> bool:
+    return who in names or who == "You"
 
 
-def _are_people(whom: str, known: Container[str]) -> bool:
+def _are_people(whom: str, names: Container[str]) -> bool:
     return all(
-        name in known
+        name in names
         or (
             name.split()
             and len(name.split()) <= 3
@@ -117,7 +117,7 @@ def _are_people(whom: str, known: Container[str]) -> bool:
 _GLUED = re.compile(r"(?P<who>[^\s\n]{1,40}?)님이 [^\n]{1,120}님[을를] 초대(?:했|하였)습니다\.?")
 
 
-def without_notices(text: str, known: Container[str]) -> tuple[str, int]:
+def without_notices(text: str, names: Container[str]) -> tuple[str, int]:
     """`text` without the notices below its first line, and their number. An invitation by somebody `known` may be
     attached to the end of a line.
 
@@ -125,24 +125,24 @@ def without_notices(text: str, known: Container[str]) -> tuple[str, int]:
     ('좋아', 1)
     """
     first, *rest = text.split("\n")
-    kept = [line for line in rest if not is_notice(line, known)]
-    whole = "\n".join((first, *kept))
+    kept_lines = [text_line for text_line in rest if not is_notice(text_line, names)]
+    whole = "\n".join((first, *kept_lines))
     unglued = whole
     if whole.rstrip().endswith(_INVITATION_ENDS):
         starts = (
             start
             for start in range(whole.rfind("\n") + 1, len(whole))
-            if (glued := _GLUED.fullmatch(whole, start)) and glued["who"] in known
+            if (glued := _GLUED.fullmatch(whole, start)) and glued["who"] in names
         )
         if (start := next(starts, None)) is not None:
             unglued = whole[:start].rstrip()
-    return unglued, len(rest) - len(kept) + (unglued != whole)
+    return unglued, len(rest) - len(kept_lines) + (unglued != whole)
 
 
-def invited_in(line: str, known: Container[str]) -> list[str]:
+def invited_in(line: str, names: Container[str]) -> list[str]:
     """Those invited by somebody `known`: people who may never write, and leave."""
     invited = _INVITED.fullmatch(line.strip()) if len(line) <= _LONGEST else None
-    is_one = invited and _is_one(invited["who"], known) and _are_people(invited["whom"], known)
+    is_one = invited and _is_one(invited["who"], names) and _are_people(invited["whom"], names)
     return _AND.split(invited["whom"]) if invited and is_one else []
 
 

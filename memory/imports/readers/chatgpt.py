@@ -84,7 +84,7 @@ class ChatGPT:
             data = "settings" if name.endswith(".json") else "media"
             yield Skipped(name, "duplicate" if name.endswith(_SAME_AGAIN) else data)
         number, places = 0, ContentIds()
-        known: set[str] = set()
+        known_ids: set[str] = set()
         for file in files or [""]:
             paths = source.sample.inside(file).paths if file else source.sample.paths
             around = _around(paths)
@@ -98,19 +98,19 @@ class ChatGPT:
             for conversation in conversations:
                 number += 1
                 # What is known of the user stands in every conversation anew: it is handed over once.
-                found = _conversation(conversation, number, places, options.limits)
-                for one in found:
-                    if isinstance(one, Remembered):
-                        if one.source_id in known:
+                items = _conversation(conversation, number, places, options.limits)
+                for item in items:
+                    if isinstance(item, Remembered):
+                        if item.source_id in known_ids:
                             continue
-                        known.add(one.source_id)
-                    yield one
+                        known_ids.add(item.source_id)
+                    yield item
 
 
 def _around(paths: frozenset[str]) -> str | None:
     """The place of the conversations in a file; None where none is known."""
-    known = (around for around in _AROUND if any(_place(around, holder) in paths for holder in _HOLDERS))
-    return next(known, None)
+    paths_around = (around for around in _AROUND if any(_place(around, holder) in paths for holder in _HOLDERS))
+    return next(paths_around, None)
 
 
 def _place(around: str, key: str) -> str:
@@ -119,9 +119,9 @@ def _place(around: str, key: str) -> str:
 
 def _is_flat(paths: Iterable[str]) -> bool:
     """Whether there is a list of messages or nodes: with authors, or at least with kinds of content called as here."""
-    known = list(paths)
-    held = {match["what"] for match in map(_FLAT.match, known) if match}
-    return "content_type" in held or (bool(held) and any(map(_AUTHOR.match, known)))
+    path_list = list(paths)
+    fields = {match["what"] for match in map(_FLAT.match, path_list) if match}
+    return "content_type" in fields or (bool(fields) and any(map(_AUTHOR.match, path_list)))
 
 
 def _conversation_files(members: Iterable[str]) -> list[str]:
@@ -130,11 +130,11 @@ def _conversation_files(members: Iterable[str]) -> list[str]:
 
 def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
     where = _("conversation %d") % number
-    nodes, lost = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
+    nodes, lost_count = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
     if nodes is None:
         yield Skipped(where, reason_of(conversation))
         return
-    yield from (Skipped(where, "broken") for _lost in range(lost))
+    yield from (Skipped(where, "broken") for _lost in range(lost_count))
     parents = _parents(nodes)
     # The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
     # nodes where nothing links them.
@@ -148,14 +148,14 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
         last = current if isinstance(current, str) and current in nodes else latest
         branch = way_to(last, parents)
     title = word(conversation.get("title"))
-    known = word(conversation.get("conversation_id") or conversation.get("id"))
-    places.begin(known or digest(title, *branch[:_FIRST_NODES]))
-    found: list[Line | Skipped | Remembered] = []
+    conversation_id = word(conversation.get("conversation_id") or conversation.get("id"))
+    places.begin(conversation_id or digest(title, *branch[:_FIRST_NODES]))
+    items: list[Line | Skipped | Remembered] = []
     for place, key in place_messages(branch, where):
-        found.extend(_message(nodes[key], places, place, limits))
-    yield from (one for one in found if isinstance(one, Remembered))
-    source_id = known or digest(number, title, *branch)
-    spoken = (one for one in found if not isinstance(one, Remembered))
+        items.extend(_message(nodes[key], places, place, limits))
+    yield from (item for item in items if isinstance(item, Remembered))
+    source_id = conversation_id or digest(number, title, *branch)
+    spoken = (item for item in items if not isinstance(item, Remembered))
     yield from sessions_of(title, source_id, where, spoken, limits)
     # One for each message beside the branch that would have been one of it.
     for key in nodes.keys() - set(branch):
@@ -167,15 +167,17 @@ def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, in
     """The nodes by their keys, in the order of the file, and how many are none; None where there is nothing of the
     kind. What has no links is put in order by its list, or by its times."""
     linear, mapping = conversation.get("linear_conversation"), conversation.get("mapping")
-    held = mapping if isinstance(mapping, dict | list) else None
-    if isinstance(held, dict) and _is_linked({key: node for key, node in held.items() if isinstance(node, dict)}):
-        return {key: node for key, node in held.items() if isinstance(node, dict)}, _others(held.values())
-    listed = next(
-        (some for some in (linear, held, conversation.get("messages")) if isinstance(some, dict | list)), None
+    node_values = mapping if isinstance(mapping, dict | list) else None
+    if isinstance(node_values, dict) and _is_linked(
+        {key: node for key, node in node_values.items() if isinstance(node, dict)}
+    ):
+        return {key: node for key, node in node_values.items() if isinstance(node, dict)}, _others(node_values.values())
+    node_list = next(
+        (some for some in (linear, node_values, conversation.get("messages")) if isinstance(some, dict | list)), None
     )
-    if listed is None:
+    if node_list is None:
         return None, 0
-    pairs = list(listed.items()) if isinstance(listed, dict) else [("", node) for node in listed]
+    pairs = list(node_list.items()) if isinstance(node_list, dict) else [("", node) for node in node_list]
     nodes: dict[str, _Node] = {}
     for number, (key, node) in enumerate(pairs):
         if isinstance(node, dict):
@@ -183,7 +185,7 @@ def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, in
             nodes[_key(key or word(node.get("id")), number, nodes)] = (
                 node if "message" in node else {"message": node} if "content" in node else node
             )
-    if not _is_linked(nodes) and listed is not linear:
+    if not _is_linked(nodes) and node_list is not linear:
         # By when each was written; one without a time stays behind the one before it.
         last, times = 0.0, {}
         for key, node in nodes.items():
@@ -197,15 +199,15 @@ def _others(values: Iterable[Any]) -> int:
     return sum(not isinstance(value, dict) for value in values)
 
 
-def _key(known: str, number: int, nodes: Mapping[str, _Node]) -> str:
-    return known if known and known not in nodes else f"#{number}"
+def _key(source_id: str, number: int, nodes: Mapping[str, _Node]) -> str:
+    return source_id if source_id and source_id not in nodes else f"#{number}"
 
 
 def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
     """The parent of each node: as it says itself, else as another names it among its children."""
     children = {word(child): key for key, node in nodes.items() for child in array(node.get("children"))}
-    named = {key: word(node.get("parent")) for key, node in nodes.items()}
-    return {key: parent if parent in nodes else children.get(key, "") for key, parent in named.items()}
+    parent_of = {key: word(node.get("parent")) for key, node in nodes.items()}
+    return {key: parent if parent in nodes else children.get(key, "") for key, parent in parent_of.items()}
 
 
 def _is_linked(nodes: Mapping[str, _Node]) -> bool:
@@ -263,8 +265,8 @@ def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
     hidden = table(message.get("metadata")).get("is_visually_hidden_from_conversation")
     if hidden or message.get("weight") == 0 or role == "system":
         return "hidden"
-    known = kind in (None, "text", "multimodal_text") and role in _ROLES
-    return "" if known else "unknown"
+    is_known = kind in (None, "text", "multimodal_text") and role in _ROLES
+    return "" if is_known else "unknown"
 
 
 def _role(message: Mapping[str, Any]) -> str:
@@ -272,8 +274,8 @@ def _role(message: Mapping[str, Any]) -> str:
 
 
 def _transcription(part: Any) -> str:
-    found = table(part)
-    return word(found.get("text")) if found.get("content_type") == "audio_transcription" else ""
+    part_table = table(part)
+    return word(part_table.get("text")) if part_table.get("content_type") == "audio_transcription" else ""
 
 
 def strip_citations(text: str) -> str:
@@ -285,8 +287,8 @@ def strip_citations(text: str) -> str:
 
     def name_in(mark: re.Match[str]) -> str:
         pattern = _NAMED_BY.get(mark["kind"])
-        named = pattern.match(mark["rest"]) if pattern else None
-        return named["name"] if named else ""
+        match = pattern.match(mark["rest"]) if pattern else None
+        return match["name"] if match else ""
 
     return _SIGNS.sub("", _NEW_MARK.sub(name_in, _OLD_MARK.sub("", text)))
 
@@ -301,8 +303,8 @@ def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], wher
         instructions = bare.get("about_model_message") or content.get("user_instructions")
         yield from _noted(instructions, "user_instructions", where)
     elif kind == "model_editable_context":
-        _before, *kept = _KEPT.split(word(content.get("model_set_context")))
-        for day, text in zip(kept[::2], kept[1::2], strict=True):
+        _before, *kept_parts = _KEPT.split(word(content.get("model_set_context")))
+        for day, text in zip(kept_parts[::2], kept_parts[1::2], strict=True):
             yield from _noted(text.strip(), "memory", where, moment(day))
 
 

@@ -134,14 +134,14 @@ class _Style:
         return self.begins.groupindex["name"] < self.begins.groupindex["stamp"] and "words" in self.begins.groupindex
 
 
-def _pattern(written: str) -> re.Pattern[str]:
-    return re.compile(written, re.I)
+def _pattern(style_text: str) -> re.Pattern[str]:
+    return re.compile(style_text, re.I)
 
 
 @cache
 def _styles() -> tuple[_Style, ...]:
     """Compiled with the first text: it takes 0.15 s, which a process that imports nothing need not spend."""
-    line = _Style(
+    style = _Style(
         _pattern(rf"(?P<stamp>{_CLOCK})\t(?P<name>[^\t\n]{{1,60}})\t(?P<words>.*)"),
         notice=_pattern(rf"{_CLOCK}\t(?:\t.*|[^\t]*)"),
         quotes=True,
@@ -188,7 +188,7 @@ def _styles() -> tuple[_Style, ...]:
         is_markdown=True,
     )
     return (
-        line, kakao_talk, kakao_talk_of_phones, irc, irc_of_weechat, zoom, qq, qq_copied, we_flow, bold,
+        style, kakao_talk, kakao_talk_of_phones, irc, irc_of_weechat, zoom, qq, qq_copied, we_flow, bold,
         _Style(_pattern(rf"\[{_STAMP}\] ?[-,]? ?{_NAME}{_SAID}"), _MAX_NAMES, is_framed=True),
         _Style(_pattern(rf"{_NAME} ?[(\[]{_STAMP}[)\]] ?{_SAID}"), _MAX_NAMES),
         _Style(_pattern(rf"(?P<stamp>{_FULL}) *[-,:]? *{_NAME}{_SAID}"), _MAX_NAMES),
@@ -242,14 +242,14 @@ class Chatlog:
         short = (line.text for line in source.lines() if len(line.text) <= _LONGEST_DAY)
         day_first = day_order.choose_order(options.day_first, _open_dates(source, style), source.name, short)
         title = PurePath(source.name).stem
-        known = frozenset(_names(style, beginning))
-        known |= frozenset(name for line in beginning for name in invited_in(line, known))
+        names = frozenset(_names(style, beginning))
+        names |= frozenset(name for line in beginning for name in invited_in(line, names))
         messages = gather_sample(source.lines(), _Beginnings(style).of, options.limits)
         places = ContentIds()
         messages = places.begin_with("", title, messages, lambda message: message.text.strip())
-        found = _lines(messages, style, known, day_first, places, options.limits)
+        items = _lines(messages, style, names, day_first, places, options.limits)
         yield from something(
-            sessions_of(title, digest("chatlog", title), title or _("the chat"), found, options.limits)
+            sessions_of(title, digest("chatlog", title), title or _("the chat"), items, options.limits)
         )
 
 
@@ -257,7 +257,7 @@ def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
     """The style that begins the most of the first lines, None where none begins enough of them. Where it need not be
     `sure`, because a person says that it is a chat, names need not come again."""
     beginning = _beginning(lines)
-    counted: list[tuple[int, _Style]] = []
+    counted_styles: list[tuple[int, _Style]] = []
     for style in _styles():
         # The lines that begin messages; none if they may as well be headings of something else.
         is_unsure = style.beside and (sure or not style.beside.search("\n".join(beginning)))
@@ -265,9 +265,9 @@ def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
         different = len(set(names))
         if sure and style.most_names and not (1 < different <= style.most_names and 2 * different <= len(names) + 1):
             names = []
-        counted.append((len(names), style))
-    most, best = max(counted, key=lambda pair: pair[0])
-    return best if most >= (max(2, _LEAST_SHARE * len(beginning)) if sure else 1) else None
+        counted_styles.append((len(names), style))
+    count, best = max(counted_styles, key=lambda pair: pair[0])
+    return best if count >= (max(2, _LEAST_SHARE * len(beginning)) if sure else 1) else None
 
 
 def _beginning(lines: Iterable[str]) -> list[str]:
@@ -307,15 +307,16 @@ def _is_unclear(lines: Iterable[str]) -> bool:
     beginning = _beginning(lines)
     for style in _styles():
         begun = list(_begun_in(style, beginning)) if style.most_names else []
-        names = [_name_in(one) for one in begun]
+        names = [_name_in(match) for match in begun]
         if style.beside and not style.beside.search("\n".join(beginning)):
             continue
         if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
             continue
         # A stamp that says the day or the second, as nobody writes by hand.
         whole = style.is_name_first and all(
-            not one["words"] and (not _ONLY_CLOCK.fullmatch(one["stamp"]) or len(_COLONS.findall(one["stamp"])) > 1)
-            for one in begun
+            not match["words"]
+            and (not _ONLY_CLOCK.fullmatch(match["stamp"]) or len(_COLONS.findall(match["stamp"])) > 1)
+            for match in begun
         )
         if whole or (style.is_framed and len(names) > 1) or len(names) > len(set(names)):
             return True
@@ -328,8 +329,8 @@ def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
     for line in source.lines():
         begun = begin(line.text)
         has_begun = has_begun or begun is not None
-        if not has_begun and (found := _SAVED.fullmatch(line.text[:_LONGEST_DAY])):
-            saved = _open_numbers(found["stamp"])
+        if not has_begun and (saved_match := _SAVED.fullmatch(line.text[:_LONGEST_DAY])):
+            saved = _open_numbers(saved_match["stamp"])
         stamp = begun[0].stamp or begun[0].day if begun else ""
         if numbers := _open_numbers(stamp):
             yield numbers
@@ -362,11 +363,11 @@ class _Beginnings:
     def of(self, text: str) -> tuple[_Head, str] | None:
         if self.style.notice and self.style.notice.fullmatch(text):
             begun: tuple[_Head, str] | None = (_Head(reason="notice"), text)
-        elif (found := self.style.begins.fullmatch(text)) and _is_message(found):
-            groups = found.groupdict(default="")
-            self.says_days = _ONLY_CLOCK.fullmatch(found["stamp"]) is None
+        elif (match := self.style.begins.fullmatch(text)) and _is_message(match):
+            groups = match.groupdict(default="")
+            self.says_days = _ONLY_CLOCK.fullmatch(match["stamp"]) is None
             day = "" if self.says_days else self.day
-            begun = _Head(found["stamp"], _name_in(found), groups.get("number", ""), day), groups["words"]
+            begun = _Head(match["stamp"], _name_in(match), groups.get("number", ""), day), groups["words"]
         elif day := self._day_in(text):
             self.day = day
             begun = _Head(day=day), ""
@@ -378,16 +379,16 @@ class _Beginnings:
     def _day_in(self, text: str) -> str:
         if self.style.is_markdown and (heading := _MARKDOWN_HEADING.match(text)):
             text = text[heading.end() :].strip()
-        found = None if self.says_days or len(text) > _LONGEST_DAY else _DAY.fullmatch(text)
-        if found is None or not (self.apart or found["framed"] or found["weekday"] or found["day"]):
+        match = None if self.says_days or len(text) > _LONGEST_DAY else _DAY.fullmatch(text)
+        if match is None or not (self.apart or match["framed"] or match["weekday"] or match["day"]):
             return ""
-        return found["date"] or f"{found['day']}, {found['year']}"
+        return match["date"] or f"{match['day']}, {match['year']}"
 
 
 def _lines(
     messages: Iterable[SpeakerCounts[_Head]],
     style: _Style,
-    known: frozenset[str],
+    speaker_names: frozenset[str],
     day_first: bool,
     places: ContentIds,
     limits: Limits,
@@ -407,7 +408,7 @@ def _lines(
             text = "\n".join(line.removeprefix("  ") for line in text.split("\n"))
             framed = _MARKDOWN_FRAME.fullmatch(text.strip())
             text = framed["inside"] if framed else _ESCAPED.sub(r"\1", text)
-        text, notices = without_notices(text.strip("\n").lstrip("\t"), known)
+        text, notices = without_notices(text.strip("\n").lstrip("\t"), speaker_names)
         yield from (Skipped(where, "notice") for _notice in range(notices))
         bare = text.strip()
         name = head.name.strip().strip("*").rstrip(",").strip() or head.name.strip()

@@ -67,21 +67,21 @@ class Claude:
 def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     """Each object of the file is a conversation, or what Claude remembers."""
     places = ContentIds()
-    for number, one in enumerate(objects(source, member), start=1):
-        if isinstance(one, dict) and "conversations_memory" in one:
-            yield from _memory(one.get("conversations_memory"), "conversations_memory", "", {})
-            for project, text in table(one.get("project_memories")).items():
+    for number, conversation in enumerate(objects(source, member), start=1):
+        if isinstance(conversation, dict) and "conversations_memory" in conversation:
+            yield from _memory(conversation.get("conversations_memory"), "conversations_memory", "", {})
+            for project, text in table(conversation.get("project_memories")).items():
                 yield from _memory(text, "project_memory", project, {"project": project})
         else:
             where = _("conversation %d") % number
-            if not isinstance(one, dict) or not isinstance(one.get("chat_messages"), list):
-                yield Skipped(where, reason_of(one))
+            if not isinstance(conversation, dict) or not isinstance(conversation.get("chat_messages"), list):
+                yield Skipped(where, reason_of(conversation))
                 continue
-            title = word(one.get("name"))
-            known, begun_at = word(one.get("uuid")), word(one.get("created_at"))
-            places.begin(known or digest(title, begun_at))
+            title = word(conversation.get("name"))
+            conversation_id, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
+            places.begin(conversation_id or digest(title, begun_at))
             # By time, if every message has one; else as they stand.
-            messages = one["chat_messages"]
+            messages = conversation["chat_messages"]
             times = [moment(table(message).get("created_at")) for message in messages]
             if None not in times:
                 seconds = [(at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() for at in times if at]
@@ -97,11 +97,11 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
             if len(set(parents.values())) == len(parents):
                 not_chosen = set()
             else:
-                opened = word(one.get("current_leaf_message_uuid"))
+                opened = word(conversation.get("current_leaf_message_uuid"))
                 not_chosen = beside(way_to(opened if opened in parents else list(parents)[-1], parents), parents)
-            found = _messages(messages, not_chosen, places, where, limits)
-            source_id = known or digest(number, title, begun_at)
-            yield from sessions_of(title, source_id, where, found, limits)
+            items = _messages(messages, not_chosen, places, where, limits)
+            source_id = conversation_id or digest(number, title, begun_at)
+            yield from sessions_of(title, source_id, where, items, limits)
 
 
 def _messages(

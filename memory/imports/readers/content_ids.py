@@ -57,9 +57,9 @@ class ContentIds:
         return digest(times or f"{self._talk} {self._number}", speaker, at, text)
 
     def id_of_entry(self, title: str, text: str, day: date | None) -> str:
-        known = digest("entry", day, title, text)
-        times = self._times(str(day), known)
-        return known if times < 2 else digest(known, times)
+        source_id = digest("entry", day, title, text)
+        times = self._times(str(day), source_id)
+        return source_id if times < 2 else digest(source_id, times)
 
     def _times(self, moment: str, *what: str) -> int:
         """How many equal messages there were at that moment; 0 if too many have the same time."""

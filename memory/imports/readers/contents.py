@@ -55,9 +55,9 @@ def contents_of(source: Source) -> str:
     if head[4:8] == b"ftyp":
         kind = "video"
     else:
-        known = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
+        magic_kind = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
         # Words may begin like a picture.
-        kind = "" if known == "picture" and sample.text else known
+        kind = "" if magic_kind == "picture" and sample.text else magic_kind
     if kind:
         return f"kind:{kind}"
     # The names of the outermost fields that say something: of an array's elements theirs.

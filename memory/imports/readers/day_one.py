@@ -79,10 +79,10 @@ def _classic_entry(source: Source, member: str, options: Options) -> Entry | Ski
     if len(data) > _MAX_CLASSIC_BYTES:
         return Skipped(where, "too_long")
     try:
-        found = plistlib.loads(data, fmt=plistlib.FMT_XML)
+        plist = plistlib.loads(data, fmt=plistlib.FMT_XML)
     except Exception:  # noqa: BLE001 the parser raises whatever its parts raise
         return Skipped(where, "broken")
-    entry = table(found)
+    entry = table(plist)
     at = entry.get("Creation Date")
     # The clock of a property list is that of Greenwich, without saying so.
     at = at.replace(tzinfo=UTC) if isinstance(at, datetime) else None

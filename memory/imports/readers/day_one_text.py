@@ -63,8 +63,8 @@ class DayOneText:
         places = ContentIds()
         for member in members:
             for entry in _entries(source.lines(member), options.limits):
-                line = _("line %d") % entry.number
-                where = f"{member}, {line}" if member else line
+                position = _("line %d") % entry.number
+                where = f"{member}, {position}" if member else position
                 text = storable(_PLACE_OF_PHOTO.sub("", "\n".join(entry.lines)).strip())
                 if max(entry.size, len(text.encode())) > options.limits.message_bytes:
                     yield Skipped(where, "too_long")
@@ -89,8 +89,8 @@ def _begins_with_date(text: str) -> bool:
 
 def _date_in(line: str) -> str:
     """The date of a line that begins an entry, as it is written."""
-    found = _ABOUT.fullmatch(line) if line.startswith("\t") else None
-    value = _ZONE_NAME.sub("", found["value"].strip()) if found else ""
+    match = _ABOUT.fullmatch(line) if line.startswith("\t") else None
+    value = _ZONE_NAME.sub("", match["value"].strip()) if match else ""
     return value if value and (moment_in(value) or _day_in(value)) else ""
 
 
@@ -105,12 +105,12 @@ def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:
     entry: _Entry | None = None
     heads = True
     for line in lines:
-        written = _date_in(line.text)
+        date_text = _date_in(line.text)
         about = _ABOUT.fullmatch(line.text)
-        if written and not (entry and heads and not entry.lines):
+        if date_text and not (entry and heads and not entry.lines):
             if entry:
                 yield entry
-            entry, heads = _Entry(line.number, written), True
+            entry, heads = _Entry(line.number, date_text), True
         elif entry and heads and about:
             label = about["label"].strip().casefold()
             entry.title = about["value"].strip() if label in _TITLE_LABELS else entry.title

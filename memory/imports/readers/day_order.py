@@ -9,7 +9,7 @@ from memory.imports.readers.weekday_order import order_by_weekdays
 Numbers = tuple[int, int, int]
 
 
-def day_first(written: Iterable[Numbers]) -> bool | None:
+def day_first(dates: Iterable[Numbers]) -> bool | None:
     """What the dates of a file, `(first, second, year)` in its order, say about the order of their numbers.
 
     True or False if only one reading has valid dates, or only one runs steadily through time; None if the file does not
@@ -20,7 +20,7 @@ def day_first(written: Iterable[Numbers]) -> bool | None:
     """
     readings = {True: _Reading(), False: _Reading()}
     telling = False
-    for first, second, year in written:
+    for first, second, year in dates:
         telling = telling or first != second
         readings[True].take(year, second, first)
         readings[False].take(year, first, second)
@@ -31,10 +31,12 @@ def day_first(written: Iterable[Numbers]) -> bool | None:
     return None if telling else True
 
 
-def choose_order(chosen: bool | None, written: Iterable[Numbers], where: str = "", lines: Iterable[str] = ()) -> bool:
+def choose_order(
+    chosen_order: bool | None, dates: Iterable[Numbers], where: str = "", lines: Iterable[str] = ()
+) -> bool:
     """Whether the day is first: as a person has `chosen`, else as the `written` dates say, or the weekdays beside them
     in `lines`. Raises ImportRejected where nothing tells."""
-    order = chosen if chosen is not None else day_first(written)
+    order = chosen_order if chosen_order is not None else day_first(dates)
     order = order_by_weekdays(lines) if order is None else order
     if order is None:
         raise ImportRejected("ask_day_first", where)
@@ -50,14 +52,14 @@ class _Reading:
 
     def take(self, year: int, month: int, day: int) -> None:
         try:
-            found = date(year, month, day)
+            parsed_day = date(year, month, day)
         except ValueError:
             self.impossible = True
             return
         if self.last is not None:
-            self.rises = self.rises or found > self.last
-            self.falls = self.falls or found < self.last
-        self.last = found
+            self.rises = self.rises or parsed_day > self.last
+            self.falls = self.falls or parsed_day < self.last
+        self.last = parsed_day
 
     def possible(self) -> bool:
         return not self.impossible

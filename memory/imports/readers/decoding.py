@@ -44,21 +44,21 @@ def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
     """The text of `chunks`, without a byte order mark. Raises ImportRejected with the line and byte of what cannot be
     decoded."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
-    fed, lines, first = 0, 1, True
+    fed, line_count, first = 0, 1, True
     zeros = read = 0
     for chunk, last in chain(((chunk, False) for chunk in chunks), [(b"", True)]):
         fed += len(chunk)
         try:
             text = decoder.decode(chunk, last)
         except UnicodeDecodeError as error:
-            line = lines + error.object[: error.start].count(b"\n")
-            raise ImportRejected("encoding", _place(line, fed - len(error.object) + error.start)) from error
+            line_number = line_count + error.object[: error.start].count(b"\n")
+            raise ImportRejected("encoding", _place(line_number, fed - len(error.object) + error.start)) from error
         if first and text:
             text, first = text.removeprefix("\ufeff"), False
         zeros, read = zeros + text.count(NUL), read + len(text)
         if not _are_few(zeros, read):
-            raise ImportRejected("binary", _("line %d") % (lines + text[: text.index(NUL)].count("\n")))
-        lines += text.count("\n")
+            raise ImportRejected("binary", _("line %d") % (line_count + text[: text.index(NUL)].count("\n")))
+        line_count += text.count("\n")
         if text := text.replace(NUL, ""):
             yield text
 
@@ -103,5 +103,5 @@ def _decodes(chunk: bytes, encoding: str) -> int | None:
     return None
 
 
-def _place(line: int, byte: int) -> str:
-    return _("line %(line)d, byte %(byte)d") % {"line": line, "byte": byte}
+def _place(line_number: int, byte: int) -> str:
+    return _("line %(line)d, byte %(byte)d") % {"line": line_number, "byte": byte}

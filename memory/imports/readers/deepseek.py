@@ -82,7 +82,8 @@ def _texts_by_side(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
     """The side and the words of a message; nothing where it has none."""
     fragments = [table(fragment) for fragment in array(message.get("fragments"))]
     words = {
-        kind: "\n\n".join(word(one.get("content")) for one in fragments if one.get("type") == kind) for kind in _SIDES
+        kind: "\n\n".join(word(fragment.get("content")) for fragment in fragments if fragment.get("type") == kind)
+        for kind in _SIDES
     }
     return [(kind, text) for kind, text in words.items() if text]
 

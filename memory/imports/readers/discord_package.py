@@ -53,8 +53,8 @@ class DiscordPackage:
         # What the package calls each channel.
         index = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
         folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
-        named = load_small_object(source, index or f"{folder}/index.json", _MAX_INDEX)
-        names = {key: word(value) for key, value in named.items()}
+        index_object = load_small_object(source, index or f"{folder}/index.json", _MAX_INDEX)
+        names = {key: word(value) for key, value in index_object.items()}
         reader = _OwnMessages(options.limits, _owner(source))
         for number, file in enumerate(files or [""], start=1):
             with within(file):
@@ -85,22 +85,22 @@ def _is_messages(sample: Sample) -> bool:
 
 def _owner(source: Source) -> str:
     """Who the package was made for, by name."""
-    wanted = ("global_name", "username")
+    name_fields = ("global_name", "username")
     for member in source.members:
         if member.casefold().endswith("/user.json") or member == "user.json":
             try:
-                found = {place: word(value) for place, value in values(source, wanted, member)}
+                name_by_field = {place: word(value) for place, value in values(source, name_fields, member)}
             except ImportRejected:
                 continue
-            return next((found[place] for place in wanted if found.get(place)), _OWNER)
+            return next((name_by_field[place] for place in name_fields if name_by_field.get(place)), _OWNER)
     return _OWNER
 
 
 def _at(message: Any) -> datetime | None:
     """In UTC, whether the file says so or not."""
-    written = word(table(message).get("Timestamp"))
-    at = moment(written)
-    return moment(f"{written}Z") if at and at.tzinfo is None else at
+    timestamp = word(table(message).get("Timestamp"))
+    at = moment(timestamp)
+    return moment(f"{timestamp}Z") if at and at.tzinfo is None else at
 
 
 class _OwnMessages(SessionReader):

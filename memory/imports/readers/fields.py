@@ -178,37 +178,37 @@ class Mapping:
 
 def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping | None:
     """The guess for some values of each field; None if no field could hold a text."""
-    left = dict(samples)
-    speaker, own, partner = _speaker(left)
+    samples_left = dict(samples)
+    speaker, own, partner = _speaker(samples_left)
     for path in filter(None, (speaker, own, partner)):
-        left.pop(path)
-    chosen: dict[str, str] = {}
+        samples_left.pop(path)
+    mapping: dict[str, str] = {}
     for role in ("at", "source_id", "talk", "title", "text"):
         # The field with the plainest name for the role whose values fit; it is then no longer left for others.
-        ranks = sorted((rank, path) for path in left if (rank := _rank(role, path)) is not None)
-        chosen[role] = next((path for _position, path in ranks if _FITS[role](path, left[path])), "")
-        left.pop(chosen[role], None)
-    clocks = [path for path in left if _bare(path) in _CLOCK_NAMES]
+        ranks = sorted((rank, path) for path in samples_left if (rank := _rank(role, path)) is not None)
+        mapping[role] = next((path for _position, path in ranks if _FITS[role](path, samples_left[path])), "")
+        samples_left.pop(mapping[role], None)
+    clocks = [path for path in samples_left if _bare(path) in _CLOCK_NAMES]
     clock = next(
         (
             path
             for path in clocks
-            if _are(left[path], lambda value: isinstance(value, str) and _CLOCK.fullmatch(value) is not None)
+            if _are(samples_left[path], lambda value: isinstance(value, str) and _CLOCK.fullmatch(value) is not None)
         ),
         "",
     )
-    named = bool(chosen["text"])
-    is_said = bool(speaker and chosen["at"])
-    text = chosen.pop("text") or _longest(left, few=is_said)
+    has_text = bool(mapping["text"])
+    is_said = bool(speaker and mapping["at"])
+    text = mapping.pop("text") or _longest(samples_left, few=is_said)
     if not text:
         return None
-    left.pop(text, None)
-    chosen["at"] = chosen["at"] or next((path for path in left if _are(left[path], _is_time)), "")
-    chosen["talk"] = partner or chosen["talk"]
-    unnamed = "" if speaker else _few_and_often(left, chosen)
-    sure = named and bool(speaker or chosen["at"]) and not unnamed
+    samples_left.pop(text, None)
+    mapping["at"] = mapping["at"] or next((path for path in samples_left if _are(samples_left[path], _is_time)), "")
+    mapping["talk"] = partner or mapping["talk"]
+    unnamed = "" if speaker else _few_and_often(samples_left, mapping)
+    sure = has_text and bool(speaker or mapping["at"]) and not unnamed
     sure = sure and bool(speaker or not is_of_a_chat(samples, text))
-    return Mapping(text, speaker or unnamed, **chosen, clock=clock, records=records, own=own, sure=sure)
+    return Mapping(text, speaker or unnamed, **mapping, clock=clock, records=records, own=own, sure=sure)
 
 
 def is_of_a_chat(samples: Iterable[str], text: str = "") -> bool:
@@ -216,24 +216,26 @@ def is_of_a_chat(samples: Iterable[str], text: str = "") -> bool:
     return any(_bare(path) in _OF_CHATS or _joined(path) in _OF_CHATS for path in {*samples, text})
 
 
-def _speaker(left: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
+def _speaker(samples: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
     """The field of the speaker (a name rather than an id or a yes or no, and one without gaps); the yes-or-no field
     beside it that marks the exporter's own messages; and the field that names the chat on both sides' messages."""
-    known = [(rank, path) for path in left if (rank := _rank_of_speaker(path)) is not None]
-    fitting = [(rank, path) for rank, path in known if _fits_speaker(path, left[path])]
+    ranked_paths = [(rank, path) for path in samples if (rank := _rank_of_speaker(path)) is not None]
+    fitting = [(rank, path) for rank, path in ranked_paths if _fits_speaker(path, samples[path])]
     flags = [(bare in _WAYS, path) for _rank, path in fitting if (bare := _bare(path)) in (*_OWN_FLAGS, *_WAYS)]
     own = (
         ""
-        if any(way and any(str(value).casefold() in _FROM_PROGRAM for value in left[path]) for way, path in flags)
+        if any(way and any(str(value).casefold() in _FROM_PROGRAM for value in samples[path]) for way, path in flags)
         else min(flags, default=("", ""))[-1]
     )
     flagged = {path for _rank, path in fitting if _bare(path) in (*_FLAGS, *_WAYS)}
-    ranked = [path for *_rank, path in sorted((*_doubts(path, left[path], own), rank, path) for rank, path in fitting)]
+    ranked = [
+        path for *_rank, path in sorted((*_doubts(path, samples[path], own), rank, path) for rank, path in fitting)
+    ]
     if not own:
         return (ranked or [""])[0], "", ""
-    partners = [path for path in ranked if path not in flagged and _is_partner(left[path], left[own], _bare(own))]
-    named = next((path for path in ranked if path not in flagged and path not in partners), "")
-    return (named, own, "") if named else (own, "", (partners or [""])[0])
+    partners = [path for path in ranked if path not in flagged and _is_partner(samples[path], samples[own], _bare(own))]
+    speaker_path = next((path for path in ranked if path not in flagged and path not in partners), "")
+    return (speaker_path, own, "") if speaker_path else (own, "", (partners or [""])[0])
 
 
 def _rank_of_speaker(path: str) -> int | None:
@@ -278,11 +280,11 @@ def _is_partner(names: list[Any], flags: list[Any], flagged: str) -> bool:
     return bool(sides[True] & sides[False]) and len(sides[True] | sides[False]) <= len(sides[False])
 
 
-def _few_and_often(left: AnyMapping[str, list[Any]], chosen: AnyMapping[str, str]) -> str:
+def _few_and_often(samples: AnyMapping[str, list[Any]], mapping: AnyMapping[str, str]) -> str:
     """A field that could be the speaker by its values: few short words, repeated often."""
-    for path, values in left.items():
+    for path, values in samples.items():
         if (
-            path in chosen.values()
+            path in mapping.values()
             or _bare(path) in _NO_PEOPLE
             or any(_bare(path) in NAMES[role] for role in ("title", "at"))
         ):
@@ -369,14 +371,16 @@ _FITS: dict[str, Callable[[str, list[Any]], bool]] = {
 }
 
 
-def _longest(left: AnyMapping[str, list[Any]], *, few: bool) -> str:
+def _longest(samples: AnyMapping[str, list[Any]], *, few: bool) -> str:
     """The field with the longest texts, if they are longer than names and numbers; if speaker and time are known, texts
     of several words are enough."""
     lengths = {
-        path: sum(map(len, map(str, values))) / len(values) for path, values in left.items() if _fits_text(path, values)
+        path: sum(map(len, map(str, values))) / len(values)
+        for path, values in samples.items()
+        if _fits_text(path, values)
     }
     best = max(lengths, key=lambda path: lengths[path], default="")
-    words = [value.strip() for value in left.get(best, ()) if isinstance(value, str) and value.strip()]
+    words = [value.strip() for value in samples.get(best, ()) if isinstance(value, str) and value.strip()]
     if not best or _are(words, lambda value: _ID.fullmatch(value) is not None):
         return ""
     several = sum(" " in value or not value.isascii() for value in words) >= 0.3 * len(words)
@@ -409,9 +413,9 @@ def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, R
         if _is_own(value, name):
             return "user", "user"
         is_program = str(value).casefold() in _FROM_PROGRAM
-        talk = word(value_at(record, mapping.talk))
-        named = (talk if len(talk) <= _LONGEST_NAME else "") or partner or _UNNAMED
-        return ("assistant", "persona") if is_program else (named, "other")
+        talk_title = word(value_at(record, mapping.talk))
+        partner_name = (talk_title if len(talk_title) <= _LONGEST_NAME else "") or partner or _UNNAMED
+        return ("assistant", "persona") if is_program else (partner_name, "other")
     speaker = word(value)
     if not mapping.own:
         return speaker, role_named(speaker)
@@ -438,12 +442,12 @@ def _is_of_program(value: Any) -> bool:
 
 def partner_in(above: AnyMapping[str, list[Any]]) -> str:
     """The name of the other person in a chat of two, by the fields above its records; "" if none names them."""
-    named: list[tuple[int, int, str]] = []
+    ranked_names: list[tuple[int, int, str]] = []
     for path, values in above.items():
         bare, around = _bare(path), _bare(path.rpartition(".")[0])
         value = values[0].strip() if values and isinstance(values[0], str) else ""
         is_name = 0 < len(value) <= _LONGEST_NAME and not _is_time(value) and around not in _OWN_PLACES
         if is_name and (bare in _PARTNERS or (around in _PARTNERS and bare in _GENERIC)):
             rank = min(_PARTNERS.index(name) for name in (bare, around) if name in _PARTNERS)
-            named.append((_ID.fullmatch(value) is not None, rank, value))
-    return min(named, default=(False, 0, ""))[-1]
+            ranked_names.append((_ID.fullmatch(value) is not None, rank, value))
+    return min(ranked_names, default=(False, 0, ""))[-1]

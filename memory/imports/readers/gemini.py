@@ -117,8 +117,8 @@ def _is_activities(sample: Sample) -> bool:
 
 def _is_of_gemini(activity: Mapping[str, Any]) -> bool:
     """One file may hold what was done elsewhere, too; what does not say is taken for Gemini's."""
-    named = " ".join([word(activity.get("header")), *map(word, array(activity.get("products")))])
-    return not named.strip() or PRODUCT.search(named) is not None
+    header_text = " ".join([word(activity.get("header")), *map(word, array(activity.get("products")))])
+    return not header_text.strip() or PRODUCT.search(header_text) is not None
 
 
 def wrapping_of(titles: Iterable[str]) -> Wrapping:
@@ -174,7 +174,7 @@ class _Activities(SessionReader):
 
 
 def _answer(activity: Mapping[str, Any]) -> str:
-    return "\n\n".join(words_of(word(table(one).get("html"))) for one in array(activity.get("safeHtmlItem")))
+    return "\n\n".join(words_of(word(table(item).get("html"))) for item in array(activity.get("safeHtmlItem")))
 
 
 FORMATS = (Gemini(),)

@@ -78,7 +78,9 @@ class GeminiPage:
             day_first = choose_order(options.day_first, dates, file or source.name)
             # The words in front of all questions: those before a hard blank, else as in the other form of the export.
             activities = _activities(source, file, options.limits)
-            answered = (one.title for one in activities if isinstance(one, _Activity) and one.answer)
+            answered = (
+                activity.title for activity in activities if isinstance(activity, _Activity) and activity.answer
+            )
             titles = list(islice(answered, _MAX_TITLES))
             begins = (title.partition(_HARD_SPACE)[0] for title in titles if _HARD_SPACE in title[:_LONGEST_PREFIX])
             [(before, count)] = Counter(begins).most_common(1) or [("", 0)]
@@ -88,13 +90,13 @@ class GeminiPage:
                 wrapping = wrapping_of([title.replace(_HARD_SPACE, " ") for title in titles])
             ordered = oldest_first(
                 _activities(source, file, options.limits),
-                lambda one: one.moment.at(day_first) if isinstance(one, _Activity) else None,  # noqa: B023
-                lambda one: len(one.title) + len(one.answer) if isinstance(one, _Activity) else 0,
+                lambda activity: activity.moment.at(day_first) if isinstance(activity, _Activity) else None,  # noqa: B023
+                lambda activity: len(activity.title) + len(activity.answer) if isinstance(activity, _Activity) else 0,
                 options.limits,
                 newest_first=True,
             )
-            found = _lines(ordered, wrapping, day_first, places, options.limits)
-            yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, found, options.limits)
+            items = _lines(ordered, wrapping, day_first, places, options.limits)
+            yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, items, options.limits)
 
 
 def _candidates(members: Iterable[str]) -> list[str]:

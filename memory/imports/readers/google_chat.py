@@ -75,9 +75,9 @@ def _is_chat(sample: Sample) -> bool:
 
 
 def _at(message: Any) -> datetime | None:
-    written = word(table(message).get("created_date"))
-    found = moment_in(written) if written else None
-    at = found.at() if found else moment(written)
+    created_date = word(table(message).get("created_date"))
+    created_at = moment_in(created_date) if created_date else None
+    at = created_at.at() if created_at else moment(created_date)
     return at.replace(tzinfo=UTC) if at and at.tzinfo is None else at
 
 

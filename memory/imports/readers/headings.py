@@ -124,10 +124,10 @@ def heading_in(line: str, begins: bool) -> Heading | None:
     rest = line[match.end() :].rstrip() if match else ""
     if match is None or not _stands_apart(match, rest, begins):
         return None
-    written = _written(match)
-    orders = (False, True) if written.order_open else (False,)
+    written_date = _written(match)
+    orders = (False, True) if written_date.order_open else (False,)
     # 2000 is a leap year: every day of a date without a year is one of it.
-    if not any(written.as_day(2000, day_first=order) for order in orders):
+    if not any(written_date.as_day(2000, day_first=order) for order in orders):
         return None
     clock = _clock(match)
     # Digits that are no time of day are words.
@@ -135,7 +135,7 @@ def heading_in(line: str, begins: bool) -> Heading | None:
     rest = _SEPARATORS.sub("", words, count=1)
     framed = bool(match["hashes"] or match["frame"])
     title, words = (rest.rstrip(" #*_=~-–—"), "") if framed else ("", rest)
-    return Heading(written, clock, title, words, labelled=bool(match["label"]))
+    return Heading(written_date, clock, title, words, labelled=bool(match["label"]))
 
 
 def _stands_apart(match: re.Match[str], rest: str, begins: bool) -> bool:
@@ -154,20 +154,22 @@ def _written(match: re.Match[str]) -> WrittenDate:
     if match["iso_year"]:
         return WrittenDate(int(match["iso_year"]), int(match["iso_month"]), int(match["iso_day"]))
     if match["zh_month"]:
-        written = match["zh_year"]
-        if not written or written.isdigit():
-            year_zh = _number(written)
+        year_text = match["zh_year"]
+        if not year_text or year_text.isdigit():
+            year_zh = _number(year_text)
         else:
-            year_zh = int("".join(str(DIGITS_ZH[sign]) for sign in written))
+            year_zh = int("".join(str(DIGITS_ZH[sign]) for sign in year_text))
         return WrittenDate(year_zh, number_zh(match["zh_month"]), number_zh(match["zh_day"]))
     if match["en_month"]:
         return WrittenDate(_number(match["en_year"]), month_named(match["en_month"]), int(match["en_day"]))
     if match["month_en"]:
         return WrittenDate(_number(match["year_en"]), month_named(match["month_en"]), int(match["day_en"]))
     if match["eu_month"]:
-        named = match["eu_month"].casefold()
+        month_name = match["eu_month"].casefold()
         return WrittenDate(
-            _number(match["eu_year"]), _MONTHS_ELSEWHERE.get(named) or month_named(named), int(match["eu_day"])
+            _number(match["eu_year"]),
+            _MONTHS_ELSEWHERE.get(month_name) or month_named(month_name),
+            int(match["eu_day"]),
         )
     return WrittenDate(_full_year(match["year"]), int(match["first"]), int(match["second"]), order_open=True)
 
@@ -194,16 +196,16 @@ def _clock(match: re.Match[str]) -> time | None:
     elif match["half_zh"] in ("上午", "凌晨") and hour == 12:
         hour = 0
     try:
-        written = match["zone"]
-        if not written:
+        zone_text = match["zone"]
+        if not zone_text:
             zone = None
         else:
-            found = re.search(r"([+-])(\d{1,2}?):?(\d{2})?$", written)
-            if found is None:
+            offset = re.search(r"([+-])(\d{1,2}?):?(\d{2})?$", zone_text)
+            if offset is None:
                 zone = UTC
             else:
-                distance = timedelta(hours=int(found[2]), minutes=int(found[3] or 0))
-                zone = timezone(-distance if found[1] == "-" else distance)
+                distance = timedelta(hours=int(offset[2]), minutes=int(offset[3] or 0))
+                zone = timezone(-distance if offset[1] == "-" else distance)
         return time(hour, int(match["minute"]), int(match["seconds"] or 0), tzinfo=zone)
     except ValueError:
         return None
@@ -273,9 +275,9 @@ def at_clock(day: date | None, clock: time | None) -> datetime | None:
     return datetime.combine(day, clock) if day and clock else None
 
 
-def nearest_year(written: WrittenDate, before: date | None, year: int | None) -> int | None:
+def nearest_year(written_date: WrittenDate, before: date | None, year: int | None) -> int | None:
     """The year of a date that says none: that of the heading above, else what lies nearest to the entry before."""
-    if written.year or year or before is None:
-        return written.year or year
-    options = [day for offset in (-1, 0, 1) if (day := written.as_day(before.year + offset))]
+    if written_date.year or year or before is None:
+        return written_date.year or year
+    options = [day for offset in (-1, 0, 1) if (day := written_date.as_day(before.year + offset))]
     return min(options, key=lambda day: abs(day - before)).year if options else None

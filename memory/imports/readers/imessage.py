@@ -68,10 +68,10 @@ class _Shape:
 
     def begins(self, line: str) -> tuple[int, str, str] | None:
         """How far a line that begins with a time is indented, its time, and what follows."""
-        found = self.pattern.match(line)
-        if found is None or moment_in(found["stamp"]) is None:
+        match = self.pattern.match(line)
+        if match is None or moment_in(match["stamp"]) is None:
             return None
-        return len(found["indent"]), found["stamp"], line[found.end() :].strip()
+        return len(match["indent"]), match["stamp"], line[match.end() :].strip()
 
     def after(self, line: str) -> str | None:
         begun = self.begins(line)
@@ -91,10 +91,10 @@ class _Message:
     is_notice: bool = False
     is_nested: bool = False
 
-    def take(self, text: str, most: int) -> None:
+    def take(self, text: str, limit: int) -> None:
         self.size += len(text) + 1
         # What is too long already need not be held.
-        if self.size <= most:
+        if self.size <= limit:
             self.lines.append(text)
 
 
@@ -131,8 +131,8 @@ class IMessage:
             title = PurePosixPath(file or source.name).stem
             reading = _Reading(shape, options.limits.message_bytes)
             messages = _in_order(reading.messages(source.lines(file)), shape, day_first)
-            found = _lines(messages, survey.owners, options.limits)
-            yield from sessions_of(title, digest("imessage", title), title or _("the chat"), found, options.limits)
+            items = _lines(messages, survey.owners, options.limits)
+            yield from sessions_of(title, digest("imessage", title), title or _("the chat"), items, options.limits)
 
 
 def _chat_files(sample: Sample) -> list[str]:
@@ -170,12 +170,12 @@ def _shape_of(lines: Iterable[str]) -> _Shape | None:
     if not counts:
         return None
     key = counts.most_common(1)[0][0]
-    written = "".join(
+    shape_text = "".join(
         r"\d{1,4}" if part[0].isdecimal() else r"\s{1,3}" if part.isspace()
         else r"[^\W\d_]{1,14}\.?" if part[0].isalpha() else re.escape(part)
         for part in _PARTS.findall(first[key].strip())
     )  # fmt: skip
-    return _Shape(key, re.compile(rf"(?P<indent>[ \t]*)(?P<stamp>{written})(?!\S)"))
+    return _Shape(key, re.compile(rf"(?P<indent>[ \t]*)(?P<stamp>{shape_text})(?!\S)"))
 
 
 def _likeness(lines: list[str], shape: _Shape) -> float:
@@ -186,20 +186,20 @@ def _likeness(lines: list[str], shape: _Shape) -> float:
         if (begun := shape.begins(line)) and (not begun[2] or _RECEIPT.fullmatch(begun[2]))
     ]
     names = [name for name in names if not is_announcement(name)]
-    called = [name for name in names if name and not _SENTENCE.search(name) and len(name) <= _LONGEST_NAME]
-    if not called or len(called) < 0.8 * len([name for name in names if name]):
+    names_called = [name for name in names if name and not _SENTENCE.search(name) and len(name) <= _LONGEST_NAME]
+    if not names_called or len(names_called) < 0.8 * len([name for name in names if name]):
         return 0.0
-    if any(len(name.split()) > _MAX_WORDS_IN_NAME for name in called):
+    if any(len(name.split()) > _MAX_WORDS_IN_NAME for name in names_called):
         return 0.0
-    different = len(set(called))
+    different = len(set(names_called))
     is_its_own = shape.key == _ITS_SHAPE
-    comes_again = 2 * different <= len(called) + 1 and len(called) > 1
-    if _SIGN.search("\n".join(lines)) or any(role_named(name) or _ADDRESS.fullmatch(name) for name in called):
+    comes_again = 2 * different <= len(names_called) + 1 and len(names_called) > 1
+    if _SIGN.search("\n".join(lines)) or any(role_named(name) or _ADDRESS.fullmatch(name) for name in names_called):
         return 0.96
     if comes_again and (different > 1 or is_its_own):
         return 0.9
     # One name again and again, or names of which each stands there once: below which it is to be asked.
-    return 0.77 if different < len(called) or is_its_own else 0.0
+    return 0.77 if different < len(names_called) or is_its_own else 0.0
 
 
 # --- what the whole file says -----------------------------------------------------------------------------------------
@@ -237,8 +237,8 @@ class _Reading:
     """Lines put together to messages. An answer is indented in what it answers; older versions of the exporter indent
     only the first line of what has several."""
 
-    def __init__(self, shape: _Shape, most: int) -> None:
-        self.shape, self.most = shape, most
+    def __init__(self, shape: _Shape, limit: int) -> None:
+        self.shape, self.most = shape, limit
         self.top: _Message | None = None
         self.answers: list[_Message] = []
         self.within: _Message | None = None
@@ -313,21 +313,21 @@ def _in_order(
 ) -> Iterator[tuple[_Message, datetime | None, str, list[str]]]:
     """Messages with their times and words. An answer comes where its time is, once: it stands in what it answers and
     among all others, too."""
-    held: list[_Timed] = []
+    held_back: list[_Timed] = []
     for place, message in enumerate(messages):
         words = words_in(message.lines, shape.after)
         moment = moment_in(message.stamp) if message.stamp else None
         at = moment.at(day_first) if moment else None
         if message.is_nested and at:
-            heapq.heappush(held, _Timed(at.replace(tzinfo=None), place, message, words.text, words.left_out))
-            if len(held) > _MAX_HELD:
-                yield _as_row(heapq.heappop(held))
+            heapq.heappush(held_back, _Timed(at.replace(tzinfo=None), place, message, words.text, words.left_out))
+            if len(held_back) > _MAX_HELD:
+                yield _as_row(heapq.heappop(held_back))
             continue
-        while held and at and held[0].at < at.replace(tzinfo=None):
-            yield _as_row(heapq.heappop(held))
+        while held_back and at and held_back[0].at < at.replace(tzinfo=None):
+            yield _as_row(heapq.heappop(held_back))
         if at:
             # Older versions of the exporter lose lines of an answer in what it answers: then its beginning counts.
-            said_then = [timed for timed in held if timed.at == at.replace(tzinfo=None)]
+            said_then = [timed for timed in held_back if timed.at == at.replace(tzinfo=None)]
             same = next(
                 (
                     timed
@@ -338,12 +338,12 @@ def _in_order(
                 None,
             )
             if same is not None:
-                held.remove(same)
-                heapq.heapify(held)
+                held_back.remove(same)
+                heapq.heapify(held_back)
                 yield same.message, None, "", ["duplicate"]
         yield message, at, words.text, words.left_out
-    while held:
-        yield _as_row(heapq.heappop(held))
+    while held_back:
+        yield _as_row(heapq.heappop(held_back))
 
 
 def _as_row(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
@@ -353,9 +353,9 @@ def _as_row(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
 def _lines(
     messages: Iterable[tuple[_Message, datetime | None, str, list[str]]], owners: set[str], limits: Limits
 ) -> Iterator[Line | Skipped]:
-    line, places = _("line %d"), ContentIds()
+    position, places = _("line %d"), ContentIds()
     for message, at, text, left_out in messages:
-        where = line % message.number
+        where = position % message.number
         if message.is_notice:
             yield Skipped(where, "notice")
             continue

@@ -106,40 +106,42 @@ def is_edit(line: str) -> bool:
 def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> NoticePhrases:
     """What is said in the lines of a message. `after_stamp` is what follows the time that a line begins with, None
     where it begins with none."""
-    found = NoticePhrases()
-    kept = [line.replace(_OBJECT, "").rstrip() for line in lines]
-    if kept and kept[0] == _DELETED:
+    phrases = NoticePhrases()
+    clean_lines = [line.replace(_OBJECT, "").rstrip() for line in lines]
+    if clean_lines and clean_lines[0] == _DELETED:
         return NoticePhrases("", ["deleted"])
-    kept = _without_tapbacks(_trimmed(kept), found)
-    if kept and kept[-1] == _RESPONDED:
-        kept = _trimmed(kept[:-1])
+    clean_lines = _without_tapbacks(_trimmed(clean_lines), phrases)
+    if clean_lines and clean_lines[-1] == _RESPONDED:
+        clean_lines = _trimmed(clean_lines[:-1])
     # Of a message that was edited, what it said in the end.
-    edits = [number for number, line in enumerate(kept) if _EDITED.match(line)]
+    edits = [number for number, line in enumerate(clean_lines) if _EDITED.match(line)]
     if edits:
-        first = next((number for number in range(edits[0]) if after_stamp(kept[number]) is not None), edits[0])
+        first = next((number for number in range(edits[0]) if after_stamp(clean_lines[number]) is not None), edits[0])
         last = edits[-1]
-        kept = [*kept[:first], _EDITED.sub("", kept[last], count=1), *kept[last + 1 :]]
+        clean_lines = [*clean_lines[:first], _EDITED.sub("", clean_lines[last], count=1), *clean_lines[last + 1 :]]
     # An effect alone is somebody's words: it stands below what was sent with it.
-    without_effects = [line for number, line in enumerate(kept) if not (number and _EFFECT.fullmatch(line))]
-    kept = []
+    without_effects = [line for number, line in enumerate(clean_lines) if not (number and _EFFECT.fullmatch(line))]
+    clean_lines = []
     for line in _trimmed(without_effects):
         is_file = "://" not in line and (_PATH.fullmatch(line) or _FILE.fullmatch(line)) is not None
         if line == "Attachment missing!" or _STICKER.fullmatch(line) or is_file:
-            found.left_out.append("media")
+            phrases.left_out.append("media")
         elif _UNSENT.fullmatch(line):
-            found.left_out.append("deleted")
+            phrases.left_out.append("deleted")
         else:
             # What was spoken is said.
-            kept.append(line.removeprefix(_TRANSCRIBED))
+            clean_lines.append(line.removeprefix(_TRANSCRIBED))
     # A translation stands above what was said.
-    kept = _trimmed(kept)
-    kept = _trimmed(kept[kept.index(_TRANSLATED) + 1 :]) if _TRANSLATED in kept[1:-1] else kept
-    kept = _trimmed(_without_previews(_trimmed(_without_apps(kept, found)), found))
-    found.text = "\n".join(kept)
-    if _TAPBACK_AS_TEXT.fullmatch(found.text):
-        found.text = ""
-        found.left_out.append("notice")
-    return found
+    clean_lines = _trimmed(clean_lines)
+    clean_lines = (
+        _trimmed(clean_lines[clean_lines.index(_TRANSLATED) + 1 :]) if _TRANSLATED in clean_lines[1:-1] else clean_lines
+    )
+    clean_lines = _trimmed(_without_previews(_trimmed(_without_apps(clean_lines, phrases)), phrases))
+    phrases.text = "\n".join(clean_lines)
+    if _TAPBACK_AS_TEXT.fullmatch(phrases.text):
+        phrases.text = ""
+        phrases.left_out.append("notice")
+    return phrases
 
 
 def _trimmed(lines: list[str]) -> list[str]:
@@ -149,8 +151,8 @@ def _trimmed(lines: list[str]) -> list[str]:
     return lines[first:last]
 
 
-def _without_tapbacks(lines: list[str], found: NoticePhrases) -> list[str]:
-    kept: list[str] = []
+def _without_tapbacks(lines: list[str], phrases: NoticePhrases) -> list[str]:
+    kept_lines: list[str] = []
     number = 0
     while number < len(lines):
         following = lines[number + 1] if number + 1 < len(lines) else ""
@@ -158,31 +160,31 @@ def _without_tapbacks(lines: list[str], found: NoticePhrases) -> list[str]:
             number += 1
             while number < len(lines) and is_tapback(lines[number]):
                 number += 1
-            found.left_out.append("notice")
+            phrases.left_out.append("notice")
             continue
-        kept.append(lines[number])
+        kept_lines.append(lines[number])
         number += 1
-    return _trimmed(kept)
+    return _trimmed(kept_lines)
 
 
-def _without_apps(lines: list[str], found: NoticePhrases) -> list[str]:
+def _without_apps(lines: list[str], phrases: NoticePhrases) -> list[str]:
     if not lines:
         return lines
     of_app = _OF_APP.fullmatch(lines[0]) and len(lines) <= _MAX_LINES_OF_APP
     poll = lines[0].startswith("- ") and all(_POLL.fullmatch(line) for line in lines)
     drawn = len(lines) >= _LEAST_LINES_DRAWN and all(_DRAWN.fullmatch(line) or not line for line in lines)
     if of_app or poll or drawn:
-        found.left_out.append("media" if drawn else "notice")
+        phrases.left_out.append("media" if drawn else "notice")
         return []
     notices = [line for line in lines if _NOTICES.fullmatch(line)]
     if not notices:
         return lines
-    found.left_out.append("notice")
+    phrases.left_out.append("notice")
     ended = "Ended" if "SharePlay Message" in notices else None
     return [line for line in lines if line not in notices and line != ended]
 
 
-def _without_previews(lines: list[str], found: NoticePhrases) -> list[str]:
+def _without_previews(lines: list[str], phrases: NoticePhrases) -> list[str]:
     """Of a link with its preview, the link: what stands below is the page's title and summary."""
     links = [number for number, line in enumerate(lines) if _URL.fullmatch(line)]
     if len(links) != 1 or len(lines) < 2:
@@ -191,6 +193,6 @@ def _without_previews(lines: list[str], found: NoticePhrases) -> list[str]:
     place = _PLACE.fullmatch(lines[number]) and number <= 1 and others > number
     song = _SONG_OR_APP.fullmatch(lines[number]) and number == others and others >= 2
     if place or song or (number == 0 and others <= _MAX_LINES_OF_PREVIEW and all(lines)):
-        found.left_out.append("notice")
+        phrases.left_out.append("notice")
         return [lines[number]]
     return lines

@@ -153,29 +153,29 @@ def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine,
     above a line with weekday and day is left out: it is part of the headings below."""
     begins, fenced = True, False
     month: tuple[int, int] | None = None
-    held: list[TextLine] = []
+    front: list[TextLine] = []
     for line in lines:
         fenced ^= fences and _FENCE.match(line.text) is not None
-        if held and (not line.text.strip() or fenced):
-            held.append(line)
-            if len(held) <= _MAX_HELD:
+        if front and (not line.text.strip() or fenced):
+            front.append(line)
+            if len(front) <= _MAX_HELD:
                 continue
-        if held:
+        if front:
             if day_of_month_in(line.text):
-                month = month_in(held[0].text)
+                month = month_in(front[0].text)
             else:
-                yield from ((one, None) for one in held)
-            held = []
+                yield from ((text_line, None) for text_line in front)
+            front = []
         heading = None if fenced else heading_in(line.text, begins)
         if heading is None and begins and not fenced and month and (day := day_of_month_in(line.text)):
-            written = WrittenDate(*month, day)
-            heading = Heading(written, None, "", "") if written.as_day() else None
+            written_date = WrittenDate(*month, day)
+            heading = Heading(written_date, None, "", "") if written_date.as_day() else None
         if heading is None and begins and not fenced and month_in(line.text):
-            held = [line]
+            front = [line]
             continue
         begins = heading is not None or not line.text.strip()
         yield line, heading
-    yield from ((one, None) for one in held)
+    yield from ((text_line, None) for text_line in front)
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,7 @@ class _Splitting:
         yield from self._taken_from(front)
         for line, heading in _headed(rest, self.markdown):
             is_bare = heading is not None and not (heading.title or heading.words)
-            is_first = not any(held.strip() for held in self.words.lines)
+            is_first = not any(text.strip() for text in self.words.lines)
             if (
                 heading
                 and self.named
@@ -311,8 +311,8 @@ class _Splitting:
             yield Skipped(self._where(begun.number), "empty")
 
     def _where(self, number: int) -> str:
-        line = _("line %d") % number
-        return f"{self.member}, {line}" if self.member else line
+        position = _("line %d") % number
+        return f"{self.member}, {position}" if self.member else position
 
 
 def _first_match(pattern: re.Pattern[str], lines: list[TextLine], group: str) -> str:

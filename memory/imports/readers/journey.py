@@ -20,7 +20,7 @@ class Journey:
 
     def resembles(self, sample: Sample) -> float:
         some = [sample.inside(name) for name in _entries(sample.members)[:_LOOKED_AT]]
-        return 0.95 if any({"date_journal", "text"} <= each.paths for each in some) else 0.0
+        return 0.95 if any({"date_journal", "text"} <= record.paths for record in some) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         members = _entries(source.members)
@@ -32,9 +32,11 @@ class Journey:
                 if not isinstance(value, dict):
                     entry: Entry | Skipped = Skipped(member, reason_of(value))
                 else:
-                    written = word(value.get("text"))
+                    entry_text = word(value.get("text"))
                     text = storable(
-                        words_of(written) if value.get("type") == "html" or written.startswith("<p") else written
+                        words_of(entry_text)
+                        if value.get("type") == "html" or entry_text.startswith("<p")
+                        else entry_text
                     )
                     if not text.strip():
                         entry = Skipped(member, "media" if value.get("photos") else "empty")

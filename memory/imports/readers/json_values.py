@@ -47,14 +47,14 @@ _NO_EVENT: Event = ("", None)
 
 
 def values(
-    source: Source, wanted: Collection[str], member: str = "", aside: Mapping[str, str] | None = None
+    source: Source, paths: Collection[str], member: str = "", aside: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, Any]]:
     """The place and value of everything at one of the `wanted` places, in the order of the file.
 
     A value at a place of `aside` is not built: `Unread` with the reason given there. Raises ImportRejected if the file
     is no JSON, with line and character of the first error, after all values before it.
     """
-    walk = _Walk(frozenset(wanted), aside or {}, _around({*wanted, *(aside or ())}), source.limits)
+    walk = _Walk(frozenset(paths), aside or {}, _around({*paths, *(aside or ())}), source.limits)
     for events, size in _batches(source, member):
         yield from walk.take(iter(events))
         walk.weigh(size)
@@ -261,26 +261,26 @@ def _parser() -> tuple[list[Event], Callable[[bytes], None]]:
 def _breaking_place(source: Source, member: str, number: int) -> str:
     """Where in piece `number` the JSON breaks: the text is parsed again, that piece letter by letter."""
     events, feed = _parser()
-    line, column = 1, 0
+    line_number, column = 1, 0
     for now, piece in enumerate(source.texts(member)):
         if now < number:
             feed(piece.encode())
             events.clear()
-            line, column = _moved(line, column, piece)
+            line_number, column = _moved(line_number, column, piece)
             continue
         for letter in piece:
-            line, column = _moved(line, column, letter)
+            line_number, column = _moved(line_number, column, letter)
             try:
                 feed(letter.encode())
             except _NotJSON:
-                return _("line %(line)d, character %(column)d") % {"line": line, "column": column}
+                return _("line %(line)d, character %(column)d") % {"line": line_number, "column": column}
         break
-    return _("line %d") % line
+    return _("line %d") % line_number
 
 
-def _moved(line: int, column: int, text: str) -> tuple[int, int]:
+def _moved(line_number: int, column: int, text: str) -> tuple[int, int]:
     breaks = text.count("\n")
-    return line + breaks, len(text) - text.rindex("\n") - 1 if breaks else column + len(text)
+    return line_number + breaks, len(text) - text.rindex("\n") - 1 if breaks else column + len(text)
 
 
 def _depth(text: str, enough: int) -> int:

@@ -56,7 +56,7 @@ class Letta:
             raise ImportRejected("not_this", format=str(self.label))
         reader = _AgentMessages(options.limits)
         yield from _blocks(document, options.limits)
-        agents = [table(one) for one in array(document.get("agents"))] or [document]
+        agents = [table(agent) for agent in array(document.get("agents"))] or [document]
         for number, agent in enumerate(agents, start=1):
             if agent is not document:
                 yield from _blocks(agent, options.limits)
@@ -78,22 +78,26 @@ def _blocks(holder: Mapping[str, Any], limits: Limits) -> Iterator[Remembered | 
         text = storable(word(block.get("value")))
         yield _remembered(text, _KINDS.get(label, label), "", None, where, limits)
     number, place = 0, _("memory %d")
-    for held in _PASSAGES:
-        for passage in array(holder.get(held)):
+    for passage_field in _PASSAGES:
+        for passage in array(holder.get(passage_field)):
             number += 1
-            one = table(passage)
-            text = passage if isinstance(passage, str) else word(one.get("text")) or word(one.get("content"))
-            at = word(one.get("created_at")) or word(one.get("timestamp"))
-            yield _remembered(storable(text), "memory", word(one.get("id")), at, place % number, limits)
+            passage_table = table(passage)
+            text = (
+                passage
+                if isinstance(passage, str)
+                else word(passage_table.get("text")) or word(passage_table.get("content"))
+            )
+            at = word(passage_table.get("created_at")) or word(passage_table.get("timestamp"))
+            yield _remembered(storable(text), "memory", word(passage_table.get("id")), at, place % number, limits)
 
 
-def _remembered(text: str, kind: str, known: str, at: Any, where: str, limits: Limits) -> Remembered | Skipped:
+def _remembered(text: str, kind: str, source_id: str, at: Any, where: str, limits: Limits) -> Remembered | Skipped:
     if not text.strip():
         return Skipped(where, "empty")
     if len(text.encode()) > limits.message_bytes:
         return Skipped(where, "too_long")
     when = moment(at)
-    return Remembered(text, kind, when.date() if when else None, None, known or digest(kind, text), where)
+    return Remembered(text, kind, when.date() if when else None, None, source_id or digest(kind, text), where)
 
 
 class _AgentMessages(SessionReader):

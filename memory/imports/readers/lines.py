@@ -104,28 +104,28 @@ def storable(text: str) -> str:
 
 
 def sessions_of(
-    title: str, source_id: str, where: str, found: Iterable[Line | Skipped], limits: Limits
+    title: str, source_id: str, where: str, items: Iterable[Line | Skipped], limits: Limits
 ) -> Iterator[Talk | Skipped]:
     """The messages of one session in pieces of at most `limits.talk_lines`; skipped ones pass through."""
-    lines: list[Line] = []
-    for one in found:
-        if isinstance(one, Skipped):
-            yield one
+    messages: list[Line] = []
+    for item in items:
+        if isinstance(item, Skipped):
+            yield item
             continue
-        lines.append(one)
-        if len(lines) >= limits.talk_lines:
-            yield Talk(title, source_id, tuple(lines), where)
-            lines.clear()
-    if lines:
-        yield Talk(title, source_id, tuple(lines), where)
+        messages.append(item)
+        if len(messages) >= limits.talk_lines:
+            yield Talk(title, source_id, tuple(messages), where)
+            messages.clear()
+    if messages:
+        yield Talk(title, source_id, tuple(messages), where)
 
 
-def something(found: Iterable[Found]) -> Iterator[Found]:
+def something(items: Iterable[Found]) -> Iterator[Found]:
     """All of `found`. Raises ImportRejected at its end if there were only notices."""
     is_empty = True
-    for one in found:
-        is_empty = is_empty and isinstance(one, Skipped) and one.reason in ("notice", "nobody", "document")
-        yield one
+    for item in items:
+        is_empty = is_empty and isinstance(item, Skipped) and item.reason in ("notice", "nobody", "document")
+        yield item
     if is_empty:
         raise ImportRejected("nothing_found")
 

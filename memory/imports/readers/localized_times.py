@@ -104,7 +104,7 @@ def moment_in(text: str) -> Moment | None:
     """
     if len(text) > _LONGEST:
         return None
-    dated = next((found for found in _DATE.finditer(text) if _numbers(found)), None)
+    dated = next((match for match in _DATE.finditer(text) if _numbers(match)), None)
     if dated is None:
         return None
     ahead, behind = text[: dated.start()], text[dated.end() :]
@@ -186,20 +186,20 @@ def month_of(word: str) -> int | None:
     return next((_STEMS[folded[:size]] for size in range(min(len(folded), 9), 1, -1) if folded[:size] in _STEMS), None)
 
 
-def _numbers(found: re.Match[str]) -> tuple[int, int, int, bool] | None:
+def _numbers(match: re.Match[str]) -> tuple[int, int, int, bool] | None:
     """Year, month and day, and whether the order of the last two is open."""
-    if found["y1"]:
-        numbers = year_of(found["y1"]), int(found["m1"]), int(found["d1"]), False
-    elif found["y2"]:
-        numbers = year_of(found["y2"]), month_of(found["w2"]) or 0, int(found["d2"]), False
-    elif found["y3"]:
-        written = found["w3"]
-        month = int(written) if written.isdecimal() else month_of(written)
-        numbers = year_of(found["y3"]), month or 0, int(found["d3"]), False
-    elif found["mark"] == ".":
-        numbers = year_of(found["y4"]), int(found["b4"]), int(found["a4"]), False
+    if match["y1"]:
+        numbers = year_of(match["y1"]), int(match["m1"]), int(match["d1"]), False
+    elif match["y2"]:
+        numbers = year_of(match["y2"]), month_of(match["w2"]) or 0, int(match["d2"]), False
+    elif match["y3"]:
+        month_text = match["w3"]
+        month = int(month_text) if month_text.isdecimal() else month_of(month_text)
+        numbers = year_of(match["y3"]), month or 0, int(match["d3"]), False
+    elif match["mark"] == ".":
+        numbers = year_of(match["y4"]), int(match["b4"]), int(match["a4"]), False
     else:
-        numbers = year_of(found["y4"]), int(found["a4"]), int(found["b4"]), True
+        numbers = year_of(match["y4"]), int(match["a4"]), int(match["b4"]), True
     year, month, day, _open = numbers
     return numbers if 1900 <= year <= 2200 and (1 <= month <= 31 and 1 <= day <= 31 and min(month, day) <= 12) else None
 
@@ -211,15 +211,15 @@ def year_of(digits: str) -> int:
     return year + (1900 if year >= _LAST_CENTURY else 2000)
 
 
-def _clock(found: re.Match[str], zone_at: re.Match[str] | None) -> time | None:
-    hour = hour_of(int(found["hour"]), found["ahead"] or found["behind"] or "")
+def _clock(match: re.Match[str], zone_at: re.Match[str] | None) -> time | None:
+    hour = hour_of(int(match["hour"]), match["ahead"] or match["behind"] or "")
     zone: tzinfo | None = UTC if zone_at else None
     if zone_at and zone_at["hours"]:
         distance = timedelta(hours=int(zone_at["hours"]), minutes=int(zone_at["minutes"] or 0))
         if distance < timedelta(hours=24):
             zone = timezone(distance if zone_at["sign"] == "+" else -distance)
     try:
-        return time(hour, int(found["minute"] or found["minute_h"]), int(found["second"] or 0), tzinfo=zone)
+        return time(hour, int(match["minute"] or match["minute_h"]), int(match["second"] or 0), tzinfo=zone)
     except ValueError:
         return None
 

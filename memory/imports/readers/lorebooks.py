@@ -34,10 +34,10 @@ def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | S
     """The entries of a book that comes without a card; those without text, or with too much, are skipped."""
     # SillyTavern keys its entries by number; most have a list of them, some under "data".
     data = document.get("data")
-    held = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
-    if not held or not isinstance(held, dict | list):
+    entries = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
+    if not entries or not isinstance(entries, dict | list):
         raise ImportRejected("nothing_found")
-    for number, entry in enumerate(held.values() if isinstance(held, dict) else held, 1):
+    for number, entry in enumerate(entries.values() if isinstance(entries, dict) else entries, 1):
         place = _("%(book)s, entry %(number)d") % {"book": _("lorebook"), "number": number}
         if not isinstance(entry, dict):
             yield Skipped(place, "broken")
@@ -73,13 +73,13 @@ def _lore(rest: dict[str, Any], where: str) -> Lore:
 def entry_of(lore: Lore) -> dict[str, Any]:
     """The entry in the format of a book, including what `rest` kept."""
     rest = dict(lore.rest)
-    kept = rest.pop(DECORATORS, "")
-    rest |= {DECORATORS: kept[0]} if isinstance(kept, list) else {}
-    named = {"name": lore.name} if lore.name else {}
-    content = lore.content if isinstance(kept, list) else kept + lore.content
+    decorators = rest.pop(DECORATORS, "")
+    rest |= {DECORATORS: decorators[0]} if isinstance(decorators, list) else {}
+    name_field = {"name": lore.name} if lore.name else {}
+    content = lore.content if isinstance(decorators, list) else decorators + lore.content
     own = {"keys": list(lore.keys), "content": content, "enabled": lore.enabled}
     needed = {"extensions": {}, "insertion_order": 100}
-    return needed | own | named | rest
+    return needed | own | name_field | rest
 
 
 def has_entries(book: Any) -> bool:

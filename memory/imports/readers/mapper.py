@@ -82,16 +82,16 @@ def guess(source: Source) -> Mapping | None:
 
 def with_records(source: Source) -> Source:
     """The file with the records: of a zip the one with the plainest guess."""
-    best, found = (False, False, False), source
+    best, records_source = (False, False, False), source
     for name in likely_members(source):
         member = Member(source, name)
         try:
             likely = guess(member)
         except ImportRejected:
             continue  # Another file may hold records.
-        if likely and (found is source or (likely.sure, bool(likely.speaker), bool(likely.at)) > best):
-            best, found = (likely.sure, bool(likely.speaker), bool(likely.at)), member
-    return found
+        if likely and (records_source is source or (likely.sure, bool(likely.speaker), bool(likely.at)) > best):
+            best, records_source = (likely.sure, bool(likely.speaker), bool(likely.at)), member
+    return records_source
 
 
 def _first_megabyte(source: Source) -> str:
@@ -114,13 +114,13 @@ class _Seen:
         records = f"{around}item" if item else ""
         if records not in self.fields and len(self.fields) >= _MAX_PLACES:
             return
-        seen = self.fields[records]
-        if path and (path in seen or len(seen) < _MAX_FIELDS) and len(seen[path]) < _MAX_VALUES:
-            seen[path].append(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
+        fields = self.fields[records]
+        if path and (path in fields or len(fields) < _MAX_FIELDS) and len(fields[path]) < _MAX_VALUES:
+            fields[path].append(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
 
 
 def _beginning_of(text: str) -> _Seen:
-    seen = _Seen()
+    seen_fields = _Seen()
     scalars = {"string", "number", "boolean", "null", "integer", "double"}
     beginning = BytesIO(text.encode())
     try:
@@ -128,19 +128,23 @@ def _beginning_of(text: str) -> _Seen:
             if place.count(".") >= _DEEPEST:
                 break
             if event in scalars:
-                seen.take(place, value)
+                seen_fields.take(place, value)
     except (ijson.JSONError, ValueError):
         pass  # A beginning ends somewhere; what was seen until there stands.
-    return seen
+    return seen_fields
 
 
-def _best(seen: _Seen) -> Mapping | None:
+def _best(fields_seen: _Seen) -> Mapping | None:
     """The likeliest place of records: one whose names leave no doubt, and of those the one with the most records."""
-    guesses = [(guess_mapping(fields, records), fields) for records, fields in seen.fields.items()]
+    guesses = [(guess_mapping(fields, records), fields) for records, fields in fields_seen.fields.items()]
     # At the top there are records only where each line is one.
-    counted = [(found, len(fields[found.text])) for found, fields in guesses if found]
-    counted = [(found, count) for found, count in counted if found.records or count > 1]
-    weighed = sorted(counted, key=lambda each: (each[0].sure, bool(each[0].speaker), each[1]), reverse=True)
+    counted_guesses = [(guess, len(fields[guess.text])) for guess, fields in guesses if guess]
+    counted_guesses = [(guess, count) for guess, count in counted_guesses if guess.records or count > 1]
+    weighed = sorted(
+        counted_guesses,
+        key=lambda counted_guess: (counted_guess[0].sure, bool(counted_guess[0].speaker), counted_guess[1]),
+        reverse=True,
+    )
     return weighed[0][0] if weighed else None
 
 
@@ -152,14 +156,14 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
     outer = f"{before}item" if item else ""
     # Whether every line is a JSON value of its own.
     first, _end, following = _first_megabyte(source).lstrip().partition("\n")
-    lines = following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
-    if not lines and not outer:
+    has_lines = following.lstrip().startswith("{") and not isinstance(_value_of(first, source), Unread)
+    if not has_lines and not outer:
         yield "", "", _numbered(value for _place, value in values(source, (mapping.records,))), ""
         return
-    if lines and not mapping.records:
+    if has_lines and not mapping.records:
         yield "", "", _numbered(_values_of_lines(source)), ""
         return
-    conversations = _values_of_lines(source) if lines else (value for _place, value in values(source, (outer,)))
+    conversations = _values_of_lines(source) if has_lines else (value for _place, value in values(source, (outer,)))
     for number, value in enumerate(conversations, 1):
         where = _("conversation %d") % number
         if isinstance(value, Unread):
@@ -167,7 +171,9 @@ def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str,
         else:
             above = table_of(value)
             fields = {key: [item] for key, item in above.items()}
-            fields |= {f"{key}.{name}": [one] for key, item in above.items() for name, one in table_of(item).items()}
+            fields |= {
+                f"{key}.{name}": [value] for key, item in above.items() for name, value in table_of(item).items()
+            }
             yield _title(value), where, _numbered(array(value_at(value, inner)), where), partner_in(fields)
 
 

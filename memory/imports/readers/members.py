@@ -40,22 +40,22 @@ def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format]
     formats: dict[str, Format] = {}
     names = [name for name in source.members if _may_be_read(name)]
     for name in islice(names[:: len(names) // _LOOKED_AT or 1], _LOOKED_AT):
-        likely, known = judge(source.sample.inside(name))
+        likely, file_format = judge(source.sample.inside(name))
         if likely >= LEAST_LIKENESS:
-            likeness[known.name].append(likely)
-            formats[known.name] = known
+            likeness[file_format.name].append(likely)
+            formats[file_format.name] = file_format
     if not formats:
         return None
     best = max(likeness, key=lambda name: (max(likeness[name]) >= _PLAIN_LIKENESS, sum(likeness[name])))
     return max(likeness[best]), formats[best]
 
 
-def read_members(source: Source, chosen: Format, judge: Judge, options: Options) -> Iterator[Found]:
+def read_members(source: Source, chosen_format: Format, judge: Judge, options: Options) -> Iterator[Found]:
     """The content of the files that have the chosen format, or as plainly another one of its kind."""
     known_sessions: set[str] = set()
     begun = False
     for name in source.members:
-        member_format = _format_of(source.sample.inside(name), chosen, judge) if _may_be_read(name) else None
+        member_format = _format_of(source.sample.inside(name), chosen_format, judge) if _may_be_read(name) else None
         if member_format is None:
             yield Skipped(name, "media" if kind_of_name(name) in _NO_DATA else "unknown")
             continue
@@ -82,14 +82,14 @@ def read_members(source: Source, chosen: Format, judge: Judge, options: Options)
         raise ImportRejected("member_missing")
 
 
-def _format_of(sample: Sample, chosen: Format, judge: Judge) -> Format | None:
-    if chosen.resembles(sample) >= _PLAIN_LIKENESS:
-        return chosen
-    likely, known = judge(sample)
-    if known.name == chosen.name:
-        return chosen if likely >= LEAST_LIKENESS else None
-    is_kin = is_between_people(known) == is_between_people(chosen)
-    return known if likely >= _PLAIN_LIKENESS and is_kin else None
+def _format_of(sample: Sample, chosen_format: Format, judge: Judge) -> Format | None:
+    if chosen_format.resembles(sample) >= _PLAIN_LIKENESS:
+        return chosen_format
+    likely, file_format = judge(sample)
+    if file_format.name == chosen_format.name:
+        return chosen_format if likely >= LEAST_LIKENESS else None
+    is_kin = is_between_people(file_format) == is_between_people(chosen_format)
+    return file_format if likely >= _PLAIN_LIKENESS and is_kin else None
 
 
 def _may_be_read(name: str) -> bool:

@@ -23,7 +23,7 @@ _MEM0_BESIDE = frozenset(
     {"user_id", "agent_id", "app_id", "run_id", "hash", "categories", "metadata", "created_at", "updated_at", "score"}
 )
 _OPEN_MEMORY_BESIDE = frozenset({"state", "categories", "app_id", "user_id", "archived_at", "deleted_at"})
-_MEM0 = tuple(f"{held}item" for held in ("", *(f"{name}." for name in _LISTS)))
+_MEM0 = tuple(f"{path}item" for path in ("", *(f"{name}." for name in _LISTS)))
 _GONE = ("invalid_at", "expired_at", "deleted_at", "archived_at")
 _ZEP_LISTS = ("facts", "edges", "nodes", "episodes", "sessions", "threads", "relevant_facts", "messages", "entities")
 _AROUND = ("", "memory.", "data.", "graph.", "user.", "context.")
@@ -46,17 +46,17 @@ class Mem0:
             # OpenMemory, its desktop app, writes so.
             if place == "memories.item" and "content" in inside and inside & _OPEN_MEMORY_BESIDE:
                 return 0.9
-        lines = {path for path in sample.paths if "." not in path}
-        return 0.9 if "memory" in lines and len(lines & _MEM0_BESIDE) > 1 else 0.0
+        top_paths = {path for path in sample.paths if "." not in path}
+        return 0.9 if "memory" in top_paths and len(top_paths & _MEM0_BESIDE) > 1 else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         # What stands at the places in an object, the elements of a list, or the values of lines.
-        wanted = [place for place in _MEM0 if place != "item"]
+        record_paths = [place for place in _MEM0 if place != "item"]
         first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
         paths = source.sample.paths
-        in_object = first.startswith("{") and any(place.partition(".")[0] in paths for place in wanted)
-        found = (value for _place, value in values(source, wanted)) if in_object else objects(source)
-        for number, value in enumerate(found, start=1):
+        in_object = first.startswith("{") and any(place.partition(".")[0] in paths for place in record_paths)
+        records = (value for _place, value in values(source, record_paths)) if in_object else objects(source)
+        for number, value in enumerate(records, start=1):
             where = _("memory %d") % number
             if not isinstance(value, dict):
                 text = value if isinstance(value, str) else ""
@@ -65,7 +65,7 @@ class Mem0:
                 )
                 continue
             text = next((word(value[key]) for key in ("memory", "data", "text", "content") if word(value.get(key))), "")
-            categories = [word(one) for one in array(value.get("categories"))]
+            categories = [word(item) for item in array(value.get("categories"))]
             yield _remembered(text, next(filter(None, categories), "memory"), value, where, options.limits)
 
 
@@ -114,7 +114,7 @@ class Zep:
         bare = {"item.fact", "fact"} & paths and {"item.valid_at", "valid_at", "item.created_at", "item.uuid"} & paths
         if bare or {"messages.item.role_type", "messages.item.content"} <= paths:
             return 0.85
-        if any(f"{held}item.messages.item.role_type" in paths for held in ("", "sessions.", "threads.")):
+        if any(f"{path}item.messages.item.role_type" in paths for path in ("", "sessions.", "threads.")):
             return 0.85
         # {"facts": ["…", "…"]}, and not much else.
         top = {path for path in sample.paths if "." not in path}
@@ -125,8 +125,8 @@ class Zep:
         )
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        wanted = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
-        wanted += [f"{around}summary" for around in _AROUND]
+        paths = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
+        paths += [f"{around}summary" for around in _AROUND]
         reader, number = _Sessions(options.limits), 0
         first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
         if first.startswith("[") or "fact" in source.sample.paths:
@@ -134,7 +134,7 @@ class Zep:
                 number += 1
                 yield from _piece("facts", value, number, reader)
             return
-        for place, value in values(source, wanted):
+        for place, value in values(source, paths):
             number += 1
             kind = place.removesuffix(".item").rpartition(".")[2]
             yield from _piece(kind, value, number, reader)

@@ -127,9 +127,9 @@ def _owner(source: Source, chats: list[_Chat]) -> str:
     for member in source.members:
         if member.casefold().endswith(_PROFILES):
             with suppress(ImportRejected):
-                found = dict(values(source, _PROFILE_NAMES, member))
+                profile = dict(values(source, _PROFILE_NAMES, member))
                 garbled = is_garbled(source.texts(member))
-                name = next((word(found[place]) for place in _PROFILE_NAMES if word(found.get(place))), "")
+                name = next((word(profile[place]) for place in _PROFILE_NAMES if word(profile.get(place))), "")
                 if repair(name, garbled) in everybody:
                     return repair(name, garbled)
     counts = Counter(name for names in set(people) for name in names)

@@ -97,9 +97,9 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         if isinstance(content, str) and isinstance(known_hash, str) and not fits(content, known_hash):
             yield Skipped(where, "altered")
         checksum.take(value)
-    counted = integrity.get("integrity.total_memories", number)
-    if counted != number:
-        yield Skipped(_("memories in the file: %s") % word(counted), "broken")
+    memory_count = integrity.get("integrity.total_memories", number)
+    if memory_count != number:
+        yield Skipped(_("memories in the file: %s") % word(memory_count), "broken")
     if not checksum.fits(integrity.get("integrity.checksum")):
         yield Skipped(_("all memories of the file"), "altered")
     # Conversations that the store speaks of and does not bring along.
@@ -152,12 +152,12 @@ class _Outline:
         parents = [parent for parent in self.parents.values() if parent]
         if len(parents) == len(set(parents)):
             return None
-        chosen: set[str] = set()
-        here = self.last
-        while here in self.parents and here not in chosen:
-            chosen.add(here)
-            here = self.parents[here]
-        return frozenset(chosen)
+        branch: set[str] = set()
+        key = self.last
+        while key in self.parents and key not in branch:
+            branch.add(key)
+            key = self.parents[key]
+        return frozenset(branch)
 
 
 def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found]:
@@ -165,14 +165,14 @@ def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found
     _expect(head, CONVERSATION, member)
     title, source_id = (storable(word(head.get(key))) for key in ("title", "id"))
     outline = _Outline()
-    named: dict[str, list[str]] = defaultdict(list)
+    children_by_key: dict[str, list[str]] = defaultdict(list)
     for place, value in values(source, ("participants.item", "messages.item"), member):
         if place == "participants.item":
-            named[word(table(value).get("role"))].append(word(table(value).get("name")))
+            children_by_key[word(table(value).get("role"))].append(word(table(value).get("name")))
         elif isinstance(value, dict):
             outline.last = word(value.get("id"))
             outline.parents[outline.last] = word(value.get("parent_id"))
-    outline.names = {role: names[0] for role, names in named.items() if len(names) == 1 and names[0]}
+    outline.names = {role: names[0] for role, names in children_by_key.items() if len(names) == 1 and names[0]}
     reader = _Messages(limits, member, outline)
     reader.places.begin(source_id or title)
     messages = (value for _place, value in values(source, ("messages.item",), member))

@@ -48,12 +48,12 @@ class Checksum:
         if self.held is None:
             return
         try:
-            written = canonical(memory)
+            memory_json = canonical(memory)
         except (ValueError, TypeError, RecursionError):
             self.held = None
             return
-        self.left -= len(written)
-        self.held.append((word(memory.get("id")) if isinstance(memory, dict) else "", written))
+        self.left -= len(memory_json)
+        self.held.append((word(memory.get("id")) if isinstance(memory, dict) else "", memory_json))
         if self.left < 0:
             self.held = None
 
@@ -61,5 +61,5 @@ class Checksum:
         """Whether it is the one that is told; what says nothing is believed."""
         if self.held is None or not isinstance(claimed, str):
             return True
-        in_order = (written for _id, written in sorted(self.held, key=lambda pair: pair[0]))
+        in_order = (memory_json for _id, memory_json in sorted(self.held, key=lambda pair: pair[0]))
         return claimed == sha256(hashlib.sha256(b"[" + b",".join(in_order) + b"]"))

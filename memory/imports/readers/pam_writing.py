@@ -52,21 +52,23 @@ def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export:
     Pieces of a talk follow each other, as readers yield them. A time without a zone counts as UTC. Raises ValueError
     for a memory without words.
     """
-    held = sorted(memories, key=lambda memory: memory.source_id)
+    sorted_memories = sorted(memories, key=lambda memory: memory.source_id)
     # Which memories were drawn from which conversation, as their provenance says it.
     derived: dict[str, list[str]] = defaultdict(list)
-    for memory in held:
+    for memory in sorted_memories:
         provenance = memory.rest.get("provenance")
         if isinstance(provenance, Mapping) and isinstance(provenance.get("conversation_ref"), str):
             derived[provenance["conversation_ref"]].append(memory.source_id)
     index: list[dict[str, Any]] = []
     drain = _Drain()
     with zipfile.ZipFile(drain, "w", zipfile.ZIP_DEFLATED) as archive:
-        for number, (source_id, pieces) in enumerate(groupby(conversations, lambda talk: talk.source_id), 1):
+        for number, (source_id, pieces) in enumerate(
+            groupby(conversations, lambda conversation: conversation.source_id), 1
+        ):
             entry = _Indexed(source_id, f"conversations/{number:06}.json", derived.get(source_id, []))
             yield from _member(archive, drain, entry.ref, _conversation(pieces, entry, export), export)
             index.append(entry.as_json(export))
-        yield from _member(archive, drain, STORE_NAME, store(held, index, export), export)
+        yield from _member(archive, drain, STORE_NAME, store(sorted_memories, index, export), export)
     yield drain.take()
 
 
@@ -84,8 +86,8 @@ class _Drain(io.RawIOBase):
         return len(data)
 
     def take(self) -> bytes:
-        held, self._held = b"".join(self._held), []
-        return held
+        drained, self._held = b"".join(self._held), []
+        return drained
 
 
 def _member(
@@ -96,8 +98,8 @@ def _member(
     with archive.open(info, "w", force_zip64=True) as member:
         for piece in pieces:
             member.write(piece.encode())
-            if written := drain.take():
-                yield written
+            if chunk := drain.take():
+                yield chunk
 
 
 # Memories
@@ -121,9 +123,9 @@ def store(memories: list[Remembered], index: list[dict[str, Any]], export: PamEx
     )
     yield ',\n"memories": ['
     for number, memory in enumerate(memories):
-        written = memory_object(memory, export)
-        checksum.update((b"," if number else b"") + canonical(written))
-        yield (",\n" if number else "\n") + _json(written)
+        memory_json = memory_object(memory, export)
+        checksum.update((b"," if number else b"") + canonical(memory_json))
+        yield (",\n" if number else "\n") + _json(memory_json)
     checksum.update(b"]")
     integrity = {"canonicalization": "RFC8785", "checksum": sha256(checksum), "total_memories": len(memories)}
     edges = [edge for memory in memories for edge in memory.rest.get(RELATIONS, ())]
@@ -200,16 +202,16 @@ def _conversation(pieces: Iterable[Talk], entry: _Indexed, export: PamExport) ->
     yield _json(head)[:-1] + ',\n"messages": ['
     for piece in pieces:
         entry.title = piece.title
-        for line in piece.lines:
-            people[_ROLES[line.role], line.speaker] = None
-            separator, at = ",\n" if entry.count else "\n", entry.take(line.at, export)
+        for message in piece.lines:
+            people[_ROLES[message.role], message.speaker] = None
+            separator, at = ",\n" if entry.count else "\n", entry.take(message.at, export)
             yield separator + _json(
                 {
-                    "id": line.source_id,
-                    "role": _ROLES[line.role],
-                    "content": {"type": "text", "text": line.text},
+                    "id": message.source_id,
+                    "role": _ROLES[message.role],
+                    "content": {"type": "text", "text": message.text},
                     "created_at": _stamp(at),
-                    "raw_metadata": {"speaker": line.speaker} | ({"side": OTHER} if line.role == OTHER else {}),
+                    "raw_metadata": {"speaker": message.speaker} | ({"side": OTHER} if message.role == OTHER else {}),
                 }
             )
     participants = [{"role": role, "name": name} for role, name in people]

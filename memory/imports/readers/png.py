@@ -39,17 +39,17 @@ class Chunk:
     length: int
 
 
-def texts_of(file: BinaryIO, wanted: tuple[str, ...]) -> dict[str, bytes]:
+def texts_of(file: BinaryIO, keywords: tuple[str, ...]) -> dict[str, bytes]:
     """The texts under the `wanted` keywords, the first of each, inflated where they are deflated.
 
     Raises BrokenPNG for what is not a whole PNG.
     """
-    found: dict[str, bytes] = {}
+    text_by_keyword: dict[str, bytes] = {}
     for chunk in chunks(file):
         if chunk.kind in _TEXTS:
             keyword, _, body = _data(file, chunk).partition(b"\0")
             name = keyword.decode("latin-1")
-            if name in wanted and name not in found:
+            if name in keywords and name not in text_by_keyword:
                 if chunk.kind == b"tEXt":
                     text = body
                 elif chunk.kind == b"zTXt":
@@ -60,8 +60,8 @@ def texts_of(file: BinaryIO, wanted: tuple[str, ...]) -> dict[str, bytes]:
                     if len(parts) < 3:
                         raise BrokenPNG("broken", chunk.at)
                     text = _inflated(chunk, parts[2]) if deflated else parts[2]
-                found[name] = text
-    return found
+                text_by_keyword[name] = text
+    return text_by_keyword
 
 
 def chunks(file: BinaryIO) -> Iterator[Chunk]:
@@ -134,10 +134,10 @@ def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[s
             is_text_named = keyword.decode("latin-1") in replacing
         if not is_text_named:
             picture.seek(chunk.at)
-            left = chunk.length + 12
-            while left:
-                block = picture.read(min(left, _BLOCK))
-                left -= len(block)
+            bytes_left = chunk.length + 12
+            while bytes_left:
+                block = picture.read(min(bytes_left, _BLOCK))
+                bytes_left -= len(block)
                 yield block
         if chunk.kind == b"IHDR":
             yield from (make_chunk(b"tEXt", name.encode("latin-1") + b"\0" + text) for name, text in texts.items())

@@ -18,6 +18,6 @@ def without_quote(text: str) -> str:
     '[引用] is Chinese for a quote'
     """
     for quote in _QUOTES:
-        if found := quote.match(text):
-            return text[found.end() :]
+        if match := quote.match(text):
+            return text[match.end() :]
     return text

@@ -99,8 +99,8 @@ def describe_contents(contents: str) -> str:
     if kind == "kind" and rest in KINDS:
         return str(KINDS[rest])
     if kind == "zip" and names:
-        counted = (name.split("=", 1) for name in names)
-        *before, last = (str(COUNTS.get(kind, OTHER_COUNT) % {"count": int(number)}) for kind, number in counted)
+        counts = (name.split("=", 1) for name in names)
+        *before, last = (str(COUNTS.get(kind, OTHER_COUNT) % {"count": int(number)}) for kind, number in counts)
         parts = gettext(", ").join(before)
         joined = gettext("%(parts)s and %(last)s") % {"parts": parts, "last": last} if before else last
         return gettext("The zip contains %(contents)s, but no conversations.") % {"contents": joined}
@@ -114,6 +114,6 @@ def describe_contents(contents: str) -> str:
     if kind == "damaged":
         return str(REJECTIONS["not_json"])
     if kind == "text" and rest.isdecimal():
-        lines = ngettext("%(count)d line", "%(count)d lines", int(rest)) % {"count": int(rest)}
-        return gettext("A text of %(lines)s without names of speakers or dates.") % {"lines": lines}
+        line_words = ngettext("%(count)d line", "%(count)d lines", int(rest)) % {"count": int(rest)}
+        return gettext("A text of %(lines)s without names of speakers or dates.") % {"lines": line_words}
     return str(REJECTIONS["nothing_found"])

@@ -108,8 +108,8 @@ def _records(source: Source, file: str) -> Iterator[Any]:
 
 
 def _first(record: Any, paths: tuple[str, ...]) -> Any:
-    found = (value_at(record, path) for path in paths)
-    return next((value for value in found if isinstance(value, str | int | float) and value != ""), None)
+    candidates = (value_at(record, path) for path in paths)
+    return next((value for value in candidates if isinstance(value, str | int | float) and value != ""), None)
 
 
 def _diary(entries: Iterator[Any], limits: Limits) -> Iterator[Remembered | Skipped]:

@@ -35,14 +35,14 @@ class ReplikaText:
         return 0.87 if is_dated and is_called_so else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        for found in Journal().read(source, options):
-            if not isinstance(found, Entry) or options.kind == "notes":
-                yield found
-            elif not found.day:
-                yield Skipped(found.where, "document")
+        for item in Journal().read(source, options):
+            if not isinstance(item, Entry) or options.kind == "notes":
+                yield item
+            elif not item.day:
+                yield Skipped(item.where, "document")
             else:
-                text = f"{found.title}\n{found.text}" if found.title else found.text
-                yield Remembered(text, "diary", found.day, None, found.source_id, found.where)
+                text = f"{item.title}\n{item.text}" if item.title else item.text
+                yield Remembered(text, "diary", item.day, None, item.source_id, item.where)
 
 
 FORMATS = (ReplikaText(),)

@@ -36,7 +36,7 @@ _ROLES: Mapping[str, Role] = {
 }
 _SILENT = {"system": "hidden", "developer": "hidden", "tool": "tool", "function": "tool", "function_call": "tool"}
 _PARTS = {"text": "", "input_text": "", "output_text": "", "thinking": "thinking", "reasoning": "thinking"}
-_SHAPES = ("", "item.", "item.item.", *(f"{start}{held}.item." for start in ("", "item.") for held in _HELD))
+_SHAPES = ("", "item.", "item.item.", *(f"{start}{field}.item." for start in ("", "item.") for field in _HELD))
 
 
 class RoleMessages:
@@ -57,16 +57,16 @@ class RoleMessages:
         for several, group in groupby(
             objects(source), lambda value: isinstance(value, list) or _first(table(value), _HELD) is not None
         ):
-            for one in group if several else [group]:
+            for record in group if several else [group]:
                 number += 1
                 # `one` holds messages, or is a list of them, or yields them.
                 where = _("conversation %d") % number
-                messages = _first(one, _HELD) if isinstance(one, dict) else one
+                messages = _first(record, _HELD) if isinstance(record, dict) else record
                 if isinstance(messages, str) or not isinstance(messages, Iterable):
                     yield Skipped(where, "broken")
                     continue
-                title = word(_first(table(one), _TITLES))
-                chat_id = word(table(one).get("id"))
+                title = word(_first(table(record), _TITLES))
+                chat_id = word(table(record).get("id"))
                 begun = reader.places.begin_with(
                     chat_id,
                     title or source.name,
@@ -104,9 +104,9 @@ def _words(content: Any) -> tuple[str, list[str]]:
         return word(content), []
     parts = [table(part) if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
     kinds = [word(part.get("type")) for part in parts]
-    held = (part.get("text") for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
+    part_texts = (part.get("text") for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
     # In threads the text of a part is itself a record: {value, annotations}.
-    texts = (word(text.get("value") if isinstance(text, dict) else text) for text in held)
+    texts = (word(text.get("value") if isinstance(text, dict) else text) for text in part_texts)
     return "\n\n".join(filter(None, texts)), [
         _PARTS.get(kind) or ("tool" if "tool" in kind else "media") for kind in kinds if _PARTS.get(kind) != ""
     ]

@@ -63,7 +63,7 @@ class Roleplay:
     marks: frozenset[str]
     wanted: tuple[str, ...]
 
-    def chats(self, found: Values) -> Iterator[_Chat]:
+    def chats(self, records: Values) -> Iterator[_Chat]:
         raise NotImplementedError
 
     def resembles(self, sample: Sample) -> float:
@@ -96,8 +96,8 @@ class Ooba(Roleplay):
     def resembles(self, sample: Sample) -> float:
         return 0.9 if _INTERNAL.match(sample.text) else super().resembles(sample)
 
-    def chats(self, found: Values) -> Iterator[_Chat]:
-        for _place, pairs in found:
+    def chats(self, records: Values) -> Iterator[_Chat]:
+        for _place, pairs in records:
             turns = (
                 _Turn(side, word(text))
                 for pair in array(pairs)
@@ -111,9 +111,9 @@ class Agnai(Roleplay):
     name, label = "agnai", gettext_lazy("Agnai chat")
     marks, wanted = frozenset({"messages.item.msg"}), ("name", "messages")
 
-    def chats(self, found: Values) -> Iterator[_Chat]:
+    def chats(self, records: Values) -> Iterator[_Chat]:
         title = ""
-        for place, value in found:
+        for place, value in records:
             if place == "name":
                 title = word(value)
                 continue
@@ -134,8 +134,8 @@ class CaiTools(Roleplay):
     name, label = "cai_tools", gettext_lazy("Character.AI chats (CAI Tools)")
     marks, wanted = frozenset({"histories.histories"}), ("histories.histories.item",)
 
-    def chats(self, found: Values) -> Iterator[_Chat]:
-        for _place, value in found:
+    def chats(self, records: Values) -> Iterator[_Chat]:
+        for _place, value in records:
             if isinstance(value, Unread):
                 yield _Chat("", "", [_Turn(_USER, reason=value.reason)])
                 continue
@@ -144,11 +144,11 @@ class CaiTools(Roleplay):
             for message in map(table, array(history.get("msgs"))):
                 source = table(message.get("src"))
                 side = _USER if source.get("is_human") else _CHARACTER
-                name, at, known = word(source.get("name")), message.get("created"), word(message.get("uuid"))
+                name, at, source_id = word(source.get("name")), message.get("created"), word(message.get("uuid"))
                 if message.get("is_alternative") is True:
                     turns.append(_Turn(side, reason="not_chosen"))
                 else:
-                    turns.append(_Turn(side, word(message.get("text")), name, at, known))
+                    turns.append(_Turn(side, word(message.get("text")), name, at, source_id))
             yield _Chat("", word(history.get("external_id")), turns)
 
 
@@ -159,11 +159,11 @@ class KoboldLite(Roleplay):
     marks = frozenset({"prompt", "actions"})
     wanted = ("prompt", "actions", "savedsettings.chatname", "savedsettings.chatopponent")
 
-    def chats(self, found: Values) -> Iterator[_Chat]:
-        known = dict(found)
-        text = word(known.get("prompt")) + "".join(map(word, array(known.get("actions"))))
-        user = word(known.get("savedsettings.chatname")) or _USER
-        characters = word(known.get("savedsettings.chatopponent")).split(_SEVERAL)
+    def chats(self, records: Values) -> Iterator[_Chat]:
+        record = dict(records)
+        text = word(record.get("prompt")) + "".join(map(word, array(record.get("actions"))))
+        user = word(record.get("savedsettings.chatname")) or _USER
+        characters = word(record.get("savedsettings.chatopponent")).split(_SEVERAL)
         turns: list[_Turn] = []
         if _TURN.search(text):
             before, *rest = _TURN.split(text)
@@ -188,9 +188,9 @@ class Risu(Roleplay):
     name, label = "risu", gettext_lazy("RisuAI chat")
     marks, wanted = frozenset({"data.message"}), ("data.message", "data.name")
 
-    def chats(self, found: Values) -> Iterator[_Chat]:
+    def chats(self, records: Values) -> Iterator[_Chat]:
         title = ""
-        for place, value in found:
+        for place, value in records:
             if place == "data.name":
                 title = word(value)
                 continue

@@ -57,12 +57,12 @@ class SillyTavern:
         for file in files or [""]:
             with within(file):
                 limits = options.limits
-                lines = _objects(source, file, limits)
-                number, head = next(lines, (1, None))
+                records = _objects(source, file, limits)
+                number, head = next(records, (1, None))
                 if head is None:
                     raise ImportRejected("not_this", _("line %d") % number, format=str(SillyTavern.label))
                 if "mes" in head:
-                    head, lines = {}, chain([(number, head)], lines)
+                    head, records = {}, chain([(number, head)], records)
                 name, begun_at = word(head.get("character_name")), word(head.get("create_date"))
                 ids = (name, begun_at) if begun_at else (name, "", file or source.name)
                 chat_id = word(table(head.get("chat_metadata")).get("integrity")) or digest("sillytavern", *ids)
@@ -70,7 +70,7 @@ class SillyTavern:
                 # Of its own for each chat: many are copies of others up to where they part.
                 places = ContentIds()
                 places.begin(chat_id)
-                yield from sessions_of(title, chat_id, title or _("the chat"), _lines(lines, places, limits), limits)
+                yield from sessions_of(title, chat_id, title or _("the chat"), _lines(records, places, limits), limits)
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -91,11 +91,11 @@ def send_date(value: Any) -> datetime | None:
     >>> send_date("June 19, 2023 2:20pm") == send_date("2023-6-19@14h20m00s") == datetime(2023, 6, 19, 14, 20)
     True
     """
-    found = _HOUSE.fullmatch(value.strip()) if isinstance(value, str) else None
-    if found is None:
+    match = _HOUSE.fullmatch(value.strip()) if isinstance(value, str) else None
+    if match is None:
         when = read_when(value)
         return when.as_moment() if when else None
-    year, month, day, hour, minute, second = map(int, found.groups())
+    year, month, day, hour, minute, second = map(int, match.groups())
     try:
         return datetime(year, month, day, hour, minute, second)
     except ValueError:
@@ -116,12 +116,12 @@ def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, d
 def _lines(
     messages: Iterable[tuple[int, dict[str, Any] | None]], places: ContentIds, limits: Limits
 ) -> Iterator[Line | Skipped]:
-    line = _("line %d")
+    position = _("line %d")
     for number, message in messages:
         if message is None or "mes" not in message:
-            yield Skipped(line % number, "broken")
+            yield Skipped(position % number, "broken")
         else:
-            where = line % number
+            where = position % number
             others = len(array(message.get("swipes"))) - 1
             yield from (Skipped(where, "not_chosen") for _swipe in range(others))
             if message.get("is_system"):

@@ -49,27 +49,27 @@ class _Workspace:
 
     def take(self, kind: str, entry: Mapping[str, Any]) -> None:
         """Note a person or a channel of one of the lists beside the days."""
-        known, name = word(entry.get("id")), word(entry.get("name"))
+        source_id, name = word(entry.get("id")), word(entry.get("name"))
         if kind == "users":
             profile = table(entry.get("profile"))
             real = word(entry.get("real_name")) or word(profile.get("real_name"))
-            self.people[known] = real or word(profile.get("display_name")) or name
-            self.bots |= {known} if entry.get("is_bot") else set()
+            self.people[source_id] = real or word(profile.get("display_name")) or name
+            self.bots |= {source_id} if entry.get("is_bot") else set()
             return
         members = [word(person) for person in array(entry.get("members"))]
         if name and kind in ("channels", "groups"):
-            self.channels[known] = name
+            self.channels[source_id] = name
         # A chat of two has its id as its folder, all others their name.
-        self.folders[name or known] = self.folders[known] = (known, members)
+        self.folders[name or source_id] = self.folders[source_id] = (source_id, members)
 
     def name_of(self, person: str, otherwise: str = "") -> str:
         return self.names.of(person or otherwise, self.people.get(person) or otherwise or person)
 
     def title_of(self, folder: str) -> str:
         """The channel; of a talk without a name whoever takes part."""
-        known, members = self.folders.get(folder, ("", []))
-        named = self.channels.get(known)
-        return named or ", ".join(self.people.get(person, person) for person in members[:8]) or folder
+        channel_id, members = self.folders.get(folder, ("", []))
+        channel_name = self.channels.get(channel_id)
+        return channel_name or ", ".join(self.people.get(person, person) for person in members[:8]) or folder
 
 
 class Slack:

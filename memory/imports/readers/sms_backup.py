@@ -67,32 +67,32 @@ class SmsBackup:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         if not _ROOT.match(source.sample.text):
             raise ImportRejected("not_this", format=str(self.label))
-        held: dict[str, list[_Message]] = defaultdict(list)
+        messages_by_number: dict[str, list[_Message]] = defaultdict(list)
         names: dict[str, str] = {}
         size = 0
         for message in _Reading(str(self.label)).messages(source):
-            held[message.talk].append(message)
+            messages_by_number[message.talk].append(message)
             if "~" not in message.talk and message.contact:
                 names.setdefault(_key(message.talk), message.contact)
             size += len(message.text) + 200
             if size > 8 * options.limits.item_bytes:
                 raise ImportRejected("too_big")
         places = ContentIds()
-        for number, (talk, messages) in enumerate(held.items(), start=1):
+        for number, (number_text, messages) in enumerate(messages_by_number.items(), start=1):
             where = _("chat %d") % number
-            title = next((message.contact for message in messages if message.contact), talk)
-            source_id = digest("sms_backup", _key(talk))
+            title = next((message.contact for message in messages if message.contact), number_text)
+            source_id = digest("sms_backup", _key(number_text))
             places.begin(source_id)
             messages.sort(key=lambda message: message.at or datetime.min.replace(tzinfo=UTC))
-            found: list[Line | Skipped] = []
+            items: list[Line | Skipped] = []
             for message in messages:
                 place = _("message %d") % message.number
                 if message.box not in (_RECEIVED, *_OUTGOING):
                     # Drafts, which nobody was sent.
-                    found.append(Skipped(place, "not_chosen"))
+                    items.append(Skipped(place, "not_chosen"))
                     continue
                 if message.with_media:
-                    found.append(Skipped(place, "media"))
+                    items.append(Skipped(place, "media"))
                 if message.text.strip() or not message.with_media:
                     is_own = message.box in _OUTGOING
                     speaker = message.contact or message.sender or message.talk
@@ -101,10 +101,10 @@ class SmsBackup:
                         speaker = names.get(_key(message.sender), message.sender)
                     role: Role = "user" if is_own else ""
                     speaker = _OWNER if is_own else speaker
-                    found.append(
+                    items.append(
                         message_of(speaker, message.text, message.at, place, options.limits, places, role=role)
                     )
-            yield from sessions_of(title, source_id, where, found, options.limits)
+            yield from sessions_of(title, source_id, where, items, options.limits)
 
 
 def _key(address: str) -> str:

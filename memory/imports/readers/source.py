@@ -184,26 +184,26 @@ class Sample:
     @cached_property
     def paths(self) -> frozenset[str]:
         """Where keys stand in it, if it is JSON or JSON lines, as ijson writes it: "messages.item.id"."""
-        found: set[str] = set()
+        paths: set[str] = set()
         try:
             text = io.BytesIO(self.text.encode())
             for prefix, event, value in ijson.parse(text, _PATHS_AT_A_TIME, multiple_values=True, use_float=True):
                 if prefix.count(".") >= _DEEPEST_PATH:
                     break
                 if event == "map_key":
-                    found.add(f"{prefix}.{value}" if prefix else value)
+                    paths.add(f"{prefix}.{value}" if prefix else value)
         except (ijson.JSONError, ValueError):
             pass  # A sample ends somewhere; what was seen until there stands.
-        return frozenset(found)
+        return frozenset(paths)
 
     def inside(self, member: str) -> "Sample":
         """The same of a member of the zip; of the first ones it is kept, since many formats look at them."""
-        known = self._inside.get(member)
-        if known is None:
-            known = Sample(self._source, member)
+        member_sample = self._inside.get(member)
+        if member_sample is None:
+            member_sample = Sample(self._source, member)
             if len(self._inside) < _MAX_SAMPLES_KEPT:
-                self._inside[member] = known
-        return known
+                self._inside[member] = member_sample
+        return member_sample
 
 
 class Placed(io.RawIOBase):

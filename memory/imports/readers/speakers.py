@@ -17,33 +17,33 @@ class Speaker:
     guess: Role
 
 
-def speakers(found: Iterable[Found], *, between_people: bool = False) -> tuple[Speaker, ...]:
+def speakers(items: Iterable[Found], *, between_people: bool = False) -> tuple[Speaker, ...]:
     """Everybody who speaks, the most first. The guess rests on what the file says of its lines, on plain labels
     ("assistant"), and on titles: an exported talk is named for the other one. Of two,
     one follows from the other. In chats `between_people` nobody is the persona, and at most one is the user."""
-    lines: Counter[str] = Counter()
+    message_counts: Counter[str] = Counter()
     roles: dict[str, Role] = {}
     titles: set[str] = set()
-    for talk in found:
-        if isinstance(talk, Talk):
-            titles.add(talk.title)
-            lines.update(line.speaker for line in talk.lines)
-            for line in talk.lines:
-                roles[line.speaker] = role_after(roles.get(line.speaker), line.role)
-    guesses = {name: roles.get(name) or role_named(name) for name in lines}
+    for conversation in items:
+        if isinstance(conversation, Talk):
+            titles.add(conversation.title)
+            message_counts.update(message.speaker for message in conversation.lines)
+            for message in conversation.lines:
+                roles[message.speaker] = role_after(roles.get(message.speaker), message.role)
+    guesses = {name: roles.get(name) or role_named(name) for name in message_counts}
     if between_people:
         guesses = among_people(guesses, titles)
-        return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
+        return tuple(Speaker(name, count, guesses[name]) for name, count in message_counts.most_common())
     two = {name: role for name, role in guesses.items() if role != "other"}
     if len(two) == 2:
-        told = {name: role or ("persona" if name in titles else "") for name, role in two.items()}
+        role_by_name = {name: role or ("persona" if name in titles else "") for name, role in two.items()}
         opposite: dict[Role, Role] = {"user": "persona", "persona": "user"}
-        first, second = told
+        first, second = role_by_name
         guesses[first], guesses[second] = (
-            told[first] or opposite.get(told[second], ""),
-            told[second] or opposite.get(told[first], ""),
+            role_by_name[first] or opposite.get(role_by_name[second], ""),
+            role_by_name[second] or opposite.get(role_by_name[first], ""),
         )
-    return tuple(Speaker(name, count, guesses[name]) for name, count in lines.most_common())
+    return tuple(Speaker(name, count, guesses[name]) for name, count in message_counts.most_common())
 
 
 def role_after(before: Role | None, role: Role) -> Role:

@@ -142,8 +142,8 @@ def _reader(lines: Iterable[str], delimiter: str, quoted: bool) -> Any:
 
 def sample_rows(rows: Iterable[Record], shape: Shape) -> dict[str, list[Any]]:
     """Some values of each column."""
-    taken = [record for _where, record in rows if isinstance(record, dict)]
-    return {column: [record.get(column, "") for record in taken] for column in shape.columns}
+    dict_records = [record for _where, record in rows if isinstance(record, dict)]
+    return {column: [record.get(column, "") for record in dict_records] for column in shape.columns}
 
 
 def records(source: Source, shape: Shape) -> Iterator[Record]:

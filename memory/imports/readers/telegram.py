@@ -122,7 +122,7 @@ def _files(members: tuple[str, ...]) -> list[str]:
 def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
     """Whose export it is, "" where nothing tells; and who speaks in each chat."""
     chats: list[dict[str, str]] = [{}]
-    known: set[str] = set()
+    names: set[str] = set()
     personal: Counter[str] = Counter()
     name = kind = ""
     begun = False
@@ -131,10 +131,10 @@ def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
         if place == _ME:
             return word(value), []
         if key in _SINGLE:
-            if begun or key in known:
+            if begun or key in names:
                 chats += [{}] if len(chats) < _MAX_CHATS else []
-                known, kind, begun = set(), "", False
-            known.add(key)
+                names, kind, begun = set(), "", False
+            names.add(key)
             kind = word(value) if key == "type" else kind
             continue
         begun = True

@@ -33,31 +33,31 @@ def oldest_first(
     is judged by all of it, and is `newest_first` where no time tells. A file with more than can be held (of `size`
     characters each) keeps its order."""
     rest = iter(items)
-    held: list[T] = []
+    held_back: list[T] = []
     characters = 0
     for item in rest:
-        held.append(item)
+        held_back.append(item)
         characters += size(item)
-        if len(held) > MAX_HELD or characters > limits.item_bytes:
-            yield from held
+        if len(held_back) > MAX_HELD or characters > limits.item_bytes:
+            yield from held_back
             yield from rest
             return
-    if runs_back([at(item) for item in held], newest_first=newest_first):
-        held.reverse()
+    if runs_back([at(item) for item in held_back], newest_first=newest_first):
+        held_back.reverse()
     last = datetime.min.replace(tzinfo=UTC)
     keys: list[datetime] = []
-    for item in held:
+    for item in held_back:
         last = _aware(at(item)) or last
         keys.append(last)
-    for index in sorted(range(len(held)), key=keys.__getitem__):
-        yield held[index]
+    for index in sorted(range(len(held_back)), key=keys.__getitem__):
+        yield held_back[index]
 
 
 def runs_back(times: Iterable[datetime | None], *, newest_first: bool = False) -> bool:
     """Whether the times mostly fall."""
-    known = [aware for aware in map(_aware, times) if aware]
-    falls = sum(later < earlier for earlier, later in pairwise(known))
-    rises = sum(later > earlier for earlier, later in pairwise(known))
+    aware_times = [aware for aware in map(_aware, times) if aware]
+    falls = sum(later < earlier for earlier, later in pairwise(aware_times))
+    rises = sum(later > earlier for earlier, later in pairwise(aware_times))
     return falls > rises or (falls == rises and newest_first)
 
 

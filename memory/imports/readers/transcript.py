@@ -137,9 +137,9 @@ class Transcript:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
         messages = gather_sample(source.lines(), begins, options.limits)
-        found = _lines(messages, title, options.limits)
+        items = _lines(messages, title, options.limits)
         yield from sessions_of(
-            title, digest("transcript", title), title or _("the conversation"), found, options.limits
+            title, digest("transcript", title), title or _("the conversation"), items, options.limits
         )
 
 
@@ -253,26 +253,26 @@ def _speaking(lines: Iterable[str]) -> frozenset[str]:
 
 
 def _beginning(line: str) -> _Beginning | None:
-    found = _BEGINNING.match(line)
-    name = (found["bold"] or found["plain"]).strip() if found else ""
-    if found is None or len(name.split()) > _MAX_WORDS or not may_be_name(name):
+    match = _BEGINNING.match(line)
+    name = (match["bold"] or match["plain"]).strip() if match else ""
+    if match is None or len(name.split()) > _MAX_WORDS or not may_be_name(name):
         return None
-    return _Beginning(name, moment(found["at"]), line[found.end() :])
+    return _Beginning(name, moment(match["at"]), line[match.end() :])
 
 
 def _are_mails(lines: Iterable[str]) -> bool:
     """Whether the head of a mail stands first: who wrote it, and to whom or about what."""
     head = [_MAIL_FIELD.match(line) for line in islice((line for line in lines if line.strip()), _LONGEST_HEAD)]
-    fields = [found["field"].casefold() for found in takewhile(bool, head) if found]
+    fields = [match["field"].casefold() for match in takewhile(bool, head) if match]
     return any(field in _FROM for field in fields) and any(field not in _FROM for field in fields)
 
 
 def _begins_mail(line: str) -> tuple[_Beginning, str] | None:
     """A mail begins where its head says who wrote it; what else the head says nobody says."""
-    found = _MAIL_FIELD.match(line)
-    if found is None or found["field"].casefold() not in _FROM:
+    match = _MAIL_FIELD.match(line)
+    if match is None or match["field"].casefold() not in _FROM:
         return None
-    name = _ADDRESS.sub("", found["value"]).strip(" \"'") or found["value"].strip(" <>")
+    name = _ADDRESS.sub("", match["value"]).strip(" \"'") or match["value"].strip(" <>")
     return (_Beginning(name, None, "", is_mail=True), "") if name else None
 
 
@@ -300,11 +300,11 @@ def _day_in(line: str) -> datetime | None:
 
 def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Limits) -> Iterator[Line | Skipped]:
     """Blank lines around messages belong to the layout."""
-    line, places = _("line %d"), ContentIds()
+    position, places = _("line %d"), ContentIds()
     day: datetime | None = None
     clock: time | None = None
     for message in places.begin_with("", title, messages, lambda message: message.text.strip()):
-        where, begun, text = line % message.number, message.head, message.text.strip("\n")
+        where, begun, text = position % message.number, message.head, message.text.strip("\n")
         if begun is not None and not begun.name:
             clock, day = begun.clock, day if begun.clock else begun.at
             if text.strip():
@@ -316,8 +316,8 @@ def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Li
                 fields = next((number for number, line in enumerate(lines) if not _MAIL_FIELD.match(line)), len(lines))
                 text = "\n".join(lines[fields:]).strip("\n")
             first, _end, below = text.partition("\n")
-            if not begun.words and (found := _clock_in(first.strip())):
-                text, at = below.strip("\n"), datetime.combine(day.date(), found) if day else None
+            if not begun.words and (clock_time := _clock_in(first.strip())):
+                text, at = below.strip("\n"), datetime.combine(day.date(), clock_time) if day else None
                 yield message_of(begun.name, text, at, where, limits, places, role=role_named(begun.name))
                 continue
             at = datetime.combine(day.date(), clock) if day and clock else day

@@ -196,9 +196,9 @@ class Format(Protocol):
     def read(self, source: "Source", options: Options) -> Iterator[Found]: ...
 
 
-def is_between_people(known: Format) -> bool:
+def is_between_people(file_format: Format) -> bool:
     """Whether files of the format hold chats of human beings with each other."""
-    return bool(getattr(known, "between_people", False))
+    return bool(getattr(file_format, "between_people", False))
 
 
 def digest(*parts: object) -> str:

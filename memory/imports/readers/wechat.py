@@ -116,9 +116,9 @@ class WeChat:
         yield from sessions_of(chat.title, source_id, chat.title or _("the chat"), lines(), options.limits)
 
 
-def _objects(found: Iterable[Any]) -> Iterator[dict[str, Any] | _Message]:
+def _objects(records: Iterable[Any]) -> Iterator[dict[str, Any] | _Message]:
     """Each object, or why what stands in its place is left out."""
-    for value in found:
+    for value in records:
         unread = reason_of(value)
         yield value if isinstance(value, dict) else _Message(reason=unread)
 
@@ -171,15 +171,15 @@ class ChatLab(WeChat):
         if is_one_a_line(source):
             headers = (table(line) for line in objects(source) if table(line).get("_type") == "header")
             meta = next((table(header.get("meta")) for header in headers), {})
-            found = (line for line in objects(source) if table(line).get("_type", "message") == "message")
+            records = (line for line in objects(source) if table(line).get("_type", "message") == "message")
         else:
             meta = next((table(value) for _place, value in values(source, ["meta"])), {})
-            found = (value for _place, value in values(source, ["messages.item"]))
-        messages = self.messages(found, word(meta.get("ownerId")))
+            records = (value for _place, value in values(source, ["messages.item"]))
+        messages = self.messages(records, word(meta.get("ownerId")))
         return _Chat(word(meta.get("name")), word(meta.get("groupId")), messages)
 
-    def messages(self, found: Iterable[Any], owner: str) -> Iterator[_Message]:
-        for value in _objects(found):
+    def messages(self, records: Iterable[Any], owner: str) -> Iterator[_Message]:
+        for value in _objects(records):
             if isinstance(value, _Message):
                 yield value
                 continue
@@ -311,26 +311,28 @@ class MemoTracePage(WeChat):
         for line in source.lines():
             for piece in _OBJECTS.split(line.text):
                 begun = begun or _MEMOTRACE_PAGE.search(piece) is not None
-                known = self.fields(piece) if begun else {}
-                if not {"type", "text"} <= known.keys():
+                fields = self.fields(piece) if begun else {}
+                if not {"type", "text"} <= fields.keys():
                     continue
-                if known["type"] == "0":
+                if fields["type"] == "0":
                     yield _Message(reason="notice")
                     continue
-                text, reason = _memotrace_words(known["type"], known.get("sub_type", ""), html.unescape(known["text"]))
-                own, name = known.get("is_send") == "1", html.unescape(known.get("displayname", ""))
-                name, at = name or (_OWNER if own else ""), known.get("timestamp")
+                text, reason = _memotrace_words(
+                    fields["type"], fields.get("sub_type", ""), html.unescape(fields["text"])
+                )
+                own, name = fields.get("is_send") == "1", html.unescape(fields.get("displayname", ""))
+                name, at = name or (_OWNER if own else ""), fields.get("timestamp")
                 yield _Message(reason=reason) if reason else _Message(name, words_of(text), at, own=own)
             if begun and line.text.strip().startswith("]"):
                 return
 
     def fields(self, piece: str) -> dict[str, str]:
-        known: dict[str, str] = {}
+        fields: dict[str, str] = {}
         for field in _PAGE_FIELD.finditer(piece):
             quoted = field["single"] if field["single"] is not None else field["double"]
             unescaped = _ESCAPED.sub(lambda sign: _ESCAPES.get(sign[1], sign[1]), quoted or "")
-            known[field["key"]] = field["bare"] if quoted is None else unescaped
-        return known
+            fields[field["key"]] = field["bare"] if quoted is None else unescaped
+        return fields
 
 
 FORMATS = (WeFlow(), ChatLab(), WeFlowTable(), WeFlowPage(), MemoTraceTable(), MemoTracePage())

@@ -51,12 +51,12 @@ def order_by_weekdays(lines: Iterable[str]) -> bool | None:
     """
     orders: set[bool] = set()
     for line in lines:
-        found = _DATED.search(line[:_LONGEST])
-        days = _days(found["before"]) or _days(found["after"]) if found else None
-        if found is None or not days:
+        match = _DATED.search(line[:_LONGEST])
+        days = _days(match["before"]) or _days(match["after"]) if match else None
+        if match is None or not days:
             continue
-        year, first, second = int(found["year"]), int(found["first"]), int(found["second"])
-        if len(found["year"]) == 2:
+        year, first, second = int(match["year"]), int(match["first"]), int(match["second"])
+        if len(match["year"]) == 2:
             year += 2000
         elif year > _BUDDHIST_FROM:
             year -= _BUDDHIST_AHEAD

@@ -103,7 +103,7 @@ class WhatsApp:
         stamp = _shape(lines)
         if stamp is None:
             return 0.0
-        spoken = sum(bool(_SPEAKER.match(line, found.end())) for line in lines if (found := stamp.match(line)))
+        spoken = sum(bool(_SPEAKER.match(line, match.end())) for line in lines if (match := stamp.match(line)))
         if stamp.match(lines[0]):
             return 0.95 if spoken or any(map(_is_about_encryption, lines[:_FIRST_LINES])) else 0.0
         # A part of a chat may begin within a message.
@@ -116,7 +116,7 @@ class WhatsApp:
         for name in source.members:
             if name not in files:
                 yield Skipped(name, "document" if name.lower().endswith(".txt") else "media")
-        yield from something(found for file in files for found in _chat(source, file, options))
+        yield from something(item for file in files for item in _chat(source, file, options))
 
 
 def _chat_files(sample: Sample) -> list[str]:
@@ -135,10 +135,10 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
     path = PurePosixPath(file)
     # Whom the chat is with, where the name of the file, of its folder, or of the zip says it.
     titles = (
-        named["name"]
+        match["name"]
         for stem in (path.stem, path.parent.name, PurePosixPath(source.name).stem)
         for pattern in _TITLES
-        if (named := pattern.fullmatch(stem))
+        if (match := pattern.fullmatch(stem))
     )
     title = _COPY.sub("", next(titles, "")).strip()
 
@@ -149,8 +149,8 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
         return (at, text[begun.end() :]) if begun and at else None
 
     messages = gather_sample(source.lines(file), begins, options.limits)
-    found = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
-    yield from sessions_of(title, digest("whatsapp", title or file), title or _("the chat"), found, options.limits)
+    items = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
+    yield from sessions_of(title, digest("whatsapp", title or file), title or _("the chat"), items, options.limits)
 
 
 def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
@@ -162,27 +162,31 @@ def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
     return None
 
 
-def _day_first(source: Source, file: str, stamp: re.Pattern[str], chosen: bool | None) -> bool:
+def _day_first(source: Source, file: str, stamp: re.Pattern[str], day_first: bool | None) -> bool:
     """Raises ImportRejected where the dates can be read in both ways, or not in the `chosen` one. Between dots the day
     is always first."""
     stamps = _open_stamps(source, file, stamp)
     first = next(stamps, None)
     if first is None or first["mark"].startswith("."):
         return True
-    order = day_order.day_first((int(one["a"]), int(one["b"]), year_of(one["c"])) for one in chain([first], stamps))
-    if chosen is None and order is None:
+    order = day_order.day_first(
+        (int(match["a"]), int(match["b"]), year_of(match["c"])) for match in chain([first], stamps)
+    )
+    if day_first is None and order is None:
         raise ImportRejected("ask_day_first", file or source.name)
-    if chosen is None or order in (None, chosen):
-        return bool(order if chosen is None else chosen)
-    if all(_moment(one, chosen) for one in _open_stamps(source, file, stamp)):
-        return chosen
+    if day_first is None or order in (None, day_first):
+        return bool(order if day_first is None else day_first)
+    if all(_moment(match, day_first) for match in _open_stamps(source, file, stamp)):
+        return day_first
     raise ImportRejected("other_day_first", file or source.name)
 
 
 def _open_stamps(source: Source, file: str, stamp: re.Pattern[str]) -> Iterator[re.Match[str]]:
     """The stamps of the file in which the year is last, if a calendar has them in any order."""
-    found = (stamp.match(line.text) for line in source.lines(file))
-    return (one for one in found if one and len(one["a"]) < 3 and (_moment(one, True) or _moment(one, False)))
+    matches = (stamp.match(line.text) for line in source.lines(file))
+    return (
+        match for match in matches if match and len(match["a"]) < 3 and (_moment(match, True) or _moment(match, False))
+    )
 
 
 def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tuple[frozenset[str], str]:
@@ -193,10 +197,10 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
     owners: set[str] = set()
     for line in source.lines(file):
         begun = stamp.match(line.text)
-        found = _SPEAKER.match(line.text, begun.end()) if begun else None
-        if found is None or (found["name"] not in is_group_of and len(is_group_of) >= _MAX_NAMES):
+        match = _SPEAKER.match(line.text, begun.end()) if begun else None
+        if match is None or (match["name"] not in is_group_of and len(is_group_of) >= _MAX_NAMES):
             continue
-        name, words = found["name"], line.text[found.end() :].strip(_INVISIBLE)
+        name, words = match["name"], line.text[match.end() :].strip(_INVISIBLE)
         if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
             owners.add(name)
         if is_group_of.get(name, True):  # whoever has said anything else is none for good
@@ -222,19 +226,19 @@ def _lines(
     line_number, places = _("line %d"), ContentIds()
     for number, message in enumerate(messages):
         where = line_number % message.number
-        found = _SPEAKER.match(message.text)
-        if message.head is None or found is None or _is_notice(found["name"]) or found["name"] in groups:
+        match = _SPEAKER.match(message.text)
+        if message.head is None or match is None or _is_notice(match["name"]) or match["name"] in groups:
             yield Skipped(where, "notice" if message.head else "nobody")
             continue
-        if number < _FIRST_LINES and _is_about_encryption(message.text[found.end() :]):
+        if number < _FIRST_LINES and _is_about_encryption(message.text[match.end() :]):
             yield Skipped(where, "notice")
             continue
-        text, reason = _words(message.text[found.end() :])
+        text, reason = _words(message.text[match.end() :])
         if reason:
             yield Skipped(where, reason)
         if text or not reason:
-            role: Role = "user" if found["name"] == owner else ""
-            yield message_of(found["name"], text, message.head, where, limits, places, role=role)
+            role: Role = "user" if match["name"] == owner else ""
+            yield message_of(match["name"], text, message.head, where, limits, places, role=role)
 
 
 @cached_words(maxsize=1_000)
@@ -266,8 +270,8 @@ def _words(text: str) -> tuple[str, str]:
     first, _end, caption = text.partition("\n")
     if first.endswith(")") and ATTACHED.fullmatch(first.strip(_MARK)):
         return caption, "media"
-    if (text.endswith(">") or _MARK in text) and (found := BEHIND.search(text)):
-        words = text[: found.start()]
+    if (text.endswith(">") or _MARK in text) and (match := BEHIND.search(text)):
+        words = text[: match.start()]
         return "" if DOCUMENT.fullmatch(words) else words, "media"
     return (EDITED.sub("", text) if text.endswith(">") else text), ""
 

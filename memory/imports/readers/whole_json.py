@@ -18,21 +18,21 @@ def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> An
     Numbers that no JSON can hold again (NaN, infinity) are refused; half a surrogate pair, which no UTF-8 can hold,
     becomes U+FFFD.
     """
-    held: list[str] = []
+    json_pieces: list[str] = []
     for piece in pieces:
-        held.append(piece)
+        json_pieces.append(piece)
         most_characters -= len(piece)
         if most_characters < 0:
             raise ImportRejected("too_big")
-    text = "".join(held)
+    text = "".join(json_pieces)
     if not text.strip():
         raise ImportRejected("empty")
 
-    def refuse(written: str) -> float:
-        raise ImportRejected("not_json", written[:40])
+    def refuse(number_text: str) -> float:
+        raise ImportRejected("not_json", number_text[:40])
 
-    def finite(written: str) -> float:
-        return number if math.isfinite(number := float(written)) else refuse(written)
+    def finite(number_text: str) -> float:
+        return number if math.isfinite(number := float(number_text)) else refuse(number_text)
 
     try:
         return _checked(json.loads(text, parse_constant=refuse, parse_float=finite), limits.nesting)

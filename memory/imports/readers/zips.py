@@ -74,8 +74,8 @@ def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
 def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
     """The files in it by name, without the junk of archivers."""
     files = (info.filename for info in opened.infolist() if not info.is_dir())
-    kept = (name for name in files if name.lower().rpartition("/")[2] not in _JUNK[1:])
-    return tuple(sorted(name for name in kept if not name.lower().startswith(_JUNK[0])))
+    names = (name for name in files if name.lower().rpartition("/")[2] not in _JUNK[1:])
+    return tuple(sorted(name for name in names if not name.lower().startswith(_JUNK[0])))
 
 
 @contextmanager

@@ -127,8 +127,8 @@ class Command(BaseCommand):
         for measurement in MEASUREMENTS:
             alone = kinds.add_parser(measurement.name, help=measurement.help)
             for name, kind, default, meaning in measurement.arguments:
-                shown = meaning if default is None else f"{meaning} (default: {default})"
-                alone.add_argument(f"--{name}", type=kind, default=default, help=shown)
+                help_text = meaning if default is None else f"{meaning} (default: {default})"
+                alone.add_argument(f"--{name}", type=kind, default=default, help=help_text)
             alone.set_defaults(measurement=measurement)
 
     def handle(self, *args: Any, **options: Any) -> None:

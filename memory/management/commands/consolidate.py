@@ -73,12 +73,14 @@ class Command(BaseCommand):
             if tokens:
                 self.stdout.write("Nothing was done. Run it with --yes to begin.")
             return
-        done = 0
+        done_count = 0
         for key in list(waiting.values_list("pk", flat=True)):
             try:
-                done += rereading.read_again(key, timezone.now)
+                done_count += rereading.read_again(key, timezone.now)
             except (LLMError, EmbeddingUnavailable) as error:
-                left = rereading.to_read_again(sessions).count()
+                sessions_left = rereading.to_read_again(sessions).count()
                 reason = error.code if isinstance(error, LLMError) else type(error).__name__
-                raise CommandError(f"Stopped ({reason}): {done} were read, {left} are left. Run it again.") from error
-        self.stdout.write(f"{done} sessions were read again")
+                raise CommandError(
+                    f"Stopped ({reason}): {done_count} were read, {sessions_left} are left. Run it again."
+                ) from error
+        self.stdout.write(f"{done_count} sessions were read again")

@@ -155,29 +155,29 @@ def check_keys(now: datetime) -> Findings:
 
 def check_model(now: datetime) -> Findings:
     """Whether the language model is reached and offers what was chosen. No tokens are used."""
-    chosen = connections.current()
+    connection = connections.current()
     advice = "Choose one: Account, which model answers; or LLM_BASE_URL and LLM_API_KEY in the environment."
-    if chosen.provider == OFFLINE:
+    if connection.provider == OFFLINE:
         yield Finding("note", "model", "None is connected: simple rules answer from memory.", advice)
         return
-    where = chosen.base_url or chosen.provider
-    if "." in chosen.provider:
+    where = connection.base_url or connection.provider
+    if "." in connection.provider:
         yield Finding("fine", "model", f"{where} answers; it cannot be asked for a list of models.")
         return
     try:
-        names = async_to_sync(servers.list_models)(chosen, MODEL_SECONDS)
+        names = async_to_sync(servers.list_models)(connection, MODEL_SECONDS)
     except LLMError as error:
         advice = "Start the model server, or check address and key: Account, which model answers, Test it."
         yield Finding("wrong", "model", f"{where}: {error}", advice)
         return
-    provider = provider_of(chosen)
-    wanted = {provider.model(tier) for tier in ("large", "medium", "small")}
-    missing = sorted(wanted - {*names, *(name.removesuffix(":latest") for name in names)})
+    provider = provider_of(connection)
+    model_names = {provider.model(tier) for tier in ("large", "medium", "small")}
+    missing = sorted(model_names - {*names, *(name.removesuffix(":latest") for name in names)})
     if missing and names:
         text = f"{where} does not list {', '.join(missing)}."
         yield Finding("note", "model", text, "Pull the model there, or choose one that it has.")
     else:
-        yield Finding("fine", "model", f"{where} answers with {', '.join(sorted(wanted))}.")
+        yield Finding("fine", "model", f"{where} answers with {', '.join(sorted(model_names))}.")
 
 
 def check_worker(now: datetime) -> Findings:
@@ -247,7 +247,7 @@ def check_outbox(now: datetime) -> Findings:
 def check_backups(now: datetime) -> Findings:
     """The newest backup in the usual folder; of others nothing is known here."""
     folder = Path(settings.DATA_DIR) / create.FOLDER
-    names = [found[1] for path in folder.glob("*.tar") if (found := create.NAME.fullmatch(path.name))]
+    names = [match[1] for path in folder.glob("*.tar") if (match := create.NAME.fullmatch(path.name))]
     if not names:
         text = f"There is no backup in {folder}."
         yield Finding("note", "backups", text, "Run: manage.py backup, best every day; copies elsewhere are not seen.")
@@ -259,8 +259,8 @@ def check_backups(now: datetime) -> Findings:
 
 def check_system(now: datetime) -> Findings:
     """What Django and EchoVessel check at every start: settings, knobs, keys of tombstones, the embedding model."""
-    found = checks.run_checks(include_deployment_checks=False, databases=["default"])
-    for message in found:
+    messages = checks.run_checks(include_deployment_checks=False, databases=["default"])
+    for message in messages:
         if message.is_silenced() or message.level < checks.WARNING:
             continue
         level: Level = "wrong" if message.level >= checks.ERROR else "note"

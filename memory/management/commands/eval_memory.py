@@ -53,9 +53,9 @@ class Command(BaseCommand):
             every_story = stories.read_stories(options["stories"])
             if unknown := set(options["only"]) - {story.id for story in every_story}:
                 raise ValueError(f"no such story: {', '.join(sorted(unknown))}")
-            chosen = [story for story in every_story if story.id in (options["only"] or [story.id])]
+            chosen_stories = [story for story in every_story if story.id in (options["only"] or [story.id])]
             earlier = json.loads(options["compare"].read_text(encoding="utf-8")) if options["compare"] else None
-            run = self._run(chosen, options)
+            run = self._run(chosen_stories, options)
             if options["save"]:
                 options["save"].write_text(json.dumps(run, ensure_ascii=False, indent=1), encoding="utf-8")
         except (OSError, ValueError, EmbeddingUnavailable) as error:
@@ -72,7 +72,7 @@ class Command(BaseCommand):
         if problems:
             raise CommandError("; ".join(problems))
 
-    def _run(self, chosen: list[Story], options: Mapping[str, Any]) -> dict[str, Any]:
+    def _run(self, chosen_stories: list[Story], options: Mapping[str, Any]) -> dict[str, Any]:
         replays = options["replay"] or options["record"] is not None
         if options["record"]:
             options["record"].mkdir(parents=True, exist_ok=True)
@@ -82,7 +82,7 @@ class Command(BaseCommand):
         outdated, missing, changed = [], [], []
         with temporary_database():
             model = "recorded" if replays else provider_name()
-            for story in tqdm(chosen, file=self.stderr):
+            for story in tqdm(chosen_stories, file=self.stderr):
                 messages: dict[str, Message] = {}
                 with ExitStack() as stack:
                     if replays:
@@ -104,10 +104,10 @@ class Command(BaseCommand):
                     | memory_measures.ask(story, messages_alone, "messages alone")
                 )
                 for name, value in memory_measures.cost(run).items():
-                    costs[name] += value / len(story.sessions) / len(chosen)
+                    costs[name] += value / len(story.sessions) / len(chosen_stories)
         return {
             "model": model,
-            "sessions": sum(len(story.sessions) for story in chosen),
+            "sessions": sum(len(story.sessions) for story in chosen_stories),
             "all": _average(results.values()),
             "by_story": {name: _average([shares]) for name, shares in results.items()},
             "cost of a session": dict(costs),
@@ -133,7 +133,9 @@ def _table(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"{'':44}{'all':>8}" + "".join(f"{name:>8}" for name in names)
     for measure, value in run["all"].items():
         row = (run["by_story"][name].get(measure) for name in names)
-        yield f"{measure:44}{value:8.3f}" + "".join(f"{one:8.3f}" if one is not None else f"{'-':>8}" for one in row)
+        yield f"{measure:44}{value:8.3f}" + "".join(
+            f"{story_value:8.3f}" if story_value is not None else f"{'-':>8}" for story_value in row
+        )
     yield ", ".join(f"{name} {value:,.4g}" for name, value in run["cost of a session"].items()) + " a session"
     if run["changed_input"]:
         yield f"asked of other lines or memories than when recorded: {', '.join(run['changed_input'])}"

@@ -171,25 +171,25 @@ def _table(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"embedding model {run['embedding_model']}, budget {run['budget']} tokens, {run['scoring']} scoring"
     thresholds = ", ".join(f"{name} {cosine:.3f}" for name, cosine in run["cosines"].items())
     yield f"{run['dimensions']} dimensions; thresholds as its cosines: {thresholds}"
-    if any(found["all"] for found in results.values()):
-        yield from _part(results, "set", ANSWERED, lambda found: found)
-    if any(found["over_recall"]["all"] for found in results.values()):
-        yield from _part(results, "without evidence", UNANSWERABLE, lambda found: found["over_recall"])
-    for data_set, found in results.items():
-        steps = found["elapsed_ms"].items()
+    if any(result["all"] for result in results.values()):
+        yield from _part(results, "set", ANSWERED, lambda result: result)
+    if any(result["over_recall"]["all"] for result in results.values()):
+        yield from _part(results, "without evidence", UNANSWERABLE, lambda result: result["over_recall"])
+    for data_set, result in results.items():
+        steps = result["elapsed_ms"].items()
         yield f"ms {data_set}: " + ", ".join(f"{step} {value['p50']:.1f} / {value['p95']:.1f}" for step, value in steps)
 
 
 def _part(results: Mapping[str, Mapping[str, Any]], title: str, names: Sequence[str], part: Any) -> Iterator[str]:
     """One table: a row for each set and each of its categories, and the mean of the sets."""
     yield f"{title:24}" + "".join(f"{name:>14}" for name in names)
-    parts = {data_set: part(found) for data_set, found in results.items() if part(found)["all"]}
-    for data_set, found in parts.items():
-        yield _row(data_set, found["all"], names)
-        for category, values in found["by_category"].items():
+    parts = {data_set: part(result) for data_set, result in results.items() if part(result)["all"]}
+    for data_set, result in parts.items():
+        yield _row(data_set, result["all"], names)
+        for category, values in result["by_category"].items():
             yield _row(f"  {category}", values, names)
     if len(parts) > 1:
-        yield _row("mean of sets", measures.average([found["all"] for found in parts.values()]), names)
+        yield _row("mean of sets", measures.average([result["all"] for result in parts.values()]), names)
 
 
 def _row(title: str, values: Mapping[str, float], names: Sequence[str]) -> str:

@@ -47,8 +47,8 @@ class Command(BaseCommand):
         # The file appears when it is complete, and its owner alone may read it.
         part = file.with_name(f"{file.name}.part")
         try:
-            with open(part, "wb", opener=lambda path, flags: os.open(path, flags, mode=0o600)) as written:
-                written.writelines(chunks)
+            with open(part, "wb", opener=lambda path, flags: os.open(path, flags, mode=0o600)) as archive_file:
+                archive_file.writelines(chunks)
             part.replace(file)
         except OSError as error:
             raise CommandError(f"{file} cannot be written: {error.strerror}") from error

@@ -106,8 +106,8 @@ class Command(BaseCommand):
                 self._print_json({"receipt": receipt.uuid} | serialize_receipt(receipt))
                 return
             self._print_counts(receipt.counts)
-            if kept := receipt.choice.get("kept_elsewhere"):
-                self.stdout.write(f"the same words also stand in {kept} messages that were kept")
+            if kept_places := receipt.choice.get("kept_elsewhere"):
+                self.stdout.write(f"the same words also stand in {kept_places} messages that were kept")
             self.stdout.write(f"receipt {receipt.uuid}: {receipt.get_status_display()}")
             return
         if options["json"]:

@@ -43,7 +43,7 @@ class Command(BaseCommand):
                     name=options["name"],
                     skip_bad=options["skip_bad"],
                     progress=bar.update,
-                    report=lambda line: bar.write(line, file=self.stderr),
+                    report=lambda text: bar.write(text, file=self.stderr),
                 )
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror}") from error

@@ -48,7 +48,7 @@ Status = ImportJob.Status
 AUTO = "auto"
 INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 _ANSWERS = {"u": "user", "p": "persona", "o": "other", "s": "skip"}
-_MAPPED = tuple(one.name for one in fields(Fields) if one.name != "sure")
+_MAPPED = tuple(field.name for field in fields(Fields) if field.name != "sure")
 _MAX_NAMED = 20
 # Counts of the file, under other names than those of what was imported.
 _IN_FILE = {"talks": "conversations", "cards": "cards", "lore": "lore", "remembered": "remembered"}
@@ -61,7 +61,7 @@ class Command(BaseCommand):
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("file", type=Path, help="the file to import")
         parser.add_argument("--persona", required=True, help="its id, or its external id if that is unique")
-        names = [AUTO, *(one.name for one in FORMATS), archive_files.NAME]
+        names = [AUTO, *(file_format.name for file_format in FORMATS), archive_files.NAME]
         parser.add_argument("--format", choices=names, default=AUTO, help="its format (default: recognized by content)")
         parser.add_argument("--dry-run", action="store_true", help="print what would be imported, and store nothing")
         parser.add_argument("--estimate", action="store_true", help="print the estimated cost, and store nothing")
@@ -129,9 +129,9 @@ class Command(BaseCommand):
             return
         read_as = _read_as(options)
         with tqdm(desc=f"analyzing {source.name}", unit=" things", file=self.stderr, leave=False) as bar:
-            found = analysis.survey(source, read_as, bar.update)
-        _check_questions(found)
-        unsaved = ImportJob(owner=persona.owner, persona=persona, found=found, created_at=timezone.now())
+            findings = analysis.survey(source, read_as, bar.update)
+        _check_questions(findings)
+        unsaved = ImportJob(owner=persona.owner, persona=persona, found=findings, created_at=timezone.now())
         choices = self._choices(unsaved, read_as, options)
         if options["dry_run"] or options["estimate"]:
             if options["dry_run"]:
@@ -143,7 +143,7 @@ class Command(BaseCommand):
             return
         job = begin(persona.owner, persona, source, timezone.now(), keep=False)
         with self._can_be_resumed(job):
-            analyze_now(job, source, read_as, found)
+            analyze_now(job, source, read_as, findings)
             try:
                 confirm(job, choices, timezone.now())
             except WrongChoice:
@@ -189,10 +189,10 @@ class Command(BaseCommand):
         """The options, and for what they leave open the likely choices; speakers without a role are asked about on a
         terminal. Raises CommandError for a name that nobody has."""
         likely = suggest_choices(job)
-        chosen = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
+        stored_choices = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
         read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
-        named = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
-        role_of = {name: role for role, option in named.items() for name in options[option]}
+        side_options = {"user": "user_is", "persona": "persona_is", "other": "other_is", "skip": "skip"}
+        role_of = {name: role for role, option in side_options.items() for name in options[option]}
         if unknown := role_of.keys() - {speaker["name"] for speaker in job.found.get("speakers", [])}:
             raise CommandError(f"Nobody in the file is called {', '.join(map(repr, sorted(unknown)))}.")
         between_people = bool(job.found.get("between_people"))
@@ -202,10 +202,10 @@ class Command(BaseCommand):
             roles = {name: role if name in role_of or role == "skip" else "other" for name, role in roles.items()}
         if "user" not in roles.values() or not all(roles.values()):
             roles = self._ask_roles(job, roles, without_owner=options["without_owner"])
-        choices = replace(likely, **chosen | read, roles=roles, without_owner=options["without_owner"])
-        called = owner_called(job, choices)
-        if called or job.found["format"] == archive_files.NAME:
-            return replace(choices, called=called or "")
+        choices = replace(likely, **stored_choices | read, roles=roles, without_owner=options["without_owner"])
+        owner_name = owner_called(job, choices)
+        if owner_name or job.found["format"] == archive_files.NAME:
+            return replace(choices, called=owner_name or "")
         # Without a name memories say "the user".
         if not sys.stdin.isatty():
             self.stderr.write(_NO_NAME)
@@ -216,7 +216,7 @@ class Command(BaseCommand):
     def _ask_roles(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
         """The roles, with those of unknown speakers asked for one by one; in a chat between people only who the owner
         is. Raises CommandError without a terminal."""
-        lines = {speaker["name"]: speaker["lines"] for speaker in job.found["speakers"]}
+        counts = {speaker["name"]: speaker["lines"] for speaker in job.found["speakers"]}
         unknown = [name for name, role in roles.items() if not role]
         between_people = job.found.get("between_people")
         if not unknown:
@@ -226,21 +226,21 @@ class Command(BaseCommand):
         if not sys.stdin.isatty():
             raise CommandError(
                 "People talk with each other here. Say who of them is the owner by --user-is NAME, "
-                f"or --without-owner if none of them is: {_named(unknown, lines)}"
+                f"or --without-owner if none of them is: {_named(unknown, counts)}"
                 if between_people
-                else f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, lines)}"
+                else f"Say who is who by --user-is, --persona-is, --other-is or --skip NAME: {_named(unknown, counts)}"
             )
         if between_people:
             owner = ""
             while owner not in unknown:
-                self.stderr.write(f"Who of them are you? {_named(unknown, lines)}")
+                self.stderr.write(f"Who of them are you? {_named(unknown, counts)}")
                 owner = input().strip()
             return follow_choices(roles, {owner: "user"}, between_people=True)
         answers: dict[str, str] = {}
         for name in unknown:
             while name not in answers:
                 question = "The user, the persona, somebody else, or skip? [u/p/o/s]"
-                self.stderr.write(f"{name!r} says {lines[name]} lines. {question}")
+                self.stderr.write(f"{name!r} says {counts[name]} lines. {question}")
                 if (answer := input().strip().casefold()) in _ANSWERS:
                     answers[name] = _ANSWERS[answer]
         return roles | answers
@@ -282,25 +282,25 @@ def _read_as(options: dict[str, Any]) -> Choices:
     )
 
 
-def _check_questions(found: dict[str, Any]) -> None:
+def _check_questions(findings: dict[str, Any]) -> None:
     """Raise CommandError with the options that answer what the file leaves open."""
-    if "day_first" in found["questions"]:
+    if "day_first" in findings["questions"]:
         raise CommandError("Dates like 03/04 can be read in two ways here: give --day-first or --month-first.")
-    if "kind" in found["questions"]:
+    if "kind" in findings["questions"]:
         raise CommandError(
             "Is this a chat of several people, or are these the owner's own notes? Give --kind chat or --kind notes."
         )
-    if "mapping" in found["questions"]:
-        there = ", ".join(found["fields"])
-        likely = found["mapping"] or {"text": "…", "speaker": "…", "at": "…"}
+    if "mapping" in findings["questions"]:
+        there = ", ".join(findings["fields"])
+        likely = findings["mapping"] or {"text": "…", "speaker": "…", "at": "…"}
         fields_of = " ".join(f"--mapping {what}={likely[what]}" for what in _MAPPED if likely.get(what))
         message = f"Say which fields hold what; likely {fields_of}. It has: {there}"
-        raise CommandError(message if (found["mapping"] or {}).get("speaker") else f"{message}. {_WHO_SPEAKS}")
+        raise CommandError(message if (findings["mapping"] or {}).get("speaker") else f"{message}. {_WHO_SPEAKS}")
 
 
-def _named(names: list[str], lines: dict[str, int]) -> str:
-    named = ", ".join(f"{name!r} ({lines[name]} lines)" for name in names[:_MAX_NAMED])
-    return f"{named} and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else named
+def _named(names: list[str], counts: dict[str, int]) -> str:
+    name_list = ", ".join(f"{name!r} ({counts[name]} lines)" for name in names[:_MAX_NAMED])
+    return f"{name_list} and {len(names) - _MAX_NAMED} more" if len(names) > _MAX_NAMED else name_list
 
 
 # --- tables -----------------------------------------------------------------------------------------------------------
@@ -311,16 +311,19 @@ def _in_file(job: ImportJob) -> dict[str, int]:
 
 
 def _analysis_rows(job: ImportJob, choices: Choices, predicted: Mapping[str, int]) -> dict[str, Any]:
-    found = job.found
-    of_archive = {name: count for name, count in found["counts"].items() if count}
-    counts = of_archive if found["format"] == archive_files.NAME else _in_file(job) | dict(+Counter(predicted))
-    days = {"days": f"{found['first_day']} – {found['last_day']}"} if found["first_day"] else {}
-    undated = {"without a date": f"{found['undated']}, told as of {choices.undated}"} if found["undated"] else {}
-    zone = {"times are of": choices.zone} if found.get("naive") else {}
-    who = {f"{one['name']!r}": f"{choices.roles[one['name']]}, {one['lines']} lines" for one in found["speakers"]}
-    called = {"the owner is called": choices.called} if choices.called else {}
+    findings = job.found
+    of_archive = {name: count for name, count in findings["counts"].items() if count}
+    counts = of_archive if findings["format"] == archive_files.NAME else _in_file(job) | dict(+Counter(predicted))
+    days = {"days": f"{findings['first_day']} – {findings['last_day']}"} if findings["first_day"] else {}
+    undated = {"without a date": f"{findings['undated']}, told as of {choices.undated}"} if findings["undated"] else {}
+    zone = {"times are of": choices.zone} if findings.get("naive") else {}
+    who = {
+        f"{speaker['name']!r}": f"{choices.roles[speaker['name']]}, {speaker['lines']} lines"
+        for speaker in findings["speakers"]
+    }
+    owner_row = {"the owner is called": choices.called} if choices.called else {}
     model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
-    return {"format": found["format"]} | model | called | counts | days | undated | zone | _skipped(job) | who
+    return {"format": findings["format"]} | model | owner_row | counts | days | undated | zone | _skipped(job) | who
 
 
 def _skipped(job: ImportJob) -> dict[str, Any]:

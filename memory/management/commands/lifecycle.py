@@ -28,6 +28,6 @@ class Command(BaseCommand):
 
     def handle(self, *args: Any, **options: Any) -> None:
         counts = lifecycle.run(timezone.now(), dry_run=options["dry_run"])
-        done = "to be archived" if options["dry_run"] else "archived"
+        past_words = "to be archived" if options["dry_run"] else "archived"
         for verdict, why in REASONS.items():
-            self.stdout.write(f"{done}, {why}: {counts[verdict]}")
+            self.stdout.write(f"{past_words}, {why}: {counts[verdict]}")

@@ -47,7 +47,7 @@ def aware(moment: datetime) -> datetime:
 
 def result(query: QueryLine, budget: int, recalled: Recall, *, with_xray: bool = False) -> dict[str, Any]:
     """A result line (design/archive.md), and why it is empty."""
-    line = {
+    record = {
         "id": query.id,
         "budget": budget,
         "tokens": recalled.xray.tokens,
@@ -55,7 +55,7 @@ def result(query: QueryLine, budget: int, recalled: Recall, *, with_xray: bool =
         "items": [item.as_json() for item in recalled.items],
         "empty_reason": recalled.xray.empty_reason,
     }
-    return line | {"xray": recalled.xray.as_json()} if with_xray else line
+    return record | {"xray": recalled.xray.as_json()} if with_xray else record
 
 
 class Command(BaseCommand):
@@ -101,8 +101,8 @@ class Command(BaseCommand):
                 now = aware(query.now or options["now"] or timezone.now())
                 recalled = recall(persona, query.turns, now=now, budget_tokens=budget)
                 if options["as_json"]:
-                    line = result(query, budget, recalled, with_xray=options["xray"])
-                    self.stdout.write(json.dumps(line, ensure_ascii=False))
+                    record = result(query, budget, recalled, with_xray=options["xray"])
+                    self.stdout.write(json.dumps(record, ensure_ascii=False))
                 else:
                     self.stdout.write("\n".join(_table(query, budget, recalled)))
                     for row in recalled.xray.candidates if options["xray"] else ():

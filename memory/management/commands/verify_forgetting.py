@@ -34,16 +34,18 @@ class Command(BaseCommand):
         parser.add_argument("--json", action="store_true", help="print one JSON object")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        wanted = options["receipt"]
-        stored = Receipt.objects.order_by("id") if wanted is None else Receipt.objects.filter(uuid__in=wanted)
-        receipts = [] if options["text"] else list(stored)
-        if missing := {*(wanted or ())} - {receipt.uuid for receipt in receipts}:
+        receipt_ids = options["receipt"]
+        chosen_receipts = (
+            Receipt.objects.order_by("id") if receipt_ids is None else Receipt.objects.filter(uuid__in=receipt_ids)
+        )
+        receipts = [] if options["text"] else list(chosen_receipts)
+        if missing := {*(receipt_ids or ())} - {receipt.uuid for receipt in receipts}:
             raise CommandError(f"there is no receipt {min(map(str, missing))}")
         pending = [str(receipt.uuid) for receipt in receipts if receipt.status == Receipt.Status.PENDING]
         try:
             if options["text"]:
-                lines = (sys.stdin.read().splitlines() if text == "-" else [text] for text in options["text"])
-                proof = Proof(verify.of_texts(list(chain.from_iterable(lines))), 0)
+                text_lines = (sys.stdin.read().splitlines() if text == "-" else [text] for text in options["text"])
+                proof = Proof(verify.of_texts(list(chain.from_iterable(text_lines))), 0)
             else:
                 proof = verify.prove(receipts)
         except EmbeddingUnavailable as error:

@@ -73,7 +73,7 @@ def impact_chart() -> Chart:
         _("Memories by impact"),
         _("memories, by impact from −10 to 10"),
         list(bands),
-        [Series(_("memories"), [counts.get(one, 0) for one in bands])],
+        [Series(_("memories"), [counts.get(band, 0) for band in bands])],
     )
 
 
@@ -118,7 +118,7 @@ def costs(now: datetime) -> list[Chart]:
 
 def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
     """What waits for the job worker, and what for people."""
-    talks = dict(
+    sessions_by_persona = dict(
         Session.objects.filter(status__in=["closing", "consolidating", "failed"])
         .order_by()
         .values_list("status")
@@ -129,11 +129,11 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
     pending = Receipt.objects.filter(status=Receipt.Status.PENDING).count()
     talks_page, receipts = reverse("admin:chat_session_changelist"), reverse("admin:memory_receipt_changelist")
     events_page, names = reverse("admin:memory_event_changelist"), reverse("admin:memory_mergeproposal_changelist")
-    unfinished = talks.get("closing", 0) + talks.get("consolidating", 0)
+    unfinished = sessions_by_persona.get("closing", 0) + sessions_by_persona.get("consolidating", 0)
     pending_work = [
         PendingWork(_("jobs in the queue"), OrmQ.objects.count()),
         PendingWork(_("sessions waiting for consolidation"), unfinished, f"{talks_page}?status__exact=closing"),
-        PendingWork(_("failed sessions"), talks.get("failed", 0), f"{talks_page}?status__exact=failed"),
+        PendingWork(_("failed sessions"), sessions_by_persona.get("failed", 0), f"{talks_page}?status__exact=failed"),
         PendingWork(_("quarantined memories"), quarantined.count(), f"{events_page}?status__exact=quarantined"),
         PendingWork(_("pairs that may be the same person"), MergeProposal.objects.open().count(), names),
         PendingWork(_("receipts still erasing bytes"), pending, f"{receipts}?status__exact=pending"),

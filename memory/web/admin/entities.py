@@ -122,12 +122,12 @@ class EntityAdmin(ReadOnlyAdmin):
         if not self.may_curate(request, entity):
             raise PermissionDenied
         try:
-            done = run_entity_action(ACTIONS[deed], entity, request)
+            outcome = run_entity_action(ACTIONS[deed], entity, request)
         except REFUSALS as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
             self.log_change(request, entity, deed)
-            self.message_user(request, done, messages.SUCCESS)
+            self.message_user(request, outcome, messages.SUCCESS)
         return redirect("admin:memory_entity_change", key)
 
 
@@ -234,7 +234,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
 
     def _decide(self, request: HttpRequest, proposals: QuerySet[MergeProposal], decision: str) -> None:
         """One row at a time, the newest decision first: each is whole, whatever becomes of the next one."""
-        done = stuck = 0
+        outcome = stuck = 0
         for proposal in proposals.order_by("-decided_at", "-id"):
             try:
                 decided = DECISIONS[decision](proposal, cast(User, request.user), timezone.now())
@@ -243,8 +243,8 @@ class MergeProposalAdmin(ReadOnlyAdmin):
                 continue
             if decided:
                 self.log_change(request, proposal, LOGGED[decision])
-                done += 1
-        self.message_user(request, _("Decided: %(done)d.") % {"done": done})
+                outcome += 1
+        self.message_user(request, _("Decided: %(done)d.") % {"done": outcome})
         if stuck:
             text = _("%(count)d cannot be undone before a later merge of the same entities is undone.")
             self.message_user(request, text % {"count": stuck}, messages.WARNING)
@@ -282,5 +282,5 @@ def _to_review(**params: int) -> HttpResponseRedirect:
 def _memories_of(entity: Entity) -> str:
     """The newest memories in which the entity occurs, a line each."""
     newest = ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MEMORIES_BESIDE]
-    lines = ((excerpt(node.description, LONGEST_BESIDE),) for node in newest)
-    return format_html_join(mark_safe("<br>"), "{}", lines) or "–"
+    excerpts = ((excerpt(node.description, LONGEST_BESIDE),) for node in newest)
+    return format_html_join(mark_safe("<br>"), "{}", excerpts) or "–"

@@ -78,46 +78,48 @@ class ForgetRequest:
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest) -> HttpResponse:
     """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
-    wanted = ForgetRequest.read(request)
-    if wanted is None:
+    forget_request = ForgetRequest.read(request)
+    if forget_request is None:
         messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
     # Whether it is a superuser who is to go, and another one has to decide that.
-    if not may_forget(request.user, wanted.owner_id, wanted.kind) or (
-        wanted.kind == "owner" and wanted.rows[0].is_superuser and not request.user.is_superuser
+    if not may_forget(request.user, forget_request.owner_id, forget_request.kind) or (
+        forget_request.kind == "owner" and forget_request.rows[0].is_superuser and not request.user.is_superuser
     ):
         raise PermissionDenied
-    if wanted.kind == "owner" and wanted.owner_id == request.user.pk:
+    if forget_request.kind == "owner" and forget_request.owner_id == request.user.pk:
         return redirect("delete_account")  # which asks for the password
     try:
-        plan = forgetting.plan(wanted.targets, read_choice(request.POST if request.method == "POST" else request.GET))
+        plan = forgetting.plan(
+            forget_request.targets, read_choice(request.POST if request.method == "POST" else request.GET)
+        )
     except InvalidChoice:
-        return _preview(request, wanted, forgetting.plan(wanted.targets), UNCLEAR, 422)
+        return _preview(request, forget_request, forgetting.plan(forget_request.targets), UNCLEAR, 422)
     if "confirm" not in request.POST:
-        return _preview(request, wanted, plan)
-    if request.POST.get("typed", "").strip() != wanted.to_type:
-        return _preview(request, wanted, plan, WRONG_NAME, 400)
+        return _preview(request, forget_request, plan)
+    if request.POST.get("typed", "").strip() != forget_request.to_type:
+        return _preview(request, forget_request, plan, WRONG_NAME, 400)
     try:
-        done = confirm_plan(request, plan)
+        receipt = confirm_plan(request, plan)
     except LastSuperuser:
-        return _preview(request, wanted, plan, NOBODY_LEFT, 409)
-    if isinstance(done, NotDone):
-        return _preview(request, wanted, done.plan, done.trouble, 409)
+        return _preview(request, forget_request, plan, NOBODY_LEFT, 409)
+    if isinstance(receipt, NotDone):
+        return _preview(request, forget_request, receipt.plan, receipt.trouble, 409)
     # Note who did it, by ids, and show the receipt.
     by = cast(int, request.user.pk)
-    content_type = ContentType.objects.get_for_model(MODELS[wanted.kind])
+    content_type = ContentType.objects.get_for_model(MODELS[forget_request.kind])
     LogEntry.objects.bulk_create(
         LogEntry(
             user_id=by,
             content_type=content_type,
             object_id=str(row.pk),
-            object_repr=f"{wanted.kind} {row.pk}",
+            object_repr=f"{forget_request.kind} {row.pk}",
             action_flag=DELETION,
-            change_message=f"forgotten, receipt {done.uuid}",
+            change_message=f"forgotten, receipt {receipt.uuid}",
         )
-        for row in wanted.rows
+        for row in forget_request.rows
     )
-    return redirect("admin:memory_receipt_change", done.pk)
+    return redirect("admin:memory_receipt_change", receipt.pk)
 
 
 def _persona_id(row: Any) -> int:
@@ -125,15 +127,17 @@ def _persona_id(row: Any) -> int:
 
 
 def _preview(
-    request: HttpRequest, wanted: ForgetRequest, plan: Plan, trouble: Any = "", status: int = 200
+    request: HttpRequest, forget_request: ForgetRequest, plan: Plan, trouble: Any = "", status: int = 200
 ) -> HttpResponse:
-    reads = may_read(request.user, wanted.owner_id)
-    if reads and wanted.owner_id != request.user.pk and plan.persona is not None:
-        looks.record(request.user, "forgetting", {plan.persona.uuid}, [one.key for one in plan.going if one.text])
+    reads = may_read(request.user, forget_request.owner_id)
+    if reads and forget_request.owner_id != request.user.pk and plan.persona is not None:
+        looks.record(
+            request.user, "forgetting", {plan.persona.uuid}, [affected.key for affected in plan.going if affected.text]
+        )
     context = {
         **admin.site.each_context(request),
         "title": _("Forget this?"),
-        "meant": wanted,
+        "meant": forget_request,
         "preview": plan_context(plan, show_words=reads),
         "reads": reads,
         "trouble": trouble,

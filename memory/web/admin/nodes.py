@@ -313,7 +313,11 @@ class FactAdmin(NodeAdmin):
     list_filter = [
         "domain",
         "plan_state",
-        *(one for one in NodeAdmin.list_filter if one not in (Impact, TagFilter, FeelingFilter)),
+        *(
+            list_filter_item
+            for list_filter_item in NodeAdmin.list_filter
+            if list_filter_item not in (Impact, TagFilter, FeelingFilter)
+        ),
     ]
     said: ClassVar[list[Any]] = ["description", "domain", "since", "until", "plan_state"]
     fieldsets = [

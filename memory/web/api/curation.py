@@ -115,10 +115,10 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     forgotten for good, `off_the_record` and `withheld` for lines that must not be remembered; 422 `without_ground`."""
     persona = own_persona(request, persona_id)
     fields = body.model_dump(exclude={"messages", "grounds"})
-    lines = _all(Message.objects.filter(persona=persona).select_related("session"), body.messages)
+    messages = _all(Message.objects.filter(persona=persona).select_related("session"), body.messages)
     grounds = _all(ConceptNode.objects.of(persona), body.grounds)
     try:
-        written = add.add(persona, Addition(**fields, lines=lines, grounds=grounds), timezone.now())
+        node = add.add(persona, Addition(**fields, lines=messages, grounds=grounds), timezone.now())
     except NotRemembered as error:
         raise ApiError(409, error.code, str(error)) from error
     except MissingEvidence as error:
@@ -127,8 +127,8 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
         raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
-    assert written.node is not None  # what is refused was raised
-    return Status(201, {"node": serialize_node_detail(_read_anew(written.node)), "outcome": written.outcome})
+    assert node.node is not None  # what is refused was raised
+    return Status(201, {"node": serialize_node_detail(_read_anew(node.node)), "outcome": node.outcome})
 
 
 @router.post("/{uuid:persona_id}/lessons", response={201: NodeDetail}, summary="Add a lesson")
@@ -153,10 +153,10 @@ def post_lesson(request: HttpRequest, persona_id: UUID, body: LessonIn) -> Any:
 def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
     """The memory of its very words, made if it is not there. 409 `off_the_record`, `withheld`, `empty` or `forgotten`
     where it is not to be remembered."""
-    lines = Message.objects.filter(persona=own_persona(request, persona_id))
-    line = get_object_or_404(lines.select_related("session", "persona__owner"), uuid=message_id)
+    messages = Message.objects.filter(persona=own_persona(request, persona_id))
+    message = get_object_or_404(messages.select_related("session", "persona__owner"), uuid=message_id)
     try:
-        return serialize_node_detail(_read_anew(remember.remember(line, timezone.now())))
+        return serialize_node_detail(_read_anew(remember.remember(message, timezone.now())))
     except NotRemembered as error:
         raise ApiError(409, error.code, str(error)) from error
     except EmbeddingUnavailable as error:
@@ -251,7 +251,7 @@ def _read_anew(node: ConceptNode) -> ConceptNode:
 
 def _all(rows: Any, ids: Sequence[UUID]) -> list[Any]:
     """The rows of these ids, in their order. 404 where one of them is not there."""
-    known = {row.uuid: row for row in rows.filter(uuid__in=ids)}
-    if len(known) < len(set(ids)):
+    rows_by_uuid = {row.uuid: row for row in rows.filter(uuid__in=ids)}
+    if len(rows_by_uuid) < len(set(ids)):
         raise Http404
-    return [known[one] for one in dict.fromkeys(ids)]
+    return [rows_by_uuid[row_id] for row_id in dict.fromkeys(ids)]

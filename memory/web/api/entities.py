@@ -88,10 +88,10 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
     proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
     proposal = get_object_or_404(proposals, uuid=proposal_id)
     try:
-        done = merge.DECISIONS[answer](proposal, request.user, timezone.now())  # type: ignore[arg-type]
+        outcome = merge.DECISIONS[answer](proposal, request.user, timezone.now())  # type: ignore[arg-type]
     except LaterMergeStands as error:
         raise ApiError(409, "later_merge", "One of the two was merged again after this.") from error
-    if not done:
+    if not outcome:
         raise ApiError(409, "decided", "There is nothing to decide here any more.")
     return serialize_proposal(proposal)
 
@@ -106,8 +106,8 @@ def merge_entities(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict
 @router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two apart")
 def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
     """They are two, and nobody asks about them again. 409 `decided` where they were decided about already."""
-    one, other = _pair(own_persona(request, persona_id), body)
-    proposal = merge.propose(one.persona, one, other, 0.0, [merge.BY_HAND])
+    first, other = _pair(own_persona(request, persona_id), body)
+    proposal = merge.propose(first.persona, first, other, 0.0, [merge.BY_HAND])
     if not merge.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
         raise ApiError(409, "decided", "There is nothing to decide here any more.")
     proposal.refresh_from_db()
@@ -129,8 +129,8 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
 def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
     """These names and memories are of somebody else: the new one is given. 409 where it cannot be split so."""
     entity = _own(own_persona(request, persona_id), entity_id)
-    wanted = {normalize_name(name) for name in body.names}
-    names = [alias.pk for alias in entity.aliases.all() if alias.normalized in wanted]
+    asked_names = {normalize_name(name) for name in body.names}
+    names = [alias.pk for alias in entity.aliases.all() if alias.normalized in asked_names]
     mentions = list(entity.mentions.filter(node__uuid__in=body.nodes).values_list("pk", flat=True))
     try:
         return serialize_entity(split.split(entity, names, mentions, request.user, timezone.now()))  # type: ignore[arg-type]
@@ -138,19 +138,19 @@ def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
         raise ApiError(409, error.code, str(error)) from error
 
 
-def serialize_merge(request: HttpRequest, one: Entity, other: Entity) -> dict[str, Any]:
+def serialize_merge(request: HttpRequest, first: Entity, other: Entity) -> dict[str, Any]:
     """The decision that the two are one, as `ProposalOut` tells it."""
     try:
-        return serialize_proposal(merge.merge_pair(one, other, request.user, timezone.now()))  # type: ignore[arg-type]
+        return serialize_proposal(merge.merge_pair(first, other, request.user, timezone.now()))  # type: ignore[arg-type]
     except LivesOnInAnother as error:
         raise ApiError(409, "lives_on", "One of the two lives on in another one.") from error
 
 
 def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
-    one, other = _own(persona, body.one), _own(persona, body.other)
-    if one == other:
+    first, other = _own(persona, body.one), _own(persona, body.other)
+    if first == other:
         raise ApiError(422, "invalid", "These are one already.")
-    return one, other
+    return first, other
 
 
 def _own(persona: Persona, entity_id: UUID) -> Entity:

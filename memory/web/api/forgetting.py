@@ -153,7 +153,11 @@ def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID
     """What was concluded from it, and rests on nothing else."""
     plan = _plan(request, persona_id, what, of, ForgetQuery())
     kinds = ("event", "fact", "node", "thought", "intention", "expectation", "lesson")
-    return [serialize_affected(one) for one in plan.going if one.kind in kinds and one.why not in ("chosen", "request")]
+    return [
+        serialize_affected(affected)
+        for affected in plan.going
+        if affected.kind in kinds and affected.why not in ("chosen", "request")
+    ]
 
 
 @router.delete("/{uuid:persona_id}/nodes/{uuid:node_id}", response=ReceiptOut, summary="Forget a node, for good")

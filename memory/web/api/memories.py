@@ -160,10 +160,10 @@ class LinesIn(Body):
 
 @router.get("/{uuid:persona_id}/nodes", response=Page[NodeOut], summary="What remains, newest first")
 def list_nodes(
-    request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], wanted: Query[NodeFilters]
+    request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], filters: Query[NodeFilters]
 ) -> dict[str, Any]:
     """Events (L3) and what was made of them (L4), whatever their state; hidden ones too."""
-    return nodes_page(own_persona(request, persona_id), params, wanted)
+    return nodes_page(own_persona(request, persona_id), params, filters)
 
 
 @router.post("/{uuid:persona_id}/nodes/search", response=Page[NodeOut], summary="Search what remains")
@@ -171,15 +171,15 @@ def search_nodes(
     request: HttpRequest,
     persona_id: UUID,
     params: Query[pagination.PageParams],
-    wanted: Query[NodeFilters],
+    filters: Query[NodeFilters],
     body: SearchIn,
 ) -> dict[str, Any]:
     """By words or by meaning, among those that fit the filters. 503 where nothing can be embedded."""
     persona = own_persona(request, persona_id)
     if body.how == "words":
-        return nodes_page(persona, params, wanted, body.text)
+        return nodes_page(persona, params, filters, body.text)
     try:
-        nodes = search.search_by_meaning(persona, body.text, _filters(persona, wanted), params.limit)
+        nodes = search.search_by_meaning(persona, body.text, _filters(persona, filters), params.limit)
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
     return pagination.cut_page(nodes, False, serialize_node)
@@ -205,11 +205,11 @@ def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNo
     return get_object_or_404(nodes, uuid=node_id)
 
 
-def nodes_page(persona: Persona, params: pagination.PageParams, wanted: NodeFilters, text: str = "") -> dict[str, Any]:
+def nodes_page(persona: Persona, params: pagination.PageParams, filters: NodeFilters, text: str = "") -> dict[str, Any]:
     """A page of a persona's memories that fit, and in which `text` stands."""
     nodes = ConceptNode.objects.of(persona)
     last = get_object_or_404(nodes, uuid=params.before) if params.before else None
-    results = search.search_by_words(persona, text, _filters(persona, wanted), last, params.limit)
+    results = search.search_by_words(persona, text, _filters(persona, filters), last, params.limit)
     return pagination.cut_page(results.rows, results.has_more, serialize_node)
 
 
@@ -262,13 +262,13 @@ def embedding_unavailable() -> ApiError:
     return ApiError(503, "unavailable", "Nothing can be embedded just now; try again later.")
 
 
-def _filters(persona: Persona, wanted: NodeFilters) -> Filters:
-    entity = get_object_or_404(persona.entities, uuid=wanted.entity) if wanted.entity else None
+def _filters(persona: Persona, filters: NodeFilters) -> Filters:
+    entity = get_object_or_404(persona.entities, uuid=filters.entity) if filters.entity else None
     names = ("kind", "tag", "feeling", "status", "verification", "outcome", "weight")
     return Filters(
         entity=entity.pk if entity else None,
-        pinned=wanted.pinned,
-        since=wanted.since,
-        until=wanted.until,
-        **{name: getattr(wanted, name) or "" for name in names},
+        pinned=filters.pinned,
+        since=filters.since,
+        until=filters.until,
+        **{name: getattr(filters, name) or "" for name in names},
     )

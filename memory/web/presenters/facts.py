@@ -33,8 +33,8 @@ class FactGroup:
 
 def present_facts(persona: Persona, now: datetime) -> dict[str, list[FactGroup]]:
     """The owner's facts and those of their people by domain (`yours`), and what the persona told of its own (`own`)."""
-    listed = [Status.ACTIVE, Status.HIDDEN, Status.SUPERSEDED]
-    rows = Fact.objects.filter(persona=persona, status__in=listed).select_related("superseded_by")
+    statuses = [Status.ACTIVE, Status.HIDDEN, Status.SUPERSEDED]
+    rows = Fact.objects.filter(persona=persona, status__in=statuses).select_related("superseded_by")
     facts = list(rows.order_by("-created_at", "-id")[:MAX_FACTS])
     today = now.astimezone(persona.zone).date()
     own = [fact for fact in facts if fact.subject == Subject.PERSONA]

@@ -67,12 +67,14 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
     mentioned = {affected.key for affected in plan.mentioned}
     # Messages that also mention it are listed with a choice of their own, and in no other section.
     sections = {
-        name: [one for one in getattr(plan, name) if one.kind != "message" or one.key not in mentioned]
+        name: [
+            affected for affected in getattr(plan, name) if affected.kind != "message" or affected.key not in mentioned
+        ]
         for name in SECTIONS
     }
     kinds = {target.kind for target in plan.targets}
     has_memories = any(affected.kind not in ("message", "session") for affected in plan.going)
-    chosen = {affected.kind for affected in plan.going if affected.why == "chosen"}
+    chosen_kinds = {affected.kind for affected in plan.going if affected.why == "chosen"}
     return {name: _groups(affected, plan, show_words) for name, affected in sections.items()} | {
         "mentioned": _groups(plan.mentioned, plan, show_words),
         "modes": MENTION_MODES,
@@ -83,7 +85,7 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
         "counts": describe_counts(plan.counts),
         "may_choose": plan.choice.block_reimport and not plan.is_empty and not kinds & {"persona", "owner"},
         "is_of_messages": kinds <= {"message", "session"},
-        "is_of_wishes": chosen == {"lesson"},
+        "is_of_wishes": chosen_kinds == {"lesson"},
         "has_conclusions": has_memories or plan.choice.dependents == "orphan",
     }
 
@@ -101,11 +103,11 @@ def receipt_context(receipt: Receipt) -> dict[str, Any]:
 
 def describe_counts(counts: Mapping[str, int]) -> list[tuple[str, int]]:
     """The counts of a plan or receipt in words, the most familiar kinds first."""
-    known = [
+    known_counts = [
         (str(label % {"n": counts[name]}), counts[name]) for name, label in TABLE_LABELS.items() if counts.get(name)
     ]
     others = sum(count for name, count in counts.items() if name not in TABLE_LABELS)
-    return [*known, (str(OTHER_TABLES % {"n": others}), others)] if others else known
+    return [*known_counts, (str(OTHER_TABLES % {"n": others}), others)] if others else known_counts
 
 
 def _groups(affected: Iterable[Affected], plan: Plan, show_words: bool) -> list[PlanGroup]:

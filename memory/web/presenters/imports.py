@@ -89,8 +89,8 @@ def import_story(job: ImportJob) -> ImportStory | None:
     """The story of an import that is over; None where it left nothing to look over."""
     if job.persona is None or not job.is_over:
         return None
-    brought = Q(import_uuid=job.uuid) | Q(session__import_uuid=job.uuid)
-    nodes = ConceptNode.objects.of(job.persona).filter(brought, status=ConceptNode.Status.ACTIVE)
+    from_import = Q(import_uuid=job.uuid) | Q(session__import_uuid=job.uuid)
+    nodes = ConceptNode.objects.of(job.persona).filter(from_import, status=ConceptNode.Status.ACTIVE)
     mentioned = Q(pk__in=Mention.objects.filter(node__in=nodes).values("entity")) | Q(import_uuid=job.uuid)
     entities = job.persona.entities.filter(mentioned).exclude(status=Entity.Status.MERGED)
     # Of whom a lorebook tells it does not say what they are.
@@ -108,21 +108,24 @@ def import_story(job: ImportJob) -> ImportStory | None:
 
 def upload_context() -> dict[str, Any]:
     """The formats and the largest size of a file."""
-    return {"kinds": [ARCHIVE, *(one.label for one in FORMATS)], "most_megabytes": uploads.most_bytes() // 1024**2}
+    return {
+        "kinds": [ARCHIVE, *(file_format.label for file_format in FORMATS)],
+        "most_megabytes": uploads.most_bytes() // 1024**2,
+    }
 
 
 def question_context(job: ImportJob) -> dict[str, Any]:
     """What the page of the choices shows beside the form: the content of the file, and the estimate."""
-    found: Mapping[str, Any] = job.found
-    first, last = (found.get(name) for name in ("first_day", "last_day"))
-    expected = None if found.get("questions") else estimate(job)
-    counts = dict(found.get("counts", {}))
+    findings: Mapping[str, Any] = job.found
+    first, last = (findings.get(name) for name in ("first_day", "last_day"))
+    expected = None if findings.get("questions") else estimate(job)
+    counts = dict(findings.get("counts", {}))
     # Each is remembered by itself, so that more of them come out than chats went in.
     has_talks_alone = not any(count for name, count in counts.items() if name not in ("talks", "lines"))
-    if has_talks_alone and counts.get("talks", 0) < found.get("chunks", 0):
-        counts["conversations"] = found["chunks"]
+    if has_talks_alone and counts.get("talks", 0) < findings.get("chunks", 0):
+        counts["conversations"] = findings["chunks"]
     return {
-        "found": found,
+        "found": findings,
         "contents": in_words(COUNTED, counts),
         "first_day": date.fromisoformat(first) if first else None,
         "last_day": date.fromisoformat(last) if last else None,

@@ -34,11 +34,17 @@ def _side(entity: Entity) -> dict[str, Any]:
     names = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
     company = Entity.objects.filter(mentions__node__mentions__entity=entity).exclude(pk=entity.pk)
     company = company.exclude(status=Entity.Status.MERGED).distinct().order_by("id")[:MAX_COMPANY]
-    shown = list(nodes[:MAX_NODES])
+    shown_nodes = list(nodes[:MAX_NODES])
     return {
         "entity": entity,
         "names": names,
-        "nodes": shown,
-        "company": [one.canonical_name for one in company if one.canonical_name != entity.canonical_name],
-        "last_heard": max((node.last_mentioned_at or node.created_at for node in shown), default=entity.created_at),
+        "nodes": shown_nodes,
+        "company": [
+            entity_beside.canonical_name
+            for entity_beside in company
+            if entity_beside.canonical_name != entity.canonical_name
+        ],
+        "last_heard": max(
+            (node.last_mentioned_at or node.created_at for node in shown_nodes), default=entity.created_at
+        ),
     }

@@ -81,9 +81,9 @@ def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
             angle = 2 * math.pi * number / count - math.pi / 2 + ring * 0.35
             x, y = 0.5 + reach * math.cos(angle), 0.49 + reach * math.sin(angle)
             places.append((MAP_WIDTH * x, MAP_HEIGHT * y))
-    most = max((count for _, count in people), default=1) or 1
+    max_count = max((count for _, count in people), default=1) or 1
     return [
-        Spot(entity, round(x, 1), round(y, 1), round(13 + 11 * math.sqrt(count / most), 1))
+        Spot(entity, round(x, 1), round(y, 1), round(13 + 11 * math.sqrt(count / max_count), 1))
         for (entity, count), (x, y) in zip(people, places, strict=False)
     ]
 

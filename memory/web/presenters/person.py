@@ -27,9 +27,9 @@ def facts_about(entity: Entity) -> PersonFacts:
     active = ConceptNode.objects.filter(mentions__entity=entity).recallable()
     plan = Q(kind=ConceptNode.Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)
     item = Q(kind__in=open_items.KINDS, outcome=ConceptNode.Outcome.OPEN)
-    lines = Thread.objects.filter(members__node__mentions__entity=entity, members__removed_at=None)
+    threads = Thread.objects.filter(members__node__mentions__entity=entity, members__removed_at=None)
     return PersonFacts(
         active.filter(kind__in=L3).order_by("-last_mentioned_at", "-id").first(),
         list(active.filter(plan | item).newest_first()[:MAX_OPEN]),
-        list(lines.distinct()),
+        list(threads.distinct()),
     )

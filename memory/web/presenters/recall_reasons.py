@@ -77,7 +77,9 @@ def describe_empty(reason: str) -> str:
     }.get(reason, reason)
 
 
-def describe_left_out(seen: Mapping[str, Any]) -> list[tuple[str, int]]:
+def describe_left_out(recollections: Mapping[str, Any]) -> list[tuple[str, int]]:
     """How many candidates of an x-ray each rule removed, most first."""
-    rules = Counter(one["verdict"] for one in seen.get("candidates", []) if one["verdict"] != "chosen")
+    rules = Counter(
+        candidate["verdict"] for candidate in recollections.get("candidates", []) if candidate["verdict"] != "chosen"
+    )
     return [(str(RULES.get(rule, rule)), count) for rule, count in rules.most_common()]

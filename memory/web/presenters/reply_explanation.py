@@ -63,10 +63,10 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     """What the page shows: `used`, the sources that the reply repeats (of recall, of the lists in every prompt, the
     profile and this conversation); `others`, what else was recalled or is always known; `wishes`, the lessons that
     held. Sources that were forgotten or hidden since are left out; those of recall are counted."""
-    seen: dict[str, Any] = turn.xray.get("recollections") or {}
-    chosen = seen.get("chosen", [])
+    recollections: dict[str, Any] = turn.xray.get("recollections") or {}
+    chosen_items = recollections.get("chosen", [])
     persona = turn.persona
-    recalled = list(_recalled(persona, chosen))
+    recalled = list(_recalled(persona, chosen_items))
     reply = "\n".join(turn.messages.filter(role=Message.Role.PERSONA, withheld=False).values_list("content", flat=True))
     names = names_of(persona)
 
@@ -75,20 +75,25 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
             reply
         )
 
-    shown = {source.text for source in recalled}
-    listed = [source for source in _listed(turn) if source.text not in shown]
+    shown_texts = {source.text for source in recalled}
+    listed_sources = [source for source in _listed(turn) if source.text not in shown_texts]
     # The lines of the core blocks stand in every prompt.
     blocks = (block.content.splitlines() for block in persona.core_blocks.all())
-    profile = [Source("L1", _("From the profile"), line.strip()) for lines in blocks for line in lines if line.strip()]
-    beside = [source for source in (*profile, *_window(turn)) if is_used(source)]
-    used = [source for source in (*recalled, *listed) if is_used(source)] + beside
-    always = [source for source in listed if source.is_always_known]
+    profile = [
+        Source("L1", _("From the profile"), block_line.strip())
+        for block_lines in blocks
+        for block_line in block_lines
+        if block_line.strip()
+    ]
+    other_sources = [source for source in (*profile, *_window(turn)) if is_used(source)]
+    used = [source for source in (*recalled, *listed_sources) if is_used(source)] + other_sources
+    always = [source for source in listed_sources if source.is_always_known]
     others = [source for source in (*recalled, *always) if source not in used]
     wishes = [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))]
     # The expectations that the message may have been about, as far as they are still there: words, day and cosine.
     matched = turn.xray.get("expectations", {}).get("matched", [])
     cosines = {str(UUID(entry["id"])): entry["cosine"] for entry in matched}
-    why_empty = "gone" if chosen else seen.get("empty_reason", "")
+    why_empty = "gone" if chosen_items else recollections.get("empty_reason", "")
     return {
         "items": [*used, *others],
         "used": used,
@@ -102,20 +107,22 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
             )
             for node in _nodes(persona, matched)
         ],
-        "gone": len(chosen) - len(recalled),
+        "gone": len(chosen_items) - len(recalled),
         "empty": "" if used or others or wishes else EMPTY_REASONS.get(why_empty, EMPTY_REASONS[""]),
-        "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in seen.get("arms", [])],
-        "left_aside": describe_left_out(seen),
-        "tokens": seen.get("tokens", 0),
-        "budget": seen.get("budget", 0),
+        "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in recollections.get("arms", [])],
+        "left_aside": describe_left_out(recollections),
+        "tokens": recollections.get("tokens", 0),
+        "budget": recollections.get("budget", 0),
     }
 
 
-def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
+def _recalled(persona: Persona, chosen_items: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
     """The memories and messages that recall chose, with the parts of their scores."""
-    uuids = [UUID(item["id"]) for item in chosen]
-    nodes = {node.uuid: node for node in _nodes(persona, chosen)}
-    messages = {one.uuid: one for one in Message.objects.filter(persona=persona, uuid__in=uuids, withheld=False)}
+    uuids = [UUID(item["id"]) for item in chosen_items]
+    nodes = {node.uuid: node for node in _nodes(persona, chosen_items)}
+    messages = {
+        message.uuid: message for message in Message.objects.filter(persona=persona, uuid__in=uuids, withheld=False)
+    }
     quotes = _quotes(persona, nodes.values())
     labels = {
         "recency": _("how recent it is"),
@@ -125,7 +132,7 @@ def _recalled(persona: Persona, chosen: Sequence[Mapping[str, Any]]) -> Iterable
         "anchor": _("it is about somebody you mentioned"),
         "penalty": _("how uncertain it is"),
     }
-    for item in chosen:
+    for item in chosen_items:
         uuid = UUID(item["id"])
         parts = [(labels.get(name, name), value) for name, value in item["parts"].items() if value]
         if node := nodes.get(uuid):

@@ -28,7 +28,7 @@ def xray_context(turn: Turn) -> dict[str, Any]:
     nodes = ConceptNode.objects.of(turn.persona).recallable().filter(uuid__in=uuids)
     messages = Message.objects.filter(persona=turn.persona, uuid__in=uuids, withheld=False)
     texts = {str(node.uuid): {"text": excerpt(node.description), "page": node_address(node)} for node in nodes}
-    stored = texts | {
+    texts_of_sections = texts | {
         str(message.uuid): {"text": excerpt(message.content), "page": page_of(message)} for message in messages
     }
     query = {name: value for name, value in xray["query"].items() if value is not None}
@@ -41,10 +41,10 @@ def xray_context(turn: Turn) -> dict[str, Any]:
         "arms": [arm | {"label": ARMS.get(arm["name"], arm["name"])} for arm in xray["arms"]],
         "left_aside": describe_left_out(xray),
         "parts": [PARTS[name] for name in parts],
-        "expected": [stored.get(item["id"], {}) | {"cosine": item["cosine"]} for item in expected],
+        "expected": [texts_of_sections.get(item["id"], {}) | {"cosine": item["cosine"]} for item in expected],
         "candidates": [
             {
-                **stored.get(candidate["id"], {}),
+                **texts_of_sections.get(candidate["id"], {}),
                 "layer": candidate["layer"],
                 "score": candidate["score"],
                 "parts": [candidate["parts"].get(name) for name in parts],

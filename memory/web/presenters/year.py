@@ -120,14 +120,14 @@ def _degree(felt: Felt | None) -> int | None:
 def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
     """The last twelve months, the newest first."""
     by_month = dict(_by(felt, lambda row: row.day.replace(day=1)))
-    most = max(map(len, by_month.values()), default=1)
+    max_count = max(map(len, by_month.values()), default=1)
     start = today.replace(day=1)
     for _number in range(12):
         rows = by_month.get(start, [])
         names = Counter(name for row in rows for name in row.feelings)
         mean = round(sum(row.impact for row in rows) / len(rows)) if rows else 0
         end = (start + timedelta(days=31)).replace(day=1) - timedelta(days=1)
-        level = round(9 * len(rows) / most) + 1 if rows else 0
+        level = round(9 * len(rows) / max_count) + 1 if rows else 0
         yield Month(start, end, len(rows), level, mean, [name for name, _count in names.most_common(MAX_FEELINGS)])
         start = (start - timedelta(days=1)).replace(day=1)
 

@@ -109,7 +109,7 @@ def account(request: HttpRequest) -> HttpResponse:
         "personas": Persona.objects.owned_by(request.user),
         "tokens": ApiToken.objects.filter(owner_id=_key(request), revoked_at=None)[:MOST_TOKENS],
         "now": timezone.now(),
-        "receipts": [receipt_context(one) for one in gone],
+        "receipts": [receipt_context(receipt_row) for receipt_row in gone],
     }
     return render(request, "account/account.html", context)
 
@@ -154,10 +154,10 @@ def delete_persona(request: HttpRequest, persona: UUID) -> HttpResponse:
     form = DeletionForm(request.POST or None, _user(request), companion.name)
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
-        done = confirm_plan(request, plan)
-        if isinstance(done, Receipt):
-            return redirect("receipt", done.uuid)
-        plan, trouble = done.plan, done.trouble
+        receipt = confirm_plan(request, plan)
+        if isinstance(receipt, Receipt):
+            return redirect("receipt", receipt.uuid)
+        plan, trouble = receipt.plan, receipt.trouble
     return _confirmation_page(request, plan, form, trouble, {"persona": companion, "expected": companion.name})
 
 
@@ -172,17 +172,17 @@ def delete_account(request: HttpRequest) -> HttpResponse:
     trouble: Any = ""
     if request.method == "POST" and form.is_valid():
         try:
-            done = confirm_plan(request, plan)
+            receipt = confirm_plan(request, plan)
         except LastSuperuser:
             return _confirmation_page(request, plan, form, NOBODY_LEFT, more)
-        if isinstance(done, Receipt):
+        if isinstance(receipt, Receipt):
             # To the door, signed out of an account that is no more.
             logout(request)
             messages.success(request, str(_("Your account is deleted, with all messages and memories.")))
             response = redirect("login")
             response["Clear-Site-Data"] = CLEARED_AT_THE_DOOR
             return response
-        plan, trouble = done.plan, done.trouble
+        plan, trouble = receipt.plan, receipt.trouble
     return _confirmation_page(request, plan, form, trouble, more)
 
 

@@ -83,16 +83,16 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
         )
         if offered.get("sure") is False and "look" not in request.GET:
             return render(request, "memory/_find_ask.html", {"sought": sought})
-    found = find_about(persona, sought, own_message) if sought else None
+    matches = find_about(persona, sought, own_message) if sought else None
     messages, alike_messages = (
         [{"uuid": one.uuid, "created_at": one.created_at, "line": as_line(one.content)} for one in listed]
-        for listed in ((found.messages, found.alike_messages) if found else ((), ()))
+        for listed in ((matches.messages, matches.alike_messages) if matches else ((), ()))
     )
     context = {
         "persona": persona,
         "asked": own_message,
         "sought": sought,
-        "found": found,
+        "found": matches,
         "messages": messages,
         "alike_messages": alike_messages,
     }
@@ -175,8 +175,14 @@ def _correction(persona: Persona, message: Message) -> Request:
 
 def _request(message: Message, kind: RequestKind) -> Request:
     before = offer.messages_before(message)
-    previous = next((one.content for one in before if one.role == Message.Role.USER), "")
-    requests = (one for one in read_requests(message.content, previous=previous) if one.kind is kind)
+    previous = next(
+        (message_before.content for message_before in before if message_before.role == Message.Role.USER), ""
+    )
+    requests = (
+        request_of_kind
+        for request_of_kind in read_requests(message.content, previous=previous)
+        if request_of_kind.kind is kind
+    )
     request = next(requests, None)
     if request is None:
         raise Http404

@@ -34,19 +34,21 @@ def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
 def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
     """What was recalled for a reply, in plain words."""
     own = own_persona(request, persona)
-    shown = get_object_or_404(Turn, persona=own, uuid=turn)
+    shown_turn = get_object_or_404(Turn, persona=own, uuid=turn)
     with timezone.override(own.zone):
-        return render(request, "memory/_xray.html", reply_explanation.explain_reply(shown))
+        return render(request, "memory/_xray.html", reply_explanation.explain_reply(shown_turn))
 
 
 @require_GET
 def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
     """The messages from `since` on (or all) that somebody asked to have remembered, with the words."""
     own = own_persona(request, persona)
-    lines = Message.objects.filter(persona=own)
+    messages = Message.objects.filter(persona=own)
     if since := request.GET.get("since"):
-        lines = lines.since(get_object_or_404(lines, uuid=parse_uuid(since)).created_at)
-    return JsonResponse({"lines": [_remembered(line) for line in curation_remember.remembered_message_ids(lines)]})
+        messages = messages.since(get_object_or_404(messages, uuid=parse_uuid(since)).created_at)
+    return JsonResponse(
+        {"lines": [_remembered(message) for message in curation_remember.remembered_message_ids(messages)]}
+    )
 
 
 @require_POST
@@ -61,8 +63,8 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
     except EmbeddingUnavailable:
         words = _("This cannot be remembered right now. The message itself is safe; please try again later.")
         return JsonResponse({"code": "unavailable", "message": words}, status=503)
-    [done] = curation_remember.remembered_message_ids(Message.objects.filter(pk=line.pk))
-    return JsonResponse(_remembered(done))
+    [remembered] = curation_remember.remembered_message_ids(Message.objects.filter(pk=line.pk))
+    return JsonResponse(_remembered(remembered))
 
 
 @persona_page
@@ -70,9 +72,9 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
 def search_conversation(request: HttpRequest, persona: Persona) -> HttpResponse:
     """The messages that contain the words, newest first. The words come by POST, so that no log has them."""
     words = request.POST.get("text", "").strip()[:MAX_SOUGHT]
-    found = search_messages(persona, words) if words else None
-    shown = [(message, excerpt_around(message.content, words)) for message in found.rows] if found else []
-    context = {"persona": persona, "words": words, "shown": shown, "has_more": bool(found and found.has_more)}
+    matches = search_messages(persona, words) if words else None
+    shown_rows = [(message, excerpt_around(message.content, words)) for message in matches.rows] if matches else []
+    context = {"persona": persona, "words": words, "shown": shown_rows, "has_more": bool(matches and matches.has_more)}
     return render(request, "memory/_found_messages.html", context)
 
 
@@ -80,11 +82,13 @@ def search_conversation(request: HttpRequest, persona: Persona) -> HttpResponse:
 def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What was learned in each of the requested sessions, as parts of the page."""
     own = own_persona(request, persona)
-    sessions = [one for text in request.GET.getlist("session")[:MOST_TALKS] if (one := parse_uuid(text))]
+    sessions = [
+        session_uuid for text in request.GET.getlist("session")[:MOST_TALKS] if (session_uuid := parse_uuid(text))
+    ]
     return render(
         request, "memory/_learned.html", {"persona": own, "talks": timelines.learned_by_session(own, sessions)}
     )
 
 
-def _remembered(line: RememberedMessage) -> dict[str, object]:
-    return {"message_id": str(line.message.uuid), "words": line.words, "whole": line.is_whole}
+def _remembered(message: RememberedMessage) -> dict[str, object]:
+    return {"message_id": str(message.message.uuid), "words": message.words, "whole": message.is_whole}

@@ -69,13 +69,13 @@ def _restored(request: HttpRequest, persona: Persona, part: str) -> dict[str, An
 
 def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Replace or remove the picture."""
-    seen = request.POST.get("seen", "")
+    version_seen = request.POST.get("seen", "")
     try:
         if "remove" in request.POST:
-            pictures.remove_picture(persona, seen)
+            pictures.remove_picture(persona, version_seen)
             messages.success(request, _("The picture is removed."))
         else:
-            pictures.save_picture(persona, read_picture(request), seen)
+            pictures.save_picture(persona, read_picture(request), version_seen)
             messages.success(request, _("The picture is saved."))
     except PictureChanged:
         return _render(request, persona, picture_trouble=PICTURE_CHANGED, status=409)
@@ -128,8 +128,8 @@ def _render(
         "max_picture_bytes": pictures.MAX_BYTES,
         "wishes": Lesson.objects.filter(persona=persona, status="active").order_by("-created_at", "-id")[:MAX_LISTED],
         "known": [
-            {"uuid": format_uuid(one.node.uuid_hex), "text": one.node.description}
-            for one in always_known(persona.pk)[:MAX_LISTED]
+            {"uuid": format_uuid(known_node.node.uuid_hex), "text": known_node.node.description}
+            for known_node in always_known(persona.pk)[:MAX_LISTED]
         ],
     }
     return page(request, persona, "memory/companion.html", context, status=status)
@@ -153,8 +153,8 @@ def picture(request: HttpRequest, persona: Persona) -> HttpResponse:
     return show_picture(get_object_or_404(Picture, persona=persona))
 
 
-def show_picture(stored: StoredPicture) -> HttpResponse:
-    response = HttpResponse(stored.content, content_type=f"image/{stored.format}")
+def show_picture(picture: StoredPicture) -> HttpResponse:
+    response = HttpResponse(picture.content, content_type=f"image/{picture.format}")
     response["Content-Disposition"] = "inline"
     response["Content-Security-Policy"] = "default-src 'none'; sandbox"
     response["Cross-Origin-Resource-Policy"] = "same-origin"

@@ -55,9 +55,11 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
 @require_POST
 def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
     """Accept every shown draft of one core block, in order, while there is room."""
-    shown = [one for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (one := parse_uuid(text))]
+    shown_drafts = [
+        draft_uuid for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (draft_uuid := parse_uuid(text))
+    ]
     accepted = 0
-    for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown).order_by("id"):
+    for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown_drafts).order_by("id"):
         try:
             deciding.accept(draft, None, cast(User, request.user), timezone.now())
         except DraftRefused as error:

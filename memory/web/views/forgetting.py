@@ -108,8 +108,8 @@ def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
         # count then.
         others = Persona.objects.exclude(owner_id=own_receipt.owner_id).exists()
         proof = verify.prove([own_receipt])
-        left = sum(1 for hit in proof.hits if hit.form == "id" or not others)
-        context["left"], context["kept_now"] = left, 0 if others else proof.kept_messages
+        left_count = sum(1 for hit in proof.hits if hit.form == "id" or not others)
+        context["left"], context["kept_now"] = left_count, 0 if others else proof.kept_messages
     if own_receipt.persona is None:
         return render(request, "memory/receipt.html", context)
     with timezone.override(own_receipt.persona.zone):

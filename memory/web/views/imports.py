@@ -78,8 +78,8 @@ def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResp
 def begin_import(request: HttpRequest, form: UploadForm, persona: Persona | None) -> ImportJob | None:
     """Begin an import of the uploaded file; None if there is none, and the form has the reason."""
     if uploads.is_too_big(request):
-        most = uploads.most_bytes() // 1024**2
-        form.errors["file"] = form.error_class([_("The file is larger than %(most)d MB.") % {"most": most}])
+        megabytes = uploads.most_bytes() // 1024**2
+        form.errors["file"] = form.error_class([_("The file is larger than %(most)d MB.") % {"most": megabytes}])
     if not form.is_valid():
         return None
     upload = form.cleaned_data["file"]

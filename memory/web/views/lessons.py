@@ -139,13 +139,13 @@ def _wishes_page(
     editing: ConceptNode | None = None,
     status: int = 200,
 ) -> HttpResponse:
-    stored = Lesson.objects.filter(persona=persona).order_by("-created_at", "-id")
-    rows = list(stored.prefetch_related("evidence__message", "versions")[:MAX_SHOWN])
-    shown = []
+    lessons = Lesson.objects.filter(persona=persona).order_by("-created_at", "-id")
+    rows = list(lessons.prefetch_related("evidence__message", "versions")[:MAX_SHOWN])
+    lesson_rows = []
     for node in rows:
         initial = model_to_dict(node, ("scope", "condition", "is_boundary")) | {"text": node.description}
         unchanged = WishForm(initial=initial, name=persona.name, auto_id=f"edit_{node.pk}_%s")
-        shown.append(
+        lesson_rows.append(
             {
                 "node": node,
                 "names_a_moment": names_a_moment(node.condition),
@@ -153,17 +153,29 @@ def _wishes_page(
                 "open": node == editing,
             }
         )
-    known = [
-        {"uuid": format_uuid(one.node.uuid_hex), "text": one.node.description, "why": REASONS[one.group]}
-        for one in always_known(persona.pk)[:MAX_SHOWN]
+    always_known_rows = [
+        {
+            "uuid": format_uuid(known_node.node.uuid_hex),
+            "text": known_node.node.description,
+            "why": REASONS[known_node.group],
+        }
+        for known_node in always_known(persona.pk)[:MAX_SHOWN]
     ]
-    asked = [one["data"] for one in offer.open_offers(persona) if one["event"] == offer.REQUESTED]
-    ids = [UUID(data["asked_id"]) for data in asked]
-    said = Message.objects.filter(persona=persona).in_bulk(ids, field_name="uuid")
+    asked_wishes = [
+        offer_event["data"] for offer_event in offer.open_offers(persona) if offer_event["event"] == offer.REQUESTED
+    ]
+    ids = [UUID(data["asked_id"]) for data in asked_wishes]
+    messages_by_uuid = Message.objects.filter(persona=persona).in_bulk(ids, field_name="uuid")
     questions = [
         {"turn": data["turn_id"], "kind": data["kind"], "wish": offer.offered_wish(message.content, data)}
-        for data in asked
-        if (message := said.get(UUID(data["asked_id"]))) and data["kind"] != "remember"
+        for data in asked_wishes
+        if (message := messages_by_uuid.get(UUID(data["asked_id"]))) and data["kind"] != "remember"
     ]
-    context = {"wishes": shown, "form": form, "known": known, "open_questions": questions, "offer": offer.REQUESTED}
+    context = {
+        "wishes": lesson_rows,
+        "form": form,
+        "known": always_known_rows,
+        "open_questions": questions,
+        "offer": offer.REQUESTED,
+    }
     return page(request, persona, "memory/wishes.html", context, status=status)

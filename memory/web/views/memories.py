@@ -98,18 +98,18 @@ class SearchForm(forms.Form):
     @property
     def filters(self) -> Filters:
         """The filters of the search; invalid values filter nothing."""
-        wanted = self.cleaned_data
-        entity = self.people.get(wanted.get("entity", ""))
+        cleaned = self.cleaned_data
+        entity = self.people.get(cleaned.get("entity", ""))
         names = ("kind", "tag", "feeling", "status", "verification", "outcome", "weight")
-        since, until = wanted.get("since"), wanted.get("until")
+        since, until = cleaned.get("since"), cleaned.get("until")
         if since and until and until < since:
             since, until = until, since
         return Filters(
             entity=entity.pk if entity else None,
-            pinned=bool(wanted.get("pinned")),
+            pinned=bool(cleaned.get("pinned")),
             since=since,
             until=until,
-            **{name: wanted.get(name, "") for name in names},
+            **{name: cleaned.get(name, "") for name in names},
         )
 
     @property
@@ -136,10 +136,13 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
         "anything": bool(text or form.narrows),
     }
     if how == "said" and text:
-        stored = Message.objects.filter(persona=persona)
-        last = get_object_or_404(stored, uuid=parse_uuid(before)) if before else None
-        lines = search.search_messages(persona, text, last, PAGE)
-        context |= {"lines": lines.rows, "next": lines.rows[-1].uuid if lines.has_more else ""}
+        messages = Message.objects.filter(persona=persona)
+        last = get_object_or_404(messages, uuid=parse_uuid(before)) if before else None
+        matching_messages = search.search_messages(persona, text, last, PAGE)
+        context |= {
+            "lines": matching_messages.rows,
+            "next": matching_messages.rows[-1].uuid if matching_messages.has_more else "",
+        }
     elif how == "meaning" and text:
         try:
             nearest = with_names(persona, search.search_by_meaning(persona, text, form.filters, PAGE))
@@ -161,7 +164,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
     """What one box finds besides memories with these words: memories near in meaning, and messages."""
-    said = search.search_messages(persona, text, limit=MOST_SAID)
+    matching_messages = search.search_messages(persona, text, limit=MOST_SAID)
     found_by_words = {node.pk for node in by_words}
     alike = search.search_by_domain(persona, text, filters, MOST_ALIKE + len(found_by_words))
     trouble = {}
@@ -170,15 +173,19 @@ def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iter
     except EmbeddingUnavailable:
         trouble = {"trouble": NOT_BY_MEANING}
     alike = [node for node in dict.fromkeys(alike) if node.pk not in found_by_words][:MOST_ALIKE]
-    return {"alike": with_names(persona, alike), "said": said.rows, "more_said": said.has_more} | trouble
+    return {
+        "alike": with_names(persona, alike),
+        "said": matching_messages.rows,
+        "more_said": matching_messages.has_more,
+    } | trouble
 
 
 @persona_page
 @require_POST
 def act_on_chosen(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Hide, show, pin or unpin the chosen memories; or go to the one preview of forgetting them."""
-    chosen = [uuid for reference in request.POST.getlist("node")[:MAX_CHOSEN] if (uuid := parse_uuid(reference))]
-    nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=chosen))
+    chosen_uuids = [uuid for reference in request.POST.getlist("node")[:MAX_CHOSEN] if (uuid := parse_uuid(reference))]
+    nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=chosen_uuids))
     deed = request.POST.get("deed", "")
     if nodes and deed == "forget":
         references = urlencode([("node", str(node.uuid)) for node in nodes])

@@ -41,10 +41,10 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
     questions = list((theirs.open().filter(pk__lt=last.pk) if last else theirs.open())[: MAX_PAIRS + 1])
     decided = theirs.filter(status__in=DECIDED)
     context = {
-        "open": [proposal_context(one) for one in questions[:MAX_PAIRS]],
+        "open": [proposal_context(proposal) for proposal in questions[:MAX_PAIRS]],
         "before": last,
         "next": questions[MAX_PAIRS - 1].uuid if len(questions) > MAX_PAIRS else "",
-        "decided": [proposal_context(one) for one in decided.order_by("-decided_at")[:MAX_PAIRS]],
+        "decided": [proposal_context(proposal) for proposal in decided.order_by("-decided_at")[:MAX_PAIRS]],
         "known": list(persona.entities.exclude(status=Entity.Status.MERGED)[:MAX_LISTED]),
     }
     return page(request, persona, "memory/names.html", context)
@@ -64,23 +64,23 @@ def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str)
 @require_POST
 def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Merge two entities that no question is about."""
-    one, other = (own_entity(persona, parse_uuid(request.POST.get(side, ""))) for side in ("one", "other"))
-    if one.pk == other.pk:
+    first, other = (own_entity(persona, parse_uuid(request.POST.get(side, ""))) for side in ("one", "other"))
+    if first.pk == other.pk:
         messages.error(request, str(SAID["refused"]))
     else:
-        _tell(request, "merge", lambda by: bool(merge.merge_pair(one, other, by, timezone.now())))
+        _tell(request, "merge", lambda by: bool(merge.merge_pair(first, other, by, timezone.now())))
     return redirect("memory_names", persona.uuid)
 
 
 def _tell(request: HttpRequest, deed: str, decide: Callable[[AbstractBaseUser], bool]) -> None:
     try:
-        done = decide(request.user)  # type: ignore[arg-type]
+        outcome = decide(request.user)  # type: ignore[arg-type]
     except LaterMergeStands:
         messages.error(request, str(SAID["later"]))
     except ValueError:
         messages.error(request, str(SAID["refused"]))
     else:
-        messages.success(request, str(SAID[deed if done else "nothing"]))
+        messages.success(request, str(SAID[deed if outcome else "nothing"]))
 
 
 def own_entity(persona: Persona, uuid: UUID | None) -> Entity:

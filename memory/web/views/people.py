@@ -37,7 +37,7 @@ MOST_MEMORIES = 60
 def people(request: HttpRequest, persona: Persona) -> HttpResponse:
     """All entities with a name: on a map around the owner, and in a list."""
     active = Q(mentions__node__status=ConceptNode.Status.ACTIVE)
-    known = persona.entities.exclude(status=Entity.Status.MERGED).annotate(
+    entities = persona.entities.exclude(status=Entity.Status.MERGED).annotate(
         memories=Count("mentions"),
         heard_at=Max("mentions__node__last_mentioned_at", filter=active & Q(mentions__node__kind__in=L3)),
         awaited=Count(
@@ -45,19 +45,19 @@ def people(request: HttpRequest, persona: Persona) -> HttpResponse:
             filter=active & Q(mentions__node__kind__in=open_items.KINDS, mentions__node__outcome=Outcome.OPEN),
         ),
     )
-    shown = list(known.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
-    photos = photos_of(shown)
-    for entity in shown:
+    listed_entities = list(entities.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
+    photos = photos_of(listed_entities)
+    for entity in listed_entities:
         entity.shown_photo = photos.get(entity.pk)  # type: ignore[attr-defined]
         day = entity.heard_at and entity.heard_at.astimezone(persona.zone).date()
         entity.heard = format_day(persona, day) if day else ""  # type: ignore[attr-defined]
-    spots = people_map.place_people([(entity, entity.memories) for entity in shown[: people_map.MOST_ON_MAP]])
+    spots = people_map.place_people([(entity, entity.memories) for entity in listed_entities[: people_map.MOST_ON_MAP]])
     context = {
-        "people": shown,
+        "people": listed_entities,
         "map": people_map,
         "spots": spots,
         "bonds": people_map.bonds(spots),
-        "more": max(0, persona.entities.exclude(status=Entity.Status.MERGED).count() - len(shown)),
+        "more": max(0, persona.entities.exclude(status=Entity.Status.MERGED).count() - len(listed_entities)),
     }
     return page(request, persona, "memory/people.html", context)
 
@@ -95,17 +95,17 @@ def photo(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse:
     """The photo of an entity, for its owner alone; replace or remove it."""
     row = own_entity(persona, entity)
     if request.method != "POST":
-        stored = photo_of(row)
-        if stored is None:
+        stored_photo = photo_of(row)
+        if stored_photo is None:
             raise Http404
-        return show_picture(stored)
-    seen = request.POST.get("seen", "")
+        return show_picture(stored_photo)
+    version_seen = request.POST.get("seen", "")
     try:
         if "remove" in request.POST:
-            remove_photo(row, seen)
+            remove_photo(row, version_seen)
             messages.success(request, _("The picture is removed."))
         else:
-            save_photo(row, read_picture(request), seen)
+            save_photo(row, read_picture(request), version_seen)
             messages.success(request, _("The picture is saved."))
     except PictureChanged:
         return _render_person(request, persona, row, PICTURE_CHANGED, status=409)

@@ -60,7 +60,7 @@ def thread(request: HttpRequest, persona: Persona, thread: UUID) -> HttpResponse
 def thread_action(request: HttpRequest, persona: Persona, thread: UUID, deed: str) -> HttpResponse:
     """Carry out an action on a story line, or on one of its memories."""
     row = _own(persona, thread)
-    done = True
+    is_done = True
     if deed == "rename":
         try:
             curation.rename(row, request.POST.get("title", ""))
@@ -69,10 +69,12 @@ def thread_action(request: HttpRequest, persona: Persona, thread: UUID, deed: st
             return redirect("story_line", persona.uuid, row.uuid)
     elif deed in MEMBER_ACTIONS:
         uuid = parse_uuid(request.POST.get("node", ""))
-        done = MEMBER_ACTIONS[deed](row, get_object_or_404(ConceptNode.objects.of(persona), uuid=uuid), timezone.now())
+        is_done = MEMBER_ACTIONS[deed](
+            row, get_object_or_404(ConceptNode.objects.of(persona), uuid=uuid), timezone.now()
+        )
     else:
-        done = THREAD_ACTIONS[deed](row, timezone.now())
-    messages.success(request, str(DONE[deed] if done else UNCHANGED))
+        is_done = THREAD_ACTIONS[deed](row, timezone.now())
+    messages.success(request, str(DONE[deed] if is_done else UNCHANGED))
     if deed == "dissolve":
         return redirect("story_lines", persona.uuid)
     return redirect("story_line", persona.uuid, row.uuid)

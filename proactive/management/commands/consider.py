@@ -30,13 +30,13 @@ class Command(BaseCommand):
         allowed = ReachingOut.objects.filter(persona=persona).first() or ReachingOut(persona=persona)
         situation = read_situation(allowed, _moment(options["at"]))
         decision = decide(situation)
-        told = {
+        report = {
             "verdict": str(decision.verdict),
             "gate": str(decision.gate) if decision.gate else None,
             "reason": decision.reason.facts() if decision.reason else None,
         }
         if options["as_json"]:
-            self.stdout.write(json.dumps(told | {"facts": situation.facts()}))
+            self.stdout.write(json.dumps(report | {"facts": situation.facts()}))
             return
         why = f": {decision.gate.label}" if decision.gate else ""
         self.stdout.write(f"{decision.verdict.label}{why}")
@@ -44,11 +44,11 @@ class Command(BaseCommand):
             self.stdout.write(f"a reason would be {decision.reason.kind}, of {decision.reason.at.isoformat()}")
 
 
-def _moment(written: str | None) -> datetime:
-    if written is None:
+def _moment(moment_text: str | None) -> datetime:
+    if moment_text is None:
         return timezone.now()
     try:
-        moment = parse_datetime(written)
+        moment = parse_datetime(moment_text)
     except ValueError:
         moment = None
     if moment is None or moment.tzinfo is None:

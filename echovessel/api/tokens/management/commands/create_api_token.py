@@ -33,5 +33,5 @@ class Command(BaseCommand):
         now, days = timezone.now(), options["expires"]
         if days is not None and not 1 <= days <= MOST_DAYS:
             raise CommandError(f"--expires takes a number of days from 1 to {MOST_DAYS}.")
-        _token, told = secret.create(owner, options["name"], now, now + timedelta(days=days) if days else None)
-        return told
+        _token, secret_text = secret.create(owner, options["name"], now, now + timedelta(days=days) if days else None)
+        return secret_text
