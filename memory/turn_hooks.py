@@ -77,7 +77,11 @@ def after_turn(turn_pk: int, now: datetime) -> None:
                 knobs.early_reading()
                 and any(
                     has_strong_emotion([message.content])
-                    or any(each.sure for each in read_requests(message.content) if each.kind is RequestKind.REMEMBER)
+                    or any(
+                        request.sure
+                        for request in read_requests(message.content)
+                        if request.kind is RequestKind.REMEMBER
+                    )
                     for message in messages
                 )
                 and not turn.session.extractions.filter(created_at__gt=lately).exists()

@@ -45,8 +45,17 @@ def help_for_message(persona_language: str, text: str = "", zone: str = "") -> t
         if not any((language == "zh") == (written_in == "zh") for language in languages):
             languages.append(written_in)
         languages.sort(key=lambda language: (language == "zh") != (written_in == "zh"))
-    zones = ((country, one) for country, entry in _numbers()["countries"].items() for one in entry["zones"])
-    country = next((country for country, one in zones if zone == one or (one[-1] == "/" and zone.startswith(one))), "")
+    zones = (
+        (country, zone_entry) for country, entry in _numbers()["countries"].items() for zone_entry in entry["zones"]
+    )
+    country = next(
+        (
+            country
+            for country, zone_entry in zones
+            if zone == zone_entry or (zone_entry[-1] == "/" and zone.startswith(zone_entry))
+        ),
+        "",
+    )
     is_in_persona_language = written_in is None or (persona_language == "zh") == (written_in == "zh")
     writers_language = persona_language if is_in_persona_language else languages[0]
     texts: dict[str, None] = {}
@@ -111,11 +120,11 @@ def _built_in(language: str, country: str) -> str:
     language = language if (_FOLDER / f"help.{language}.txt").exists() else "en"
     numbers = _numbers()
     entry = numbers["countries"].get(country, numbers["everywhere"])
-    line: str = entry.get("line", numbers["unlisted"]["line"])[language]
+    line_text: str = entry.get("line", numbers["unlisted"]["line"])[language]
     if country and "line" in entry:
-        line = numbers["abroad"]["line"][language].format(line=line)
+        line_text = numbers["abroad"]["line"][language].format(line=line_text)
     words = (_FOLDER / f"help.{language}.txt").read_text(encoding="utf-8").strip()
-    return words.format(emergency=entry["emergency"][language], line=line)
+    return words.format(emergency=entry["emergency"][language], line=line_text)
 
 
 @cache

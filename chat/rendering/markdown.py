@@ -62,12 +62,12 @@ def as_line(text: str) -> str:
     >>> as_line("I **remember**:\\n- the cat\\n- the sea")
     'I remember: the cat · the sea'
     """
-    line = ""
+    plain = ""
     for row in filter(None, map(str.strip, text.splitlines())):
         words = _LINE_SIGN.sub("", row)
-        is_next = words != row and not line.endswith((":", "："))
-        line += (" · " if is_next else " ") * bool(line) + words
-    return _EMPHASIS.sub(r"\2", line)
+        is_next = words != row and not plain.endswith((":", "："))
+        plain += (" · " if is_next else " ") * bool(plain) + words
+    return _EMPHASIS.sub(r"\2", plain)
 
 
 def as_html(text: str) -> str:

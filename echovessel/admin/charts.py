@@ -99,19 +99,19 @@ def line_chart(name: str, title: Any, unit: Any, columns: Sequence[Any], series:
     """A line per series, with a dot for each value, since a value without neighbours makes no line."""
     peak = _round_up(max((value or 0 for line_series in series for value in line_series.values), default=0))
     polylines, dots = [], list[Dot]()
-    for number, one in enumerate(series if peak else ()):
-        line = [
+    for number, line_series in enumerate(series if peak else ()):
+        line_points = [
             Dot(
-                _number(WIDTH / len(one.values) * (place + 0.5)),
+                _number(WIDTH / len(line_series.values) * (place + 0.5)),
                 _number(HEIGHT * (1 - value / peak)),
                 number,
-                f"{columns[place]} · {one.name}: {_number(value)}",
+                f"{columns[place]} · {line_series.name}: {_number(value)}",
             )
-            for place, value in enumerate(one.values)
+            for place, value in enumerate(line_series.values)
             if value is not None
         ]
-        polylines.append(" ".join(f"{dot.x},{dot.y}" for dot in line))
-        dots += line
+        polylines.append(" ".join(f"{dot.x},{dot.y}" for dot in line_points))
+        dots += line_points
     return _chart(name, title, unit, columns, series, peak, lines=polylines, dots=dots)
 
 

@@ -162,15 +162,15 @@ class AdminPage(Forgettable):
             return sets
         is_masked = not self.reads(request, obj)
         is_linked = not is_masked and self._names_persona(request, obj)
-        shown = []
+        fieldsets = []
         for title, options in sets:
             fields: list[Any] = list(options["fields"])
             if is_masked:
                 fields = [self._named(name, lambda row: MASK) if name in self.words else name for name in fields]
             elif is_linked:  # in place of the key; Django also lists a read-only field by itself
                 fields = ["persona_link" if name == "persona" else name for name in fields if name != "persona_link"]
-            shown.append((title, {**options, "fields": fields}))
-        return shown
+            fieldsets.append((title, {**options, "fields": fields}))
+        return fieldsets
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Any:
         fields = super().get_readonly_fields(request, obj)

@@ -54,13 +54,15 @@ def encode(texts: Sequence[str]) -> np.ndarray:
     return vectors
 
 
-def states_of_tokens(texts: Sequence[str], chosen: Sequence[int]) -> list[np.ndarray]:
+def states_of_tokens(texts: Sequence[str], layers: Sequence[int]) -> list[np.ndarray]:
     """Of every text what the `chosen` layers make of each of its tokens: (tokens, layers * WIDTH) float32."""
-    found: dict[int, np.ndarray] = {}
+    states_by_place: dict[int, np.ndarray] = {}
     for numbers, states, starts in _rows(texts):
-        beside = np.concatenate([states[layer] for layer in chosen], axis=1)
-        found |= {number: beside[start:end] for number, (start, end) in zip(numbers, pairwise(starts), strict=True)}
-    return [found[number] for number in range(len(texts))]
+        stacked = np.concatenate([states[layer] for layer in layers], axis=1)
+        states_by_place |= {
+            number: stacked[start:end] for number, (start, end) in zip(numbers, pairwise(starts), strict=True)
+        }
+    return [states_by_place[number] for number in range(len(texts))]
 
 
 def _rows(texts: Sequence[str]) -> Iterator[tuple[list[int], list[np.ndarray], np.ndarray]]:
@@ -69,12 +71,12 @@ def _rows(texts: Sequence[str]) -> Iterator[tuple[list[int], list[np.ndarray], n
     tokens = [encoding.ids for encoding in _tokenizer().encode_batch(list(texts))]
     row: list[int] = []
     for number, ids in enumerate(tokens):
-        if row and sum(len(tokens[one]) for one in row) + len(ids) > ROW_TOKENS:
-            yield row, *_pass([tokens[one] for one in row])
+        if row and sum(len(tokens[place]) for place in row) + len(ids) > ROW_TOKENS:
+            yield row, *_pass([tokens[place] for place in row])
             row = []
         row.append(number)
     if row:
-        yield row, *_pass([tokens[one] for one in row])
+        yield row, *_pass([tokens[place] for place in row])
 
 
 def _pass(token_rows: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]:

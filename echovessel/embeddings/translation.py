@@ -46,7 +46,7 @@ class DictionaryUnavailable(Exception):
     """The dictionary cannot be loaded; the message says what is missing and how to fix it."""
 
 
-def in_english(text: str, chosen: dict[str, str] | None = None) -> str:
+def in_english(text: str, gloss: dict[str, str] | None = None) -> str:
     """`text` with its Chinese words replaced by English ones; `chosen` words by the sense that is given.
 
     >>> in_english("Bart在公园玩捉迷藏！")
@@ -54,24 +54,24 @@ def in_english(text: str, chosen: dict[str, str] | None = None) -> str:
     """
     if not _HAN.search(text):
         return text
-    words = _HAN.sub(lambda run: f" {_translate_run(run.group(), chosen or {})} ", text.translate(_MARKS))
+    words = _HAN.sub(lambda run: f" {_translate_run(run.group(), gloss or {})} ", text.translate(_MARKS))
     return " ".join(words.split()) if any(map(str.isalnum, words)) else text
 
 
-def _translate_run(run: str, chosen: dict[str, str]) -> str:
-    senses = ChainMap(chosen, load_senses())
+def _translate_run(run: str, gloss: dict[str, str]) -> str:
+    senses = ChainMap(gloss, load_senses())
     return " ".join(filter(None, (senses.get(word, _little(word)) for word in cut_into_words(run, senses))))
 
 
-def cut_into_words(run: str, known: Container[str]) -> list[str]:
+def cut_into_words(run: str, words_known: Container[str]) -> list[str]:
     """Split `run` into words, always taking the longest known word."""
-    found, start = [], 0
+    pieces, start = [], 0
     while start < len(run):
         longest = min(len(run), start + LONGEST_WORD)
-        end = next((end for end in range(longest, start + 1, -1) if run[start:end] in known), start + 1)
-        found.append(run[start:end])
+        end = next((end for end in range(longest, start + 1, -1) if run[start:end] in words_known), start + 1)
+        pieces.append(run[start:end])
         start = end
-    return found
+    return pieces
 
 
 def _little(word: str) -> str:
@@ -90,17 +90,17 @@ def load_senses() -> dict[str, str]:
     DictionaryUnavailable."""
     senses: dict[str, str] = {}
     names: dict[str, str] = {}
-    for line in _lines():
-        if entry := _ENTRY.match(line):
-            traditional, simplified, sound, told = entry.groups()
+    for entry_line in _lines():
+        if entry := _ENTRY.match(entry_line):
+            traditional, simplified, sound, meanings = entry.groups()
             is_name = sound[:1].isupper()
             little = _little(simplified)
-            sense = _first(told, is_name) if little == simplified else little
+            sense = _first(meanings, is_name) if little == simplified else little
             if sense or little != simplified:
-                known = names if is_name else senses
+                senses_by_word = names if is_name else senses
                 for word in (simplified, traditional):
                     if len(word) <= LONGEST_WORD:
-                        known.setdefault(word, sys.intern(sense))
+                        senses_by_word.setdefault(word, sys.intern(sense))
     return names | senses
 
 

@@ -286,13 +286,15 @@ def _week_of(month: Days | None, place: int) -> Days | None:
 
 
 def _month(text: str, today: date, ahead: bool) -> Days | None:
-    for named in _MONTH_EN.finditer(text):
+    for month_match in _MONTH_EN.finditer(text):
         # A month without more is a time after such a word; April and June are people too.
-        after_preposition = _BEFORE_A_TIME.search(text[: named.start()])
-        clear = named[1] or named[2] or named[4]
-        if clear or (names_month(named[3], text[: named.start(3)]) and after_preposition):
-            month = _month_of(month_named(named[3]), _year_in_words(named[4], today), named[2] or "", today, ahead)
-            return _part_of(month, named[1]) if named[1] else month
+        after_preposition = _BEFORE_A_TIME.search(text[: month_match.start()])
+        clear = month_match[1] or month_match[2] or month_match[4]
+        if clear or (names_month(month_match[3], text[: month_match.start(3)]) and after_preposition):
+            month = _month_of(
+                month_named(month_match[3]), _year_in_words(month_match[4], today), month_match[2] or "", today, ahead
+            )
+            return _part_of(month, month_match[1]) if month_match[1] else month
     if match := _MONTH_ZH.search(text):
         year = _year_zh(match[1], match[2], today) if match[1] or match[2] else None
         month = _month_of(int(match[3]), year, "", today, ahead)

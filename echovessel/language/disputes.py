@@ -72,5 +72,5 @@ def read_dispute(text: str) -> str | None:
     words = text.replace("’", "'").strip(" \t\n.。!！…")
     if not words or len(words) > MAX_LENGTH or re.search(r"[?？]|[吗么]$", words):
         return None
-    found = _ENGLISH.fullmatch(words) or _CHINESE.fullmatch(words)
-    return None if found is None else next((topic.strip() for topic in found.groups() if topic), "")
+    match = _ENGLISH.fullmatch(words) or _CHINESE.fullmatch(words)
+    return None if match is None else next((topic.strip() for topic in match.groups() if topic), "")

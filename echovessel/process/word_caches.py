@@ -104,7 +104,7 @@ class LRUCache(Generic[T]):
         with self._lock:
             self._items[key] = item
             self._items.move_to_end(key)
-            while len(self._items) > 1 and sum(each.nbytes for each in self._items.values()) > room:
+            while len(self._items) > 1 and sum(cached_item.nbytes for cached_item in self._items.values()) > room:
                 self._items.popitem(last=False)
 
     def drop(self, key: int | None) -> None:

@@ -94,14 +94,14 @@ def import_archive(
     for what, count in sorted(survey.unknown.items()):
         report(f"not understood and left out: {what} ({count} times)")
     # The owner's persona with that id.
-    here = (
+    target = (
         into
         or Persona.objects.owned_by(owner)
         .filter(Q(external_id=survey.persona.id) | Q(external_id=None, uuid__in=uuids_among([survey.persona.id])))
         .first()
     )
-    archive_survey.drop_unusable(survey, Known(here) if here else None)
-    persona = here or _create(owner, survey, survey.persona, name, report)
+    archive_survey.drop_unusable(survey, Known(target) if target else None)
+    persona = target or _create(owner, survey, survey.persona, name, report)
     loader = Loader(survey, persona, progress, run)
     try:
         loader.load()

@@ -859,11 +859,11 @@ def read(
     that little of a zip is decompressed twice."""
     records_by_index: dict[int, Numbered[Any]] = {}
     for index in sorted(indexes, key=places.at.__getitem__):
-        line = line_at(file, places.at[index], places.numbers[index])
-        progress(line.size)
-        parsed = record(line, {places.kind: places.type})
+        raw_line = line_at(file, places.at[index], places.numbers[index])
+        progress(raw_line.size)
+        parsed = record(raw_line, {places.kind: places.type})
         assert parsed is not None
-        records_by_index[index] = Numbered(line.number, parsed)
+        records_by_index[index] = Numbered(raw_line.number, parsed)
     return [records_by_index[index] for index in indexes]
 
 

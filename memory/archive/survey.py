@@ -188,27 +188,29 @@ class Survey:
             _, group, sizes = np.unique(np.asarray(places.names), return_inverse=True, return_counts=True)
             several = np.flatnonzero(sizes[group] > 1) if len(group) else ()
             first: dict[str, Numbered[Any]] = {}
-            for one in schema.read(self.file, places, [int(place) for place in several]):
-                if one is (other := first.setdefault(one.record.id, one)):
+            for numbered in schema.read(self.file, places, [int(place) for place in several]):
+                if numbered is (other := first.setdefault(numbered.record.id, numbered)):
                     continue
-                if one.record.model_copy(update={"place": other.record.place}) == other.record:
-                    twins.add(one.number)
+                if numbered.record.model_copy(update={"place": other.record.place}) == other.record:
+                    twins.add(numbered.number)
                 else:
-                    wrong[one.number] = f"another {kind} has the id {one.record.id!r}, too: line {other.number}"
+                    wrong[numbered.number] = (
+                        f"another {kind} has the id {numbered.record.id!r}, too: line {other.number}"
+                    )
         if twins:
             self.report(f"said twice, and taken once: {len(twins)} lines")
             self.drop(twins)
         if wrong:
             self.leave_out(wrong)
 
-    def misquotes(self, known: Known | None) -> Iterator[tuple[int, str]]:
+    def misquotes(self, id_map: Known | None) -> Iterator[tuple[int, str]]:
         """The numbers of lines with a quote that does not occur in its message, with the reason."""
         for first in range(0, len(self.quotes), QUOTES_AT_ONCE):
             quotes = self.quotes[first : first + QUOTES_AT_ONCE]
-            cited = {message for _, message, _ in quotes}
-            contents = {one.record.id: one.record.content for one in self.called("message", cited)}
-            if known is not None and (others := cited - contents.keys()):
-                contents |= {given: content for given, (_, content) in known.contents(others).items()}
+            message_ids = {message for _, message, _ in quotes}
+            contents = {numbered.record.id: numbered.record.content for numbered in self.called("message", message_ids)}
+            if id_map is not None and (others := message_ids - contents.keys()):
+                contents |= {message_id: content for message_id, (_, content) in id_map.contents(others).items()}
             for number, message, quote in quotes:
                 if quote not in contents.get(message, ""):
                     yield number, f"the quote does not occur in message {message!r}"

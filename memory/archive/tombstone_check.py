@@ -39,9 +39,9 @@ class RefusedRecords:
 Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # yields an archive's records of a type, in batches
 
 
-def check_archive(lines: Lines, persona: Persona, beside: Mapping[str, datetime]) -> RefusedRecords:
+def check_archive(lines: Lines, persona: Persona, tombstones_beside: Mapping[str, datetime]) -> RefusedRecords:
     """The records that were forgotten here. If nothing was ever forgotten, nothing is read."""
-    refused = RefusedRecords(beside=beside)
+    refused = RefusedRecords(beside=tombstones_beside)
     if persona.tombstones.exists():
         surviving: set[str] = set()
         for sessions in lines("session"):

@@ -101,10 +101,10 @@ def talk_during(talks: "_Talks", job: ImportJob, limit: int) -> dict[str, float]
 def spreads_of(waits: Waits) -> dict[str, dict[str, float]]:
     """Median and 95th percentile of each step, and how many times that of before and after together the latter is."""
     alone = spread([*waits[BEFORE], *waits[AFTER]])["p95"]
-    spreads = {step: spread(found) for step, found in waits.items()}
+    spreads = {step: spread(times) for step, times in waits.items()}
     return {
-        step: {**found, "ratio": round(found["p95"] / alone, 2), "turns": len(waits[step])}
-        for step, found in spreads.items()
+        step: {**times, "ratio": round(times["p95"] / alone, 2), "turns": len(waits[step])}
+        for step, times in spreads.items()
     }
 
 

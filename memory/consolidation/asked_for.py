@@ -39,11 +39,11 @@ def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]
     def tells_something(item: ExtractedItem) -> bool:
         if isinstance(item, OpenLoop) or not item.evidence:
             return True
-        for cited in item.evidence:
-            content, requests = asking.get(cited.message_id, ("", []))
-            start = content.find(cited.quote.strip())
-            end = start + len(cited.quote.strip().rstrip(".!?。！？"))
-            if start < 0 or not any(one.start <= start and end <= one.end for one in requests):
+        for citation in item.evidence:
+            content, requests = asking.get(citation.message_id, ("", []))
+            start = content.find(citation.quote.strip())
+            end = start + len(citation.quote.strip().rstrip(".!?。！？"))
+            if start < 0 or not any(request.start <= start and end <= request.end for request in requests):
                 return True
         return False
 

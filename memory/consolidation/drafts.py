@@ -125,8 +125,8 @@ class DraftWriter:
     ) -> tuple[list[ConceptNode], list[ConceptNode]]:
         """The memories that an item replaces, and the plans that it says came about. Extraction has dropped the ids
         that were not in the prompt; what comes from a file, or is read again long after, replaces nothing newer."""
-        cited = [pk for each in item.supersedes if (pk := node_id(each))]
-        nodes = ConceptNode.objects.of(self.session.persona).filter(pk__in=cited)
+        cited_keys = [pk for cited_id in item.supersedes if (pk := node_id(cited_id))]
+        nodes = ConceptNode.objects.of(self.session.persona).filter(pk__in=cited_keys)
         if is_imported(self.session) or self.session.extractions.filter(again=True).exists():
             nodes = nodes.filter(created_at__lte=told_at)
         zone, words = self.session.persona.zone, tuple(quote.text for quote in quotes)
@@ -134,14 +134,14 @@ class DraftWriter:
         news = replacing.News(words, told_at.astimezone(zone).date(), state, CORRECTION in tags)
         effects: dict[replacing.Effect, list[ConceptNode]] = {"replaced": [], "came about": [], "stays": []}
         for node in nodes:
-            known = replacing.Known(
+            known_nodes = replacing.Known(
                 is_event=node.kind == ConceptNode.Kind.EVENT,
                 is_planned=node.plan_state == ConceptNode.PlanState.PLANNED,
                 impact=node.emotional_impact,
                 days=event_time_of(node),
                 told_on=node.created_at.astimezone(zone).date(),
             )
-            effects[replacing.effect(known, news)].append(node)
+            effects[replacing.effect(known_nodes, news)].append(node)
         return effects["replaced"], effects["came about"]
 
     def _created_at(self, quotes: Sequence[Quote]) -> datetime:
@@ -149,20 +149,20 @@ class DraftWriter:
         return max((quote.message.created_at for quote in quotes), default=self.session.last_message_at)
 
 
-def find_quotes(cited: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
+def find_quotes(citations: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
     """The quotes found in the messages they name, and whether all were. Ids of no given message are dropped."""
-    found: list[Quote] = []
+    quotes: list[Quote] = []
     sound = True
-    for one in cited:
-        message = messages.get(message_id(one.message_id) or 0)
+    for citation in citations:
+        message = messages.get(message_id(citation.message_id) or 0)
         if message is None:
             continue
-        span = evidence.find(one.quote, message.content)
+        span = evidence.find(citation.quote, message.content)
         if span is None:
             sound = False
         else:
-            found.append(Quote(message, span.text, span.start, span.end))
-    return found, sound
+            quotes.append(Quote(message, span.text, span.start, span.end))
+    return quotes, sound
 
 
 def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:

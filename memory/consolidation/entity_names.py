@@ -61,8 +61,8 @@ def resolve_names(
             twins=[resolved[twin] for twin in _twins(answer, at) if twin in resolved],
             beside=list(resolved.values()),
         )
-        if found := resolve(persona, mention, circle):
-            resolved[at] = found.entity
+        if resolution := resolve(persona, mention, circle):
+            resolved[at] = resolution.entity
 
 
 def _about(answer: ExtractionAnswer, at: int, count: int) -> list[int]:

@@ -100,16 +100,16 @@ def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
         answer.requests = None
     else:
         if requests:
-            answer.requests = owner_requests.check(requests, session, [line.id for line in piece.new])
+            answer.requests = owner_requests.check(requests, session, [message.id for message in piece.new])
         answer, asked_for = without_requests(answer, piece.new)
         mistaken += asked_for
     mistaken += len(requests) - len(answer.requests or ())
     if again:
         answer = answer.only(lambda item: isinstance(item, ExtractedFact)).model_copy(update=NOTHING_BUT_FACTS)
     # Only what the model was shown can be replaced by what it says.
-    shown = {node.pk for node in memories}
-    for told in answer.told:
-        told.supersedes = [cited for cited in told.supersedes if prompt.node_id(cited) in shown]
+    shown_ids = {node.pk for node in memories}
+    for item in answer.told:
+        item.supersedes = [cited_id for cited_id in item.supersedes if prompt.node_id(cited_id) in shown_ids]
     with transaction.atomic():
         lease.checkpoint()
         last = session.extractions.aggregate(last=Max("chunk"))["last"]

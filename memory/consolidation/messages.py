@@ -63,34 +63,34 @@ class Piece:
         return self.new[-1].id
 
 
-def next_piece(lines: Sequence[PromptMessage], after: int, limit: int, overlap: int) -> Piece | None:
+def next_piece(messages: Sequence[PromptMessage], after: int, limit: int, overlap: int) -> Piece | None:
     """The first lines whose key lies past `after`, as many as fit into `limit` tokens together with at most `overlap`
     lines of context; None when everything was read.
 
     No line is cut: one that is longer than the limit makes a piece of its own. Where lines are so long that the
     context would take more than half of a piece, less of it is given.
     """
-    unread = [line for line in lines if line.id > after]
+    unread = [message for message in messages if message.id > after]
     if not unread:
         return None
-    read = [line for line in lines if line.id <= after]
+    read = [message for message in messages if message.id <= after]
     # The last lines that fit into `room` tokens.
     room = min(limit // 2, limit - _cost(unread[:1]))
     context: list[PromptMessage] = []
-    for line in reversed(read[-overlap:] if overlap else []):
-        room -= _cost([line])
+    for message in reversed(read[-overlap:] if overlap else []):
+        room -= _cost([message])
         if room < 0:
             break
-        context.insert(0, line)
+        context.insert(0, message)
     new = unread[:1]
     room = limit - _cost([*context, *new])
-    for line in unread[1:]:
-        room -= _cost([line])
+    for message in unread[1:]:
+        room -= _cost([message])
         if room < 0:
             break
-        new.append(line)
+        new.append(message)
     return Piece(context, new)
 
 
-def _cost(lines: Sequence[PromptMessage]) -> int:
-    return sum(line.tokens + PER_LINE for line in lines)
+def _cost(messages: Sequence[PromptMessage]) -> int:
+    return sum(message.tokens + PER_LINE for message in messages)

@@ -119,7 +119,7 @@ def _act(message: Message, request: Request, is_confirmed: bool, answer: Extract
     assert turn is not None
     # Whether the model corrected a memory by this message itself.
     is_corrected = any(
-        event.supersedes and any(message_id(cited.message_id) == message.pk for cited in event.evidence)
+        event.supersedes and any(message_id(citation.message_id) == message.pk for citation in event.evidence)
         for event in answer.events
     )
     match request.kind:

@@ -55,10 +55,10 @@ def believed_people(
         }
         mistakes += sum(getattr(entity, name) != value for name, value in changes.items())
         people.append(entity.model_copy(update=changes))
-    listed = {normalize_name(name) for entity in people for name in (entity.canonical_name, *entity.aliases)}
+    listed_names = {normalize_name(name) for entity in people for name in (entity.canonical_name, *entity.aliases)}
     for name, kind in _unlisted_people(answer, own, names):
-        if normalize_name(name) not in listed:
-            listed.add(normalize_name(name))
+        if normalize_name(name) not in listed_names:
+            listed_names.add(normalize_name(name))
             people.append(MentionedEntity.model_validate({"canonical_name": name, "kind": kind}))
     return answer.model_copy(update={"mentioned_entities": people}), mistakes
 

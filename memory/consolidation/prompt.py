@@ -63,7 +63,7 @@ def format_messages(persona: Persona, messages: Sequence[PromptMessage], *, date
 def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
     """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written; facts as
     "[e8] (plans, planned, since 2027-spring) …", and what is awaited with the day on which it is due."""
-    lines = []
+    text_lines = []
     for node in nodes:
         if node.kind == ConceptNode.Kind.FACT:
             times = [f"{word} {code}" for word, code in (("since", node.since), ("until", node.until)) if code]
@@ -76,8 +76,8 @@ def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
             if node.event_time_start and node.event_time_start != node.event_time_end:
                 mark = f"{mark} … {node.event_time_end:%Y-%m-%d}"
             mark = f"{mark} (impact {node.emotional_impact})"
-        lines.append(Neutral(f"[e{node.pk}] {mark} {one_line(node.description)}"))
-    return lines_of(lines)
+        text_lines.append(Neutral(f"[e{node.pk}] {mark} {one_line(node.description)}"))
+    return lines_of(text_lines)
 
 
 def node_id(reference: str) -> int | None:

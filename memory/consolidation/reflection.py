@@ -129,8 +129,8 @@ def draft_thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]
         },
     )
     answer = llm.answer_now(request, ReflectionAnswer, replies=replies.of_reflection(lease)).value
-    given = {event.pk: event for event in plan.events}
-    drafts = [draft for thought in answer.thoughts if (draft := drafts_of(thought, given, session))]
+    events_by_id = {event.pk: event for event in plan.events}
+    drafts = [draft for thought in answer.thoughts if (draft := drafts_of(thought, events_by_id, session))]
     return drafts[:MAX_THOUGHTS], answer.dropped + len(answer.thoughts) - len(drafts[:MAX_THOUGHTS])
 
 
@@ -183,8 +183,8 @@ def store_thoughts(lease: Lease[Session], plan: Plan, drafts: Sequence[Draft], d
         if asks_the_model(reason):  # another worker may have reflected meanwhile
             runs_in_24h, last_run_at = _runs(session.persona, plan.at)
             reason = decide(replace(plan.facts, runs_in_24h=runs_in_24h, last_run_at=last_run_at), plan.at)
-        wanted = zip(drafts, vectors, strict=True) if asks_the_model(reason) else ()
-        outcomes = [_write(session.persona, *pair, model, now) for pair in wanted]
+        drafts_and_vectors = zip(drafts, vectors, strict=True) if asks_the_model(reason) else ()
+        outcomes = [_write(session.persona, *pair, model, now) for pair in drafts_and_vectors]
         run = ReflectionRun.objects.create(
             session=session,
             persona=session.persona,

@@ -40,7 +40,7 @@ _SOUNDS = (
 )  # fmt: skip
 
 
-def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: float) -> set[str]:
+def reasons(first_names: Iterable[str], other: Iterable[str], kind: str, least_alike: float) -> set[str]:
     """The reasons why a name of one may be a name of the other; `least_alike` is 0 … 1.
 
     >>> sorted(reasons(["Scott"], ["Scott Huang", "黄逸扬"], "person", 0.94))
@@ -49,7 +49,7 @@ def reasons(one: Iterable[str], other: Iterable[str], kind: str, least_alike: fl
     ({'transliteration'}, set())
     """
     grounds: set[str] = set()
-    pairs = list(product(one, other))
+    pairs = list(product(first_names, other))
     for first, second in pairs:
         if _is_short_for(first, second, kind) or _is_short_for(second, first, kind):
             grounds.add("shared_name")

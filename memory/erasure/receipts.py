@@ -38,10 +38,12 @@ _PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
 
 def fingerprints_of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
     """At most 200 fingerprints, taken evenly from these texts, without those of a text of `but`."""
-    kept = {key for text in but for key in fingerprints_in(tokenizer.tokenize(text))}
-    found = dict.fromkeys(key for text in texts for key in fingerprints_in(tokenizer.tokenize(text)) if key not in kept)
-    step = -(-len(found) // MAX_FINGERPRINTS) or 1
-    return list(found)[::step]
+    kept_keys = {key for text in but for key in fingerprints_in(tokenizer.tokenize(text))}
+    new_keys = dict.fromkeys(
+        key for text in texts for key in fingerprints_in(tokenizer.tokenize(text)) if key not in kept_keys
+    )
+    step = -(-len(new_keys) // MAX_FINGERPRINTS) or 1
+    return list(new_keys)[::step]
 
 
 def fingerprints_in(tokens: list[str]) -> Iterator[str]:

@@ -71,14 +71,18 @@ class Memory:
             ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
             if not any(map(_NOT.search, ahead)):
                 return True
-        said = " ".join([story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]).casefold()
+        whole_text = " ".join(
+            [story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]
+        ).casefold()
         numbers = {int(number) for number in _NUMBER.findall(description)}
         # In digits or Chinese characters; of a year also its last two digits.
-        said_numbers = {int(number) for number in _NUMBER.findall(said)} | set(map(number_zh, _NUMBER_ZH.findall(said)))
-        said_numbers |= {1900 + int(year) for year in _SHORT_YEAR.findall(said)}
+        said_numbers = {int(number) for number in _NUMBER.findall(whole_text)} | set(
+            map(number_zh, _NUMBER_ZH.findall(whole_text))
+        )
+        said_numbers |= {1900 + int(year) for year in _SHORT_YEAR.findall(whole_text)}
         unsaid = numbers - said_numbers - self.parts_of_days(story)
         return bool(unsaid) or any(
-            name.casefold() not in said and name not in _CALENDAR for name in _NAME.findall(description)
+            name.casefold() not in whole_text and name not in _CALENDAR for name in _NAME.findall(description)
         )
 
     def parts_of_days(self, story: Story) -> set[int]:

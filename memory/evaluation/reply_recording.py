@@ -93,7 +93,7 @@ class Recording:
             return
         answer = json.loads(reply.read_text(encoding="utf-8"))
         cited_keys: set[str] = set()
-        _with_ids(answer, lambda given: cited_keys.add(given) or given)  # type: ignore[func-returns-value]
+        _with_ids(answer, lambda reference: cited_keys.add(reference) or reference)  # type: ignore[func-returns-value]
         # The same words under ids that count from 1.
         counted_words = {
             f"{key[0]}{number}": words for number, (key, words) in enumerate(listed_words.items(), start=1)

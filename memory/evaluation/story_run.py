@@ -45,9 +45,9 @@ class StoryRun:
                 self.messages[f"{session_id}.{place}"] = receive_message(self.persona, text, None, CHANNEL, now).message
         reply = "\n\n".join(text for _place, speaker, text in turn if speaker == "persona")
         places = [place for place, speaker, _text in turn if speaker == "persona"]
-        now, stored, was_asked = _reply(self.persona, reply, now)
-        if stored:
-            self.messages |= {f"{session_id}.{place}": stored for place in places}
+        now, reply_message, was_asked = _reply(self.persona, reply, now)
+        if reply_message:
+            self.messages |= {f"{session_id}.{place}": reply_message for place in places}
         if was_asked:
             now += BETWEEN_LINES
             receive_message(self.persona, YES[language], None, CHANNEL, now)

@@ -55,16 +55,23 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
                 CONFIRMED: earlier.xray[FOUND]
             }
         message = messages[-1]
-        previous = next((one.content for one in messages_before(message) if one.role == Message.Role.USER), "")
+        previous = next(
+            (
+                message_before.content
+                for message_before in messages_before(message)
+                if message_before.role == Message.Role.USER
+            ),
+            "",
+        )
         for request in read_requests(message.content, previous=previous):
             if request.kind is RequestKind.FORGET:
-                found = find_about(message.persona, request.subject, message)
+                matches = find_about(message.persona, request.subject, message)
                 # What may not be meant is asked about where something was found, and nothing is said where nothing was.
-                if request.sure or found.nodes or found.messages:
-                    return _describe_matches(message, request, found)
-            if request.kind is RequestKind.FORGET_THIS and request.sure and (meant := meant_message(message, request)):
+                if request.sure or matches.nodes or matches.messages:
+                    return _describe_matches(message, request, matches)
+            if request.kind is RequestKind.FORGET_THIS and request.sure and (target := meant_message(message, request)):
                 text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
-                return text, {FOUND: {"message": ids_of([meant.uuid])}}
+                return text, {FOUND: {"message": ids_of([target.uuid])}}
     return "", {}
 
 
@@ -89,16 +96,16 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
 
 
-def _describe_matches(message: Message, request: Request, found: Found) -> tuple[str, dict[str, Any]]:
+def _describe_matches(message: Message, request: Request, matches: Found) -> tuple[str, dict[str, Any]]:
     words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
-    nodes, messages = found.nodes, found.messages
+    nodes, messages = matches.nodes, matches.messages
     if not (nodes or messages):  # what only comes near is shown as well: nothing is forgotten before a yes
-        nodes, messages = found.alike, found.alike_messages
+        nodes, messages = matches.alike, matches.alike_messages
     if not (nodes or messages):
         nothing = _("I found nothing about “%(words)s”, in memories or messages. Nothing was forgotten.")
         return nothing % {"words": words}, {}
-    texts = [node.description for node in nodes] + [one.content for one in messages]
-    listed = "\n".join(f"- {Truncator(text).chars(SHOWN_CHARACTERS)}" for text in texts[:MAX_SHOWN])
+    texts = [node.description for node in nodes] + [matching_message.content for matching_message in messages]
+    list_text = "\n".join(f"- {Truncator(text).chars(SHOWN_CHARACTERS)}" for text in texts[:MAX_SHOWN])
     counts = {
         "memories": ngettext("%(n)s memory", "%(n)s memories", len(nodes)) % {"n": len(nodes)},
         "messages": ngettext("%(n)s message", "%(n)s messages", len(messages)) % {"n": len(messages)},
@@ -109,6 +116,6 @@ def _describe_matches(message: Message, request: Request, found: Found) -> tuple
     )
     ids = {
         "node": ids_of([node.uuid for node in nodes]),
-        "message": ids_of([message.uuid, *(one.uuid for one in messages)]),
+        "message": ids_of([message.uuid, *(matching_message.uuid for matching_message in messages)]),
     }
-    return f"{text}\n{listed}\n\n{question}", {FOUND: ids}
+    return f"{text}\n{list_text}\n\n{question}", {FOUND: ids}

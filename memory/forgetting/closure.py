@@ -103,8 +103,8 @@ class _Decider:
     def advance(self) -> bool:
         """Add memories that must go with those that go already, and return whether there were any."""
         before = len(self.going), len(self.content_matches)
-        wanted = self.wanted(mentions=False)
-        chosen = self.request.messages.keys()
+        wanted_memories = self.wanted(mentions=False)
+        chosen_keys = self.request.messages.keys()
         for pk, memory in self.graph.memories.items():
             if memory.superseded_by in self.going and self.choice.block_reimport:
                 self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
@@ -112,9 +112,11 @@ class _Decider:
                 self._add(pk, "rests_on", by_content=bool(memory.left_of & self.content_matches))
             if memory.filling & self.going.keys():
                 self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
-            if memory.messages & chosen:
-                self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= chosen)
-            elif not self._may_stay(pk) and any(self._mode(key) == "forget" for key in memory.messages & wanted.keys()):
+            if memory.messages & chosen_keys:
+                self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= chosen_keys)
+            elif not self._may_stay(pk) and any(
+                self._mode(key) == "forget" for key in memory.messages & wanted_memories.keys()
+            ):
                 self._add(pk, "same_lines", by_content=False)
         return (len(self.going), len(self.content_matches)) != before
 
@@ -142,13 +144,13 @@ class _Decider:
         replies = {
             pk: "reply" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
         }
-        kept = self.request.messages.keys() | self.request.left
-        return {pk: why for pk, why in (replies | texts).items() if pk not in kept}
+        kept_keys = self.request.messages.keys() | self.request.left
+        return {pk: why for pk, why in (replies | texts).items() if pk not in kept_keys}
 
     def _turns(self, messages: Iterable[int]) -> set[int]:
         """The turns that one of these messages of the user belongs to."""
-        known = (self.graph.messages[pk] for pk in messages if pk in self.graph.messages)
-        return {message.turn for message in known if message.turn is not None and not message.is_reply}
+        known_messages = (self.graph.messages[pk] for pk in messages if pk in self.graph.messages)
+        return {message.turn for message in known_messages if message.turn is not None and not message.is_reply}
 
     def _mode(self, pk: int) -> str:
         """Whether a message is forgotten or withheld. A reply goes with a chosen message."""

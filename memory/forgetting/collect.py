@@ -159,8 +159,8 @@ class ClosureReader:
             if content_matches := self._unseen("content matches", decision.content_matches):
                 self._find_restatements(content_matches)
                 self._find_same_content(content_matches)
-            if chosen := self._unseen("chosen messages", self.chosen_messages):
-                self._find_restatements_of_chosen(chosen)
+            if chosen_messages := self._unseen("chosen messages", self.chosen_messages):
+                self._find_restatements_of_chosen(chosen_messages)
             followed = sum(map(len, self.followed.values()))
             size = (followed, len(self.closure.nodes), len(self.closure.messages))
             size += (len(self.chosen_messages), len(self.wanted), len(self.memories))
@@ -176,7 +176,7 @@ class ClosureReader:
         first = Message.objects.filter(turn=OuterRef("replaced_by"), role=Message.Role.USER).order_by("pk")
         earlier = Message.objects.filter(persona=self.persona, replaced_by__isnull=False)
         earlier = earlier.annotate(wording=Subquery(first.values("pk")[:1]))
-        chosen = [pk for pk in deleted if pk in self.chosen_messages]
+        chosen_keys = [pk for pk in deleted if pk in self.chosen_messages]
         ring = read_keys({
             "concluded": Filling.objects.filter(child__in=among(going)).values("parent"),
             "replaced": ConceptNode.objects.filter(superseded_by__in=among(going)).values("pk"),
@@ -185,8 +185,8 @@ class ClosureReader:
             "replies": Message.objects.filter(
                 Q(turn__in=turns) | Q(turn__original__in=turns), role=Message.Role.PERSONA
             ).values("pk"),
-            "earlier of chosen": earlier.filter(wording__in=among(chosen)).values("pk"),
-            "earlier of wanted": earlier.filter(wording__in=among(set(deleted).difference(chosen))).values("pk"),
+            "earlier of chosen": earlier.filter(wording__in=among(chosen_keys)).values("pk"),
+            "earlier of wanted": earlier.filter(wording__in=among(set(deleted).difference(chosen_keys))).values("pk"),
         })  # fmt: skip
         dependent = [*ring["concluded"], *ring["replaced"], *ring["left of"]]
         self._read_nodes([*dependent, *ring["resting"]], last=set(ring["resting"]).difference(dependent))
@@ -216,9 +216,11 @@ class ClosureReader:
         messages = set(Message.objects.filter(session=key).values_list("pk", flat=True))
         self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
         nodes = set(ConceptNode.objects.filter(session=key).values_list("pk", flat=True))
-        elsewhere = Evidence.objects.filter(node__session=key).exclude(message__session=key)
+        evidence_elsewhere = Evidence.objects.filter(node__session=key).exclude(message__session=key)
         concluded = Filling.objects.filter(parent__session=key, orphaned=False)
-        nodes -= set(elsewhere.values_list("node", flat=True)) | set(concluded.values_list("parent", flat=True))
+        nodes -= set(evidence_elsewhere.values_list("node", flat=True)) | set(
+            concluded.values_list("parent", flat=True)
+        )
         self.memories |= dict.fromkeys(nodes, "in_chosen")
 
     def _take_import(self, key: int) -> None:
@@ -227,8 +229,8 @@ class ClosureReader:
             self.closure.runs[key] = uuid
             ours = Q(persona=self.persona, import_uuid=uuid)
             evidence = Evidence.objects.filter(node__persona=self.persona, node__import_uuid=uuid)
-            elsewhere = evidence.exclude(message__import_uuid=uuid).values("node")
-            nodes = ConceptNode.objects.filter(ours).exclude(pk__in=elsewhere).values_list("pk", flat=True)
+            nodes_elsewhere = evidence.exclude(message__import_uuid=uuid).values("node")
+            nodes = ConceptNode.objects.filter(ours).exclude(pk__in=nodes_elsewhere).values_list("pk", flat=True)
             messages = Message.objects.filter(ours).values_list("pk", flat=True)
             self.memories |= dict.fromkeys(nodes, "in_chosen")
             self.chosen_messages |= dict.fromkeys(messages, "in_chosen")
@@ -247,14 +249,14 @@ class ClosureReader:
         self.memories |= dict.fromkeys(about, "mentions")
         names = Alias.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).values_list("text", flat=True)
         # Messages with one of the names in them, and messages whose speaker has that name.
-        known = [entity.canonical_name, *names]
+        all_names = [entity.canonical_name, *names]
         others = self.persona.messages.exclude(speaker="").order_by()
         speakers = others.values_list("speaker", flat=True).distinct()
-        named = among([speaker for speaker in speakers if any(occurs(name, speaker) for name in known)])
-        self.wanted |= dict.fromkeys(others.filter(speaker__in=named).values_list("pk", flat=True), "names")
-        hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(name) for name in known])
+        named_speakers = among([speaker for speaker in speakers if any(occurs(name, speaker) for name in all_names)])
+        self.wanted |= dict.fromkeys(others.filter(speaker__in=named_speakers).values_list("pk", flat=True), "names")
+        hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(name) for name in all_names])
         contents = self._contents({pk for keys in hits for pk in keys})
-        self.wanted |= {pk: "names" for pk, content in contents if any(is_named(name, content) for name in known)}
+        self.wanted |= {pk: "names" for pk, content in contents if any(is_named(name, content) for name in all_names)}
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def _read_nodes(self, keys: Iterable[int], last: Collection[int] = ()) -> None:
@@ -291,8 +293,8 @@ class ClosureReader:
         since = min(self.closure.nodes[pk].created_at for pk in content_matches)
         uuids = [str(self.closure.nodes[pk].uuid) for pk in content_matches]
         recalled = turns_that_name(self.persona, uuids).filter(created_at__gte=since)
-        here = Q(session__in=among(source_sessions)) | Q(turn__in=recalled.values("pk"))
-        for pk, content in Message.objects.filter(here, role=Message.Role.PERSONA).values_list("pk", "content"):
+        in_sources = Q(session__in=among(source_sessions)) | Q(turn__in=recalled.values("pk"))
+        for pk, content in Message.objects.filter(in_sources, role=Message.Role.PERSONA).values_list("pk", "content"):
             self.closure.possible_restatements.add(pk)
             if any(statement.is_repeated_by(content) for statement in statements):
                 self.wanted.setdefault(pk, "echo")
@@ -313,26 +315,30 @@ class ClosureReader:
     def _find_restatements_of_chosen(self, messages: Sequence[int]) -> None:
         """Find what the persona said in the sessions of the chosen messages, and where it quotes one of the owner's
         that tells something. Who forgets a whole import means what came in by it, and nothing that was said beside."""
-        chosen = [self.closure.messages[pk] for pk in messages if pk in self.closure.messages]
-        source_sessions = {message.session_id for message in chosen}
+        chosen_messages = [self.closure.messages[pk] for pk in messages if pk in self.closure.messages]
+        source_sessions = {message.session_id for message in chosen_messages}
         self.closure.source_sessions |= source_sessions
         replies = Message.objects.filter(session__in=among(source_sessions), role=Message.Role.PERSONA)
         self.closure.possible_restatements.update(replies.values_list("pk", flat=True))
         if not self.choice.block_reimport:
             return
         imported = self.closure.runs.values()
-        owners = [one for one in chosen if one.role != Message.Role.PERSONA and one.import_uuid not in imported]
+        owners = [
+            chosen_message
+            for chosen_message in chosen_messages
+            if chosen_message.role != Message.Role.PERSONA and chosen_message.import_uuid not in imported
+        ]
         statements = [Statement([message.content], self.names) for message in owners]
         self._find_verbatim([statement for statement in statements if len(statement.telling) > MIN_SHARED])
 
     def _find_verbatim(self, statements: Sequence[Statement]) -> None:
         """Find replies of the persona with the same text word for word. Messages of the owner with the same text were
         not chosen: they stay."""
-        wanted = {text for statement in statements for text in statement.literal}
-        hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted])
+        wanted_texts = {text for statement in statements for text in statement.literal}
+        hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted_texts])
         replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for keys in hits for pk in keys}))
         for pk, content in replies.values_list("pk", "content"):
-            if contains(content, wanted):
+            if contains(content, wanted_texts):
                 self.wanted.setdefault(pk, "echo")
 
     def _contents(self, keys: Iterable[int]) -> Iterable[tuple[int, str]]:
@@ -389,7 +395,7 @@ def consequences_of(closure: Closure) -> Consequences:
 def _collect_sessions(closure: Closure, consequences: Consequences, messages: Sequence[Message]) -> None:
     """Sessions that lose messages or memories, the turns of these messages, and what of both is left empty."""
     decision = closure.decision
-    left = Message.objects.exclude(pk__in=among(decision.messages)).order_by("-created_at")
+    messages_left = Message.objects.exclude(pk__in=among(decision.messages)).order_by("-created_at")
     memories_left = ConceptNode.objects.exclude(pk__in=among(decision.memories)).filter(session=OuterRef("pk"))
     made_in = {key for pk in decision.memories if (key := closure.nodes[pk].session_id) is not None}
     quoted = {row.message.session_id for row in closure.evidence.values() if row.node_id in decision.memories}
@@ -399,7 +405,7 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
         Session.objects.filter(pk__in=among(touched))
         .order_by("pk")
         .annotate(
-            left_at=Subquery(left.filter(session=OuterRef("pk")).values("created_at")[:1]),
+            left_at=Subquery(messages_left.filter(session=OuterRef("pk")).values("created_at")[:1]),
             is_remembered=Exists(memories_left),
         )
     ):
@@ -412,7 +418,7 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
     consequences.sessions |= dict.fromkeys(closure.sessions, "chosen")
     replied = {message.turn_id for message in messages if message.turn_id is not None}
     turns = Turn.objects.filter(Q(pk__in=among(replied)) | Q(session__in=among(consequences.sessions)))
-    turns = turns.annotate(keeps_messages=Exists(left.filter(turn=OuterRef("pk"))))
+    turns = turns.annotate(keeps_messages=Exists(messages_left.filter(turn=OuterRef("pk"))))
     for turn in turns.only("uuid", "session_id", "partial"):
         if turn.pk in replied:
             consequences.replied[turn.pk] = turn
@@ -432,8 +438,8 @@ def _collect_entities(closure: Closure, consequences: Consequences) -> dict[int,
         is_related=Exists(telling.filter(mentions__entity=OuterRef("pk"))),
     )
     mentioned = Q(pk__in=Mention.objects.filter(node__in=gone).values("entity"))
-    chosen = among({*closure.imported_entities, *closure.entities})
-    touched = {entity.pk: entity for entity in entities.filter(mentioned | Q(pk__in=chosen))}
+    chosen_ids = among({*closure.imported_entities, *closure.entities})
+    touched = {entity.pk: entity for entity in entities.filter(mentioned | Q(pk__in=chosen_ids))}
     for pk, entity in touched.items():
         is_lasting = entity.status == Entity.Status.MERGED or entity.described_by == Entity.DescribedBy.PERSON
         is_left = not is_lasting and not entity.is_remembered
@@ -485,35 +491,37 @@ def _collect_names(
     texts = sorted({alias.text for alias in mentioned})
     hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in texts])
     hidden = {*decision.messages, *decision.withheld}
-    kept = {text for text, keys in zip(texts, hits, strict=True) if is_in_messages(text, set(keys) - hidden)}
+    kept_texts = {text for text, keys in zip(texts, hits, strict=True) if is_in_messages(text, set(keys) - hidden)}
     for alias in mentioned:
-        if alias.text not in kept and not any(occurs(alias.text, text) for text in memories[alias.entity_id]):
+        if alias.text not in kept_texts and not any(occurs(alias.text, text) for text in memories[alias.entity_id]):
             consequences.aliases[alias.pk] = alias
     _rename(staying, aliases, consequences)
 
 
 def is_in_messages(name: str, messages: Collection[int]) -> bool:
     """Whether the name occurs in one of these messages; reading stops at the first."""
-    shown = Message.objects.filter(pk__in=among(messages), withheld=False).order_by()
-    return any(occurs(name, content) for content in shown.values_list("content", flat=True).iterator(chunk_size=100))
+    shown_messages = Message.objects.filter(pk__in=among(messages), withheld=False).order_by()
+    return any(
+        occurs(name, content) for content in shown_messages.values_list("content", flat=True).iterator(chunk_size=100)
+    )
 
 
 def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequences: Consequences) -> None:
     """Rename entities whose canonical name is deleted; none loses its last alias. Entities merged into them lose the
     same aliases and get the same name."""
-    left: dict[int, list[Alias]] = defaultdict(list)
+    aliases_left: dict[int, list[Alias]] = defaultdict(list)
     deleted: dict[int, set[str]] = defaultdict(set)
     for alias in aliases:
         if alias.pk in consequences.aliases:
             deleted[alias.entity_id].add(alias.normalized)
         else:
-            left[alias.entity_id].append(alias)
+            aliases_left[alias.entity_id].append(alias)
     for pk, forms in list(deleted.items()):
-        if not left[pk]:
+        if not aliases_left[pk]:
             consequences.aliases = {key: alias for key, alias in consequences.aliases.items() if alias.entity_id != pk}
             del deleted[pk]
         elif normalize_name(staying[pk].canonical_name) in forms:
-            consequences.renamed[pk] = left[pk][0].text
+            consequences.renamed[pk] = aliases_left[pk][0].text
     absorbed = _absorbed(deleted, Entity.objects.all())
     survivors: dict[int, int] = {}
     for pk in absorbed:
@@ -536,7 +544,7 @@ def names_that_go(closure: Closure, consequences: Consequences) -> list[str]:
     if not closure.choice.block_reimport:
         return []
     names = {alias.text for alias in consequences.aliases.values()} | {
-        one.canonical_name for one in consequences.entities.values()
+        entity.canonical_name for entity in consequences.entities.values()
     }
     theirs = names_of(closure.persona)
     return sorted(name for name in names if not theirs.issuperset(tokenizer.tokenize(name)))

@@ -117,7 +117,7 @@ class Copies:
     def keys(self) -> dict[str, list[Any]]:
         """The rows that the decision reaches, by what they are to it."""
         closure, consequences, persona = self.closure, self.consequences, self.closure.persona
-        here, sessions = among(closure.decision.memories), among(consequences.sessions)
+        memory_ids, sessions = among(closure.decision.memories), among(consequences.sessions)
         affected = (*closure.decision.messages, *closure.decision.withheld)
         said_in = among(closure.messages[pk].uuid for pk in affected if pk in closure.messages)
         shortened = {closure.messages[pk].session_id for pk in closure.decision.messages if pk in closure.messages}
@@ -129,7 +129,7 @@ class Copies:
         in_touched = Q(session__in=among(consequences.touched))
         unfinished = Q(session__persona=persona, session__status__in=UNFINISHED)
         read = Extraction.objects.filter(in_touched, session__persona=persona).exclude(applied_at=None)
-        settled = ConceptNode.objects.exclude(pk__in=here).filter(resolved_by__in=here)
+        settled = ConceptNode.objects.exclude(pk__in=memory_ids).filter(resolved_by__in=memory_ids)
         calls = LLMCall.objects.filter(persona_uuid=persona.uuid)
         session_uuids = among(consequences.touched[pk].uuid for pk in consequences.sessions)
         return read_keys({
@@ -139,7 +139,7 @@ class Copies:
             "chunks": chunks.filter(imported).values("pk"),
             "cut chunks": cut.values("pk"),
             "cut sessions": cut.values("session"),
-            "questions": Question.objects.filter(rests_on__node__in=here).distinct().values("pk"),
+            "questions": Question.objects.filter(rests_on__node__in=memory_ids).distinct().values("pk"),
             "settled": settled.values("pk"),
             "model replies": ModelReply.objects.filter(
                 unfinished | Q(persona=persona, session=None) | in_touched
@@ -209,10 +209,12 @@ class Copies:
         threads = Thread.objects.filter(Q(pk__in=touched) | Q(pk__in=among(matched)))
         members = ThreadMember.objects.select_related("node").order_by(*BY_DAY)
         for thread in threads.prefetch_related(Prefetch("members", members)):
-            left = [one for one in thread.members.all() if one.removed_at is None and one.node_id not in gone]
-            texts = [member.node.description for member in left]
-            lost = [member.node.description for member in thread.members.all() if member.node_id in gone]
-            tells = self._words_of([thread.title]) & (self._words_of(lost) - self._words_of(texts))
+            members_left = [
+                member for member in thread.members.all() if member.removed_at is None and member.node_id not in gone
+            ]
+            texts = [member.node.description for member in members_left]
+            lost_descriptions = [member.node.description for member in thread.members.all() if member.node_id in gone]
+            tells = self._words_of([thread.title]) & (self._words_of(lost_descriptions) - self._words_of(texts))
             if thread.dissolved_at is not None or len(texts) < MIN_MEMBERS:
                 self.work.delete("memory_thread", [thread.pk])
             elif tells or thread.pk in matched or thread.titled_by == Thread.TitledBy.SLOW_CYCLE:
@@ -257,13 +259,14 @@ class Copies:
         work.delete("memory_importchunk", self.keys["chunks"])
         work.overwrite("memory_importchunk.digest", {pk: f"{CUT}{pk}" for pk in self.keys["cut chunks"]})
         work.overwrite("chat_session.external_id", dict.fromkeys(self.keys["cut sessions"]))
-        named = {*self.matches["memory_importjob.file_name"], *self.matches["memory_importjob.refusal"]}.difference(
-            jobs
-        )
-        self.clear("memory_importjob.file_name", named)
-        refused = ImportJob.objects.filter(pk__in=among(named)).exclude(refusal={}).values_list("pk", "refusal")
-        kept = by_place()["memory_importjob.refusal"].without_words
-        cleared = {pk: kept(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
+        named_jobs = {
+            *self.matches["memory_importjob.file_name"],
+            *self.matches["memory_importjob.refusal"],
+        }.difference(jobs)
+        self.clear("memory_importjob.file_name", named_jobs)
+        refused = ImportJob.objects.filter(pk__in=among(named_jobs)).exclude(refusal={}).values_list("pk", "refusal")
+        refusals = by_place()["memory_importjob.refusal"].without_words
+        cleared = {pk: refusals(refusal) | {"where": "", "facts": {}} for pk, refusal in refused}
         work.overwrite("memory_importjob.refusal", cleared)
 
     # --- L2 ---------------------------------------------------------------------------------------------------------
@@ -295,14 +298,17 @@ class Copies:
             pk: session for pk, session in self.consequences.touched.items() if pk not in self.consequences.sessions
         }
         persona = self.closure.persona
-        elsewhere = Q(persona=persona, status=Session.Status.FAILED) | Q(
+        sessions_elsewhere = Q(persona=persona, status=Session.Status.FAILED) | Q(
             pk__in=among(self.matches["chat_session.summary"])
         )
         sessions = (
-            staying | Session.objects.filter(elsewhere).exclude(pk__in=among(self.consequences.touched)).in_bulk()
+            staying
+            | Session.objects.filter(sessions_elsewhere).exclude(pk__in=among(self.consequences.touched)).in_bulk()
         )
         matched = self.matches["chat_session.summary"]
-        summarised = {pk: one for pk, one in sessions.items() if one.summary and (pk in staying or pk in matched)}
+        summarised = {
+            pk: session for pk, session in sessions.items() if session.summary and (pk in staying or pk in matched)
+        }
         self.consequences.summarised = summarised
         self.clear("chat_session.summary", summarised)
         # The step that failed, without what an answer said.
@@ -378,8 +384,8 @@ class Copies:
         }
         entries = LogEntry.objects.filter(content_type__in=among({kind for kind, _key in rows}))
         of_keys = entries.filter(object_id__in=among({key for _kind, key in rows}))
-        named = of_keys.order_by().values_list("pk", "content_type", "object_id", "object_repr", "change_message")
-        noted = [(pk, title, change) for pk, kind, key, title, change in named if (kind, key) in rows]
+        named_rows = of_keys.order_by().values_list("pk", "content_type", "object_id", "object_repr", "change_message")
+        noted = [(pk, title, change) for pk, kind, key, title, change in named_rows if (kind, key) in rows]
         self.clear("django_admin_log.object_repr", [pk for pk, title, _change in noted if title])
         self.clear("django_admin_log.change_message", [pk for pk, _title, change in noted if change])
 
@@ -410,8 +416,8 @@ def without(value: Any, gone: Collection[str]) -> Any:
         return isinstance(item, str) and item in gone
 
     if isinstance(value, list):
-        kept = (item for item in value if not is_id(item.get("id") if isinstance(item, dict) else item))
-        return [without(item, gone) for item in kept]
+        kept_items = (item for item in value if not is_id(item.get("id") if isinstance(item, dict) else item))
+        return [without(item, gone) for item in kept_items]
     if isinstance(value, dict):
         return {key: without(item, gone) for key, item in value.items() if not is_id(item)}
     return value

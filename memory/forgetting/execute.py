@@ -49,11 +49,11 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
         at_work = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
         at_work.exclude(holder="").update(holder="", lease_until=None)
-        held = list(persona.sessions.exclude(holder=""))
-        mine = Session.objects.filter(pk__in=[session.pk for session in held])
+        leased_sessions = list(persona.sessions.exclude(holder=""))
+        mine = Session.objects.filter(pk__in=[session.pk for session in leased_sessions])
         mine.filter(status=Session.Status.CONSOLIDATING).update(status=Session.Status.CLOSING)
         mine.update(holder="", lease_until=None, waiting_for="")
-        for session in held:
+        for session in leased_sessions:
             close.enqueue_consolidation(session)
         sources = _tombstone_sources(current) if plan.choice.block_reimport else ()
         erased = _erased(current)
@@ -145,7 +145,7 @@ def _receipt(
 
 def choice_as_json(plan: Plan) -> dict[str, Any]:
     """The choice as a receipt keeps it. (Archives and the API know `block_reimport` as "bury".)"""
-    kept = sum(1 for one in plan.mentioned if one.why == "same_words" and one.mode == "leave")
+    kept_count = sum(1 for mention in plan.mentioned if mention.why == "same_words" and mention.mode == "leave")
     choice = plan.choice
     return {
         "dependents": choice.dependents,
@@ -154,7 +154,7 @@ def choice_as_json(plan: Plan) -> dict[str, Any]:
         "bury": choice.block_reimport,
         "mentions": len(choice.mentions),
         "other_mentions": choice.other_mentions,
-        "kept_elsewhere": kept,
+        "kept_elsewhere": kept_count,
     }
 
 

@@ -46,11 +46,11 @@ class Kept:
     @classmethod
     def of(cls, printed: Collection[str], gone: Collection[str]) -> "Kept":
         """The kept rows with one of these fingerprints; `gone` are the ids, in hex, of forgotten rows."""
-        kept = cls()
+        kept_rows = cls()
         if printed:
-            kept.read_messages(printed, gone)
-            kept.read_nodes(printed, gone)
-        return kept
+            kept_rows.read_messages(printed, gone)
+            kept_rows.read_nodes(printed, gone)
+        return kept_rows
 
     def accounting_for(self, value: "Value", texts: Iterable[str]) -> set[str]:
         """The fingerprints of kept rows that the row of this value refers to."""
@@ -58,41 +58,43 @@ class Kept:
         keys: set[Any] = {(kind, row[column]) for column, kind in _LEADS.items() if row.get(column) is not None}
         if value.table in _OWN:
             keys.add((_OWN[value.table], row["id"]))
-        named = (text for text in [*texts, *map(str, row.values())])
-        keys |= {found.replace("-", "") for text in named for found in _UUID.findall(text)}
+        texts_with_ids = (text for text in [*texts, *map(str, row.values())])
+        keys |= {uuid_text.replace("-", "") for text in texts_with_ids for uuid_text in _UUID.findall(text)}
         return set().union(*(self.by[key] for key in keys if key in self.by))
 
     def read_messages(self, printed: Collection[str], gone: Collection[str]) -> None:
         bodies = MessageText.objects.order_by().values_list("message_id", "body").iterator(chunk_size=500)
-        found = _with_prints(bodies, printed)
-        known = Message.objects.filter(pk__in=among(found)).values_list(
+        message_ids = _with_prints(bodies, printed)
+        rows = Message.objects.filter(pk__in=among(message_ids)).values_list(
             "pk", "uuid", "session_id", "session__uuid", "turn_id", "turn__uuid"
         )
-        for pk, uuid, session, session_uuid, turn, turn_uuid in known:
+        for pk, uuid, session, session_uuid, turn, turn_uuid in rows:
             if uuid.hex in gone:
                 continue
             self.messages += 1
-            self._note(found[pk], ("message", pk), uuid, ("session", session), session_uuid, ("turn", turn), turn_uuid)
+            self._note(
+                message_ids[pk], ("message", pk), uuid, ("session", session), session_uuid, ("turn", turn), turn_uuid
+            )
 
     def read_nodes(self, printed: Collection[str], gone: Collection[str]) -> None:
         """Memories that rest on something; one that rests on nothing is a copy that refers to nothing."""
         bodies = NodeText.objects.order_by().values_list("node_id", "body").iterator(chunk_size=500)
-        found = _with_prints(bodies, printed)
+        node_ids = _with_prints(bodies, printed)
         quoted = Exists(Evidence.objects.filter(node=OuterRef("pk")))
         concluded = Exists(Filling.objects.filter(parent=OuterRef("pk"), child__isnull=False))
         imported = Q(source=ConceptNode.Source.PERSON) | Q(import_uuid__isnull=False)
-        grounded = ConceptNode.objects.filter(quoted | concluded | imported, pk__in=among(found))
+        grounded = ConceptNode.objects.filter(quoted | concluded | imported, pk__in=among(node_ids))
         for pk, uuid, session, session_uuid in grounded.values_list("pk", "uuid", "session_id", "session__uuid"):
             if uuid.hex not in gone:
-                self._note(found[pk], ("node", pk), uuid, ("session", session), session_uuid)
-        for entity, node in Mention.objects.filter(node__in=among(found)).values_list("entity_id", "node_id"):
+                self._note(node_ids[pk], ("node", pk), uuid, ("session", session), session_uuid)
+        for entity, node in Mention.objects.filter(node__in=among(node_ids)).values_list("entity_id", "node_id"):
             self.by["entity", entity] |= self.by.get(("node", node), set())
 
-    def _note(self, found: set[str], *leads: Any) -> None:
-        self.prints |= found
+    def _note(self, ids: set[str], *leads: Any) -> None:
+        self.prints |= ids
         for lead in leads:
             if lead is not None:
-                self.by[lead.hex if isinstance(lead, UUID) else lead] |= found
+                self.by[lead.hex if isinstance(lead, UUID) else lead] |= ids
 
 
 def is_written_by_people(value: "Value") -> bool:

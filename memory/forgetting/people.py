@@ -101,7 +101,7 @@ def _whole(target: Target) -> Whole | None:
 
 
 def _plan(whole: Whole, choice: Choice) -> Plan:
-    counted = {name: rows.count() for name, rows in {**_going(whole), **_referring(whole)}.items()}
+    counts = {name: rows.count() for name, rows in {**_going(whole), **_referring(whole)}.items()}
     keys = {"personas": sorted(persona.pk for persona in whole.personas)}
     return Plan(
         persona=None if whole.is_owner else whole.personas[0],
@@ -114,7 +114,7 @@ def _plan(whole: Whole, choice: Choice) -> Plan:
         erased=(),
         elsewhere=(),
         mentioned=(),
-        counts={name: count for name, count in sorted(counted.items()) if count},
+        counts={name: count for name, count in sorted(counts.items()) if count},
         digest=digest_of([whole.target], choice, keys),
     )
 

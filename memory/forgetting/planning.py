@@ -92,7 +92,9 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
     consequences = consequences_of(closure)
     for _round in range(MAX_ROUNDS):
         mentions = also_mentioned(closure, consequences) | mentions
-        if not reading.set_mention_modes({pk: choice.mode_of(pk, one.suggested) for pk, one in mentions.items()}):
+        if not reading.set_mention_modes(
+            {pk: choice.mode_of(pk, mention.suggested) for pk, mention in mentions.items()}
+        ):
             break
         consequences = consequences_of(closure)
     work = work_of(closure, consequences)
@@ -149,10 +151,16 @@ def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Me
         persona=closure.persona, pk__in=among((with_name | with_text | rare.keys()) - settled)
     )
     messages = list(rows.only("uuid", "content", "role").order_by("-created_at", "-id"))
-    named = [one for one in messages if one.pk in with_name and any(is_named(name, one.content) for name in names)]
-    goes_along = len(named) <= MAX_SUGGESTED and not closure.runs
-    mentions = {one.pk: Mention(one, "names_it", suggested if goes_along else "leave") for one in named}
-    with_rare = [one for one in messages if one.pk in rare]
+    named_messages = [
+        message
+        for message in messages
+        if message.pk in with_name and any(is_named(name, message.content) for name in names)
+    ]
+    goes_along = len(named_messages) <= MAX_SUGGESTED and not closure.runs
+    mentions = {
+        message.pk: Mention(message, "names_it", suggested if goes_along else "leave") for message in named_messages
+    }
+    with_rare = [message for message in messages if message.pk in rare]
     for message in with_rare:
         is_restated = message.pk in closure.possible_restatements and is_telling_alone(rare[message.pk])
         if is_restated and not closure.runs:
@@ -177,8 +185,8 @@ def _with_rare_words(closure: Closure, settled: set[int]) -> dict[int, str]:
     rare: dict[int, str] = {}
     for token, ids in hits.items():
         keys = [pk for pk in ids.tolist() if pk in sessions]
-        elsewhere = sum(sessions[pk] not in closure.source_sessions for pk in keys)
-        if elsewhere <= limit and len(keys) <= limit * 10:
+        count_elsewhere = sum(sessions[pk] not in closure.source_sessions for pk in keys)
+        if count_elsewhere <= limit and len(keys) <= limit * 10:
             rare |= {pk: max(token, rare.get(pk, ""), key=is_telling_alone) for pk in keys}
     return rare
 
@@ -259,12 +267,20 @@ def _erased(closure: Closure, consequences: Consequences, work: Work) -> Iterabl
 
 def _mentioned(closure: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:
     """The mentions with what becomes of each; a message that a memory needs is withheld in place of deleted."""
-    for one in mentions:
-        message = one.message
+    for mention in mentions:
+        message = mention.message
         mode: MentionMode = "withhold" if message.pk in closure.decision.withheld else "leave"
         mode = "forget" if message.pk in closure.decision.messages else mode
         yield Affected(
-            "message", message.pk, message.uuid, message.content, one.why, False, mode, one.suggested, message.role
+            "message",
+            message.pk,
+            message.uuid,
+            message.content,
+            mention.why,
+            False,
+            mode,
+            mention.suggested,
+            message.role,
         )
 
 
@@ -280,9 +296,11 @@ def _list_untouched(closure: Closure, consequences: Consequences, work: Work) ->
         names_of(closure.persona),
     )
     names = names_that_go(closure, consequences)
-    written = Entity.objects.filter(persona=closure.persona, described_by=Entity.DescribedBy.PERSON)
-    for entity in written.exclude(pk__in=among([*consequences.by_people, *consequences.entities])) if names else ():
-        if any(is_named(one, entity.description) for one in names):
+    described_by_people = Entity.objects.filter(persona=closure.persona, described_by=Entity.DescribedBy.PERSON)
+    for entity in (
+        described_by_people.exclude(pk__in=among([*consequences.by_people, *consequences.entities])) if names else ()
+    ):
+        if any(is_named(name, entity.description) for name in names):
             yield Affected("description", entity.pk, entity.uuid, entity.description, "written_by_people")
     for block in CoreBlock.objects.filter(persona=closure.persona):
         is_restated = any(statement.is_repeated_by(block.content) for statement in statements)

@@ -53,8 +53,8 @@ class Work:
 
     def counts(self) -> dict[str, int]:
         """The numbers of rows and values, without zeros."""
-        counted = {**self.deletes, **self.overwrites}
-        return {name: len(keys) for name, keys in sorted(counted.items()) if keys}
+        counts_by_table = {**self.deletes, **self.overwrites}
+        return {name: len(keys) for name, keys in sorted(counts_by_table.items()) if keys}
 
     def add_dependents(self) -> None:
         """Add what hangs on the deleted rows by foreign keys: rows that cascade, and columns that lose the row they
@@ -63,14 +63,14 @@ class Work:
         nulled: dict[str, set[Key]] = {}
         while fresh:
             referring = _rows_referring(fresh)
-            found: dict[str, set[Key]] = {}
+            dependents: dict[str, set[Key]] = {}
             for (model, column), keys in referring.items():
                 table = model._meta.db_table
                 if column.remote_field.on_delete is models.SET_NULL:
                     nulled.setdefault(f"{table}.{column.column}", set()).update(keys)
                 else:
-                    found.setdefault(table, set()).update(keys.difference(self.deletes.get(table, ())))
-            fresh = {table: keys for table, keys in found.items() if keys}
+                    dependents.setdefault(table, set()).update(keys.difference(self.deletes.get(table, ())))
+            fresh = {table: keys for table, keys in dependents.items() if keys}
             for table, keys in fresh.items():
                 self.delete(table, keys)
         for name, keys in nulled.items():
@@ -88,8 +88,8 @@ def do(work: Work) -> None:
         if not values:
             continue
         table, column = name.split(".")
-        stored = next(item for item in of_table(table)._meta.local_fields if item.column == column)
-        rows = [(stored.get_db_prep_save(value, connection), key) for key, value in values.items()]
+        field = next(item for item in of_table(table)._meta.local_fields if item.column == column)
+        rows = [(field.get_db_prep_save(value, connection), key) for key, value in values.items()]
         with connection.cursor() as cursor:
             cursor.executemany(
                 f"UPDATE {_quoted(table)} SET {_quoted(column)} = %s WHERE {_quoted(_key_of(table))} = %s", rows
@@ -101,8 +101,8 @@ def do(work: Work) -> None:
             delete(model._meta.db_table, keys)
     deleted = {table: keys for table, keys in work.deletes.items() if keys}
     left_of = select_keys([(table, _key_of(table), keys) for table, keys in deleted.items()])
-    for table, left in zip(deleted, left_of, strict=True):
-        if left:
+    for table, rows_left in zip(deleted, left_of, strict=True):
+        if rows_left:
             raise RuntimeError(f"something of {table} was left")
 
 
@@ -158,17 +158,17 @@ def rows_that_lose(root: Model, keys: Collection[int]) -> dict[str, Rows]:
 def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> defaultdict[str, set[Any]]:
     """The keys of the persona's rows of which `matches` accepts a text, by "table.column": of the columns whose rows
     forgetting finds by words, and that are not cleared already."""
-    found: defaultdict[str, set[Any]] = defaultdict(set)
+    matching_ids: defaultdict[str, set[Any]] = defaultdict(set)
     for model in text_columns.all_models():
-        columns = {name: one for name, one in text_columns.declared(model).items() if one.found_by != "key"}
+        columns = {name: column for name, column in text_columns.declared(model).items() if column.found_by != "key"}
         if not columns:
             continue
-        rows = rows_of_persona(model, persona).exclude(**{name: one.cleared for name, one in columns.items()})
+        rows = rows_of_persona(model, persona).exclude(**{name: column.cleared for name, column in columns.items()})
         for key, *values in rows.order_by().values_list("pk", *columns).iterator(chunk_size=500):
             for (name, column), value in zip(columns.items(), values, strict=True):
                 if (text := "\n".join(strings(value))) and matches(column, text):
-                    found[f"{model._meta.db_table}.{name}"].add(key)
-    return found
+                    matching_ids[f"{model._meta.db_table}.{name}"].add(key)
+    return matching_ids
 
 
 @cache
@@ -177,14 +177,14 @@ def _paths(root: Model, but: frozenset[Model]) -> Mapping[Model, str]:
     paths: dict[Model, str] = {root: "pk"}
     ring: list[Model] = [root]
     while ring:
-        found: dict[Model, str] = {}
+        path_by_model: dict[Model, str] = {}
         for parent in ring:
             for model, column in _referring(parent, models.CASCADE):
                 if model not in paths and model not in but:
                     path = column.name if parent is root else f"{column.name}__{paths[parent]}"
-                    found.setdefault(model, path)
-        paths |= found
-        ring = list(found)
+                    path_by_model.setdefault(model, path)
+        paths |= path_by_model
+        ring = list(path_by_model)
     return paths
 
 
@@ -208,28 +208,28 @@ def _rows_referring(deleted: Mapping[str, Collection[Key]]) -> dict[tuple[Model,
         for model, column in _referring(of_table(table), on_delete)
         if f"{model._meta.db_table}.{column.column}" not in _DECIDED_ELSEWHERE
     ]
-    found = select_keys([(model._meta.db_table, column.column, keys) for model, column, keys in columns])
+    keys_by_column = select_keys([(model._meta.db_table, column.column, keys) for model, column, keys in columns])
     rows: dict[tuple[Model, Any], set[Key]] = {}
-    for (model, column, _keys), of_column in zip(columns, found, strict=True):
+    for (model, column, _keys), of_column in zip(columns, keys_by_column, strict=True):
         rows.setdefault((model, column), set()).update(of_column)
     return rows
 
 
-def select_keys(wanted: Sequence[tuple[str, str, Collection[Key]]]) -> list[list[Key]]:
+def select_keys(references: Sequence[tuple[str, str, Collection[Key]]]) -> list[list[Key]]:
     """For each table, column and values the keys of the rows that have one of these values. One statement of our own:
     Django takes ten times as long to compose dozens of them as SQLite to answer them."""
     selects = [
         f"SELECT {number}, {_quoted(_key_of(table))} FROM {_quoted(table)} "
         f"WHERE {_quoted(column)} IN (SELECT value FROM json_each(%s))"
-        for number, (table, column, _values) in enumerate(wanted)
+        for number, (table, column, _values) in enumerate(references)
     ]
-    found: list[list[Key]] = [[] for _select in selects]
+    key_lists: list[list[Key]] = [[] for _select in selects]
     if selects:
         with connection.cursor() as cursor:
-            cursor.execute(" UNION ALL ".join(selects), [_listed(values) for _table, _column, values in wanted])
+            cursor.execute(" UNION ALL ".join(selects), [_listed(values) for _table, _column, values in references])
             for number, key in cursor.fetchall():
-                found[number].append(key)
-    return found
+                key_lists[number].append(key)
+    return key_lists
 
 
 @cache
@@ -247,8 +247,8 @@ def deletion_order() -> tuple[Model, ...]:
 def among(keys: Iterable[Key | UUID]) -> Any:
     """For a condition: `filter(pk__in=among(keys))`. One parameter, however many keys there are. Without a key it is an
     empty list, for which Django runs no statement: 60 of the 175 of a usual plan."""
-    listed = list(keys)
-    return RawSQL("SELECT value FROM json_each(%s)", [_listed(listed)]) if listed else []
+    key_list = list(keys)
+    return RawSQL("SELECT value FROM json_each(%s)", [_listed(key_list)]) if key_list else []
 
 
 def naming(column: str, ids: Collection[str]) -> RawSQL:
@@ -258,8 +258,8 @@ def naming(column: str, ids: Collection[str]) -> RawSQL:
     2.7 s with each x-ray taken apart, which costs the same for any number of them (2026-11-21).
     """
     anywhere = f"SELECT 1 FROM json_tree({column}) AS said WHERE said.atom IN (SELECT value FROM json_each(%s))"
-    written = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
-    return RawSQL(f"EXISTS ({written if len(ids) <= FEW else anywhere})", [_listed(ids)], output_field=BooleanField())
+    statement = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
+    return RawSQL(f"EXISTS ({statement if len(ids) <= FEW else anywhere})", [_listed(ids)], output_field=BooleanField())
 
 
 def read_keys(rows: Mapping[str, QuerySet[Any, Any]]) -> dict[str, list[Any]]:
@@ -288,8 +288,8 @@ def of_table(table: str) -> Model:
 
 def content_types(table: str) -> list[int]:
     """The content types of a table, by whatever proxy of its model."""
-    named = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table == table]
-    return [kind.pk for kind in ContentType.objects.get_for_models(*named, for_concrete_models=False).values()]
+    models = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table == table]
+    return [kind.pk for kind in ContentType.objects.get_for_models(*models, for_concrete_models=False).values()]
 
 
 def delete(table: str, keys: Collection[Key]) -> None:

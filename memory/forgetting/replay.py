@@ -63,8 +63,8 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
         gone = [uuid for receipt in missing for uuid in receipt.erased.get("persona", ())]
         for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):
             _forget_one(Target("persona", key), result, now)
-        left = [receipt for receipt in missing if receipt.targets and receipt.targets[0][0] == "owner"]
-        for receipt in left if is_ours else ():
+        owner_receipts = [receipt for receipt in missing if receipt.targets and receipt.targets[0][0] == "owner"]
+        for receipt in owner_receipts if is_ours else ():
             for key in User.objects.filter(pk=receipt.owner_id, date_joined__lte=receipt.at).values_list(
                 "pk", flat=True
             ):
@@ -76,7 +76,7 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
         _forget_all(_targets(reverted, first=True), LEAST_REVERT, result, now)
         result.withheld = Message.objects.filter(uuid__in=among(log.withheld), withheld=False).update(withheld=True)
         # Those that were cancelled since are so again; the job of the minute takes away what nobody has read.
-        stopped = [UUID(uuid) for one in missing for kind, uuid in one.targets if kind == CANCELLED_IMPORT]
+        stopped = [UUID(uuid) for receipt in missing for kind, uuid in receipt.targets if kind == CANCELLED_IMPORT]
         going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
         going_on.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
         _restore_tombstones(log, result)
@@ -100,7 +100,7 @@ def settle(now: datetime) -> None:
 # --- receipts -------------------------------------------------------------------------------------------------------
 def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
     """The receipts that are new here, now kept here, too; by whom, where keys mean the same people."""
-    known = set(Receipt.objects.values_list("uuid", flat=True))
+    known_receipts = set(Receipt.objects.values_list("uuid", flat=True))
     personas = dict(Persona.objects.values_list("uuid", "pk"))
     users = set(User.objects.values_list("pk", flat=True)) if is_ours else set()
     return Receipt.objects.bulk_create(
@@ -112,7 +112,7 @@ def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
             }
         )
         for row in log.receipts
-        if row["uuid"] not in known
+        if row["uuid"] not in known_receipts
     )
 
 
@@ -132,15 +132,15 @@ _ERASED: Sequence[Kind] = ("message", "session", "node")
 def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Target]]:
     """What there is of it, by persona: first what was chosen, and all messages, sessions and memories that went; then,
     once those are gone, the names that are left."""
-    wanted: dict[Kind, set[UUID]] = defaultdict(set)
+    wanted_targets: dict[Kind, set[UUID]] = defaultdict(set)
     for receipt in receipts:
         for kind in _ERASED if first else ("entity", *_ERASED):
-            wanted[kind].update(map(UUID, receipt.erased.get(kind, ())))
+            wanted_targets[kind].update(map(UUID, receipt.erased.get(kind, ())))
         for kind, uuid in receipt.targets if first else ():
             if kind in ("entity", "import") and uuid:
-                wanted[kind].add(UUID(uuid))
+                wanted_targets[kind].add(UUID(uuid))
     targets: dict[int, list[Target]] = defaultdict(list)
-    for kind, uuids in wanted.items():
+    for kind, uuids in wanted_targets.items():
         rows = MODELS[kind]._default_manager.filter(uuid__in=among(uuids))
         for key, persona in rows.values_list("pk", "persona_id"):
             targets[persona].append(Target(kind, key))
@@ -148,9 +148,9 @@ def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Targ
 
 
 def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Replayed, now: datetime) -> None:
-    for found in targets.values():
-        for start in range(0, len(found), AT_ONCE):
-            plan = planning.plan(found[start : start + AT_ONCE], choice)
+    for uuids in targets.values():
+        for start in range(0, len(uuids), AT_ONCE):
+            plan = planning.plan(uuids[start : start + AT_ONCE], choice)
             if not plan.is_empty:  # those before may have taken these along
                 result.rows.update(_rows(execute.forget(plan, None, now)))
 
@@ -163,10 +163,14 @@ def _rows(receipt: Receipt) -> Mapping[str, int]:
 def _restore_tombstones(log: ForgetLog, result: Replayed) -> None:
     ours = tombstones.key_id()
     personas = dict(Persona.objects.values_list("uuid", "pk"))
-    known = set(Tombstone.objects.values_list("persona_id", "digest"))
-    found = [(personas.get(one["persona__uuid"]), one) for one in log.tombstones]
-    missing = [(key, one) for key, one in found if key and (key, one["digest"]) not in known]
-    usable = [(key, one) for key, one in missing if one["key_id"] == ours]
+    known_tombstones = set(Tombstone.objects.values_list("persona_id", "digest"))
+    stored_tombstones = [(personas.get(tombstone["persona__uuid"]), tombstone) for tombstone in log.tombstones]
+    missing = [
+        (key, tombstone)
+        for key, tombstone in stored_tombstones
+        if key and (key, tombstone["digest"]) not in known_tombstones
+    ]
+    usable = [(key, tombstone) for key, tombstone in missing if tombstone["key_id"] == ours]
     Tombstone.objects.bulk_create(
         Tombstone(persona_id=key, kind=tombstone["kind"], digest=tombstone["digest"], key_id=ours)
         for key, tombstone in usable

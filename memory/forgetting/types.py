@@ -88,8 +88,8 @@ def make_choice(
     """
     modes = frozenset(modes)
     words = {"dependents": (dependents, DependentMode), "messages": (messages, MessageMode)}
-    for field, (word, known) in words.items():
-        if word not in get_args(known):
+    for field, (word, values) in words.items():
+        if word not in get_args(values):
             raise InvalidChoice(field)
     is_known = mentions in get_args(OtherMentions) and all(mode in MENTION_MODES for _key, mode in modes)
     if not is_known or len(dict(modes)) < len(modes):

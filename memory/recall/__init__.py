@@ -265,7 +265,7 @@ def recall(
     clock.lap("rank")
 
     def explain() -> XRay:
-        stored = pool.node_count + max(0, pool.message_count - len(in_window))
+        stored_count = pool.node_count + max(0, pool.message_count - len(in_window))
         return XRay(
             query={
                 "lines": len(question.turns),
@@ -280,7 +280,7 @@ def recall(
             budget=budget_tokens,
             tokens=sum(item.tokens for item in items),
             elapsed_ms=clock.laps,
-            empty_reason="" if items else "everything_filtered" if stored else "nothing_stored",
+            empty_reason="" if items else "everything_filtered" if stored_count else "nothing_stored",
         )
 
     return Recall(items, explain)
@@ -290,18 +290,18 @@ def _with_threads(
     items: tuple[Item, ...], selection: Selection, offered: Shortlist, pool: Pool, budget: int
 ) -> tuple[Item, ...]:
     """The items; the first of each thread tells its title, where that costs few tokens and the budget has them left."""
-    left = budget - sum(item.tokens for item in items)
+    tokens_left = budget - sum(item.tokens for item in items)
     threads, noted = set[int](), list[Item]()
-    for item, shown in zip(items, selection.items, strict=True):
-        node = offered.nodes.get(shown.best.key) if shown.best.is_node else None
+    for item, selected in zip(items, selection.items, strict=True):
+        node = offered.nodes.get(selected.best.key) if selected.best.is_node else None
         if node is not None and node.thread_id and node.thread_id not in threads:
             threads.add(node.thread_id)
             is_asked = node.thread_id == pool.leads.thread
             note = offered.renderer.thread_note(node, is_asked=is_asked)
             cost = tokens(note)
             is_told = not is_asked and node.thread_title.casefold() in node.description.casefold()
-            if cost <= min(left, MAX_THREAD_TOKENS) and not is_told:
-                left -= cost
+            if cost <= min(tokens_left, MAX_THREAD_TOKENS) and not is_told:
+                tokens_left -= cost
                 item = replace(item, text=f"{item.text}{note}", tokens=item.tokens + cost)
         if node is not None and node.id in pool.leads.nodes:
             item = replace(item, lead=node.thread_state if pool.leads.thread else pool.leads.retriever)
@@ -325,7 +325,7 @@ class _Clock:
 def _candidate_records(persona: Persona, offered: Shortlist, selection: Selection) -> list[CandidateRecord]:
     """The candidates of the x-ray: the chosen ones, then the best of the others. A node that is gone by now is left
     out."""
-    chosen = {(part.is_node, part.key) for item in selection.items for part in (item.best, *item.passage)}
+    chosen_keys = {(part.is_node, part.key) for item in selection.items for part in (item.best, *item.passage)}
     removed = {**offered.removed, **selection.removed}
     missing = details.node_rows(persona.pk, sorted(offered.parts.keys() - offered.nodes.keys()))
     nodes = {**offered.nodes, **{row[0]: RenderedNode(*row) for row in missing}}
@@ -334,18 +334,18 @@ def _candidate_records(persona: Persona, offered: Shortlist, selection: Selectio
     uuids |= {key: uuid_hex for key, uuid_hex, _ in unread}
     scores = {(True, key): parts.total for key, parts in offered.parts.items() if key in nodes}
     scores |= {(False, key): score for key, score in offered.scores.items() if key in uuids}
-    best = sorted(scores, key=lambda key: (key not in chosen, -scores[key], not key[0], key[1]))
-    found = [(name, set(ids)) for name, ids in offered.pool.found.items()]
+    best = sorted(scores, key=lambda key: (key not in chosen_keys, -scores[key], not key[0], key[1]))
+    keys_by_retriever = [(name, set(ids)) for name, ids in offered.pool.found.items()]
     found_by_words = set(offered.pool.messages.ids.tolist())
     records = []
     for is_node, key in best[:MAX_XRAY_CANDIDATES]:
-        verdict = "chosen" if (is_node, key) in chosen else removed.get((is_node, key), "no_room")
+        verdict = "chosen" if (is_node, key) in chosen_keys else removed.get((is_node, key), "no_room")
         if is_node:
             node, parts = nodes[key], offered.parts[key].as_json()
             uuid_hex, layer, found_by = (
                 node.uuid_hex,
                 node.layer,
-                tuple(sorted(name for name, ids in found if key in ids)),
+                tuple(sorted(name for name, ids in keys_by_retriever if key in ids)),
             )
         else:
             uuid_hex, layer, parts = uuids[key], "L2", {"raw_relevance": round(offered.relevance[key], 4)}

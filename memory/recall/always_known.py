@@ -36,41 +36,48 @@ class KnownNode(NamedTuple):
 
 def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
     """All of them in order; marked where `profile`, a core block that stands in the prompt, says the same already."""
-    known = [_node_of_row(group, row) for group, *row in details.standing_rows(persona_id, MAX_OF_A_GROUP)]
+    candidates = [_node_of_row(group, row) for group, *row in details.standing_rows(persona_id, MAX_OF_A_GROUP)]
     # Of what was asked for, too, what bears on health comes first.
-    known.sort(key=lambda one: (GROUPS.index(one.group), one.group == "asked_for" and not one.is_health))
+    candidates.sort(
+        key=lambda candidate: (
+            GROUPS.index(candidate.group),
+            candidate.group == "asked_for" and not candidate.is_health,
+        )
+    )
     sentences = [telling_words(sentence) for sentence in profile.replace("。", "\n").replace(". ", "\n").splitlines()]
-    told = [telling_words(one.node.description) for one in known]
+    words_of_candidates = [telling_words(candidate.node.description) for candidate in candidates]
     return [
-        one._replace(is_in_profile=bool(words) and any(words <= sentence for sentence in sentences))
-        for one, words in zip(known, told, strict=True)
+        candidate._replace(is_in_profile=bool(words) and any(words <= sentence for sentence in sentences))
+        for candidate, words in zip(candidates, words_of_candidates, strict=True)
     ]
 
 
-def first_of_moment(persona_id: int, known: Sequence[KnownNode], fitting: Sequence[int]) -> list[KnownNode]:
+def first_of_moment(persona_id: int, candidates: Sequence[KnownNode], fitting: Sequence[int]) -> list[KnownNode]:
     """The memories kept for such a moment first, though there are more of them than every prompt has room for."""
-    listed = {one.pk: one for one in known}
-    if missing := [pk for pk in fitting if pk not in listed]:
-        listed |= {row[0]: _node_of_row("moment", row) for row in details.node_rows(persona_id, missing)}
-    moment = [listed[pk]._replace(group="moment", is_in_profile=False) for pk in fitting if pk in listed]
-    return [*moment, *(one for one in known if one.pk not in fitting)]
+    candidates_by_key = {candidate.pk: candidate for candidate in candidates}
+    if missing := [pk for pk in fitting if pk not in candidates_by_key]:
+        candidates_by_key |= {row[0]: _node_of_row("moment", row) for row in details.node_rows(persona_id, missing)}
+    moment = [
+        candidates_by_key[pk]._replace(group="moment", is_in_profile=False) for pk in fitting if pk in candidates_by_key
+    ]
+    return [*moment, *(candidate for candidate in candidates if candidate.pk not in fitting)]
 
 
-def within_budget(known: Sequence[KnownNode], renderer: Renderer, budget: int) -> list[tuple[KnownNode, Neutral]]:
+def within_budget(candidates: Sequence[KnownNode], renderer: Renderer, budget: int) -> list[tuple[KnownNode, Neutral]]:
     """Those that the profile does not tell and that fit `budget` tokens, with their lines, in their order."""
-    known = [one for one in known if not one.is_in_profile]
-    lines = [Neutral(renderer.node(one.node)) for one in known]
-    costs = [tokens(line + "\n") for line in lines]
-    health = sum(cost for one, cost in zip(known, costs, strict=True) if one.is_health)
+    candidates = [candidate for candidate in candidates if not candidate.is_in_profile]
+    text_lines = [Neutral(renderer.node(candidate.node)) for candidate in candidates]
+    costs = [tokens(text_line + "\n") for text_line in text_lines]
+    health = sum(cost for candidate, cost in zip(candidates, costs, strict=True) if candidate.is_health)
     reserved = min(health, int(budget * HEALTH_SHARE))
-    kept: list[tuple[KnownNode, Neutral]] = []
-    for one, line, cost in zip(known, lines, costs, strict=True):
-        if one.is_health:
+    kept_items: list[tuple[KnownNode, Neutral]] = []
+    for candidate, text_line, cost in zip(candidates, text_lines, costs, strict=True):
+        if candidate.is_health:
             reserved -= min(cost, reserved)
         if cost <= budget - reserved:
             budget -= cost
-            kept.append((one, line))
-    return kept
+            kept_items.append((candidate, text_line))
+    return kept_items
 
 
 def _node_of_row(group: Group, row: Sequence[Any]) -> KnownNode:

@@ -59,13 +59,13 @@ def facts_about(persona_id: int, domains: Sequence[str], of_persona: bool, limit
     """The ids of facts of these domains that may be recalled, the persona's own or all others: of each domain the
     `limit` mentioned last."""
     whose = "=" if of_persona else "<>"
-    one = (
+    one_by_one = (
         "SELECT * FROM (SELECT n.id FROM memory_conceptnode n WHERE n.persona_id = %s AND n.kind = 'fact' "
         f"AND n.domain = %s AND n.subject {whose} 'persona' AND {RECALLABLE} "
         "ORDER BY n.last_mentioned_at DESC, n.id DESC LIMIT %s)"
     )
     params = [value for domain in domains for value in (persona_id, domain, limit)]
-    return _column(" UNION ALL ".join([one] * len(domains)), params)
+    return _column(" UNION ALL ".join([one_by_one] * len(domains)), params)
 
 
 def facts_among(node_ids: Sequence[int], domains: Sequence[str], of_persona: bool) -> list[int]:
@@ -202,8 +202,8 @@ def columns(values: Iterable[Sequence[Any]]) -> dict[str, Any]:
 
 def evidence(node_ids: Sequence[int]) -> np.ndarray:
     """Which nodes rest on which messages: (pairs, 2) int64, node id and message id, by both."""
-    wanted = "json_each(%s) AS wanted CROSS JOIN memory_evidence e ON e.node_id = wanted.value"
-    return _pairs(wanted, json.dumps(node_ids))
+    source_rows = "json_each(%s) AS wanted CROSS JOIN memory_evidence e ON e.node_id = wanted.value"
+    return _pairs(source_rows, json.dumps(node_ids))
 
 
 def evidence_of(persona_id: int) -> np.ndarray:
@@ -335,8 +335,8 @@ def events_and_facts(persona_id: int, limit: int) -> list[tuple[int, str, str, s
 
 def undated_sessions(session_ids: Sequence[int]) -> set[int]:
     """Those of imported sessions of whose messages the file says no times."""
-    wanted = "json_each(%s) AS wanted CROSS JOIN memory_importchunk c ON c.session_id = wanted.value"
-    return set(_column(f"SELECT c.session_id FROM {wanted} WHERE NOT c.dated", [json.dumps(session_ids)]))
+    source_rows = "json_each(%s) AS wanted CROSS JOIN memory_importchunk c ON c.session_id = wanted.value"
+    return set(_column(f"SELECT c.session_id FROM {source_rows} WHERE NOT c.dated", [json.dumps(session_ids)]))
 
 
 def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
@@ -358,12 +358,12 @@ def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedTex
     """The words before and after of those of `node_ids` that were superseded or corrected."""
     if not node_ids:
         return []
-    wanted = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"
+    source_rows = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"
     rows = _rows(
-        f"SELECT n.description, by.description FROM {wanted} "
+        f"SELECT n.description, by.description FROM {source_rows} "
         "CROSS JOIN memory_conceptnode by ON by.id = n.superseded_by_id "
         "WHERE n.persona_id = %s AND n.status = 'superseded' UNION "
-        f"SELECT v.description, n.description FROM {wanted} "
+        f"SELECT v.description, n.description FROM {source_rows} "
         "CROSS JOIN memory_nodeversion v ON v.node_id = n.id AND v.description <> n.description "
         "WHERE n.persona_id = %s AND n.status = 'active'",
         [json.dumps(node_ids), persona_id] * 2,

@@ -51,34 +51,38 @@ def complete_exchanges(
 ) -> Selection:
     """The selection with what its passages need beside them, within `budget`. `messages` are those that are known by
     id, `read` reads others; those of `window` stand in the prompt anyway."""
-    taken = {*selection.shown_messages, *window}
-    gaps = [[gap for gap in _gaps(item, messages) if gap.key not in taken] for item in selection.items]
-    unread = {gap.key for each in gaps for gap in each} - messages.keys()
-    known = {**messages, **read(sorted(unread))} if unread else messages
-    kept: list[SelectedItem] = []
+    taken_messages = {*selection.shown_messages, *window}
+    gaps = [[gap for gap in _gaps(item, messages) if gap.key not in taken_messages] for item in selection.items]
+    unread = {gap.key for gaps_of_item in gaps for gap in gaps_of_item} - messages.keys()
+    known_messages = {**messages, **read(sorted(unread))} if unread else messages
+    kept_items: list[SelectedItem] = []
     removed = dict(selection.removed)
-    for item, each in zip(selection.items, gaps, strict=True):
-        context = [message for gap in each if gap.key not in taken and (message := _fill(gap, known.get(gap.key)))]
-        for beside in (context, []) if context else ([],):
-            version = SelectedItem(item.best, item.passage, beside)
+    for item, gaps_of_item in zip(selection.items, gaps, strict=True):
+        context = [
+            message
+            for gap in gaps_of_item
+            if gap.key not in taken_messages and (message := _fill(gap, known_messages.get(gap.key)))
+        ]
+        for neighbour in (context, []) if context else ([],):
+            version = SelectedItem(item.best, item.passage, neighbour)
             text = item.best.text if item.best.is_node else renderer.passage(in_order_of_time(version, messages))
             cost = item.best.tokens if item.best.is_node else tokens(text)
             if cost <= budget:
                 version.text = text
-                kept.append(version)
-                taken |= {one.id for one in beside}
+                kept_items.append(version)
+                taken_messages |= {message.id for message in neighbour}
                 budget -= cost
                 break
         else:
-            removed |= {(one.is_node, one.key): "no_room" for one in (item.best, *item.passage)}
-    return replace(selection, items=kept, removed=removed)
+            removed |= {(part.is_node, part.key): "no_room" for part in (item.best, *item.passage)}
+    return replace(selection, items=kept_items, removed=removed)
 
 
 def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterator[Gap]:
     """What a passage lacks: the question that its first message answers, the answer to that with which it ends."""
-    in_order = sorted(item.passage, key=lambda one: (messages[one.key].created_at, one.key))
+    in_order = sorted(item.passage, key=lambda message: (messages[message.key].created_at, message.key))
     if in_order:
-        (first, before), (last, after) = ((messages[one.key], one) for one in (in_order[0], in_order[-1]))
+        (first, before), (last, after) = ((messages[part.key], part) for part in (in_order[0], in_order[-1]))
         if before.before is not None and leans_on_question(first):
             yield Gap(before.before, first, True)
         if after.after is not None and last.gist and not last.gist.told:
@@ -92,13 +96,13 @@ def _fill(gap: Gap, message: RenderedMessage | None) -> RenderedMessage | None:
         return None
     gist = message.gist or Gist(message.content, "")
     if not gap.comes_before:
-        told = shorten(gist.told or gist.asked or message.content, MAX_CONTEXT_TOKENS)
-        return message._replace(gist=Gist(told, ""))
-    asked = f"… {gist.asked}" if gist.told else gist.asked
-    return message._replace(gist=Gist("", shorten(asked, MAX_CONTEXT_TOKENS))) if gist.asked else None
+        shortened = shorten(gist.told or gist.asked or message.content, MAX_CONTEXT_TOKENS)
+        return message._replace(gist=Gist(shortened, ""))
+    question = f"… {gist.asked}" if gist.told else gist.asked
+    return message._replace(gist=Gist("", shorten(question, MAX_CONTEXT_TOKENS))) if gist.asked else None
 
 
 def in_order_of_time(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> list[RenderedMessage]:
     """The messages of a passage and what makes it understood."""
-    shown = [*(messages[one.key] for one in item.passage), *item.context]
-    return sorted(shown, key=lambda message: (message.created_at, message.id))
+    shown_messages = [*(messages[part.key] for part in item.passage), *item.context]
+    return sorted(shown_messages, key=lambda message: (message.created_at, message.id))

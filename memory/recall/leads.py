@@ -39,18 +39,18 @@ class Leads:
 
 def find_leads(persona: Persona, turns: Sequence[str], nearest: Sequence[int]) -> Leads:
     """What comes first for the last of the turns; `nearest` are nodes near to the query, the nearest first."""
-    asked = turns[-1] if turns else ""
-    if asks_how_it_went(asked) and (thread := _thread_meant(persona, asked, nearest)):
+    last_turn = turns[-1] if turns else ""
+    if asks_how_it_went(last_turn) and (thread := _thread_meant(persona, last_turn, nearest)):
         return Leads(details.newest_of_thread(thread, MAX_LEADS), "thread", thread)
-    if asks_when_last(asked):
+    if asks_when_last(last_turn):
         # "This sad" says it; "like this" is what was said before.
-        said = (feelings_in(text) for text in reversed(turns))
-        if meant := next((feelings for feelings in said if feelings), None):
+        felt_before = (feelings_in(text) for text in reversed(turns))
+        if feelings_meant := next((feelings for feelings in felt_before if feelings), None):
             felt = details.felt_nodes(persona.pk, MAX_FELT_READ)
             feelings = ((key, feelings_in(f"{' '.join(json.loads(tags))}. {words}")) for key, tags, words in felt)
-            alike = [key for key, its in feelings if are_alike(meant, its)]
+            alike = [key for key, its in feelings if are_alike(feelings_meant, its)]
             return Leads(alike[:MAX_LEADS], "feeling")
-    if asks_for_overview(asked):
+    if asks_for_overview(last_turn):
         return Leads(_overview(persona), "overview")
     return Leads()
 
@@ -66,9 +66,9 @@ def _overview(persona: Persona) -> list[int]:
     return [key for row in zip_longest(*ranked) for *_, key in filter(None, row)][:MAX_OVERVIEW]
 
 
-def _thread_meant(persona: Persona, asked: str, nearest: Sequence[int]) -> int | None:
+def _thread_meant(persona: Persona, last_turn: str, nearest: Sequence[int]) -> int | None:
     """The thread whose title or matter is asked about and that has the nearest nodes; None where none surely is."""
-    words, matters = _telling(asked), set(matters_in(asked))
+    words, matters = _telling(last_turn), set(matters_in(last_turn))
     best: list[tuple[float, int]] = []
     for thread, title, members in details.threads_with(persona.pk, nearest):
         shared = len(words & _telling(title))

@@ -77,8 +77,8 @@ class LessonRow(NamedTuple):
     @property
     def matter(self) -> str:
         """What it is about, in words."""
-        named = self.description if self.is_boundary and relatives_in(self.description) else ""
-        return (matter_of(self.description) if self.is_boundary else "") or self.condition or named
+        matter = self.description if self.is_boundary and relatives_in(self.description) else ""
+        return (matter_of(self.description) if self.is_boundary else "") or self.condition or matter
 
 
 @dataclass(frozen=True)
@@ -105,16 +105,16 @@ def _fits(lessons: Sequence[LessonRow], request: ContextRequest) -> list[Fit]:
     if not lessons:
         return []
     # A wish speaks of its feeling or topic itself: that is no such moment.
-    wished = [lesson.description for lesson in lessons]
-    moment = "\n".join(text for text in _moment(request) if not any(words in text for words in wished))
+    descriptions = [lesson.description for lesson in lessons]
+    moment = "\n".join(text for text in _moment(request) if not any(words in text for words in descriptions))
     is_felt = any(lesson.scope == Scope.FEELING for lesson in lessons)
     mood = moods.current(request.persona, request.now) if is_felt else None
     signal = mood.last_user_signal if mood else None
     felt = feelings_in(moment) | _SIGNALS.get(signal or "", frozenset()) if is_felt else frozenset()
     cosines = _cosines([lesson for lesson in lessons if lesson.condition], moment)
-    found = [fit for lesson in lessons if (fit := _fit(lesson, moment, felt, cosines.get(lesson.pk, 0.0)))]
+    fits = [fit for lesson in lessons if (fit := _fit(lesson, moment, felt, cosines.get(lesson.pk, 0.0)))]
     order = ("boundary", "feeling", "words", "meaning", "always")
-    return sorted(found, key=lambda fit: (order.index(fit.why), -fit.cosine))
+    return sorted(fits, key=lambda fit: (order.index(fit.why), -fit.cosine))
 
 
 def _fit(lesson: LessonRow, moment: str, felt: frozenset[str], cosine: float) -> Fit | None:
@@ -150,13 +150,13 @@ def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
     if not lessons or not moment.strip():
         return {}
     try:
-        [said] = embedding.embed([moment], as_query=True)
+        [vector] = embedding.embed([moment], as_query=True)
         conditions = embedding.embed([lesson.condition for lesson in lessons], is_hurried=True)
     except embedding.EmbeddingUnavailable:
         return {}
     scale = embedding.scale()
     return {
-        lesson.pk: round(scale.comparable("query", float(condition @ said)), 3)
+        lesson.pk: round(scale.comparable("query", float(condition @ vector)), 3)
         for lesson, condition in zip(lessons, conditions, strict=True)
     }
 
@@ -167,16 +167,23 @@ def conditional_memories(persona: Persona) -> list[LessonRow]:
 
     The condition is read from the words that the memory rests on, and where it only says "like this", from what was
     said before them."""
-    found = []
+    memories = []
     for pk, uuid, quote, message, session in _asked_for(persona.pk):
         condition = _condition_told(quote)
         if condition.kind != "always":
-            told = condition.text
-            if not feelings_in(told) and _LIKE_THIS.search(told):
-                said = Message.objects.filter(session=session, role=Message.Role.USER, pk__lte=message, withheld=False)
-                told = " ".join([told, *said.order_by("-pk").values_list("content", flat=True)[:MOMENT_MESSAGES]])
-            found.append(LessonRow(pk, uuid, quote, condition.kind, told, False))
-    return found
+            condition_text = condition.text
+            if not feelings_in(condition_text) and _LIKE_THIS.search(condition_text):
+                owner_messages = Message.objects.filter(
+                    session=session, role=Message.Role.USER, pk__lte=message, withheld=False
+                )
+                condition_text = " ".join(
+                    [
+                        condition_text,
+                        *owner_messages.order_by("-pk").values_list("content", flat=True)[:MOMENT_MESSAGES],
+                    ]
+                )
+            memories.append(LessonRow(pk, uuid, quote, condition.kind, condition_text, False))
+    return memories
 
 
 def moment_of(node: ConceptNode) -> str:
@@ -211,11 +218,11 @@ class Boundary:
 def boundaries_of(persona: Persona) -> list[Boundary]:
     """The persona's boundaries. They hold for whatever the persona does unasked: what it wonders about between
     sessions, what it asks, and the first word."""
-    found = [lesson for lesson in active_lessons(persona) if lesson.is_boundary and lesson.matter]
-    if not found:
+    boundary_lessons = [lesson for lesson in active_lessons(persona) if lesson.is_boundary and lesson.matter]
+    if not boundary_lessons:
         return []
     related = _relatives(persona)
-    named = {
+    names_by_lesson = {
         text.casefold(): related[entity]
         for entity, text in Alias.objects.filter(entity__in=related).values_list("entity", "text")
     }
@@ -225,10 +232,10 @@ def boundaries_of(persona: Persona) -> list[Boundary]:
             lesson.description,
             lesson.matter,
             _names(persona, lesson.matter, related),
-            named,
+            names_by_lesson,
             persona.called,
         )
-        for lesson in found
+        for lesson in boundary_lessons
     ]
 
 
@@ -251,6 +258,8 @@ def _relatives(persona: Persona) -> dict[int, frozenset[str]]:
 
 def _names(persona: Persona, matter: str, related: Mapping[int, Collection[str]]) -> tuple[str, ...]:
     """The names of the people whom the matter names, or who are the relatives that it means."""
-    meant = relatives_in(matter, owner=persona.called, meant=True)
-    named = set(entities_named(persona, [matter])) | {pk for pk, known in related.items() if share(meant, known)}
-    return tuple(Alias.objects.filter(entity__in=named).order_by("id").values_list("text", flat=True))
+    relatives_meant = relatives_in(matter, owner=persona.called, meant=True)
+    entity_ids = set(entities_named(persona, [matter])) | {
+        pk for pk, relatives_of_entity in related.items() if share(relatives_meant, relatives_of_entity)
+    }
+    return tuple(Alias.objects.filter(entity__in=entity_ids).order_by("id").values_list("text", flat=True))

@@ -43,7 +43,7 @@ class Texts:
     @classmethod
     def joined(cls, texts: "Sequence[Texts]") -> "Texts":
         """Texts after each other."""
-        return cls(np.concatenate([each.counts for each in texts]), np.concatenate([each.lengths for each in texts]))
+        return cls(np.concatenate([part.counts for part in texts]), np.concatenate([part.lengths for part in texts]))
 
     @cached_property
     def damped(self) -> np.ndarray:

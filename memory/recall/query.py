@@ -60,23 +60,23 @@ def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -
     >>> build_query(["I got a cat", "Is Mira fond of it?"], 0.6, ["Mira"]).words
     {'fond': 1.0, 'got': 0.6, 'cat': 0.6}
     """
-    kept = tuple(turn for turn in turns if turn.strip())
-    weights = tuple(decay**back for back in reversed(range(len(kept))))
+    kept_turns = tuple(turn for turn in turns if turn.strip())
+    weights = tuple(decay**back for back in reversed(range(len(kept_turns))))
     words: dict[str, float] = {}
-    for turn, weight in zip(reversed(kept), reversed(weights), strict=True):
+    for turn, weight in zip(reversed(kept_turns), reversed(weights), strict=True):
         for word in tokenizer.content_words(turn):
             words.setdefault(word, weight * (common_words.WEIGHT if word in common_words.is_everyday() else 1))
     of_names = {word for name in names for word in tokenizer.tokenize(name)}
     others = {word: weight for word, weight in words.items() if word not in of_names}
     first = dict(islice((others or words).items(), MAX_WORDS))
-    bare = tuple(strip_names(names, turn) for turn in kept)
-    parts = tuple(dict.fromkeys(strip_names(names, part) for part in parts_of(kept[-1]))) if kept else ()
-    general = [asks_of_the_world(turn, names) for turn in kept]
+    bare = tuple(strip_names(names, turn) for turn in kept_turns)
+    parts = tuple(dict.fromkeys(strip_names(names, part) for part in parts_of(kept_turns[-1]))) if kept_turns else ()
+    general = [asks_of_the_world(turn, names) for turn in kept_turns]
     return Query(
-        turns=kept,
+        turns=kept_turns,
         weights=weights,
         words=first,
-        script=script_of(" ".join(kept)),
+        script=script_of(" ".join(kept_turns)),
         bare=bare,
         parts=parts if len(parts) > 1 else (),
         is_general=general[-1:] == [True],
@@ -90,10 +90,12 @@ def strip_names(names: Sequence[str], text: str) -> str:
     >>> strip_names(["Mira"], "Is Mira's cat fond of Miranda?"), strip_names(["Mira"], "Mira?")
     ('Is cat fond of Miranda?', 'Mira?')
     """
-    known = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
-    if not known:
+    known_names = sorted({name.strip() for name in names if name.strip()}, key=len, reverse=True)
+    if not known_names:
         return text
-    patterns = (re.escape(name) if UNSPACED.search(name) else rf"\b{re.escape(name)}\b(?:['’]s\b)?" for name in known)
+    patterns = (
+        re.escape(name) if UNSPACED.search(name) else rf"\b{re.escape(name)}\b(?:['’]s\b)?" for name in known_names
+    )
     rest = " ".join(re.sub("|".join(patterns), " ", text, flags=re.I).split())
     return rest if any(map(str.isalnum, rest)) else text
 

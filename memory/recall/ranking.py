@@ -167,8 +167,8 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
     messages = around * (float(target / best_around) if answering and best_around else 0.0)
     drawn = _draw(nodes, plain, sessions.messages, messages) if answering else plain
     relevance = drawn + IN_WINDOW * weight * nodes.in_window * (1 - drawn)
-    known = np.nan_to_num(dense)
-    near = (known >= tuning.companion) & tuning.knows_script
+    dense_scores = np.nan_to_num(dense)
+    near = (dense_scores >= tuning.companion) & tuning.knows_script
     covered = lexical.coverage(nodes.texts, pool.node_worth, pool.node_count)
     companions = near | (covered >= tuning.min_coverage * COMPANION_WORDS) | (base > own)
     parts = scoring.bounded_parts(
@@ -182,21 +182,21 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
         confirmed=nodes.confirmed,
         floor=tuning.floor,
         weights=tuning.weights,
-        dense=known,
+        dense=dense_scores,
         words=words,
     )
-    kept = np.flatnonzero(messages > tuning.floor)
-    order = kept[np.lexsort((sessions.messages[kept], -messages[kept]))]
+    kept_places = np.flatnonzero(messages > tuning.floor)
+    order = kept_places[np.lexsort((sessions.messages[kept_places], -messages[kept_places]))]
     passes = np.asarray(answers(pool, query, tuning) & companions)
     return Ranking(parts, passes, nodes.anchored | nodes.in_window, sessions.messages[order], messages[order])
 
 
 def best(pool: Pool, tuning: Tuning, limit: int) -> np.ndarray:
     """The positions of the nodes that answer best by their own meaning and words."""
-    known = np.flatnonzero(~np.isnan(pool.nodes.distances))
-    dense = scoring.dense_relevance(pool.nodes.distances[known])
-    own = scoring.fuse(dense, _node_words(pool)[known], tuning.share)
-    return known[np.lexsort((pool.nodes.ids[known], -own))[:limit]]
+    known_places = np.flatnonzero(~np.isnan(pool.nodes.distances))
+    dense = scoring.dense_relevance(pool.nodes.distances[known_places])
+    own = scoring.fuse(dense, _node_words(pool)[known_places], tuning.share)
+    return known_places[np.lexsort((pool.nodes.ids[known_places], -own))[:limit]]
 
 
 def answers(pool: Pool, query: Query, tuning: Tuning) -> bool:
@@ -264,14 +264,14 @@ def _score_sessions(pool: Pool, base: np.ndarray) -> np.ndarray:
     """How much each session is about the matter: by the words of its messages together, and by its best node."""
     number = len(pool.sessions.sessions)
     session = index_of(pool.messages.sessions, pool.sessions.sessions)
-    known = session >= 0
-    texts = Texts(pool.messages.texts.counts[known], pool.messages.texts.lengths[known])
-    joined = lexical.join_texts(texts, session[known], number)
+    has_session = session >= 0
+    texts = Texts(pool.messages.texts.counts[has_session], pool.messages.texts.lengths[has_session])
+    joined = lexical.join_texts(texts, session[has_session], number)
     words = _normalize(lexical.scores(joined, pool.message_worth), pool.message_worth)
-    meant, session = np.zeros(number), index_of(pool.nodes.sessions, pool.sessions.sessions)
-    np.maximum.at(meant, session[session >= 0], base[session >= 0])
+    session_scores, session = np.zeros(number), index_of(pool.nodes.sessions, pool.sessions.sessions)
+    np.maximum.at(session_scores, session[session >= 0], base[session >= 0])
     best_base = base[pool.nodes.sessions > 0].max(initial=0.0) or 1.0
-    return words + TALK_MEANING * meant / best_base
+    return words + TALK_MEANING * session_scores / best_base
 
 
 def _best_evidence(nodes: Nodes, messages: np.ndarray, scores: np.ndarray, otherwise: float) -> np.ndarray:

@@ -131,27 +131,29 @@ class Renderer:
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
         """Messages in the order they were written; the first one bears the day, and whichever begins a new one. A
         question with which the last one ends is left out, if that tells anything besides."""
-        lines = [f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0], len(messages) > 1)}"]
+        text_lines = [
+            f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0], len(messages) > 1)}"
+        ]
         for before, message in pairwise(messages):
             day = "" if self.same_day(before, message) else self._after_note(self._note_message(message))
-            lines.append(f"{day}{self._quote(message, message is not messages[-1])}")
-        return NEXT_LINE.join(lines)
+            text_lines.append(f"{day}{self._quote(message, message is not messages[-1])}")
+        return NEXT_LINE.join(text_lines)
 
     def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
         """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of the
         question that is shown where an answer follows."""
         quote, note = self._quote(message, is_answered=False), self._after_note(self._note_message(message))
         day, own = "", self._day(message.created_at)
-        for one in neighbours:
-            if self._day(one.created_at) != own:
-                day = max(day or note, self._after_note(self._note_message(one)), key=len)
+        for neighbour in neighbours:
+            if self._day(neighbour.created_at) != own:
+                day = max(day or note, self._after_note(self._note_message(neighbour)), key=len)
         question = 1
         if message.gist and message.gist.told and message.gist.asked:
             question = max(0, tokens(self._quote(message, is_answered=True)) - tokens(quote) + 1)
         return tokens(f"- {note}{quote}"), tokens(f"{NEXT_LINE}{day}{quote}"), question
 
-    def same_day(self, one: RenderedMessage, other: RenderedMessage) -> bool:
-        return self._day(one.created_at) == self._day(other.created_at)
+    def same_day(self, first: RenderedMessage, other: RenderedMessage) -> bool:
+        return self._day(first.created_at) == self._day(other.created_at)
 
     def when_node(self, node: RenderedNode) -> str:
         """How long ago a node's day is, as people say it; the days themselves where it has more than one ("2019");
@@ -173,8 +175,12 @@ class Renderer:
         told_on = self._day(node.created_at)
         also: tuple[date, ...] = ()
         if alike:
-            told = {self._day(one.created_at) for one in alike if not one.event_start and not one.is_undated}
-            also = tuple(sorted(told - {told_on})[-MAX_ALSO:])
+            days = {
+                self._day(alike_node.created_at)
+                for alike_node in alike
+                if not alike_node.event_start and not alike_node.is_undated
+            }
+            also = tuple(sorted(days - {told_on})[-MAX_ALSO:])
         if node.event_start and node.kind != Kind.FACT:
             last = node.event_end or node.event_start
             is_told_otherwise = told_on != node.event_start and not node.is_undated and is_relative(node.description)
@@ -203,8 +209,8 @@ class Renderer:
     def _quote(self, message: RenderedMessage, is_answered: bool) -> str:
         gist = message.gist or Gist(one_line(message.content), "")
         cut = "" if not gist.asked else "…" if self.language == "zh" else " …"
-        shown = gist.whole if is_answered or not gist.told else f"{gist.told}{cut}"
-        words = shorten(shown, MAX_MESSAGE_TOKENS)
+        shown_text = gist.whole if is_answered or not gist.told else f"{gist.told}{cut}"
+        words = shorten(shown_text, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
         colon = "：" if self.language == "zh" else ": "
         return f'{self.names.get(message.role, message.role)}{message.to}{colon}"{words}"{doubt}'
@@ -226,15 +232,15 @@ def fact_times(description: str, since: str, until: str, plan_state: str, today:
     it; nothing that the sentence says itself."""
     words = _words(language)["fact"]
     first, last = (humanize_coarse_date(code, language) if code else "" for code in (since, until))
-    told = [time if time and time.casefold() not in description.casefold() else "" for time in (first, last)]
+    times = [time if time and time.casefold() not in description.casefold() else "" for time in (first, last)]
     if plan_state:
         planned_until = span_of(until or since)
         is_over = plan_state == ConceptNode.PlanState.PLANNED and planned_until and planned_until.end < today
-        parts = [words["past_plan" if is_over else plan_state].format(when=told[0] or told[1]).strip()]
+        parts = [words["past_plan" if is_over else plan_state].format(when=times[0] or times[1]).strip()]
     else:
-        which = "during" if all(told) else "since" if told[0] else "until" if told[1] else ""
+        which = "during" if all(times) else "since" if times[0] else "until" if times[1] else ""
         is_over = bool(last) and (ended := span_of(until)) is not None and ended.end < today
-        parts = [words[which].format(since=told[0], until=told[1])] if which else [words["over"]] if is_over else []
+        parts = [words[which].format(since=times[0], until=times[1])] if which else [words["over"]] if is_over else []
     return "".join(f"（{part}）" if language == "zh" else f" ({part})" for part in parts)
 
 

@@ -161,12 +161,12 @@ def gather(
     finds, words = _Finds(), list(query.words)
     space = vectors.space(persona.pk, in_memory.all_nodes.state if in_memory else None)
     with finds.timed("dense", why_not) as record:
-        asked = query.turns[-1] if query.turns else ""
-        asks = is_question(asked)
-        found = space.nearest(meaning.whole, max(k, NEAREST if asks else k)) if meaning else []
-        near = [node for node, _ in found[:k]]
+        last_turn = query.turns[-1] if query.turns else ""
+        asks = is_question(last_turn)
+        nearest_nodes = space.nearest(meaning.whole, max(k, NEAREST if asks else k)) if meaning else []
+        near = [node for node, _ in nearest_nodes[:k]]
         farthest = scoring.floor_distance(KIND_RELEVANCE)
-        akin = [node for node, distance in found if distance <= farthest]
+        akin = [node for node, distance in nearest_nodes if distance <= farthest]
         finds.add(near, record)
     if meaning and len(meaning.parts):
         with finds.timed("parts") as record:
@@ -178,13 +178,13 @@ def gather(
         by_words = memory.recallable(best_nodes, k)
         finds.add(by_words, record)
     with finds.timed("entity") as record:
-        named = entities_named(persona, query.turns)
-        mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named]
+        named_entities = entities_named(persona, query.turns)
+        mentioning = [details.mentioning(persona.pk, entity, MAX_MENTIONS) for entity in named_entities]
         finds.add(dict.fromkeys(node for nodes in mentioning for node in nodes), record)
-    if asks and not query.is_general and (of_kind := _of_the_kind_asked(persona, asked, akin)):
+    if asks and not query.is_general and (of_kind := _of_the_kind_asked(persona, last_turn, akin)):
         with finds.timed("domain") as record:
             finds.add(of_kind, record)
-    close = [node for node, distance in found[:MAX_CLOSE] if distance <= scoring.floor_distance()]
+    close = [node for node, distance in nearest_nodes[:MAX_CLOSE] if distance <= scoring.floor_distance()]
     leads = find_leads(persona, query.turns, [*close, *by_words[:MAX_CLOSE]])
     if leads.nodes:
         with finds.timed(leads.retriever) as record:
@@ -230,24 +230,26 @@ def gather(
     )
 
 
-def _of_the_kind_asked(persona: Persona, asked: str, nearest: Sequence[int]) -> dict[int, None]:
+def _of_the_kind_asked(persona: Persona, question: str, nearest: Sequence[int]) -> dict[int, None]:
     """The ids of nodes that are of the kind which a question asks about, of each kind the `nearest` ones first."""
     of_kind: list[int] = []
-    if domains := domains_asked(asked):
-        of_persona = person_asked_about(asked, persona.called, persona.name) == "persona"
+    if domains := domains_asked(question):
+        of_persona = person_asked_about(question, persona.called, persona.name) == "persona"
         of_kind += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
         # Plans are about any part of a life, and what a fact is about is not always what it is asked by.
         of_kind += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]
         of_kind += details.facts_among(nearest, Domain.values, of_persona)[:MAX_OF_ANY_DOMAIN]
-    if aspects := aspects_asked(asked):  # events carry no domain: what they tell is read
-        told = (one for one, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects))
-        of_kind += islice(told, MAX_OF_ANY_DOMAIN)
-    if asks_for_day(asked):
+    if aspects := aspects_asked(question):  # events carry no domain: what they tell is read
+        telling_nodes = (
+            node_id for node_id, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects)
+        )
+        of_kind += islice(telling_nodes, MAX_OF_ANY_DOMAIN)
+    if asks_for_day(question):
         of_kind += details.dated_among(nearest)[:MAX_DATED]
-    if roles := roles_in(asked):
+    if roles := roles_in(question):
         for entity, kind, relation in details.entities_by_relation(persona.pk):
             is_meant = roles & (roles_in(relation) | ({"pet"} if kind == "pet" else set()))
-            if is_meant and (kind != "pet" or can_be_pet(asked, relation)):
+            if is_meant and (kind != "pet" or can_be_pet(question, relation)):
                 mentioning = set(details.mentioning(persona.pk, entity, MAX_MENTIONS))
                 of_kind += [node for node in nearest if node in mentioning][:MAX_OF_ROLES]
     return dict.fromkeys(of_kind)
@@ -291,8 +293,8 @@ def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
 def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) -> list[str]:
     """The words that occur, rarest first: without the common ones while rarer ones remain, until MAX_ROWS rows contain
     them together."""
-    known = sorted((word for word in weights if frequencies.get(word)), key=lambda word: frequencies[word])
-    rarer = [word for word in known if frequencies[word] < COMMON] or known
+    known_words = sorted((word for word in weights if frequencies.get(word)), key=lambda word: frequencies[word])
+    rarer = [word for word in known_words if frequencies[word] < COMMON] or known_words
     rows = accumulate((frequencies[word] for word in rarer), initial=0)
     return [word for word, before in zip(rarer, rows, strict=False) if before < MAX_ROWS]
 

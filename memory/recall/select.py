@@ -120,13 +120,15 @@ def select_within_budget(
     selection = Selection(min_score=fall_off * max((candidate.score for candidate in candidates), default=0.0))
     for candidate in sorted(candidates, key=lambda candidate: candidate.order):
         # A message continues the passage of its neighbour, unless that is long enough.
-        beside = () if candidate.is_node else (candidate.before, candidate.after)
-        neighbours = (selection.passages.get(key) for key in beside if key is not None)
+        keys_beside = () if candidate.is_node else (candidate.before, candidate.after)
+        neighbours = (selection.passages.get(key) for key in keys_beside if key is not None)
         passage = next((item for item in neighbours if item and len(item.passage) < longest_passage), None)
         cost = candidate.joined_tokens if passage else candidate.tokens
         if passage:  # the question of whichever of two neighbours comes first is shown with its answer
-            cost += sum(one.question_tokens for one in passage.passage if one.key == candidate.before)
-            cost += candidate.question_tokens if any(one.key == candidate.after for one in passage.passage) else 0
+            cost += sum(message.question_tokens for message in passage.passage if message.key == candidate.before)
+            cost += (
+                candidate.question_tokens if any(message.key == candidate.after for message in passage.passage) else 0
+            )
         rule = selection.rule_against(candidate, cost, budget, window)
         words = frozenset[str]() if rule else words_of(candidate.text)
         if not candidate.is_node and selection.shown_words.tell(words):

@@ -93,8 +93,8 @@ def build_shortlist(
         penalty = np.broadcast_to(ranks.parts.penalty, total.shape).copy()
         penalty[of_other] -= OTHER_PERSON_PENALTY * total[of_other]
         ranks = replace(ranks, parts=replace(ranks.parts, penalty=penalty))
-    shown = [key for key, relevant in relevance.items() if weight * relevant >= least]
-    messages, no_answers = read_checked_messages(persona, shown, renderer, pool)
+    shown_keys = [key for key, relevant in relevance.items() if weight * relevant >= least]
+    messages, no_answers = read_checked_messages(persona, shown_keys, renderer, pool)
     removed |= {(False, key): rule for key, rule in no_answers.items()}
     removed |= dict.fromkeys(
         ((False, key) for key, message in messages.items() if message.gist and not message.gist.whole), "small_talk"
@@ -175,12 +175,12 @@ def _node_candidates(
         (ranks.excepted & ~ranks.passes)[positions],
     )
     messages = messages.tolist()
-    found = []
+    candidates = []
     for node, first, last, score, impact, age, only_excepted in zip(
         nodes, *(column.tolist() for column in columns), strict=True
     ):
         text = renderer.node(node)
-        found.append(
+        candidates.append(
             Candidate(
                 key=node.id,
                 is_node=True,
@@ -192,7 +192,7 @@ def _node_candidates(
                 text=text,
             )
         )
-    return found
+    return candidates
 
 
 def _message_candidates(shortlist: Shortlist) -> Iterator[Candidate]:
@@ -203,8 +203,8 @@ def _message_candidates(shortlist: Shortlist) -> Iterator[Candidate]:
     for key, before, after in zip(*neighbours, strict=True):
         if (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
-            beside = [shortlist.messages[one] for one in (before, after) if one in shortlist.messages]
-            cost, joined, question = shortlist.renderer.costs(message, beside)
+            keys_beside = [shortlist.messages[key] for key in (before, after) if key in shortlist.messages]
+            cost, joined, question = shortlist.renderer.costs(message, keys_beside)
             yield Candidate(
                 key=key,
                 is_node=False,
@@ -231,31 +231,35 @@ def fold_alike(
     stays that tells all of it, at the place of the better, with the evidence and the days of both. `vectors` (n, d) are
     those of the candidates, of unit length or NaN."""
     order = sorted(range(len(candidates)), key=lambda place: candidates[place].order)
-    kept = {place: candidates[place] for place in order}
+    kept_by_place = {place: candidates[place] for place in order}
     alike: dict[int, list[int]] = defaultdict(list)
-    known = np.nan_to_num(vectors[order])
-    for first, second in np.argwhere(np.triu(known @ known.T, 1) >= alike_cosine).tolist():
+    known_vectors = np.nan_to_num(vectors[order])
+    for first, second in np.argwhere(np.triu(known_vectors @ known_vectors.T, 1) >= alike_cosine).tolist():
         better, worse = order[first], order[second]
-        if better in kept and worse in kept:
+        if better in kept_by_place and worse in kept_by_place:
             one, other = nodes[candidates[better].key], nodes[candidates[worse].key]
             enough = which_is_enough(one.description, other.description) if _is_same_matter(one, other) else ""
             if enough:
                 stays, goes = (better, worse) if enough == one.description else (worse, better)
-                gone = kept.pop(goes)
-                messages = kept[stays].messages | gone.messages
-                kept[stays] = kept[stays]._replace(score=max(kept[stays].score, gone.score), messages=messages)
+                gone = kept_by_place.pop(goes)
+                messages = kept_by_place[stays].messages | gone.messages
+                kept_by_place[stays] = kept_by_place[stays]._replace(
+                    score=max(kept_by_place[stays].score, gone.score), messages=messages
+                )
                 alike[stays] += [goes, *alike.pop(goes, [])]
     for place, others in alike.items():
-        node, *rest = (nodes[candidates[one].key] for one in (place, *others))
+        node, *rest = (nodes[candidates[place_of_one].key] for place_of_one in (place, *others))
         text = renderer.node(node, rest)
-        kept[place] = kept[place]._replace(text=text, tokens=tokens(text))
-    return list(kept.values()), {candidate.key for place, candidate in enumerate(candidates) if place not in kept}
+        kept_by_place[place] = kept_by_place[place]._replace(text=text, tokens=tokens(text))
+    return list(kept_by_place.values()), {
+        candidate.key for place, candidate in enumerate(candidates) if place not in kept_by_place
+    }
 
 
-def _is_same_matter(one: RenderedNode, other: RenderedNode) -> bool:
+def _is_same_matter(first: RenderedNode, other: RenderedNode) -> bool:
     """Whether two memories can be of one thing: of one kind and state, and not of different days."""
     states = [
-        (node.kind, node.outcome, node.is_unsure, node.plan_state, node.since, node.until) for node in (one, other)
+        (node.kind, node.outcome, node.is_unsure, node.plan_state, node.since, node.until) for node in (first, other)
     ]
-    days = [(node.event_start, node.event_end or node.event_start) for node in (one, other) if node.event_start]
+    days = [(node.event_start, node.event_end or node.event_start) for node in (first, other) if node.event_start]
     return states[0] == states[1] and (len(days) < 2 or not dates_conflict(*days))

@@ -116,24 +116,26 @@ class Snapshot:
         return np.unique(shaken).tolist()
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
-        stored, positions = self.all_nodes, np.sort(self._active(node_ids))
-        columns = {name: getattr(stored, name)[positions] for name in details.COLUMNS}
-        nodes, messages = stored.evidence.T
+        rows, positions = self.all_nodes, np.sort(self._active(node_ids))
+        columns = {name: getattr(rows, name)[positions] for name in details.COLUMNS}
+        nodes, messages = rows.evidence.T
         evidence, lengths = _runs_of(positions, nodes)
         pairs = np.stack([np.repeat(np.arange(len(positions)), lengths), messages[evidence]], axis=1)
-        return NodeRows(**columns, texts=stored.index.texts(positions, words), evidence=pairs)
+        return NodeRows(**columns, texts=rows.index.texts(positions, words), evidence=pairs)
 
     def messages(self, message_ids: np.ndarray, words: Sequence[str], limit: int) -> MessageRows:
-        stored, positions = self.all_messages, _positions(message_ids, self.all_messages.ids)
-        best = np.sort(positions[stored.shown[positions]][:limit])
-        return MessageRows(stored.ids[best], stored.sessions[best], stored.index.texts(best, words))
+        rows, positions = self.all_messages, _positions(message_ids, self.all_messages.ids)
+        best = np.sort(positions[rows.shown[positions]][:limit])
+        return MessageRows(rows.ids[best], rows.sessions[best], rows.index.texts(best, words))
 
     def sessions(self, session_ids: Sequence[int]) -> Sessions:
-        stored = self.all_messages
-        shown = np.flatnonzero(np.isin(stored.sessions, session_ids) & stored.shown)
-        shown = shown[np.lexsort((stored.ids[shown], stored.written[shown], stored.sessions[shown]))]
-        sessions, of = np.unique(stored.sessions[shown], return_inverse=True)
-        return Sessions(sessions, stored.ids[shown], of)
+        rows = self.all_messages
+        shown_places = np.flatnonzero(np.isin(rows.sessions, session_ids) & rows.shown)
+        shown_places = shown_places[
+            np.lexsort((rows.ids[shown_places], rows.written[shown_places], rows.sessions[shown_places]))
+        ]
+        sessions, of = np.unique(rows.sessions[shown_places], return_inverse=True)
+        return Sessions(sessions, rows.ids[shown_places], of)
 
     def _active(self, node_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The positions of those of `node_ids` that may be recalled, in their order."""
@@ -141,16 +143,16 @@ class Snapshot:
         return positions[self.all_nodes.active[positions]]
 
 
-def _positions(wanted: Sequence[int] | np.ndarray, ids: np.ndarray) -> np.ndarray:
+def _positions(sought_ids: Sequence[int] | np.ndarray, ids: np.ndarray) -> np.ndarray:
     """The positions of those of `wanted` that are among `ids`, in their order."""
-    positions = index_of(np.asarray(wanted, dtype=np.int64), ids)
+    positions = index_of(np.asarray(sought_ids, dtype=np.int64), ids)
     return positions[positions >= 0]
 
 
-def _runs_of(wanted: np.ndarray, ascending: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _runs_of(sought_ids: np.ndarray, ascending: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """All positions of each of `wanted` in `ascending`, and how many each has."""
-    begins = np.searchsorted(ascending, wanted)
-    lengths = np.searchsorted(ascending, wanted, side="right") - begins
+    begins = np.searchsorted(ascending, sought_ids)
+    lengths = np.searchsorted(ascending, sought_ids, side="right") - begins
     return expand_ranges(begins, lengths), lengths
 
 
@@ -163,19 +165,19 @@ _NO_MESSAGES = Messages(b"", b"", _NONE, _NONE, _NONE, _NONE, InvertedIndex())
 def of(persona_id: int) -> Snapshot | None:
     """The snapshot of a persona as the database is now. None where none was prepared, where more has changed than a few
     new messages, and inside a transaction, whose changes may yet be undone."""
-    known = None if connection.in_atomic_block else _cache.take(persona_id)
-    if known is None:
+    cached = None if connection.in_atomic_block else _cache.take(persona_id)
+    if cached is None:
         return None
-    before = known.all_messages
+    before = cached.all_messages
     stamp, _, newest = search.state(persona_id)
-    if stamp != before.stamp or newest < before.newest or vectors.state(persona_id) != known.all_nodes.state:
+    if stamp != before.stamp or newest < before.newest or vectors.state(persona_id) != cached.all_nodes.state:
         return None
     if newest == before.newest:
-        return known
+        return cached
     with _one_moment():
         if search.count_since(persona_id, before.newest, MAX_NEW_MESSAGES + 1) > MAX_NEW_MESSAGES:
             return None
-        return _keep(persona_id, Snapshot(known.all_nodes, _read_messages(persona_id, before, in_turn=True)))
+        return _keep(persona_id, Snapshot(cached.all_nodes, _read_messages(persona_id, before, in_turn=True)))
 
 
 def prepare(persona_id: int) -> None:
@@ -186,13 +188,13 @@ def prepare(persona_id: int) -> None:
     cached = {*_cache.keys(), *vectors.cached_persona_ids()}
     for gone in cached.difference(Persona.objects.filter(pk__in=cached).values_list("pk", flat=True)):
         word_caches.drop_persona(gone)
-    known = _cache.take(persona_id)
+    cached_snapshot = _cache.take(persona_id)
     with _one_moment():
-        nodes = _read_nodes(persona_id, known.all_nodes if known else None)
-        messages = _read_messages(persona_id, known.all_messages if known else _NO_MESSAGES)
-    is_current = known and known.all_nodes is nodes and known.all_messages is messages
-    _keep(persona_id, known if known and is_current else Snapshot(nodes, messages))
-    if known is None:
+        nodes = _read_nodes(persona_id, cached_snapshot.all_nodes if cached_snapshot else None)
+        messages = _read_messages(persona_id, cached_snapshot.all_messages if cached_snapshot else _NO_MESSAGES)
+    is_current = cached_snapshot and cached_snapshot.all_nodes is nodes and cached_snapshot.all_messages is messages
+    _keep(persona_id, cached_snapshot if cached_snapshot and is_current else Snapshot(nodes, messages))
+    if cached_snapshot is None:
         heap.trim_heap()  # reading for the first time takes three times as much
 
 
@@ -241,13 +243,13 @@ def _read_messages(persona_id: int, cached: Messages, *, in_turn: bool = False) 
         return cached
     before = cached if cached.stamp == stamp and cached.newest < newest else _NO_MESSAGES
     columns = np.array(search.since(persona_id, before.newest), dtype=np.int64).reshape(-1, 4).T
-    ids, sessions, shown, written = (
+    ids, sessions, are_shown, tokens_written = (
         np.concatenate(both)
         for both in zip((before.ids, before.sessions, before.shown, before.written), columns, strict=True)
     )
     indexed = (cached.ids, cached.index) if cached.epoch == epoch else _NOTHING_KNOWN
     index = _index(persona_id, indexed, ids, search.words_since, in_turn=in_turn)
-    return Messages(stamp, epoch, ids, sessions, shown.astype(bool), written, index)
+    return Messages(stamp, epoch, ids, sessions, are_shown.astype(bool), tokens_written, index)
 
 
 def _index(
@@ -261,8 +263,8 @@ def _index(
     """The index of the texts of `ids`. Those that are indexed are not read again, if all others come after them."""
     before, index = indexed
     if not np.array_equal(before, ids[: len(before)]):
-        left = np.isin(before, ids)
-        before, index = before[left], index.kept(left)
+        are_left = np.isin(before, ids)
+        before, index = before[are_left], index.kept(are_left)
     if not np.array_equal(before, ids[: len(before)]):
         before, index = _NOTHING_KNOWN
     return index.followed(words_since(persona_id, int(before[-1]) if len(before) else 0), in_turn=in_turn)

@@ -49,7 +49,9 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
             node = ConceptNode.objects.of(turn.persona).filter(uuid__in=choices[at : at + 1]).first()
             return _correct(node, choice["words"].strip(), turn, now), {}
         before = messages_before(message)
-        previous = next((one.content for one in before if one.role == Message.Role.USER), "")
+        previous = next(
+            (message_before.content for message_before in before if message_before.role == Message.Role.USER), ""
+        )
         requests = read_requests(message.content, previous=previous)
         if not any(request.kind is RequestKind.CORRECTION for request in requests):
             return "", {}
@@ -57,9 +59,11 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         if not nodes:
             return "", {}
         texts = (Truncator(node.description).chars(SHOWN_CHARACTERS) for node in nodes)
-        listed = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
+        list_text = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
         example = _("Answer with its number and how it should read, for example “1: …”.")
-        return f"{_('What should I correct?')}\n{listed}\n\n{example}", {CHOICES: ids_of([one.uuid for one in nodes])}
+        return f"{_('What should I correct?')}\n{list_text}\n\n{example}", {
+            CHOICES: ids_of([node.uuid for node in nodes])
+        }
 
 
 def _correct(node: ConceptNode | None, words: str, turn: Turn, now: datetime) -> str:

@@ -41,16 +41,16 @@ class Suggestion:
 def contradicted(persona: Persona, request: Request, before: Sequence[Message]) -> list[ConceptNode]:
     """The memories that a correction may be about, the likeliest first: those of which it says how they would read, and
     else those that say what it denies, or what was said just before. `before`: the last messages, newest first."""
-    said = words_of(" ".join(one.content for one in before[:2]), persona)
-    told = words_of(request.subject or request.new, persona)
+    words_before = words_of(" ".join(message_before.content for message_before in before[:2]), persona)
+    subject_words = words_of(request.subject or request.new, persona)
     old, new = words_of(request.old, persona), words_of(request.new, persona)
-    meant = new or told
-    meant = said if len(meant) <= SHORT else meant  # "No, York."
+    meant_words = new or subject_words
+    meant_words = words_before if len(meant_words) <= SHORT else meant_words  # "No, York."
     served = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
     ranked = []
-    for node in holding(persona, [*told, *said]).filter(status__in=served):
+    for node in holding(persona, [*subject_words, *words_before]).filter(status__in=served):
         words = set(tokenizer.tokenize(node.description))
-        shares = share_of(told, words), share_of(said, words)
+        shares = share_of(subject_words, words), share_of(words_before, words)
         ranked.append((sum(shares), node.pk, shares, words, node))
     claim = read_claim(request.subject or request.new)
     scored = []
@@ -60,7 +60,7 @@ def contradicted(persona: Persona, request: Request, before: Sequence[Message]) 
         else:
             says_old = bool(old) and share_of(old, words) == 1
             says_already = not says_old and bool(new) and share_of(new, words) == 1
-            is_about = says_old if old else share_of(meant, words) >= ALIKE
+            is_about = says_old if old else share_of(meant_words, words) >= ALIKE
             is_meant = request.sure and is_about and not says_already
         if is_meant:
             scored.append((suggestion is not None, *shares, pk, node))
@@ -80,14 +80,20 @@ def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[Concep
         people = [
             entity
             for entity in persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
-            if any(occurs(name, topic) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
+            if any(
+                occurs(name, topic) for name in (entity.canonical_name, *(alias.text for alias in entity.aliases.all()))
+            )
             or (entity.relation and share(relatives, relatives_in(entity.relation)))
         ]
         about = list(served.filter(mentions__entity__in=people).distinct().order_by("-id")[:MAX_ALIGNED])
         if not about:
-            found = holding(persona, topic_words).filter(pk__in=served.values("pk")).order_by("-id")[:MAX_ALIGNED]
+            disputed_nodes = (
+                holding(persona, topic_words).filter(pk__in=served.values("pk")).order_by("-id")[:MAX_ALIGNED]
+            )
             about = [
-                node for node in found if share_of(topic_words, set(tokenizer.tokenize(node.description))) >= ALIKE
+                node
+                for node in disputed_nodes
+                if share_of(topic_words, set(tokenizer.tokenize(node.description))) >= ALIKE
             ]
         if about:
             return sorted(about, key=lambda node: (node.pk not in pks, -node.pk))[:MAX_CHOICES]
@@ -130,9 +136,9 @@ def would_change(node: ConceptNode, request: Request) -> bool:
 
 
 def _difference(before: str, after: str) -> Suggestion:
-    one, other = _PIECES.findall(before), _PIECES.findall(after)
-    changed = [step for step in SequenceMatcher(None, one, other, autojunk=False).get_opcodes() if step[0] != "equal"]
+    first, other = _PIECES.findall(before), _PIECES.findall(after)
+    changed = [step for step in SequenceMatcher(None, first, other, autojunk=False).get_opcodes() if step[0] != "equal"]
     if not changed:
         return Suggestion("", "", after)
-    old = "".join(one[changed[0][1] : changed[-1][2]]).strip()
+    old = "".join(first[changed[0][1] : changed[-1][2]]).strip()
     return Suggestion(old, "".join(other[changed[0][3] : changed[-1][4]]).strip(), after)

@@ -73,15 +73,19 @@ def words_of(text: str, persona: Persona) -> list[str]:
         word if word.isascii() else "".join(sign for sign in word if not tokenizer.is_function_word(sign))
         for word in words
     )
-    told = [word for word in dict.fromkeys(bare) if word and word not in _IDLE]
+    all_words = [word for word in dict.fromkeys(bare) if word and word not in _IDLE]
     whole = [
-        word for word in told if word.isascii() or len(word) > 1 or not any(word in one for one in told if one != word)
+        word
+        for word in all_words
+        if word.isascii()
+        or len(word) > 1
+        or not any(word in longer_word for longer_word in all_words if longer_word != word)
     ]
     return whole[:MAX_WORDS]
 
 
 @with_one_model
-def find_about(persona: Persona, subject: str, asked: Message | None = None) -> Found:
+def find_about(persona: Persona, subject: str, own_request: Message | None = None) -> Found:
     """What is remembered and was said about `subject`. `asked` is the message that asks for it, and is left out.
 
     No transaction may be open: a subject is compared by its meaning, too. Without an embedding model it is not.
@@ -89,43 +93,57 @@ def find_about(persona: Persona, subject: str, asked: Message | None = None) -> 
     words, domains = words_of(subject, persona), set(domains_of(subject))
     roots = [_root(word) for word in words]
     keys = _matching(search.SUBSTRINGS, persona, roots)
-    said = Message.objects.filter(persona=persona, pk__in=keys, session__off_the_record=False)
-    said = said.exclude(role=Message.Role.SYSTEM).exclude(pk__in=[asked.pk] if asked else [])
-    messages = _nearest_in_words(said.select_related("session"), words, lambda message: message.content)
+    messages_with_words = Message.objects.filter(persona=persona, pk__in=keys, session__off_the_record=False)
+    messages_with_words = messages_with_words.exclude(role=Message.Role.SYSTEM).exclude(
+        pk__in=[own_request.pk] if own_request else []
+    )
+    messages = _nearest_in_words(messages_with_words.select_related("session"), words, lambda message: message.content)
     nodes = _nearest_in_words(holding(persona, roots), words, lambda node: node.description)
     recallable = ConceptNode.objects.of(persona).recallable().select_related("persona")
     if domains:
-        known = [node.pk for node in nodes]
-        nodes += recallable.filter(domain__in=domains).exclude(pk__in=known).order_by("-id")[:MAX_NEAR]
+        node_ids = [node.pk for node in nodes]
+        nodes += recallable.filter(domain__in=domains).exclude(pk__in=node_ids).order_by("-id")[:MAX_NEAR]
     relevance: dict[ConceptNode | Message, float] = {}
     try:
         model = follow()
         [vector] = embedding.embed([subject], as_query=True)
-        told = embedding.embed([message.content for message in messages])
+        message_vectors = embedding.embed([message.content for message in messages])
     except embedding.EmbeddingUnavailable:
         pass
     else:
         near = [pk for pk, _distance in vectors.nearest(persona.pk, vector, MAX_NEAR)]
         nodes += recallable.filter(pk__in=near).exclude(pk__in=[node.pk for node in nodes])
-        stored = vectors.of(node.pk for node in nodes)
+        node_vectors = vectors.of(node.pk for node in nodes)
         expect(model)
         comparable = embedding.scale().comparable
-        relevance = {one: float(comparable("query", text @ vector)) for one, text in zip(messages, told, strict=True)}
-        relevance |= {one: float(comparable("query", stored[one.pk] @ vector)) for one in nodes if one.pk in stored}
-    chosen, alike = _divide(nodes, words, lambda node: node.description, relevance)
+        relevance = {
+            row: float(comparable("query", text @ vector)) for row, text in zip(messages, message_vectors, strict=True)
+        }
+        relevance |= {
+            node: float(comparable("query", node_vectors[node.pk] @ vector))
+            for node in nodes
+            if node.pk in node_vectors
+        }
+    chosen_nodes, alike = _divide(nodes, words, lambda node: node.description, relevance)
     chosen_messages, alike_messages = _divide(messages, words, lambda message: message.content, relevance)
     entities = persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases").order_by("id")
     people = [
         entity
         for entity in entities[:MAX_CANDIDATES]
-        if any(occurs(name, subject) for name in (entity.canonical_name, *(one.text for one in entity.aliases.all())))
+        if any(
+            occurs(name, subject) for name in (entity.canonical_name, *(alias.text for alias in entity.aliases.all()))
+        )
     ]
     # What was asked before is no answer to what shall be forgotten: the closest are listed beside it.
-    if not (chosen or alike or any(not asks_to_forget(one.content) for one in (*chosen_messages, *alike_messages))):
+    if not (
+        chosen_nodes
+        or alike
+        or any(not asks_to_forget(message.content) for message in (*chosen_messages, *alike_messages))
+    ):
         closeness = {node: relevance.get(node, 0.0) + CLOSE * _is_of(node, domains) for node in nodes}
         close = [node for node in nodes if closeness[node] >= CLOSE]
         alike = sorted(close, key=lambda node: (-closeness[node], -node.pk))[:MAX_CLOSE]
-    return Found(chosen, chosen_messages, people, alike, alike_messages)
+    return Found(chosen_nodes, chosen_messages, people, alike, alike_messages)
 
 
 def _is_of(node: ConceptNode, domains: set[str]) -> bool:
@@ -148,15 +166,15 @@ def _divide(
 ) -> tuple[list[Row], list[Row]]:
     """Those that are meant, and those that say or mean something like it, best first."""
     scores: dict[Row, float] = {}
-    meant: dict[Row, bool] = {}
+    meant_by_row: dict[Row, bool] = {}
     for row in rows:
         share, near = share_with_kin(words, text_of(row)), relevance.get(row, 0.0)
         scores[row] = share + near
         is_said = bool(words) and (share > KIN if len(words) <= SHORT else share >= SURE)
-        meant[row] = is_said or (share >= LEAST_SHARE and near >= LEAST_RELEVANCE and share + near >= TOGETHER)
+        meant_by_row[row] = is_said or (share >= LEAST_SHARE and near >= LEAST_RELEVANCE and share + near >= TOGETHER)
     best = sorted(scores, key=lambda row: (-scores[row], -row.pk))
-    alike = [row for row in best if not meant[row] and scores[row] >= ALIKE]
-    return [row for row in best if meant[row]][:MAX_FOUND], alike[:MAX_ALIKE]
+    alike = [row for row in best if not meant_by_row[row] and scores[row] >= ALIKE]
+    return [row for row in best if meant_by_row[row]][:MAX_FOUND], alike[:MAX_ALIKE]
 
 
 def holding(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
@@ -172,9 +190,9 @@ def _matching(index: SubstringIndex, persona: Persona, words: Sequence[str]) -> 
     return [key for key, _count in counts.most_common(MAX_CANDIDATES)]
 
 
-def share_of(words: Sequence[str], known: Set[str]) -> float:
+def share_of(words: Sequence[str], text_words: Set[str]) -> float:
     """How many of `words` are among the known ones, 0 to 1."""
-    return sum(word in known for word in words) / max(1, len(words))
+    return sum(word in text_words for word in words) / max(1, len(words))
 
 
 def share_with_kin(words: Sequence[str], text: str) -> float:

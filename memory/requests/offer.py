@@ -51,10 +51,14 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
     """Offer what the messages of the turn ask for; doing it twice does nothing more. No transaction may be open."""
     for message in reversed(messages):
         before = messages_before(message)
-        previous = next((one.content for one in before if one.role == Message.Role.USER), "")
+        previous = next(
+            (message_before.content for message_before in before if message_before.role == Message.Role.USER), ""
+        )
         requests = read_requests(message.content, previous=previous)
-        corrections = [one for one in requests if one.kind is RequestKind.CORRECTION][:MAX_CORRECTIONS]
-        others = [one for one in requests if one.kind is not RequestKind.CORRECTION]
+        corrections = [correction for correction in requests if correction.kind is RequestKind.CORRECTION][
+            :MAX_CORRECTIONS
+        ]
+        others = [request for request in requests if request.kind is not RequestKind.CORRECTION]
         for request in (*others, *(corrections or read_restatements(message.content))):
             match request.kind:
                 case RequestKind.FORGET:
@@ -64,7 +68,7 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
                 case RequestKind.CORRECTION if nodes := disputed_by(turn, message, before):
                     place = [request.start, request.end]
                     publish_once(
-                        turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids_of([one.uuid for one in nodes]),
+                        turn, CORRECTED, asked_id=str(message.uuid), node_ids=ids_of([node.uuid for node in nodes]),
                         place=place, new_place=[], is_open=True,
                     )  # fmt: skip
                 case RequestKind.CORRECTION:
@@ -82,18 +86,18 @@ def offer_to_forget(turn: Turn, message: Message, place: Sequence[int], *, sure:
 
 def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None:
     """Offer to forget the message that is meant, or what came to mind; withhold it at once where that is sure."""
-    told = meant_message(message, request)
-    nodes = [] if told else _recalled_before(turn, message)
-    if not told and not nodes:
+    target = meant_message(message, request)
+    nodes = [] if target else _recalled_before(turn, message)
+    if not target and not nodes:
         return
     with transaction.atomic():
         if OutboxEvent.objects.filter(stream=turn.persona.uuid, name=ASKED, data__turn_id=str(turn.uuid)).exists():
             return
-        withheld, hidden = withhold(told) if told and request.sure else ([], {"hidden_ids": []})
+        withheld, hidden = withhold(target) if target and request.sure else ([], {"hidden_ids": []})
         publish_once(
             turn,
             ASKED,
-            message_ids=[str(told.uuid)] if told else [],
+            message_ids=[str(target.uuid)] if target else [],
             node_ids=ids_of(nodes),
             withheld_ids=ids_of(withheld),
             sure=request.sure,
@@ -107,7 +111,9 @@ def disputed_by(turn: Turn, message: Message, before: Sequence[Message]) -> list
     if topic is None:
         return []
     recalled = ConceptNode.objects.filter(uuid__in=_recalled_before(turn, message)).select_related("persona")
-    reply = next((one.content for one in before if one.role == Message.Role.PERSONA), "")
+    reply = next(
+        (message_before.content for message_before in before if message_before.role == Message.Role.PERSONA), ""
+    )
     return disputed(turn.persona, topic, reply, list(recalled))
 
 
@@ -116,7 +122,7 @@ def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequ
     begins = request.subject_start
     declined = _declined(turn.persona, message.content[request.start : request.end])
     ids = ids_of([node.uuid for node in nodes if would_change(node, request)])
-    ids = [one for one in ids if one not in declined]
+    ids = [node_id for node_id in ids if node_id not in declined]
     places = {
         "place": [request.start, request.end],
         "new_place": [begins, begins + len(request.new)] if begins >= 0 else [],
@@ -126,25 +132,25 @@ def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequ
 
 def _declined(persona: Persona, words: str) -> set[str]:
     """The memories that the owner left as they are, lately, when the same words were taken for a correction of them."""
-    told = OutboxEvent.objects.filter(stream=persona.uuid, name=CORRECTED).order_by("-id")[:MAX_LOOKED_AT]
-    offers = {data["turn_id"]: (data, at) for data, at in told.values_list("data", "at")}
+    corrected_events = OutboxEvent.objects.filter(stream=persona.uuid, name=CORRECTED).order_by("-id")[:MAX_LOOKED_AT]
+    offers = {data["turn_id"]: (data, at) for data, at in corrected_events.values_list("data", "at")}
     settled = OutboxEvent.objects.filter(stream=persona.uuid, name=SETTLED, data__offer=CORRECTED)
     closed = {turn_id for turn_id in settled.values_list("data__turn_id", flat=True) if turn_id in offers}
     messages = Message.objects.filter(persona=persona, uuid__in=[offers[turn_id][0]["asked_id"] for turn_id in closed])
     contents = {str(uuid): content for uuid, content in messages.values_list("uuid", "content")}
-    left: set[str] = set()
+    declined_ids: set[str] = set()
     for data, at in (offers[turn_id] for turn_id in closed):
         if contents.get(data["asked_id"], "")[slice(*data["place"])].casefold() == words.casefold():
             corrected = NodeVersion.objects.filter(node__uuid__in=data["node_ids"], edited_at__gte=at)
-            left |= set(data["node_ids"]) if not corrected.exists() else set()
-    return left
+            declined_ids |= set(data["node_ids"]) if not corrected.exists() else set()
+    return declined_ids
 
 
 def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:
     """Ask whether the message wishes or wants remembered what it may; to remember is to remember all of it."""
     # Who says how not to be called wishes something.
     kind = "wish" if request.kind is RequestKind.NAME and not request.subject else KINDS[request.kind]
-    is_open = [one for one in open_offers(turn.persona) if one["event"] == REQUESTED]
+    is_open = [open_offer for open_offer in open_offers(turn.persona) if open_offer["event"] == REQUESTED]
     if len(is_open) >= MAX_OPEN_QUESTIONS or (kind != "remember" and is_refused(wish_of(message.content, request))):
         return False
     condition = message.content.find(request.condition.text, request.start) if request.condition.text else -1
@@ -176,7 +182,10 @@ def place_of(request: Request) -> list[int]:
 def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
     """An offer was answered, or was not meant: no page shows it any longer. False where there is none open."""
     with transaction.atomic():
-        if not any(one["event"] == name and one["data"]["turn_id"] == str(turn_uuid) for one in open_offers(persona)):
+        if not any(
+            open_offer["event"] == name and open_offer["data"]["turn_id"] == str(turn_uuid)
+            for open_offer in open_offers(persona)
+        ):
             return False
         events.publish(persona.uuid, SETTLED, turn_id=str(turn_uuid), offer=name)
     return True
@@ -184,10 +193,12 @@ def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
 
 def settle_remembered(session: Session) -> None:
     """Settle the questions whether to remember messages of `session` of which memories were made anyway."""
-    kept = Evidence.objects.filter(message__session=session, node__status=ConceptNode.Status.ACTIVE)
-    asked = [one["data"] for one in open_offers(session.persona) if one["event"] == REQUESTED]
-    waiting = {data["asked_id"]: data["turn_id"] for data in asked if data["kind"] == "remember"}
-    for message in kept.filter(message__uuid__in=waiting).values_list("message__uuid", flat=True).distinct():
+    kept_messages = Evidence.objects.filter(message__session=session, node__status=ConceptNode.Status.ACTIVE)
+    open_requests = [
+        open_offer["data"] for open_offer in open_offers(session.persona) if open_offer["event"] == REQUESTED
+    ]
+    waiting = {data["asked_id"]: data["turn_id"] for data in open_requests if data["kind"] == "remember"}
+    for message in kept_messages.filter(message__uuid__in=waiting).values_list("message__uuid", flat=True).distinct():
         settle(session.persona, UUID(waiting[str(message)]), REQUESTED)
 
 
@@ -199,48 +210,63 @@ def is_settled(persona: Persona, turn_uuid: UUID, name: str) -> bool:
 
 def of_message(persona: Persona, message: Message, name: str) -> dict[str, Any]:
     """What was offered because of this message; {} where nothing was."""
-    found = OutboxEvent.objects.filter(stream=persona.uuid, name=name, data__asked_id=str(message.uuid))
-    return found.order_by("-id").values_list("data", flat=True).first() or {}
+    offer_events = OutboxEvent.objects.filter(stream=persona.uuid, name=name, data__asked_id=str(message.uuid))
+    return offer_events.order_by("-id").values_list("data", flat=True).first() or {}
 
 
 def open_offers(persona: Persona) -> list[dict[str, Any]]:
     """The offers that nobody has answered, the oldest first, as pages receive them: {"event", "data"}."""
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name__in=(*OFFERS, SETTLED)).order_by("-id")
-    found = list(rows.values_list("name", "data")[:MAX_LOOKED_AT])
-    settled = {(data["turn_id"], data["offer"]) for name, data in found if name == SETTLED}
-    offers = [(name, data) for name, data in found if name != SETTLED and (data["turn_id"], name) not in settled]
-    ids = {one for _name, data in offers for one in (data.get("asked_id"), *data.get("message_ids", [])) if one}
+    event_rows = list(rows.values_list("name", "data")[:MAX_LOOKED_AT])
+    settled = {(data["turn_id"], data["offer"]) for name, data in event_rows if name == SETTLED}
+    offers = [(name, data) for name, data in event_rows if name != SETTLED and (data["turn_id"], name) not in settled]
+    ids = {
+        message_uuid
+        for _name, data in offers
+        for message_uuid in (data.get("asked_id"), *data.get("message_ids", []))
+        if message_uuid
+    }
     messages = dict(Message.objects.filter(persona=persona, uuid__in=ids).values_list("uuid", "withheld"))
-    ids = {one for _name, data in offers for one in data.get("node_ids", [])}
+    ids = {node_uuid for _name, data in offers for node_uuid in data.get("node_ids", [])}
     nodes = set(map(str, ConceptNode.objects.filter(persona=persona, uuid__in=ids).values_list("uuid", flat=True)))
-    shown = []
+    shown_offers = []
     for name, data in reversed(offers):
-        told = [UUID(one) for one in (data.get("asked_id"), *data.get("message_ids", [])) if one]
-        kept = [one for one in data.get("node_ids", []) if one in nodes]
-        is_there = all(one in messages for one in told) and (bool(told) or bool(kept))
-        was_put_back = bool(data.get("withheld_ids")) and not any(messages.get(one) for one in told)
-        if is_there and not was_put_back and (kept or name != CORRECTED):
-            shown.append({"event": name, "data": data | ({"node_ids": kept} if "node_ids" in data else {})})
-    return [*shown, *_replaced(persona, {one for one, name in settled if name == REPLACED})]
+        message_uuids = [
+            UUID(message_uuid) for message_uuid in (data.get("asked_id"), *data.get("message_ids", [])) if message_uuid
+        ]
+        node_uuids = [node_uuid for node_uuid in data.get("node_ids", []) if node_uuid in nodes]
+        is_there = all(uuid in messages for uuid in message_uuids) and (bool(message_uuids) or bool(node_uuids))
+        was_put_back = bool(data.get("withheld_ids")) and not any(messages.get(uuid) for uuid in message_uuids)
+        if is_there and not was_put_back and (node_uuids or name != CORRECTED):
+            shown_offers.append(
+                {"event": name, "data": data | ({"node_ids": node_uuids} if "node_ids" in data else {})}
+            )
+    return [*shown_offers, *_replaced(persona, {settled_id for settled_id, name in settled if name == REPLACED})]
 
 
 def _replaced(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
     """What a model put in the place of older memories lately, as far as it still stands there."""
-    told = OutboxEvent.objects.filter(stream=persona.uuid, name=REPLACED, data__change="superseded").order_by("-id")
-    newer = [one for one in told.values_list("data__superseded_by", flat=True)[:MAX_LOOKED_AT] if one not in settled]
-    held = ConceptNode.objects.of(persona).filter(uuid__in=newer, source=ConceptNode.Source.EXTRACTION)
-    held = held.filter(status=ConceptNode.Status.ACTIVE, supersedes__status=ConceptNode.Status.SUPERSEDED)
-    ids = set(map(str, held.values_list("uuid", flat=True)))
-    shown = [one for one in dict.fromkeys(newer) if one in ids][:MAX_REPLACED]
+    replaced_events = OutboxEvent.objects.filter(
+        stream=persona.uuid, name=REPLACED, data__change="superseded"
+    ).order_by("-id")
+    newer = [
+        newer_uuid
+        for newer_uuid in replaced_events.values_list("data__superseded_by", flat=True)[:MAX_LOOKED_AT]
+        if newer_uuid not in settled
+    ]
+    extracted = ConceptNode.objects.of(persona).filter(uuid__in=newer, source=ConceptNode.Source.EXTRACTION)
+    extracted = extracted.filter(status=ConceptNode.Status.ACTIVE, supersedes__status=ConceptNode.Status.SUPERSEDED)
+    ids = set(map(str, extracted.values_list("uuid", flat=True)))
+    shown_uuids = [uuid for uuid in dict.fromkeys(newer) if uuid in ids][:MAX_REPLACED]
     return [
-        {"event": REPLACED, "data": {"turn_id": one, "superseded_by": one, "change": "superseded"}}
-        for one in reversed(shown)
+        {"event": REPLACED, "data": {"turn_id": uuid, "superseded_by": uuid, "change": "superseded"}}
+        for uuid in reversed(shown_uuids)
     ]
 
 
 def offer_of(persona: Persona, turn_uuid: UUID, name: str) -> dict[str, Any] | None:
     """What the open offer of a turn says."""
-    of_turn = (one["data"] for one in open_offers(persona) if one["event"] == name)
+    of_turn = (open_offer["data"] for open_offer in open_offers(persona) if open_offer["event"] == name)
     return next((data for data in of_turn if data["turn_id"] == str(turn_uuid)), None)
 
 
@@ -281,8 +307,8 @@ def publish_once(turn: Turn, name: str, **data: object) -> bool:
 
 def messages_before(message: Message, limit: int = 4) -> list[Message]:
     """The last messages before it in its session, newest first."""
-    said = Message.objects.filter(session=message.session_id, withheld=False).exclude(role=Message.Role.SYSTEM)
-    return list(said.before(message).order_by("-created_at", "-id")[:limit])
+    messages = Message.objects.filter(session=message.session_id, withheld=False).exclude(role=Message.Role.SYSTEM)
+    return list(messages.before(message).order_by("-created_at", "-id")[:limit])
 
 
 def meant_message(message: Message, request: Request) -> Message | None:
@@ -298,7 +324,7 @@ def _recalled_before(turn: Turn, message: Message) -> list[UUID]:
     """The memories that came to mind for the last reply before it, as far as they still may."""
     earlier = Message.objects.filter(session=message.session_id, role=Message.Role.PERSONA).before(message)
     last = earlier.exclude(turn=None).select_related("turn").order_by("-created_at", "-id").first()
-    seen = (last.turn.xray if last and last.turn else {}).get("recollections") or {}
-    chosen = [item["id"] for item in seen.get("chosen", []) if item["layer"] != "L2"]
-    found = ConceptNode.objects.filter(persona=turn.persona_id, uuid__in=chosen).recallable()
-    return list(found.order_by("id").values_list("uuid", flat=True))
+    recollections = (last.turn.xray if last and last.turn else {}).get("recollections") or {}
+    chosen_ids = [item["id"] for item in recollections.get("chosen", []) if item["layer"] != "L2"]
+    recalled_nodes = ConceptNode.objects.filter(persona=turn.persona_id, uuid__in=chosen_ids).recallable()
+    return list(recalled_nodes.order_by("id").values_list("uuid", flat=True))

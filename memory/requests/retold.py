@@ -38,9 +38,9 @@ def replies_telling(persona: Persona, texts: Mapping[str, str]) -> list[Message]
     replies = Message.objects.filter(persona=persona, role=Message.Role.PERSONA, withheld=False, import_uuid=None)
     telling = []
     for reply in replies.exclude(turn=None).select_related("turn").order_by("id").iterator():
-        chosen = ((reply.turn.xray if reply.turn else {}).get("recollections") or {}).get("chosen", [])
+        chosen_items = ((reply.turn.xray if reply.turn else {}).get("recollections") or {}).get("chosen", [])
         words = set(tokenizer.tokenize(reply.content))
-        recalled = (texts[item["id"]] for item in chosen if item["id"] in texts)
+        recalled = (texts[item["id"]] for item in chosen_items if item["id"] in texts)
         if any(share_of(words_of(text, persona), words) >= LEAST_SHARE for text in recalled):
             telling.append(reply)
     return telling
@@ -48,7 +48,7 @@ def replies_telling(persona: Persona, texts: Mapping[str, str]) -> list[Message]
 
 def note_retold(receipt: Receipt, replies: Iterable[Message]) -> None:
     """Keep which replies an undone import leaves, for its receipt."""
-    if (ids := ids_of([one.uuid for one in replies])) and receipt.persona:
+    if (ids := ids_of([reply.uuid for reply in replies])) and receipt.persona:
         events.publish(receipt.persona.uuid, RETOLD, receipt_id=str(receipt.uuid), message_ids=ids)
 
 
@@ -69,7 +69,7 @@ def withhold_retold(receipt: Receipt) -> None:
                 event.stream,
                 WITHHELD,
                 receipt_id=str(receipt.uuid),
-                message_ids=ids_of([one.uuid for one in messages]),
+                message_ids=ids_of([message.uuid for message in messages]),
                 **withhold_messages(messages),
             )
 

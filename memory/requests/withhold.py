@@ -25,16 +25,16 @@ MAX_LOOKED_AT = 50  # events
 def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
     """Withhold the message with its reply; return the ids of the messages, and what was hidden with them, as an event
     carries it (`_hide`). Call in a transaction."""
-    told = Message.objects.filter(persona=message.persona_id, pk=message.pk)
+    target = Message.objects.filter(persona=message.persona_id, pk=message.pk)
     if message.turn:
-        told |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
-    fresh = list(told.filter(withheld=False).order_by("id"))
-    return [one.uuid for one in fresh], withhold_messages(fresh)
+        target |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
+    fresh = list(target.filter(withheld=False).order_by("id"))
+    return [message.uuid for message in fresh], withhold_messages(fresh)
 
 
 def withhold_messages(messages: Sequence[Message]) -> dict[str, Any]:
     """Withhold the messages, and hide what rests on them alone (`_hide`). Call in a transaction."""
-    Message.objects.filter(pk__in=[one.pk for one in messages]).update(withheld=True)
+    Message.objects.filter(pk__in=[message.pk for message in messages]).update(withheld=True)
     return _hide(_resting_on(messages))
 
 
@@ -44,16 +44,16 @@ def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any])
     _show(persona, data)
 
 
-def follow_version(withheld: Sequence[Message], shown: Sequence[Message]) -> None:
+def follow_version(withheld: Sequence[Message], shown_versions: Sequence[Message]) -> None:
     """Hide what was remembered of a version that no longer stands, so that what it replaced holds again; and take that
     back for the version that is shown. Call in a transaction. Raises VersionRefused where reading has gone past what is
     shown: it would never be remembered."""
-    if any(map(_was_passed_over, shown)):
+    if any(map(_was_passed_over, shown_versions)):
         raise versions.VersionRefused("passed_over")
     persona = withheld[0].persona
-    ids = ids_of([one.uuid for one in withheld])
+    ids = ids_of([message.uuid for message in withheld])
     events.publish(persona.uuid, FOLLOWED, message_ids=ids, **_hide(_resting_on(withheld)))
-    of_shown = {str(one.uuid) for one in shown}
+    of_shown = {str(message.uuid) for message in shown_versions}
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name=FOLLOWED).order_by("-id").values_list("data", flat=True)
     for data in rows[:MAX_LOOKED_AT] if of_shown else ():
         if of_shown & set(data["message_ids"]):
@@ -86,13 +86,21 @@ def _hide(nodes: Sequence[ConceptNode]) -> dict[str, Any]:
         before = actions.reinstate(node)
         if not before and not actions.hide(node):
             continue
-        hidden = {node.pk: node} | {one.pk: one for one in before if one.status == Status.ACTIVE and not is_ended(one)}
-        replaced |= {str(one.uuid): [] for one in hidden.values()}
-        for one in before:
-            if one.status == Status.SUPERSEDED:
-                replaced[str(hidden.get(one.superseded_by_id or 0, node).uuid)].append(str(one.uuid))
-            if one.resolved_by_id in hidden and is_ended(one):
-                ended[str(one.uuid)] = {"by": str(node.uuid), "until": one.until, "plan_state": one.plan_state}
+        hidden = {node.pk: node} | {
+            node_before.pk: node_before
+            for node_before in before
+            if node_before.status == Status.ACTIVE and not is_ended(node_before)
+        }
+        replaced |= {str(node.uuid): [] for node in hidden.values()}
+        for node_before in before:
+            if node_before.status == Status.SUPERSEDED:
+                replaced[str(hidden.get(node_before.superseded_by_id or 0, node).uuid)].append(str(node_before.uuid))
+            if node_before.resolved_by_id in hidden and is_ended(node_before):
+                ended[str(node_before.uuid)] = {
+                    "by": str(node.uuid),
+                    "until": node_before.until,
+                    "plan_state": node_before.plan_state,
+                }
     more = {"replaced_ids": {uuid: older for uuid, older in replaced.items() if older}, "ended": ended}
     return {"hidden_ids": [*replaced]} | {name: value for name, value in more.items() if value}
 
@@ -100,27 +108,29 @@ def _hide(nodes: Sequence[ConceptNode]) -> dict[str, Any]:
 def _show(persona: Persona, data: Mapping[str, Any]) -> None:
     """Show what an event says was hidden; what it had replaced or ended is replaced or ended again."""
     nodes = ConceptNode.objects.filter(persona=persona).select_related("persona")
-    shown = {str(node.uuid): node for node in nodes.filter(uuid__in=data.get("hidden_ids", [])) if actions.show(node)}
-    for uuid, node in shown.items():
+    shown_nodes = {
+        str(node.uuid): node for node in nodes.filter(uuid__in=data.get("hidden_ids", [])) if actions.show(node)
+    }
+    for uuid, node in shown_nodes.items():
         older = nodes.filter(uuid__in=data.get("replaced_ids", {}).get(uuid, []))
         supersede(persona, list(older), node)
         older.filter(status=Status.SUPERSEDED, superseded_by=None).update(superseded_by=node)
     ended = data.get("ended", {})
     for fact in nodes.filter(uuid__in=[*ended]):
         how = ended[str(fact.uuid)]
-        if how["by"] in shown:
-            actions.end(fact, shown[how["by"]], until=how["until"], plan_state=how["plan_state"])
+        if how["by"] in shown_nodes:
+            actions.end(fact, shown_nodes[how["by"]], until=how["until"], plan_state=how["plan_state"])
 
 
 def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
     """Take back what a request in this turn withheld; False where nothing is known of one."""
     with transaction.atomic():
         rows = OutboxEvent.objects.filter(stream=persona.uuid, name=ASKED, data__turn_id=str(turn_uuid))
-        asked = rows.order_by("-id").first()
-        if asked is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
+        own_requests = rows.order_by("-id").first()
+        if own_requests is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
             return False
-        ids = asked.data.get("withheld_ids", [])
-        show_messages(persona, ids, asked.data)
+        ids = own_requests.data.get("withheld_ids", [])
+        show_messages(persona, ids, own_requests.data)
         # What superseded these holds no longer: they did not come back only because their words were withheld.
         kept_back = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
         for node in kept_back.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():
@@ -131,4 +141,4 @@ def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
 
 def ids_of(uuids: Sequence[UUID]) -> list[str]:
     """As events carry them."""
-    return [str(one) for one in uuids]
+    return [str(uuid) for uuid in uuids]

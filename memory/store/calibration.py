@@ -48,21 +48,23 @@ def ensure_quietly(now: datetime) -> int:
 
 
 def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
-    memories = {line["id"]: line["description"] for line in _lines(path / "archive.jsonl") if line["type"] == "node"}
-    asked = [
-        (line["turns"][-1], [name for name in line["relevant"] if name in memories])
-        for line in _lines(path / "queries.jsonl")
+    memories = {
+        record["id"]: record["description"] for record in _lines(path / "archive.jsonl") if record["type"] == "node"
+    }
+    queries = [
+        (record["turns"][-1], [name for name in record["relevant"] if name in memories])
+        for record in _lines(path / "queries.jsonl")
     ]
-    asked = [(question, relevant) for question, relevant in asked if relevant]
+    queries = [(question, relevant) for question, relevant in queries if relevant]
     texts = embedding.embed(list(memories.values()), model)
-    questions = embedding.embed([question for question, _ in asked], model, as_query=True, is_hurried=False)
+    questions = embedding.embed([question for question, _ in queries], model, as_query=True, is_hurried=False)
     whole = questions - common_words.SHARE * common
     whole /= np.maximum(np.linalg.norm(whole, axis=1, keepdims=True), 1e-9)
     nearest = np.argsort(-(whole @ texts.T), axis=1)[:, :FEEDBACK_NODES]
     sharpened = sharpen_query(whole, texts[nearest].sum(axis=1))
     places = {name: place for place, name in enumerate(memories)}
-    answers = np.zeros((len(asked), len(memories)), dtype=bool)
-    for row, (_, relevant) in enumerate(asked):
+    answers = np.zeros((len(queries), len(memories)), dtype=bool)
+    for row, (_, relevant) in enumerate(queries):
         answers[row, [places[name] for name in relevant]] = True
     of_query, of_whole, of_sharpened, of_texts = (rows @ texts.T for rows in (questions, whole, sharpened, texts))
     apart = ~np.eye(len(memories), dtype=bool)

@@ -86,8 +86,10 @@ def rows(persona: Persona, limit: int = 60) -> list[Row]:
     """The newest rows of every layer above the messages, newest first."""
     nodes = ConceptNode.objects.of(persona).filter(status__in=SHOWN_STATUSES).newest_first()[:limit]
     # Entities that a shown memory mentions; one whose memories are all archived or hidden is not shown.
-    shown = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
-    entities = persona.entities.filter(Exists(shown), status=Entity.Status.CONFIRMED).order_by("-created_at", "-id")
+    shown_mentions = Mention.objects.filter(entity=OuterRef("pk"), node__status__in=SHOWN_STATUSES)
+    entities = persona.entities.filter(Exists(shown_mentions), status=Entity.Status.CONFIRMED).order_by(
+        "-created_at", "-id"
+    )
     entities = entities.prefetch_related("aliases")[:limit]
     moods = MoodChange.objects.filter(persona=persona)[:limit]
     sources = (map(Row.of_node, nodes), map(Row.of_entity, entities), map(Row.of_mood, moods))

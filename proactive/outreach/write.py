@@ -94,8 +94,8 @@ def first_name_in(text: str, channels: list[str]) -> str:
 def unnamed_channels(persona: Persona, prompt: str) -> list[str]:
     """The channels of the persona's sessions, without imports. A channel whose name stands in the prompt is left out:
     an owner who speaks of web design may be asked about it."""
-    talks = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
-    channels = talks.order_by().values_list("channel", flat=True).distinct()
+    sessions = Session.objects.filter(persona=persona).exclude(close_reason=Session.CloseReason.IMPORT)
+    channels = sessions.order_by().values_list("channel", flat=True).distinct()
     return [channel for channel in channels if not first_name_in(prompt, [channel])]
 
 

@@ -56,12 +56,12 @@ def load_or_make_key(path: str) -> "Vapid":
         # first.
         new_key = Vapid()
         new_key.generate_keys()
-        descriptor, written = tempfile.mkstemp(dir=file.parent, prefix=".vapid")  # readable by its owner alone
+        descriptor, bytes_written = tempfile.mkstemp(dir=file.parent, prefix=".vapid")  # readable by its owner alone
         try:
             with os.fdopen(descriptor, "wb") as new:
                 new.write(new_key.private_pem())
             with contextlib.suppress(FileExistsError):
-                os.link(written, file)
+                os.link(bytes_written, file)
         finally:
-            os.unlink(written)
+            os.unlink(bytes_written)
     return Vapid.from_pem(file.read_bytes())

@@ -61,28 +61,28 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     ((), ())
     """
     plain = clauses.prepare(text)
-    kept = _requests_by_rule(text, plain, previous)
-    if not kept and (answer := read_answer(text, plain, question)):
+    requests = _requests_by_rule(text, plain, previous)
+    if not requests and (answer := read_answer(text, plain, question)):
         return (answer,)
     if clauses.is_attack(plain):
         return ()
-    families = {_family(one.kind) for one in kept}
-    for one in read_possible(plain, previous):
+    families = {_family(request.kind) for request in requests}
+    for possible in read_possible(plain, previous):
         if (
-            _family(one.kind) not in families
-            and not any(other.start < one.end and one.start < other.end for other in kept)
-            and _is_meant(plain, one)
+            _family(possible.kind) not in families
+            and not any(other.start < possible.end and possible.start < other.end for other in requests)
+            and _is_meant(plain, possible)
         ):
-            stands = one.kind is RequestKind.WISH and _STANDS.search(plain, one.start, one.end)
-            kept.append(_in_own_words(replace(one, sure=bool(stands)), text, plain))
-    for at, one in enumerate(kept):
+            stands = possible.kind is RequestKind.WISH and _STANDS.search(plain, possible.start, possible.end)
+            requests.append(_in_own_words(replace(possible, sure=bool(stands)), text, plain))
+    for at, possible in enumerate(requests):
         # "No emoji" and "no advice" are about a manner, and leave no matter alone.
-        words, moment = text[one.start : one.end], one.condition
+        words, moment = text[possible.start : possible.end], possible.condition
         words = words.replace(moment.text, " ") if moment.kind in ("feeling", "topic") else words
-        is_about = matter_of(words) or relatives_in(words) or one.condition.kind == "person"
-        if one.is_boundary and (not is_about or styles_in([words])):
-            kept[at] = replace(one, is_boundary=False)
-    return tuple(sorted(kept, key=lambda one: one.start)[:MAX_REQUESTS])
+        is_about = matter_of(words) or relatives_in(words) or possible.condition.kind == "person"
+        if possible.is_boundary and (not is_about or styles_in([words])):
+            requests[at] = replace(possible, is_boundary=False)
+    return tuple(sorted(requests, key=lambda request: request.start)[:MAX_REQUESTS])
 
 
 def asks_to_forget(text: str) -> bool:
@@ -96,15 +96,21 @@ def asks_to_forget(text: str) -> bool:
     if not _MAY_FORGET.search(text):
         return False
     plain = clauses.prepare(text)
-    asked = [one for one in _requests_by_rule(text, plain, "") if _family(one.kind) is RequestKind.FORGET]
-    places = [(one.start, one.end) for one in asked]
-    places += [(one.subject_start, one.subject_start + len(one.subject)) for one in asked if one.subject_start >= 0]
-    beside = (
+    forget_requests = [
+        request for request in _requests_by_rule(text, plain, "") if _family(request.kind) is RequestKind.FORGET
+    ]
+    places = [(request.start, request.end) for request in forget_requests]
+    places += [
+        (request.subject_start, request.subject_start + len(request.subject))
+        for request in forget_requests
+        if request.subject_start >= 0
+    ]
+    rest_texts = (
         plain[start:end]
         for start, end in clauses.sentences(plain)
         if not any(begins < end and start < ends for begins, ends in places)
     )
-    return bool(asked) and all(sum(map(str.isalnum, _IDLE.sub(" ", told))) < _MIN_TOLD for told in beside)
+    return bool(forget_requests) and all(sum(map(str.isalnum, _IDLE.sub(" ", rest))) < _MIN_TOLD for rest in rest_texts)
 
 
 def read_by_rule(text: str) -> list[Request]:
@@ -115,26 +121,32 @@ def read_by_rule(text: str) -> list[Request]:
 def _requests_by_rule(text: str, plain: str, previous: str) -> list[Request]:
     if clauses.is_attack(plain):
         return []
-    asked = remember.read_remember_request(plain)
-    found = [*([asked] if asked else []), *_others(plain, previous)]
-    kept: list[Request] = []
-    for one in sorted((one for one in found if one.sure), key=lambda one: (one.start, -one.end)):
-        if (not kept or one.start >= kept[-1].end) and _is_meant(plain, one):
-            told = _in_own_words(one, text, plain)
-            if not (kept and told.subject_start == kept[-1].subject_start >= 0 and _family(told.kind) is kept[-1].kind):
-                kept.append(told)
-    return kept
+    remember_request = remember.read_remember_request(plain)
+    requests = [*([remember_request] if remember_request else []), *_others(plain, previous)]
+    accepted: list[Request] = []
+    for request in sorted(
+        (request for request in requests if request.sure), key=lambda request: (request.start, -request.end)
+    ):
+        if (not accepted or request.start >= accepted[-1].end) and _is_meant(plain, request):
+            worded = _in_own_words(request, text, plain)
+            if not (
+                accepted
+                and worded.subject_start == accepted[-1].subject_start >= 0
+                and _family(worded.kind) is accepted[-1].kind
+            ):
+                accepted.append(worded)
+    return accepted
 
 
-def _is_meant(plain: str, one: Request) -> bool:
+def _is_meant(plain: str, request: Request) -> bool:
     """Whether the owner says it to the persona, and it attacks nothing that holds for every persona."""
-    if one.kind in (RequestKind.FORGET, RequestKind.FORGET_THIS) and _RETRACTED.search(plain, one.start):
+    if request.kind in (RequestKind.FORGET, RequestKind.FORGET_THIS) and _RETRACTED.search(plain, request.start):
         return False
-    if clauses.is_hostile(plain, one.start, one.end, is_wish=one.kind is not RequestKind.FORGET):
+    if clauses.is_hostile(plain, request.start, request.end, is_wish=request.kind is not RequestKind.FORGET):
         return False
-    start, end = clauses.sentence_of(plain, one.start)
-    return not (one.sure and clauses.is_told_of(plain, start, one.start, end)) and not (
-        one.kind is RequestKind.CORRECTION and clauses.is_said_to_others(plain, start, end)
+    start, end = clauses.sentence_of(plain, request.start)
+    return not (request.sure and clauses.is_told_of(plain, start, request.start, end)) and not (
+        request.kind is RequestKind.CORRECTION and clauses.is_said_to_others(plain, start, end)
     )
 
 
@@ -143,39 +155,39 @@ def _family(kind: RequestKind) -> RequestKind:
 
 
 def _others(plain: str, previous: str) -> list[Request]:
-    found: list[Request] = []
+    requests: list[Request] = []
     through = 0
     for start in clauses.clause_starts(plain):
         if start < through:
             continue
-        one = english.read_clause(plain, start) or chinese.read_clause(plain, start)
-        if one is None and (
+        clause_request = english.read_clause(plain, start) or chinese.read_clause(plain, start)
+        if clause_request is None and (
             start == 0 or not plain[:start].strip(" \n\t") or plain[:start].rstrip()[-1:] in ".!?。！？\n…"
         ):
-            one = correcting.read_correction(plain, start, previous)
-        if one is not None:
-            found.append(one)
-            through = one.end
-    return found
+            clause_request = correcting.read_correction(plain, start, previous)
+        if clause_request is not None:
+            requests.append(clause_request)
+            through = clause_request.end
+    return requests
 
 
-def _in_own_words(one: Request, text: str, plain: str) -> Request:
+def _in_own_words(request: Request, text: str, plain: str) -> Request:
     """The request with its subject as the message spells it. "I kissed Tom. Forget that" means its own first words."""
-    if one.kind is RequestKind.FORGET and one.subject in _IT:
-        one = replace(one, kind=RequestKind.FORGET_THIS, subject="", subject_start=-1)
-    if one.kind is RequestKind.FORGET_THIS:
-        before = plain[: one.start].rstrip(" \t\n,，:：-—–")
+    if request.kind is RequestKind.FORGET and request.subject in _IT:
+        request = replace(request, kind=RequestKind.FORGET_THIS, subject="", subject_start=-1)
+    if request.kind is RequestKind.FORGET_THIS:
+        before = plain[: request.start].rstrip(" \t\n,，:：-—–")
         if sum(map(str.isalnum, _IDLE.sub(" ", before))) < _MIN_TOLD:
-            return one
-        if named := clauses.NAMED_BEFORE.search(plain, 0, len(before)):
+            return request
+        if name_before := clauses.NAMED_BEFORE.search(plain, 0, len(before)):
             return replace(
-                one,
+                request,
                 kind=RequestKind.FORGET,
-                subject=text[named.start("x") : len(before)],
-                subject_start=named.start("x"),
+                subject=text[name_before.start("x") : len(before)],
+                subject_start=name_before.start("x"),
             )
         begins = len(before) - len(before.lstrip())
-        return replace(one, subject=text[begins : len(before)], subject_start=begins)
-    if one.subject_start < 0 or one.kind is RequestKind.CORRECTION or not one.subject:
-        return one
-    return replace(one, subject=text[one.subject_start : one.subject_start + len(one.subject)])
+        return replace(request, subject=text[begins : len(before)], subject_start=begins)
+    if request.subject_start < 0 or request.kind is RequestKind.CORRECTION or not request.subject:
+        return request
+    return replace(request, subject=text[request.subject_start : request.subject_start + len(request.subject)])

@@ -70,12 +70,12 @@ def read_answer(text: str, plain: str, question: str) -> Request | None:
     words = text.strip()
     if not question.strip() or not words or words.endswith(("?", "？")):
         return None
-    known = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
-    told = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
+    question_words = {token for token in tokenizer.tokenize(question) if not tokenizer.is_function_word(token)}
+    answer_words = {token for token in tokenizer.tokenize(plain) if not tokenizer.is_function_word(token)}
     is_beside = _OF_ONESELF.match(plain) and not _ASKS_YOU.search(question)
     answers = (
         _YES_OR_NO.match(plain)
-        or known & told
+        or question_words & answer_words
         or any(asks.search(question) and holds.search(plain) for asks, holds in _EXPECTED)
         or (_is_terse(plain) and _ASKS_FOR_MORE.search(question) and not is_beside)
     )

@@ -167,8 +167,8 @@ def condition_of(words: str) -> Condition:
 
 def condition_in(sentence: str) -> Condition:
     """When what the sentence asks for holds."""
-    found = _CONDITION.match(sentence)
-    return condition_of(found["c"].removesuffix("就")) if found else ALWAYS
+    match = _CONDITION.match(sentence)
+    return condition_of(match["c"].removesuffix("就")) if match else ALWAYS
 
 
 def read_clause(text: str, start: int) -> Request | None:
@@ -204,13 +204,13 @@ def _forget(text: str, start: int, end: int) -> Request | None:
         and topic["x"][0] not in "把将"
     ):
         return _thing(text, start, topic.start("x"), topic.end("x"), sure=True)
-    if found := _STAYS_OUT.match(text, start):
-        rest = text[found.end() : end]
+    if match := _STAYS_OUT.match(text, start):
+        rest = text[match.end() : end]
         if re.fullmatch(r"(?:进去|下来|了|吧|哈|哦|啊|好吗|过|的?话|一样|[，,].*|好了|就行|可以吗|到|见|\s)*", rest):
             return Request(RequestKind.FORGET_THIS, start, end, "")
-    found = _MOOD_RE.match(text, start)
-    begins = found.end() if found else start
-    soft = bool(found and (found["frame"] or found["you"] or found["you2"])) or bool(_SOFT.search(sentence))
+    match = _MOOD_RE.match(text, start)
+    begins = match.end() if match else start
+    soft = bool(match and (match["frame"] or match["you"] or match["you2"])) or bool(_SOFT.search(sentence))
     if soft and (pretend := _PRETEND.match(text, begins)):
         return Request(RequestKind.FORGET_THIS, start, max(end, pretend.end()), "")
     not_ = _MOOD_NOT.match(text, start)
@@ -219,27 +219,27 @@ def _forget(text: str, start: int, end: int) -> Request | None:
         not_
         and not not_["neg"].endswith("少")
         and not_["neg"] not in ("不", "停止不")
-        and (kept := _KEEP_RE.match(text, not_.end()))
+        and (keep := _KEEP_RE.match(text, not_.end()))
     ):
-        return _object(text, start, kept.end(), end, soft=True, verb=kept[0])
+        return _object(text, start, keep.end(), end, soft=True, verb=keep[0])
     if not_ and (moved := re.compile(rf"把(?P<x>[^，,。！？]{{1,30}}?)(?:也|都)?{_KEEP}").match(text, not_.end())):
         return _thing(text, start, moved.start("x"), moved.end("x"), sure=True)
     # 把…忘了
-    if found and (
+    if match and (
         moved := re.compile(
             rf"(?:把|将)(?P<x>[^。！？\n]{{1,40}}?)[，,]?(?:都|也|全|给我|彻底|统统|全部|通通|一并|"
             rf"给)*(?:{_FROM})?(?:都|全|给我|彻底)*{_GONE}"
         ).match(text, begins)
     ):
-        named = re.search(r"关于|有关|一切|所有|(?:的|这|那)[件个些]?事|记忆|我(?:说|告诉|跟你|对)", moved[0])
-        return _thing(text, start, moved.start("x"), moved.end("x"), sure=soft or bool(named))
+        is_named = re.search(r"关于|有关|一切|所有|(?:的|这|那)[件个些]?事|记忆|我(?:说|告诉|跟你|对)", moved[0])
+        return _thing(text, start, moved.start("x"), moved.end("x"), sure=soft or bool(is_named))
     gone = re.compile(rf"(?:从{_FROM})?(?P<v>{_GONE})").match(text, begins)
     if (
         gone
-        and found
-        and (found["you"] or found["you2"])
+        and match
+        and (match["you"] or match["you2"])
         and gone["v"] == "忘了"
-        and not found["frame"]
+        and not match["frame"]
         and not _SOFT.search(sentence)
     ):
         return None  # 你忘了这件事 is no order
@@ -284,24 +284,24 @@ def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: s
 
 def _thing(text: str, start: int, begins: int, ends: int, *, sure: bool = True) -> Request | None:
     """A request to forget what is named in `text[begins:ends]`, without "everything about"."""
-    named = text[begins:ends]
-    if _POINT_RE.fullmatch(named):
+    words = text[begins:ends]
+    if _POINT_RE.fullmatch(words):
         return Request(RequestKind.FORGET_THIS, start, max(ends, start + 1), "") if sure else None
     head = re.match(
         rf"(?:{_FROM}|(?:你(?:知道|记得)的|我(?:告诉|跟|对)(?:过)?你(?:说|讲)?(?:过)?的?|我说过的?)?(?:所有|一切|"
         rf"全部)?(?:关于|有关))+",
-        named,
+        words,
     )
     lead = head.end() if head else 0
-    found = _THING.match(named[lead:].strip())
-    inner = found["x"] if found else named[lead:]
+    match = _THING.match(words[lead:].strip())
+    inner = match["x"] if match else words[lead:]
     at = text.find(inner, begins + lead)
     return _request(text, RequestKind.FORGET, start, at, at + len(inner), sure=sure) if inner else None
 
 
 def _name(text: str, start: int, end: int) -> Request | None:
-    if found := _GOES_BY.match(text, start):
-        return Request(RequestKind.NAME, start, found.end(), found["x"], subject_start=found.start("x"))
+    if match := _GOES_BY.match(text, start):
+        return Request(RequestKind.NAME, start, match.end(), match["x"], subject_start=match.start("x"))
     mood, not_ = _MOOD_RE.match(text, start), _MOOD_NOT.match(text, start)
     if not_ and (call := _CALL.match(text, not_.end())):
         instead = re.compile(
@@ -316,17 +316,17 @@ def _name(text: str, start: int, end: int) -> Request | None:
     call = _CALL.match(text, mood.end()) if mood else None
     if mood is None or call is None:
         return None
-    found = _NAME.match(text, call.end())
-    if found is None or _NO_NAME.match(found["x"]):
+    match = _NAME.match(text, call.end())
+    if match is None or _NO_NAME.match(match["x"]):
         return None
-    asked = is_asked(text, start) and not re.search("能|可以|好吗|行吗|好不好", text[start:end])
-    framed = bool(mood["frame"] or mood["you"] or mood["you2"] or found["tail"]) or bool(
+    is_asking = is_asked(text, start) and not re.search("能|可以|好吗|行吗|好不好", text[start:end])
+    framed = bool(mood["frame"] or mood["you"] or mood["you2"] or match["tail"]) or bool(
         re.search("以后|今后|从现在", mood[0])
     )
-    named = framed or re.match(r"[小阿老大]|[A-Z]", found["x"]) is not None
-    if asked or not named:
+    is_name = framed or re.match(r"[小阿老大]|[A-Z]", match["x"]) is not None
+    if is_asking or not is_name:
         return None
-    return Request(RequestKind.NAME, start, found.end(), found["x"].strip(), subject_start=found.start("x"))
+    return Request(RequestKind.NAME, start, match.end(), match["x"].strip(), subject_start=match.start("x"))
 
 
 def _wish(text: str, start: int, end: int) -> Request | None:

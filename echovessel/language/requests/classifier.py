@@ -59,9 +59,9 @@ class Reader:
         looks = signs @ self.looks
         looks = np.exp(looks - looks.max(0))
         looks /= looks.sum(0)
-        told = (signs @ self.told).reshape(len(signs), looks.shape[1], -1)
-        seen = np.einsum("tl,tlw->lw", looks, told).ravel()
-        verdict = np.concatenate([seen, signs.max(0), [1]]) @ self.verdict
+        messages_of_looks = (signs @ self.told).reshape(len(signs), looks.shape[1], -1)
+        features = np.einsum("tl,tlw->lw", looks, messages_of_looks).ravel()
+        verdict = np.concatenate([features, signs.max(0), [1]]) @ self.verdict
         odds: np.ndarray = verdict[:-1] - verdict[-1]
         return odds
 
@@ -104,9 +104,9 @@ def likeliest_place(texts: Sequence[str], kind: RequestKind) -> int:
 def _likelihoods(text: str) -> np.ndarray:
     """Of each kind how far it is above what makes the persona ask."""
     key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
-    known = _recent.get(key)
-    if known is not None:
-        return known
+    cached = _recent.get(key)
+    if cached is not None:
+        return cached
     model = load()[language_of(text)]
     scores = _by_ngrams(text, model)
     if scores.max() < model.unlikely:
@@ -183,9 +183,9 @@ def _frame(words: Sequence[str], common: Collection[str]) -> Iterator[str]:
     """Runs of the common words, with a star for whatever else stands between them: "< it ' s * not * >"."""
     frame: list[str] = []
     for word in words:
-        kept = word if word in common or word in "<>" else "#" if word.isdigit() else "*"
-        if kept != "*" or frame[-1:] != ["*"]:
-            frame.append(kept)
+        form = word if word in common or word in "<>" else "#" if word.isdigit() else "*"
+        if form != "*" or frame[-1:] != ["*"]:
+            frame.append(form)
     return (piece for piece in runs("f", frame, 5, " ") if " " in piece)
 
 

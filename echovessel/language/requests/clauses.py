@@ -101,9 +101,9 @@ def _mask_quotation(quotation: re.Match[str]) -> str:
 def clause_starts(text: str) -> Iterator[int]:
     """Where the clauses of a prepared text begin, those in another voice left out."""
     last = -1
-    for found in islice(_BREAK.finditer(text), MAX_CLAUSES):
-        spaces = _SPACE.match(text, found.end())
-        start = spaces.end() if spaces else found.end()
+    for match in islice(_BREAK.finditer(text), MAX_CLAUSES):
+        spaces = _SPACE.match(text, match.end())
+        start = spaces.end() if spaces else match.end()
         if start > last and start < len(text) and text[start] != _MASK and not is_other_voice(text, start):
             yield start
             last = start
@@ -155,15 +155,15 @@ def is_told_of(text: str, start: int, at: int, end: int) -> bool:
 
 def _sentence_start(text: str, start: int) -> int:
     ends = [
-        found.end() for found in re.finditer(r"[.!?。！？\n](?=\s|$|[^\x00-\x7f])", text[max(0, start - 400) : start])
+        match.end() for match in re.finditer(r"[.!?。！？\n](?=\s|$|[^\x00-\x7f])", text[max(0, start - 400) : start])
     ]
     return max(0, start - 400) + (ends[-1] if ends else 0)
 
 
 def sentence_end(text: str, start: int) -> int:
     """Where the sentence that goes on at `start` ends, before its sign."""
-    found = _SENTENCE_END.search(text, start, min(len(text), start + 600))
-    return found.start() if found else min(len(text), start + 600)
+    match = _SENTENCE_END.search(text, start, min(len(text), start + 600))
+    return match.start() if match else min(len(text), start + 600)
 
 
 def is_said_to_others(text: str, start: int, end: int) -> bool:
@@ -184,10 +184,10 @@ def sentence_of(text: str, at: int) -> tuple[int, int]:
 def sentences(text: str) -> Iterator[tuple[int, int]]:
     """Where the sentences of a prepared text begin and end, without their sign."""
     start = 0
-    for found in islice(_SENTENCE_END.finditer(text), MAX_CLAUSES):
-        if text[start : found.start()].strip():
-            yield start + len(text[start:]) - len(text[start:].lstrip()), found.start()
-        start = found.end()
+    for match in islice(_SENTENCE_END.finditer(text), MAX_CLAUSES):
+        if text[start : match.start()].strip():
+            yield start + len(text[start:]) - len(text[start:].lstrip()), match.start()
+        start = match.end()
 
 
 def is_asked(text: str, start: int) -> bool:

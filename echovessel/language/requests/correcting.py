@@ -161,17 +161,24 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
     begins = back.end() if back and back["word"].lower() not in ("i never said", "i didn't say") else start
     if pair := _contrast(text, start, end, _CONTRAST, _no_np):
         old, new, at = pair
-        known = _stands_in(old, previous) or strong or bool(back and back["word"].lower() != "i said")
+        is_supported = _stands_in(old, previous) or strong or bool(back and back["word"].lower() != "i said")
         return Request(
-            RequestKind.CORRECTION, start, end, _trim_quote(text, start, end), old, new, sure=known, subject_start=at
+            RequestKind.CORRECTION,
+            start,
+            end,
+            _trim_quote(text, start, end),
+            old,
+            new,
+            sure=is_supported,
+            subject_start=at,
         )
-    if found := _SPELLED.match(text, begins):
-        return _correction(text, start, end, found, sure=False)
+    if match := _SPELLED.match(text, begins):
+        return _correction(text, start, end, match, sure=False)
     if back is None:
-        told = _CONTRADICTS.match(text, start, end)
-        return _correction(text, start, end, told, sure=False) if told else None
-    if found := _THIRD.match(text, begins, end):
-        return _correction(text, start, end, found, sure=strong)
+        contradiction = _CONTRADICTS.match(text, start, end)
+        return _correction(text, start, end, contradiction, sure=False) if contradiction else None
+    if match := _THIRD.match(text, begins, end):
+        return _correction(text, start, end, match, sure=strong)
     if (
         back["word"].lower().startswith("no")
         and not re.search(r"[,.:;!–—-]", back[0])
@@ -196,8 +203,8 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
             "it is actually",
         ) and not _is_plain_np(bare["new"]):
             return None
-        known = strong and back["word"].lower() not in ("i mean",)
-        return _correction(text, start, end, bare, sure=known or (bool(previous) and _is_plain_np(bare["new"])))
+        is_supported = strong and back["word"].lower() not in ("i mean",)
+        return _correction(text, start, end, bare, sure=is_supported or (bool(previous) and _is_plain_np(bare["new"])))
     if strong and re.match(r"(?:you|that)\b", back["word"], _I) and not text[begins:end].strip(" .!"):
         return Request(
             RequestKind.CORRECTION, start, end, _trim_quote(text, start, end), sure=False, subject_start=start
@@ -228,15 +235,15 @@ def _contrast(
     is_no_np: Callable[[str], bool],
 ) -> tuple[str, str, int] | None:
     for pattern in patterns:
-        for found in pattern.finditer(text, start, min(end + 40, len(text))):
-            if found.start() > end:
+        for match in pattern.finditer(text, start, min(end + 40, len(text))):
+            if match.start() > end:
                 break
-            old, new = (_LEAD.sub("", found[side].strip(" .,")) for side in ("old", "new"))
+            old, new = (_LEAD.sub("", match[side].strip(" .,")) for side in ("old", "new"))
             old, new = (re.sub(r"^[在叫姓住是]+(?=[\u3400-\u9fff\w])", "", words) for words in (old, new))
             if (unit := re.fullmatch(r"[\d一二两三四五六七八九十百]+([年月日号点岁个只])", old)) and (
-                counted := re.search(rf"[\d一二两三四五六七八九十百]+{unit[1]}", new)
+                count := re.search(rf"[\d一二两三四五六七八九十百]+{unit[1]}", new)
             ):
-                new = counted[0]  # 2016年认识的，不是2015年
+                new = count[0]  # 2016年认识的，不是2015年
             if _NUMBER.fullmatch(old) and (number := _NUMBER.match(new)):
                 new = number[0]  # "two sisters, not three"
             elif re.search(r"[a-z]", old, _I) or old.isdigit():
@@ -247,7 +254,7 @@ def _contrast(
                 and not is_no_np(new)
                 and max(len(old), len(new)) <= _LONGEST
             ):
-                return old, new, found.start("new")
+                return old, new, match.start("new")
     return None
 
 
@@ -259,8 +266,8 @@ def _trim_quote(text: str, start: int, end: int) -> str:
     return text[start:end].strip(" ,，。.!！")
 
 
-def _correction(text: str, start: int, end: int, found: re.Match[str], *, sure: bool) -> Request:
-    new = found["new"].strip(' ,，。.!！“”"')
+def _correction(text: str, start: int, end: int, match: re.Match[str], *, sure: bool) -> Request:
+    new = match["new"].strip(' ,，。.!！“”"')
     return Request(
         RequestKind.CORRECTION,
         start,
@@ -269,7 +276,7 @@ def _correction(text: str, start: int, end: int, found: re.Match[str], *, sure: 
         "",
         new,
         sure=sure,
-        subject_start=found.start("new"),
+        subject_start=match.start("new"),
     )
 
 
@@ -281,9 +288,16 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
     strong = bool(back and _STRONG_BACK_ZH.search(back[0]))
     if pair := _contrast(text, start, end, _CONTRAST_ZH, _is_no_np_zh):
         old, new, at = pair
-        known = strong or bool(back) or _stands_in(old, previous)
+        is_supported = strong or bool(back) or _stands_in(old, previous)
         return Request(
-            RequestKind.CORRECTION, start, end, _trim_quote(text, start, end), old, new, sure=known, subject_start=at
+            RequestKind.CORRECTION,
+            start,
+            end,
+            _trim_quote(text, start, end),
+            old,
+            new,
+            sure=is_supported,
+            subject_start=at,
         )
     if back is None:
         late = re.compile(
@@ -298,12 +312,12 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
     )
     if right and back["word"] != "其实" and not _is_no_np_zh(right["new"]):
         return _correction(text, start, end, right, sure=strong or bool(previous))
-    if found := _THIRD_ZH.match(text, begins, end):
+    if match := _THIRD_ZH.match(text, begins, end):
         return _correction(
             text,
             start,
             end,
-            found,
+            match,
             sure=strong and back["word"] != "其实" and re.search("错|混|反", back[0]) is not None,
         )
     return None

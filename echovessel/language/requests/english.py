@@ -330,8 +330,8 @@ def condition_of(words: str) -> Condition:
 
 def condition_in(sentence: str) -> Condition:
     """When what the sentence asks for holds."""
-    found = _CONDITION_FIRST.match(sentence) or _AFTER.search(sentence)
-    return condition_of(found["c"]) if found else ALWAYS
+    match = _CONDITION_FIRST.match(sentence) or _AFTER.search(sentence)
+    return condition_of(match["c"]) if match else ALWAYS
 
 
 def read_clause(text: str, start: int) -> Request | None:
@@ -341,34 +341,34 @@ def read_clause(text: str, start: int) -> Request | None:
     condition, begins = ALWAYS, start
     if before := _CONDITION_FIRST.match(text, start):
         condition, begins = condition_of(before["c"]), before.end()
-    found = _ORDER.match(text, begins)
-    if found is None:
+    match = _ORDER.match(text, begins)
+    if match is None:
         return None
     frame = next(
-        (name for name in ("ask", "dont_want", "want", "ought", "nice", "sure", "mind", "let") if found[name]), ""
+        (name for name in ("ask", "dont_want", "want", "ought", "nice", "sure", "mind", "let") if match[name]), ""
     )
     polite = bool(re.search(r"\b(?:please|pls|plz|kindly)\b", text[start : sentence_end(text, start)], _I))
-    order = _Order(text, start, found.end(), bool(found["neg"]) or frame == "dont_want", frame, polite, condition)
-    if frame == "let" and not found["neg"]:
+    order = _Order(text, start, match.end(), bool(match["neg"]) or frame == "dont_want", frame, polite, condition)
+    if frame == "let" and not match["neg"]:
         return _forget(order)
     return _forget(order) or _name(order) or _wish(order)
 
 
 def _forget(order: _Order) -> Request | None:
     text, verb, end = order.text, order.verb, sentence_end(order.text, order.verb)
-    if told := _PRETEND_ABOUT.match(text, verb):
-        return order.request(RequestKind.FORGET, told.end(), end)
+    if pretence := _PRETEND_ABOUT.match(text, verb):
+        return order.request(RequestKind.FORGET, pretence.end(), end)
     if (_STAYS_OUT.match(text, order.start) or _STAYS_OUT.match(text, verb)) and (
         order.frame or not is_asked(text, verb)
     ):
         return order.request(RequestKind.FORGET_THIS, end, end)
     gone = _FORGET.match(text, verb) or _ERASE.match(text, verb)
-    kept = _KEEP.match(text, verb) if order.negated else None
-    if (gone is None or order.negated) and kept is None:
+    keep = _KEEP.match(text, verb) if order.negated else None
+    if (gone is None or order.negated) and keep is None:
         return None
     if text.endswith("forgive and ", 0, verb):
         return None
-    deed = gone if gone and not order.negated else kept
+    deed = gone if gone and not order.negated else keep
     assert deed is not None
     if deed[0].lower().startswith("forgot") and not order.frame and "forgott" not in deed[0].lower():
         return None
@@ -387,9 +387,9 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
     is_erasing = bool(_ERASE.match(deed[0]))
     says_more = re.search(r"[,;—–]", rest)
     framed = bool(order.frame) or order.polite or order.negated
-    if found := _ABOUT.match(rest):
+    if match := _ABOUT.match(rest):
         return order.request(
-            RequestKind.FORGET, begins + found.start("x"), _np_end(text, begins + found.start("x"), end)
+            RequestKind.FORGET, begins + match.start("x"), _np_end(text, begins + match.start("x"), end)
         )
     if (_POINT.match(text, begins) or _POINT_ME.match(text, begins)) and not (
         says_more and not framed and not re.search(r"\b(?:i|my)\b", rest[: says_more.start()], _I)
@@ -406,27 +406,31 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
         return order.request(RequestKind.FORGET_THIS, end, end, sure=not vague)
     if re.match(r"it\b", rest) and (order.negated or (is_erasing and _IN_MEMORY.search(rest))):
         return order.request(RequestKind.FORGET_THIS, end, end, sure=bool(_IN_MEMORY.search(rest) or order.polite))
-    if re.match(r"it\b", rest) and (named := NAMED_BEFORE.search(text, 0, len(text[: order.start].rstrip(" ,—–-")))):
+    if re.match(r"it\b", rest) and (
+        name_before := NAMED_BEFORE.search(text, 0, len(text[: order.start].rstrip(" ,—–-")))
+    ):
         # "That thing, forget it" may wave it off; what was told to the persona is meant.
-        sure = bool(re.search(r"\bi(?:'ve| have)? (?:told|said|mentioned|shared)\b", named[0], _I)) or order.polite
+        sure = (
+            bool(re.search(r"\bi(?:'ve| have)? (?:told|said|mentioned|shared)\b", name_before[0], _I)) or order.polite
+        )
         return order.request(RequestKind.FORGET_THIS, end, end, sure=sure)
     if re.match(r"(?:me|us|waiting|going|calm|doing|an?|your|up|quiet|still|on|talking|asking)\b", rest, _I):
         return None
-    if found := _CLAUSE.match(rest):
+    if match := _CLAUSE.match(rest):
         if _IDLE_NOUN.match(rest) or (re.match(r"(?:him|her|them|his|their|he|she|they|there)\b", rest) and not framed):
             return None
-        group = "x" if found["x"] else "y"
+        group = "x" if match["x"] else "y"
         noun_only = re.match(r"my \w+(?: \w+)?$", rest[: says_more.start()] if says_more else rest)
         if noun_only and is_erasing and not _IN_MEMORY.search(rest) and not framed:
             return None
         sure = not (says_more and not framed and not re.match(r"(?:that )?i\b", rest, _I))
         return order.request(
-            RequestKind.FORGET, begins + found.start(group), _np_end(text, begins, end) if noun_only else end, sure=sure
+            RequestKind.FORGET, begins + match.start(group), _np_end(text, begins, end) if noun_only else end, sure=sure
         )
-    if (found := _NOUN.match(rest)) and not _IDLE_NOUN.match(rest):
+    if (match := _NOUN.match(rest)) and not _IDLE_NOUN.match(rest):
         about = " about" in deed[0]
-        kept = re.match(r"remember|sav|stor|record|memori|retain|log", deed[0], _I)
-        if not _IN_MEMORY.search(rest) and (is_erasing or not framed or says_more or (order.negated and not kept)):
+        is_kept = re.match(r"remember|sav|stor|record|memori|retain|log", deed[0], _I)
+        if not _IN_MEMORY.search(rest) and (is_erasing or not framed or says_more or (order.negated and not is_kept)):
             return None
         return order.request(RequestKind.FORGET, begins, _np_end(text, begins, end), sure=framed or not about)
     if " about" in deed[0] and rest and not re.match(r"(?:it|him|them|me|us|winning|\w+ing)\b", rest, _I):
@@ -436,16 +440,16 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
 
 def _np_end(text: str, begins: int, end: int) -> int:
     """Where what is named at `begins` ends: before a comma, or before where it shall be forgotten from."""
-    found = re.compile(rf"[,;—–]|\s+(?:{_MEMORY})(?=\s*(?:[.,!?]|$|please|ok))", _I).search(text, begins, end)
-    return found.start() if found else end
+    match = re.compile(rf"[,;—–]|\s+(?:{_MEMORY})(?=\s*(?:[.,!?]|$|please|ok))", _I).search(text, begins, end)
+    return match.start() if match else end
 
 
 def _name_told(text: str, start: int) -> Request | None:
     lead = re.compile(_LEADS, _I).match(text, start)
     begins = lead.end() if lead else start
-    if found := _GOES_BY.match(text, begins) or _USE_NAME.match(text, begins):
-        name = found["x"].strip("\"“”'‘’ ")
-        return Request(RequestKind.NAME, start, found.end(), name, subject_start=text.find(name, begins))
+    if match := _GOES_BY.match(text, begins) or _USE_NAME.match(text, begins):
+        name = match["x"].strip("\"“”'‘’ ")
+        return Request(RequestKind.NAME, start, match.end(), name, subject_start=text.find(name, begins))
     return None
 
 
@@ -454,26 +458,26 @@ def _name(order: _Order) -> Request | None:
     if call is None or order.frame == "let" or (is_asked(text, order.verb) and order.frame != "ask"):
         return None
     end = sentence_end(text, call.end())
-    found = _NAME.match(text, call.end(), min(len(text), end))
+    match = _NAME.match(text, call.end(), min(len(text), end))
     framed = bool(order.frame) or order.polite
     if call["ending"] in ("ed", "d") and not framed:  # "he called me Bernie" tells
         return None
     if order.negated:
-        named = re.compile(r"[^,.!?]{1,40}").match(text, call.end(), end)
+        words = re.compile(r"[^,.!?]{1,40}").match(text, call.end(), end)
         instead = re.compile(rf"[,.;]\s*(?:but |just |please )*(?:call me )?(?P<x>{_NAME_WORD})\s*$", _I).search(
             text, call.end(), end
         )
         if instead and re.match(r"[A-Z]", instead["x"].strip("\"“'‘")):
             return order.request(RequestKind.NAME, instead.start("x"), instead.end("x"))
-        if named and not re.match(r"(?:when|if|back|later|at|on|in|after|before|a (?:liar|fool))\b", named[0], _I):
+        if words and not re.match(r"(?:when|if|back|later|at|on|in|after|before|a (?:liar|fool))\b", words[0], _I):
             return order.request(RequestKind.WISH, order.verb, end, is_boundary=True)
         return None
-    if found and not re.match(rf"(?:{_NO_NAMES})$", found["x"].strip("\"“”'‘’"), _I):
-        if re.match(r"\s*(?:,? but (?:i|it|he|she|that)|when |if |back|maybe\b)", found["rest"], _I):
+    if match and not re.match(rf"(?:{_NO_NAMES})$", match["x"].strip("\"“”'‘’"), _I):
+        if re.match(r"\s*(?:,? but (?:i|it|he|she|that)|when |if |back|maybe\b)", match["rest"], _I):
             return None
-        return order.request(RequestKind.NAME, found.start("x"), found.end("x"))
-    if found := _LOWER_NAME.match(text, call.end()):
-        return order.request(RequestKind.NAME, found.start("x"), found.end("x"), sure=framed or text.islower())
+        return order.request(RequestKind.NAME, match.start("x"), match.end("x"))
+    if match := _LOWER_NAME.match(text, call.end()):
+        return order.request(RequestKind.NAME, match.start("x"), match.end("x"), sure=framed or text.islower())
     return None
 
 
@@ -483,17 +487,17 @@ def _wish(order: _Order) -> Request | None:
     whole = text[order.start : end]
     begins = order.start if not order.frame and order.condition is ALWAYS else verb
     lead = re.compile(r"(?:(?:please|pls|and|ok|okay|so)\b[\s,]{0,2}){0,3}", _I).match(text, order.start)
-    if found := _NO_MORE.match(text, lead.end() if lead else order.start) or _NO_MORE.match(text, verb):
+    if match := _NO_MORE.match(text, lead.end() if lead else order.start) or _NO_MORE.match(text, verb):
         return order.request(
-            RequestKind.WISH, found.start(), end, is_boundary=bool(re.match(r"no |enough|fewer|less", found[0], _I))
+            RequestKind.WISH, match.start(), end, is_boundary=bool(re.match(r"no |enough|fewer|less", match[0], _I))
         )
     bare = re.compile(_BARE_WISH.pattern, _I)
     just = re.search(r"\b(?:just|only|simply)\s+$", text[order.start : verb], _I)
     at = order.start + just.start() if just else verb
     if not order.negated and bare.match(text[at:end]) and not is_asked(text, verb):
         return _wished(order, at, end, sure=True)
-    found = _VERB.match(text, verb)
-    if found is None:
+    match = _VERB.match(text, verb)
+    if match is None:
         return None
     if is_asked(text, verb) and order.frame not in ("ask", "mind") and not order.polite:
         return None

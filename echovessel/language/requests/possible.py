@@ -131,7 +131,7 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         for start, end in sentences(text[:MAX_LOOKED_AT])
         if "\x00" not in text[start:end].strip("\x00 ")[:1] and not is_other_voice(text, start)
     ][:MAX_SENTENCES]
-    seen: set[RequestKind] = set()
+    kinds_read: set[RequestKind] = set()
     for passage in _passages(places):
         leaning = [
             (start, end)
@@ -145,9 +145,9 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
             kind = likely_kind(whole)
         is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
         is_telling = kind is RequestKind.WISH and _TELLS.match(whole)
-        if kind is None or kind in seen or is_regret or is_telling:
+        if kind is None or kind in kinds_read or is_regret or is_telling:
             continue
-        seen.add(kind)
+        kinds_read.add(kind)
         fitting = passage
         if kind is RequestKind.CORRECTION:
             fitting = leaning[:1] or passage
@@ -188,8 +188,8 @@ def condition_within(words: str) -> Condition:
     >>> condition_within("Remember, next time I panic: breathing helps").text
     'next time I panic'
     """
-    found = _WHEN.search(words)
-    return condition_of(found[0].strip()) if found else ALWAYS
+    match = _WHEN.search(words)
+    return condition_of(match[0].strip()) if match else ALWAYS
 
 
 def is_boundary(sentence: str) -> bool:
@@ -199,16 +199,16 @@ def is_boundary(sentence: str) -> bool:
 
 def request_for(text: str, kind: RequestKind, start: int, end: int, previous: str) -> Request:
     """The sentence as a request of this kind; of a name without a subject where it only tells how not to be called."""
-    if kind is RequestKind.CORRECTION and (one := correcting.read_correction(text, start, previous)):
-        return replace(one, sure=False)
+    if kind is RequestKind.CORRECTION and (correction := correcting.read_correction(text, start, previous)):
+        return replace(correction, sure=False)
     words, sentence, condition = text[start:end].strip("\x00 \n\t"), text[start:end], ALWAYS
     if kind is RequestKind.FORGET:
         points = _POINTING.search(sentence) and not re.search(r"\b(?:about|abt|regarding)\b|关于|有关", sentence)
         matter = "" if points else _matter(sentence)
         if not matter:
             kind = RequestKind.FORGET_THIS
-            told = _ABOUT_MEMORY.sub("", _POINTING.sub("", text))
-            is_told = sum(2 if _HAN.match(sign) else sign.isalnum() for sign in told) >= _MIN_TOLD
+            matter_text = _ABOUT_MEMORY.sub("", _POINTING.sub("", text))
+            is_told = sum(2 if _HAN.match(sign) else sign.isalnum() for sign in matter_text) >= _MIN_TOLD
             words = words if is_told and not _BEFORE.search(sentence) else ""
         else:
             words = matter
@@ -232,8 +232,8 @@ def _name(sentence: str) -> str:
     """How the owner wants to be called; "" where the sentence only tells how not, or in no way that is understood."""
     forbidden = _NOT_SO.search(sentence)
     is_spelled = re.search(r"[a-z] [A-Z][a-z]", sentence) is not None
-    for found in _NAME.finditer(sentence, forbidden.end() if forbidden else 0):
-        name = next(filter(None, found.groups())).strip()
+    for match in _NAME.finditer(sentence, forbidden.end() if forbidden else 0):
+        name = next(filter(None, match.groups())).strip()
         is_word = (
             _NO_NAME_ZH.search(name)
             if _HAN.search(name)

@@ -172,15 +172,15 @@ def read_remember_request(plain: str) -> Request | None:
         plain = f"{plain[: unmarked.start('gap')]},{plain[unmarked.end('gap') :]}"
     english = (_after_english(plain, request) for request in _requests(_ENGLISH, plain))
     chinese = (_after_chinese(plain, request) for request in _requests(_CHINESE, plain))
-    first = [asked for found in (english, chinese) if (asked := next(filter(None, found), None))]
-    asked = min(first, key=lambda asked: asked.all.start, default=None)
-    if asked is None or is_other_voice(plain, asked.request):
+    first = [first_request for group in (english, chinese) if (first_request := next(filter(None, group), None))]
+    first_request = min(first, key=lambda request: request.all.start, default=None)
+    if first_request is None or is_other_voice(plain, first_request.request):
         return None
-    start, end = asked.all.start, asked.all.end
-    if asked.words is None:
+    start, end = first_request.all.start, first_request.all.end
+    if first_request.words is None:
         return Request(RequestKind.REMEMBER, start, end, "")
-    begins, ends = asked.words.start, asked.words.end
-    before = _CONDITION.search(plain, max(0, asked.request - 200), asked.request)
+    begins, ends = first_request.words.start, first_request.words.end
+    before = _CONDITION.search(plain, max(0, first_request.request - 200), first_request.request)
     condition = ALWAYS
     if before and begins > before.end():
         words = before["c"]
@@ -189,20 +189,20 @@ def read_remember_request(plain: str) -> Request | None:
     return Request(RequestKind.REMEMBER, start, end, plain[begins:ends], condition=condition, subject_start=begins)
 
 
-def _requests(pattern: re.Pattern[str], line: str) -> Iterator[re.Match[str]]:
+def _requests(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
     """What may be a request: where a key word stands, in nobody else's mouth."""
-    for start, end in _around_keys(line):
-        for found in pattern.finditer(line, start, end):
-            begins = found.start("request")
+    for start, end in _around_keys(text):
+        for match in pattern.finditer(text, start, end):
+            begins = match.start("request")
             # Where somebody else's words are reported, nobody asks.
-            if not _QUOTING.search(line[max(0, begins - QUOTING_LOOKED_AT) : begins]):
-                yield found
+            if not _QUOTING.search(text[max(0, begins - QUOTING_LOOKED_AT) : begins]):
+                yield match
 
 
-def _around_keys(line: str) -> list[tuple[int, int]]:
+def _around_keys(text: str) -> list[tuple[int, int]]:
     """The pieces of `line` in which a key word stands, with what may belong to it; no character is in two."""
     pieces: list[tuple[int, int]] = []
-    for key in islice(_KEY.finditer(line), MOST_LOOKED_AT):
+    for key in islice(_KEY.finditer(text), MOST_LOOKED_AT):
         start, end = max(0, key.start() - LEADING), key.end() + TRAILING
         if pieces and start <= pieces[-1][1]:
             start = pieces.pop()[0]
@@ -210,55 +210,55 @@ def _around_keys(line: str) -> list[tuple[int, int]]:
     return pieces
 
 
-def _after_english(line: str, request: re.Match[str]) -> _Asked | None:
+def _after_english(text: str, request: re.Match[str]) -> _Asked | None:
     """What a verb that may ask to remember asks for, going by what follows it."""
-    end, said = request.end(), request["request"]
-    polite = bool(_POLITE_ENGLISH.search(said))
-    able = bool(_ABLE_ENGLISH.search(said))
-    points = (_NOTHING_MORE if request["pointing"] else _POINTS_ENGLISH).match(line, end)
+    end, words = request.end(), request["request"]
+    polite = bool(_POLITE_ENGLISH.search(words))
+    able = bool(_ABLE_ENGLISH.search(words))
+    points = (_NOTHING_MORE if request["pointing"] else _POINTS_ENGLISH).match(text, end)
     if points is None and request["plain"] and polite:
-        points = _NOTHING_MORE.match(line, end)
+        points = _NOTHING_MORE.match(text, end)
     if points:
         politely_put = (
             polite or _has_tag(points[0]) or (able and (request["pointing"] or "for me" in points[0].lower()))
         )
-        if _is_question(line, points.end()) and not politely_put:
+        if _is_question(text, points.end()) and not politely_put:
             return None
-        return _pointed_at(line, request.start("request"), points.end())
-    clause = _CLAUSE.match(line, end)
-    if clause is None or (not _ERRAND.match(line, end) and _NO_MATTER.match(line, end)):
+        return _pointed_at(text, request.start("request"), points.end())
+    clause = _CLAUSE.match(text, end)
+    if clause is None or (not _ERRAND.match(text, end) and _NO_MATTER.match(text, end)):
         return None
-    if _asks_for_clause(line, end, clause, polite=polite, able=able):
-        return _following(line, request.start("request"), clause.end())
+    if _asks_for_clause(text, end, clause, polite=polite, able=able):
+        return _following(text, request.start("request"), clause.end())
     return None
 
 
-def _asks_for_clause(line: str, verb_end: int, clause: re.Match[str], *, polite: bool, able: bool) -> bool:
+def _asks_for_clause(text: str, verb_end: int, clause: re.Match[str], *, polite: bool, able: bool) -> bool:
     begins, joint = clause.end(), clause[0].strip()
-    if polite or _ERRAND.match(line, verb_end):
+    if polite or _ERRAND.match(text, verb_end):
         return True
     if able:
         return joint.endswith("that") or joint in (":", "—", "–")
-    if _is_question(line, begins):
+    if _is_question(text, begins):
         return False
     if joint in (":", "—", "–"):
         return True
-    return bool((_THAT_CLAUSE if joint.endswith("that") else _BARE_CLAUSE).match(line, begins))
+    return bool((_THAT_CLAUSE if joint.endswith("that") else _BARE_CLAUSE).match(text, begins))
 
 
-def _after_chinese(line: str, request: re.Match[str]) -> _Asked | None:
+def _after_chinese(text: str, request: re.Match[str]) -> _Asked | None:
     end, leads = request.end(), request["leads"]
     polite = bool(_POLITE_ZH.search(leads))
-    if request["recall"] and not (_STRONG_ZH.search(leads) or _CONDITION.search(line, 0, request.start("request"))):
+    if request["recall"] and not (_STRONG_ZH.search(leads) or _CONDITION.search(text, 0, request.start("request"))):
         return None
     perfective = request["mood"] == "了" and request["plain"] and not request["plain"].endswith("忘")
-    points = _POINTS_ZH.match(line, end)
+    points = _POINTS_ZH.match(text, end)
     if points:
-        wholly_said = perfective and line[points.end() : points.end() + 1] not in ("，", ",", "：", ":")
-        if wholly_said or (_is_question(line, points.end()) and not polite and not _has_tag(points[0])):
+        wholly_said = perfective and text[points.end() : points.end() + 1] not in ("，", ",", "：", ":")
+        if wholly_said or (_is_question(text, points.end()) and not polite and not _has_tag(points[0])):
             return None
-        return _pointed_at(line, request.start("request"), points.end())
-    sentence = _sentence(line, end)
+        return _pointed_at(text, request.start("request"), points.end())
+    sentence = _sentence(text, end)
     if (
         perfective
         or sentence.startswith(("呢", "来了", "来过"))
@@ -267,7 +267,7 @@ def _after_chinese(line: str, request: re.Match[str]) -> _Asked | None:
         return None
     if not _asks_for_sentence(request, sentence, polite=polite):
         return None
-    return _following(line, request.start("request"), end)
+    return _following(text, request.start("request"), end)
 
 
 def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -> bool:
@@ -284,38 +284,38 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
     return bool(states) and not _HARD_ZH.search(sentence) and not _ABLE_ZH.search(request["leads"])
 
 
-def _pointed_at(line: str, start: int, end: int) -> _Asked | None:
+def _pointed_at(text: str, start: int, end: int) -> _Asked | None:
     """ "Remember this": what follows a colon, else what stands before it, else what follows, else the line before."""
-    before, after = _before(line, start), line[end : end + AROUND_LOOKED_AT]
+    before, after = _before(text, start), text[end : end + AROUND_LOOKED_AT]
     if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
-        return _following(line, start, end)
+        return _following(text, start, end)
     if _says_something(before):
-        words = _trimmed(line, 0, start)
+        words = _trimmed(text, 0, start)
         return _Asked(_Place(words.start, end), words, start) if words else None
     if _says_something(after):
-        return _following(line, start, end)
+        return _following(text, start, end)
     return _Asked(_Place(start, end), None, start)
 
 
-def _following(line: str, start: int, end: int) -> _Asked | None:
-    words = _trimmed(line, end, len(line))
+def _following(text: str, start: int, end: int) -> _Asked | None:
+    words = _trimmed(text, end, len(text))
     if words is None:
         return None
-    return _Asked(_Place(start if _says_something(_before(line, start)) else 0, words.end), words, start)
+    return _Asked(_Place(start if _says_something(_before(text, start)) else 0, words.end), words, start)
 
 
-def _trimmed(line: str, start: int, end: int) -> _Place | None:
+def _trimmed(text: str, start: int, end: int) -> _Place | None:
     """The words between the two places, without signs around them, but with the sign that ends them."""
-    said = line[start:end]
-    if tag := _TAG_AT_END.search(said, max(0, len(said) - 40)):
-        said = said[: tag.start()]
-    begins = start + len(said) - len(said.lstrip(_SPACE_AND_SIGNS))
-    ends = start + len(said.rstrip(" \t\r\n,，、:：;；—–"))
+    words = text[start:end]
+    if tag := _TAG_AT_END.search(words, max(0, len(words) - 40)):
+        words = words[: tag.start()]
+    begins = start + len(words) - len(words.lstrip(_SPACE_AND_SIGNS))
+    ends = start + len(words.rstrip(" \t\r\n,，、:：;；—–"))
     return _Place(begins, ends) if begins < ends else None
 
 
-def _before(line: str, start: int) -> str:
-    return line[max(0, start - AROUND_LOOKED_AT) : start]
+def _before(text: str, start: int) -> str:
+    return text[max(0, start - AROUND_LOOKED_AT) : start]
 
 
 def _says_something(text: str, least: int = 2) -> bool:
@@ -324,14 +324,14 @@ def _says_something(text: str, least: int = 2) -> bool:
     return len(_WORD.findall(plain)) >= least or len(_HAN.findall(plain)) > least
 
 
-def _sentence(line: str, start: int) -> str:
+def _sentence(text: str, start: int) -> str:
     """What follows, to the end of the sentence, with its sign."""
-    end = _SENTENCE_END.search(line, start, start + SENTENCE_LOOKED_AT)
-    return line[start : end.end() if end else start + SENTENCE_LOOKED_AT].strip()
+    end = _SENTENCE_END.search(text, start, start + SENTENCE_LOOKED_AT)
+    return text[start : end.end() if end else start + SENTENCE_LOOKED_AT].strip()
 
 
-def _is_question(line: str, start: int) -> bool:
-    sentence = _sentence(line, start)
+def _is_question(text: str, start: int) -> bool:
+    sentence = _sentence(text, start)
     return sentence.endswith(("?", "？")) and not _TAG_AT_END.search(sentence)
 
 

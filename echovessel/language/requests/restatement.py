@@ -241,7 +241,7 @@ def read_claim(text: str) -> Claim:
     tail = _TAIL.search(words)
     words = _TAIL.sub("", words)
     opening = OPENING.match(words)
-    takes_back = any(found and _TAKES_BACK.search(found[0]) for found in (opening, tail))
+    takes_back = any(match and _TAKES_BACK.search(match[0]) for match in (opening, tail))
     words = words[opening.end() :] if opening and opening.end() < len(words) else words
     stated, denied, instead = _divide(words)
     return Claim(stated, denied, instead, takes_back)
@@ -274,16 +274,16 @@ def read_change(memory: str, claim: Claim, owner: str = "") -> Change | None:
     Change(start=14, end=20, new='Oslo')
     >>> read_change("Nora lives in Bergen.", Claim("Nora lives near the sea"))
     """
-    known = _tokens(memory)
+    memory_tokens = _tokens(memory)
     weighty = [token.form for token in claim.denied_tokens if not _is_light(token.form)]
-    forms = {token.form for token in known}
+    forms = {token.form for token in memory_tokens}
     if claim.denied and not (weighty and weighty[-1] in forms):
         return None
     is_known = all(form in forms for form in weighty)
     weighty = [form for form in weighty if form in forms]
-    if change := _aligned(memory, claim, known, weighty, owner):
+    if change := _aligned(memory, claim, memory_tokens, weighty, owner):
         return change
-    return _exchanged(memory, claim, known, weighty) if weighty and is_known else None
+    return _exchanged(memory, claim, memory_tokens, weighty) if weighty and is_known else None
 
 
 def _tokens(text: str) -> list[_Token]:
@@ -291,18 +291,18 @@ def _tokens(text: str) -> list[_Token]:
     idle = {at for adverb in _ADVERBS.finditer(text) for at in range(*adverb.span())}
     tokens: list[_Token] = []
     last = 0
-    for found in _TOKEN.finditer(text):
-        if found.start() in idle:
+    for match in _TOKEN.finditer(text):
+        if match.start() in idle:
             continue
-        word = found[0].lower()
+        word = match[0].lower()
         form = _SAME.get(word) or (word if _is_number(word) else next(iter(tokenizer.tokenize(word)), word))
         if word == "'s":
             form = "be" if tokens and tokens[-1].form in _PRONOUNS | {"there", "who"} else "'s"
         if form == "have" and tokens and tokens[-1].form == "have":
             continue  # "I've got"
-        begins = bool(_SIGN.search(text, last, found.start())) and not text[:last].endswith(_TITLES)
-        tokens.append(_Token(form, found.start(), found.end(), begins))
-        last = found.end()
+        begins = bool(_SIGN.search(text, last, match.start())) and not text[:last].endswith(_TITLES)
+        tokens.append(_Token(form, match.start(), match.end(), begins))
+        last = match.end()
     return tokens
 
 
@@ -310,155 +310,172 @@ def _is_light(form: str) -> bool:
     return form in _LINKS or form in _PRONOUNS or form in _PRONOUNS_ZH or tokenizer.is_function_word(form)
 
 
-def _aligned(memory: str, claim: Claim, known: Sequence[_Token], denied: Sequence[str], owner: str) -> Change | None:
-    stated, told = claim.stated, claim.stated_tokens
-    match = SequenceMatcher(None, [one.form for one in known], [one.form for one in told], autojunk=False)
+def _aligned(
+    memory: str, claim: Claim, memory_tokens: Sequence[_Token], denied: Sequence[str], owner: str
+) -> Change | None:
+    stated, claim_tokens = claim.stated, claim.stated_tokens
+    match = SequenceMatcher(
+        None, [token.form for token in memory_tokens], [token.form for token in claim_tokens], autojunk=False
+    )
     steps = match.get_opcodes()
     runs = []
     for at, (name, first, last, begins, ends) in enumerate(steps):
-        if name == "insert" and not all(_is_light(one.form) for one in told[begins:ends]):
+        if name == "insert" and not all(_is_light(token.form) for token in claim_tokens[begins:ends]):
             return None
-        if name == "delete" and 0 < at < len(steps) - 1 and not (denied or _is_detail(memory, known, first, last)):
+        if (
+            name == "delete"
+            and 0 < at < len(steps) - 1
+            and not (denied or _is_detail(memory, memory_tokens, first, last))
+        ):
             return None
         if name == "replace":
-            if begins == 0 and all(_is_light(one.form) for one in told[:ends]):
-                if not _is_same_subject(memory, known[:last], told[:ends], owner):
+            if begins == 0 and all(_is_light(token.form) for token in claim_tokens[:ends]):
+                if not _is_same_subject(memory, memory_tokens[:last], claim_tokens[:ends], owner):
                     return None
                 continue
             runs.append((first, last, begins, ends))
-    if len(runs) != 1 or not _speaks_of_the_same(known, told, steps, is_lenient=bool(denied)):
+    if len(runs) != 1 or not _speaks_of_the_same(memory_tokens, claim_tokens, steps, is_lenient=bool(denied)):
         return None
     first, last, begins, ends = runs[0]
-    while first < last and begins < ends and _is_light(known[first].form) and known[first].form in _LINKS:
+    while (
+        first < last and begins < ends and _is_light(memory_tokens[first].form) and memory_tokens[first].form in _LINKS
+    ):
         first += 1  # 「在长沙」 for 「是株洲」
-    while begins < ends and told[begins].form in _LINKS:
+    while begins < ends and claim_tokens[begins].form in _LINKS:
         begins += 1
-    is_end = ends == len(told)
+    is_end = ends == len(claim_tokens)
     is_cut = False
-    if all(_is_light(one.form) for one in told[:begins]) and not any(step[0] == "equal" for step in steps[:1]):
+    if all(_is_light(token.form) for token in claim_tokens[:begins]) and not any(
+        step[0] == "equal" for step in steps[:1]
+    ):
         first = max(first, last - (ends - begins))  # a subject: the words for the owner and for who it is to them stay
     if not denied and _may_both_hold(
-        claim, known[first:last], known[last].form if last < len(known) else "", begins, ends
+        claim, memory_tokens[first:last], memory_tokens[last].form if last < len(memory_tokens) else "", begins, ends
     ):
         return None
-    if not (denied or claim.takes_back) and _is_of_another_tense(memory, stated, known, told, steps):
+    if not (denied or claim.takes_back) and _is_of_another_tense(memory, stated, memory_tokens, claim_tokens, steps):
         return None
     at_least = first
-    while first and begins > 1 and _can_widen(known, told, first, begins):
+    while first and begins > 1 and _can_widen(memory_tokens, claim_tokens, first, begins):
         first, begins = first - 1, begins - 1  # 李皓 for 李浩
     if is_end:
-        through = _end_of_noun(memory, known, at_least, last, told[begins:ends])
-        is_cut, last = through < last and not known[through].begins, through
-    old, new = known[first:last], told[begins:ends]
+        through = _end_of_noun(memory, memory_tokens, at_least, last, claim_tokens[begins:ends])
+        is_cut, last = through < last and not memory_tokens[through].begins, through
+    old, new = memory_tokens[first:last], claim_tokens[begins:ends]
     if not old or not new or max(len(old), len(new)) > MAX_RUN:
         return None
     if not _is_of_one_kind(memory, stated, old, new, is_lenient=bool(denied)):
         return None
-    if denied and not {one.form for one in old} & set(denied):
+    if denied and not {token.form for token in old} & set(denied):
         return None
     if is_cut and not denied and _HAN.search(stated) and len(old) != len(new):
         return None  # 「在家休息」 for 「在昆明当护士」
     if not (
-        _is_governed(known, told, first, begins) or (not is_end and _is_held_behind(known, last, told, ends, begins))
+        _is_governed(memory_tokens, claim_tokens, first, begins)
+        or (not is_end and _is_held_behind(memory_tokens, last, claim_tokens, ends, begins))
     ):
         return None
-    if first and begins and known[first - 1].form == told[begins - 1].form == "a":
-        old, new = known[first - 1 : last], told[begins - 1 : ends]  # "an" with its noun
+    if first and begins and memory_tokens[first - 1].form == claim_tokens[begins - 1].form == "a":
+        old, new = memory_tokens[first - 1 : last], claim_tokens[begins - 1 : ends]  # "an" with its noun
     return Change(old[0].start, old[-1].end, stated[new[0].start : new[-1].end])
 
 
 def _may_both_hold(claim: Claim, old: Sequence[_Token], behind: str, begins: int, ends: int) -> bool:
     """Whether what a memory says, `old`, may hold beside what the sentence says in its place, at `begins` to `ends`;
     `behind`: the word that the memory goes on with."""
-    told, stated = claim.stated_tokens, claim.stated
-    if not old or begins in (0, ends) or _is_number(told[begins].form):
+    claim_tokens, stated = claim.stated_tokens, claim.stated
+    if not old or begins in (0, ends) or _is_number(claim_tokens[begins].form):
         return False
-    lead, new = stated[: told[begins].start], stated[told[begins].start : told[ends - 1].end]
+    lead, new = stated[: claim_tokens[begins].start], stated[claim_tokens[begins].start : claim_tokens[ends - 1].end]
     if _PRAISE.search(new) or (lead.endswith("属") and new[0] == "于"):
         return True
     if claim.takes_back:
         return False
-    is_held = ends < len(told) and told[ends].form == behind
+    is_held = ends < len(claim_tokens) and claim_tokens[ends].form == behind
     if _HAN.search(stated):
-        rest = stated[told[ends].start :] if is_held else ""
+        rest = stated[claim_tokens[ends].start :] if is_held else ""
         is_long = lead.endswith(("在", "对")) and _LONG_ZH.match(rest)
         return not (is_long or _OF_ONE_ZH.search(lead) or (is_held and _COUNTED_ZH.search(lead)))
-    if is_held and not _is_light(behind) and told[begins - 1].form in _DETERMINERS:
+    if is_held and not _is_light(behind) and claim_tokens[begins - 1].form in _DETERMINERS:
         return False  # "a green bicycle" for "a red bicycle", "to Elmwood school"
     between: list[_Token] = []
     for at in range(begins - 1, -1, -1):
-        form = told[at].form
+        form = claim_tokens[at].form
         if form in _OF_ONE:
-            return form in _ONLY_PLACED and not (between and all(_is_light(one.form) for one in between))
+            return form in _ONLY_PLACED and not (between and all(_is_light(token.form) for token in between))
         if form == "be":
-            return not all(_is_light(one.form) or stated[one.start].isupper() for one in between)
-        between.append(told[at])
+            return not all(_is_light(token.form) or stated[token.start].isupper() for token in between)
+        between.append(claim_tokens[at])
     return True
 
 
 def _is_of_another_tense(
     memory: str,
     stated: str,
-    known: Sequence[_Token],
-    told: Sequence[_Token],
+    memory_tokens: Sequence[_Token],
+    claim_tokens: Sequence[_Token],
     steps: Sequence[tuple[str, int, int, int, int]],
 ) -> bool:
     """Whether a verb that both say is told of another time: "is drinking" beside "drinks", "was" beside "is"."""
     pairs = (
-        (memory[one.start : one.end].lower(), stated[other.start : other.end].lower())
+        (memory[first_token.start : first_token.end].lower(), stated[other.start : other.end].lower())
         for name, first, last, begins, ends in steps
         if name == "equal"
-        for one, other in zip(known[first:last], told[begins:ends], strict=True)
+        for first_token, other in zip(memory_tokens[first:last], claim_tokens[begins:ends], strict=True)
     )
     for pair in pairs:
         tenses = {at for at, words in enumerate(_TENSES) for word in pair if word in words}
-        endings = {found[0] if (found := _VERB_ENDING.search(word)) else "" for word in pair}
+        endings = {match[0] if (match := _VERB_ENDING.search(word)) else "" for word in pair}
         if len(tenses) > 1 or len(endings) > 1:
             return True
     return False
 
 
-def _can_widen(known: Sequence[_Token], told: Sequence[_Token], first: int, begins: int) -> bool:
+def _can_widen(memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], first: int, begins: int) -> bool:
     """Whether a word that both say belongs to what differs: 「李皓」 for 「李浩」, "New Jersey" for "New York"."""
-    before = known[first - 1]
-    is_alike = before.form == told[begins - 1].form and not known[first].begins
+    before = memory_tokens[first - 1]
+    is_alike = before.form == claim_tokens[begins - 1].form and not memory_tokens[first].begins
     return (
         is_alike
         and not (
             _is_light(before.form) or _is_number(before.form) or before.form in _GOVERNS or before.form in _GOVERNS_ZH
         )
-        and any(_is_governed(known, told, first - step, begins - step) for step in (1, 2) if min(first, begins) > step)
+        and any(
+            _is_governed(memory_tokens, claim_tokens, first - step, begins - step)
+            for step in (1, 2)
+            if min(first, begins) > step
+        )
     )
 
 
-def _is_detail(memory: str, known: Sequence[_Token], first: int, last: int) -> bool:
+def _is_detail(memory: str, memory_tokens: Sequence[_Token], first: int, last: int) -> bool:
     """Whether what the memory says more at one place is only a name or a time, and nobody else is meant with it."""
-    words = memory[known[first].start : known[last - 1].end]
+    words = memory[memory_tokens[first].start : memory_tokens[last - 1].end]
     if _HAN.search(words):
         return bool(_DETAIL_ZH.fullmatch(words)) or (
             first > 0
-            and known[first - 1].form in _KIN_ZH
+            and memory_tokens[first - 1].form in _KIN_ZH
             and not any(sign in _KIN_ZH or sign == "的" for sign in words)
         )
-    return words[:1].isupper() and not any(one.form == "'s" for one in known[first : last + 1])
+    return words[:1].isupper() and not any(token.form == "'s" for token in memory_tokens[first : last + 1])
 
 
-def _is_same_subject(memory: str, known: Sequence[_Token], told: Sequence[_Token], owner: str) -> bool:
+def _is_same_subject(memory: str, memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], owner: str) -> bool:
     """Whether a pronoun may stand for the subject of the memory: "I" for the owner's name, "he" for any other."""
-    if all(one.form in ("the", "my", "our", "a") for one in told):
-        return known[-1].form in ("the", "my", "our", "a")
-    if all(one.form in _LINKS for one in told):
+    if all(token.form in ("the", "my", "our", "a") for token in claim_tokens):
+        return memory_tokens[-1].form in ("the", "my", "our", "a")
+    if all(token.form in _LINKS for token in claim_tokens):
         return True
-    is_first = told[0].form in _FIRST
-    subject = known[-1].form
+    is_first = claim_tokens[0].form in _FIRST
+    subject = memory_tokens[-1].form
     if is_first:
-        return bool(owner) and memory[known[0].start : known[-1].end].rstrip("'s的").endswith(owner)
-    return subject not in _FIRST and not (owner and memory[: known[-1].end].endswith(owner))
+        return bool(owner) and memory[memory_tokens[0].start : memory_tokens[-1].end].rstrip("'s的").endswith(owner)
+    return subject not in _FIRST and not (owner and memory[: memory_tokens[-1].end].endswith(owner))
 
 
 def _speaks_of_the_same(
-    known: Sequence[_Token],
-    told: Sequence[_Token],
+    memory_tokens: Sequence[_Token],
+    claim_tokens: Sequence[_Token],
     steps: Sequence[tuple[str, int, int, int, int]],
     *,
     is_lenient: bool,
@@ -466,29 +483,31 @@ def _speaks_of_the_same(
     """Whether both say something of weight alike; 「我住」 is not said by 「我妹妹住」."""
     alike = [(first, begins) for name, first, _last, begins, _end in steps if name == "equal"]
     alike_at_start = bool(alike) and alike[0][1] == 0
-    same = [one for name, _f, _l, begins, ends in steps if name == "equal" for one in told[begins:ends]]
-    if not any(not _is_light(one.form) for one in same) and not (alike_at_start and len(same) > 1):
+    same = [token for name, _f, _l, begins, ends in steps if name == "equal" for token in claim_tokens[begins:ends]]
+    if not any(not _is_light(token.form) for token in same) and not (alike_at_start and len(same) > 1):
         return False
     first = alike[0][0]
-    if alike_at_start and told[0].form in _FIRST and len(told) > 1 and not is_lenient:
-        return first + 1 < len(known) and (known[first + 1].form == told[1].form or told[1].form in _LINKS)
+    if alike_at_start and claim_tokens[0].form in _FIRST and len(claim_tokens) > 1 and not is_lenient:
+        return first + 1 < len(memory_tokens) and (
+            memory_tokens[first + 1].form == claim_tokens[1].form or claim_tokens[1].form in _LINKS
+        )
     return True
 
 
-def _end_of_noun(memory: str, known: Sequence[_Token], first: int, last: int, new: Sequence[_Token]) -> int:
+def _end_of_noun(memory: str, memory_tokens: Sequence[_Token], first: int, last: int, new: Sequence[_Token]) -> int:
     """Where the noun ends that begins at `first` of the memory, if the sentence says no more."""
-    if new and first < last and _is_number(new[-1].form) and _is_number(known[first].form):
+    if new and first < last and _is_number(new[-1].form) and _is_number(memory_tokens[first].form):
         return first + 1
     at = first
     while at < last:
-        token = known[at]
+        token = memory_tokens[at]
         is_first = at == first
         if not is_first and token.begins:
             break
         if _HAN.match(memory[token.start]):
             if not is_first and _ENDS_ZH.match(memory[token.start]):
                 break
-        elif any(not _is_light(one.form) for one in known[first:at]) and (
+        elif any(not _is_light(token.form) for token in memory_tokens[first:at]) and (
             token.form in _STOPS or token.form in _GOVERNS - {"'s"} or (_is_light(token.form) and token.form != "'s")
         ):
             break
@@ -507,14 +526,14 @@ def _is_of_one_kind(
         if _NO_NOUN_ZH.search(stated[new[0].start : new[-1].end]):
             return False
     else:
-        frames = [[one.form for one in run[: _frame(run)]] for run in (old, new)]
+        frames = [[token.form for token in run[: _frame(run)]] for run in (old, new)]
         if frames[0] != frames[1] and not is_lenient:
             return False
         for run in (old, new):
             content = run[_frame(run) :]
-            if not content or any(one.form in _NO_NOUN or one.form in _PRONOUNS for one in content):
+            if not content or any(token.form in _NO_NOUN or token.form in _PRONOUNS for token in content):
                 return False
-            if any(_is_light(one.form) and one.form not in ("of", "'s") for one in content):
+            if any(_is_light(token.form) and token.form not in ("of", "'s") for token in content):
                 return False
         if not is_lenient and re.match(r"[a-z]{3,}(?:ing|ed)\b", stated[new[_frame(new)].start :]):
             return False  # "is getting divorced" for "is a nurse"
@@ -524,8 +543,8 @@ def _is_of_one_kind(
     if _is_number(heads[0].form) and len(old) != len(new):
         return False
     days = [
-        _IS_DAY.fullmatch(text[one.start : one.end]) is not None
-        for text, one in zip((memory, stated), heads, strict=True)
+        _IS_DAY.fullmatch(text[head.start : head.end]) is not None
+        for text, head in zip((memory, stated), heads, strict=True)
     ]
     if days[0] != days[1]:
         return False
@@ -535,63 +554,74 @@ def _is_of_one_kind(
 
 def _frame(run: Sequence[_Token]) -> int:
     """How many of the first words only lead to the noun: "at the" of "at the pool"."""
-    return next((at for at, one in enumerate(run) if not _is_light(one.form)), len(run))
+    return next((at for at, token in enumerate(run) if not _is_light(token.form)), len(run))
 
 
-def _is_governed(known: Sequence[_Token], told: Sequence[_Token], first: int, begins: int) -> bool:
+def _is_governed(memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], first: int, begins: int) -> bool:
     """Whether the run stands behind a word that both say and that a noun follows."""
     if not first or not begins:
         return False
-    one, other = known[first - 1].form, told[begins - 1].form
+    form, other = memory_tokens[first - 1].form, claim_tokens[begins - 1].form
     governs = _GOVERNS | _GOVERNS_ZH
     return (
-        (one == other and one in governs)
-        or (one in _LINKS and other in _LINKS)
-        or (one == other and len(known) > first and _is_number(known[first].form) and not _is_light(one))
+        (form == other and form in governs)
+        or (form in _LINKS and other in _LINKS)
+        or (
+            form == other
+            and len(memory_tokens) > first
+            and _is_number(memory_tokens[first].form)
+            and not _is_light(form)
+        )
     )
 
 
-def _is_held_behind(known: Sequence[_Token], last: int, told: Sequence[_Token], ends: int, begins: int) -> bool:
+def _is_held_behind(
+    memory_tokens: Sequence[_Token], last: int, claim_tokens: Sequence[_Token], ends: int, begins: int
+) -> bool:
     """Whether both go on alike with words of weight; with more of them where nothing stands before."""
     same = 0
-    for one, other in zip(known[last:], told[ends:], strict=False):
-        if one.form != other.form:
+    for token, other in zip(memory_tokens[last:], claim_tokens[ends:], strict=False):
+        if token.form != other.form:
             break
-        same += 1 if _is_light(one.form) else 2
-    is_after_a_subject = any(not _is_light(one.form) for one in told[:begins])
+        same += 1 if _is_light(token.form) else 2
+    is_after_a_subject = any(not _is_light(token.form) for token in claim_tokens[:begins])
     return same >= (
-        2 if is_after_a_subject else 4 + 2 * any(one.form in _GOVERNS_ZH or len(one.form) == 1 for one in told[ends:])
+        2
+        if is_after_a_subject
+        else 4 + 2 * any(token.form in _GOVERNS_ZH or len(token.form) == 1 for token in claim_tokens[ends:])
     )
 
 
-def _exchanged(memory: str, claim: Claim, known: Sequence[_Token], denied: Sequence[str]) -> Change | None:
+def _exchanged(memory: str, claim: Claim, memory_tokens: Sequence[_Token], denied: Sequence[str]) -> Change | None:
     """What is denied, and stands in the memory once, for the only words of the sentence that are new."""
-    stated, told = claim.stated, claim.stated_tokens
+    stated, claim_tokens = claim.stated, claim.stated_tokens
     if claim.instead:
-        stated, told = claim.instead, _tokens(claim.instead)
-        if _frame(told) >= len(told):
+        stated, claim_tokens = claim.instead, _tokens(claim.instead)
+        if _frame(claim_tokens) >= len(claim_tokens):
             return None
     else:
-        beside = {one.form for one in told}
-        denied = [form for form in denied if form not in beside] or denied
-    forms = {one.form for one in known}
-    places = [at for at, one in enumerate(told) if not _is_light(one.form)]
+        claim_forms = {token.form for token in claim_tokens}
+        denied = [form for form in denied if form not in claim_forms] or denied
+    forms = {token.form for token in memory_tokens}
+    places = [at for at, token in enumerate(claim_tokens) if not _is_light(token.form)]
     if not claim.instead:
-        places = [at for at in places if told[at].form not in forms]
+        places = [at for at in places if claim_tokens[at].form not in forms]
         behind = next((at for at in reversed(places) if at - 1 not in places), 0)
-        if told[behind - 1].form in _LINKS:  # "My cat's name is Pickle", 「我妈教的是数学」
-            places = list(range(behind, len(told))) if _HAN.search(stated) else [at for at in places if at >= behind]
+        if claim_tokens[behind - 1].form in _LINKS:  # "My cat's name is Pickle", 「我妈教的是数学」
+            places = (
+                list(range(behind, len(claim_tokens))) if _HAN.search(stated) else [at for at in places if at >= behind]
+            )
     if not places or places[-1] - places[0] + 1 != len(places):
         return None
-    new, length = told[places[0] : places[-1] + 1], len(denied)
-    runs = [known[at : at + length] for at in range(len(known))]
-    found = [run for run in runs if [one.form for one in run] == list(denied)]
-    if len(found) != 1 or len(new) > MAX_RUN or (_HAN.search(stated) and abs(length - len(new)) > 2):
+    new, length = claim_tokens[places[0] : places[-1] + 1], len(denied)
+    runs = [memory_tokens[at : at + length] for at in range(len(memory_tokens))]
+    matching_runs = [run for run in runs if [token.form for token in run] == list(denied)]
+    if len(matching_runs) != 1 or len(new) > MAX_RUN or (_HAN.search(stated) and abs(length - len(new)) > 2):
         return None
-    [old] = found
-    spelled = {one.form: claim.denied[one.start : one.end] for one in claim.denied_tokens}
-    for one in old:  # "a feeling" is not what is said by "feels"
-        if bool(_VERB_ENDING.search(memory[one.start : one.end])) != bool(_VERB_ENDING.search(spelled[one.form])):
+    [old] = matching_runs
+    spelled = {token.form: claim.denied[token.start : token.end] for token in claim.denied_tokens}
+    for token in old:  # "a feeling" is not what is said by "feels"
+        if bool(_VERB_ENDING.search(memory[token.start : token.end])) != bool(_VERB_ENDING.search(spelled[token.form])):
             return None
     if not _is_of_one_kind(memory, stated, old, new, is_lenient=True):
         return None

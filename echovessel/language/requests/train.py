@@ -78,9 +78,9 @@ def train(
     features = [classifier.features(text, frozenset(common)) for text in texts]
     rarity = rarity_of(features).astype(np.float16).astype(np.float64)
     kinds = np.array([example.kind for example in examples])
-    asked = np.stack([np.where(kinds == kind, 1.0, -1.0) for kind in classifier.KINDS], axis=1)
+    targets = np.stack([np.where(kinds == kind, 1.0, -1.0) for kind in classifier.KINDS], axis=1)
     weight = np.array([example.weight for example in examples])
-    machine = Ridge(PENALTY, solver="sparse_cg", tol=1e-5).fit(matrix(features, rarity), asked, sample_weight=weight)
+    machine = Ridge(PENALTY, solver="sparse_cg", tol=1e-5).fit(matrix(features, rarity), targets, sample_weight=weight)
     weights, scale = in_bytes(machine.coef_.T)
     trained = [train_reader(examples, states, seed) for seed in range(readers)]
     return {
@@ -109,9 +109,9 @@ class Network(nn.Module):
         beyond = ~is_token[:, :, None]
         signs = self.drop(torch.relu(self.signs(self.drop(states))))
         looks = self.looks(signs).masked_fill(beyond, -1e4).softmax(1)
-        told = self.told(signs).view(*signs.shape[:2], LOOKS, TOLD)
-        seen = (looks[..., None] * told).sum(1).flatten(1)
-        verdict: torch.Tensor = self.verdict(torch.cat([seen, signs.masked_fill(beyond, -1e4).max(1).values], 1))
+        projected = self.told(signs).view(*signs.shape[:2], LOOKS, TOLD)
+        features = (looks[..., None] * projected).sum(1).flatten(1)
+        verdict: torch.Tensor = self.verdict(torch.cat([features, signs.masked_fill(beyond, -1e4).max(1).values], 1))
         return verdict
 
     def parts(self, middle: np.ndarray, spread: np.ndarray) -> dict[str, np.ndarray]:
@@ -163,32 +163,34 @@ def thresholds_by_unseen_writers(
 ) -> tuple[float, float, float]:
     """From which score on the persona asks, the same by n-grams alone, and below which they are sure; how writers are
     heard whose lines were not trained with is told beside."""
-    by_ngrams, whole, told = [], [], []
+    by_ngrams, whole, kinds_and_writers = [], [], []
     for writer in sorted({example.writer for example in examples} - {""}):
-        seen = [at for at, example in enumerate(examples) if example.writer != writer]
+        training_places = [at for at, example in enumerate(examples) if example.writer != writer]
         unseen = [at for at, example in enumerate(examples) if example.writer == writer]
-        trained = train([examples[at] for at in seen], [states[at] for at in seen], (0, 0, 0), readers=1)
+        trained = train(
+            [examples[at] for at in training_places], [states[at] for at in training_places], (0, 0, 0), readers=1
+        )
         model = classifier.unpack(trained)
         rows = [classifier.features(prepare(examples[at].text), model.common) for at in unseen]
         scores = matrix(rows, model.rarity) @ model.weights + model.biases
         by_ngrams.append(scores)
         told_by_tokens = np.stack([classifier.told_by_tokens(states[at], model.readers) for at in unseen])
         whole.append(scores + classifier.TOLD_BY_TOKENS * told_by_tokens)
-        told += [(writer, examples[at].kind) for at in unseen]
-    kinds = np.array([kind for _, kind in told])
+        kinds_and_writers += [(writer, examples[at].kind) for at in unseen]
+    kinds = np.array([kind for _, kind in kinds_and_writers])
     is_none = kinds == "none"
     scores = np.concatenate(whole)
     likely, likely_by_ngrams = (
-        float(np.quantile(each.max(1)[is_none], 1 - ASKED_ABOUT[language]))
-        for each in (scores, np.concatenate(by_ngrams))
+        float(np.quantile(part.max(1)[is_none], 1 - ASKED_ABOUT[language]))
+        for part in (scores, np.concatenate(by_ngrams))
     )
     unlikely = float(np.quantile(np.concatenate(by_ngrams).max(1)[~is_none], LOST))
-    heard = np.where(scores.max(1) > likely, np.array(classifier.KINDS)[scores.argmax(1)], "none")
-    for writer in sorted({writer for writer, _ in told}):
-        of = np.array([one == writer for one, _ in told])
-        right = heard == kinds
-        each = {kind: f"{right[of & (kinds == kind)].mean():.2f}" for kind in ("none", *map(str, classifier.KINDS))}
-        sys.stdout.write(f"{language}, {writer} unseen: {right[of & ~is_none].mean():.3f} of requests {each}\n")
+    kinds_heard = np.where(scores.max(1) > likely, np.array(classifier.KINDS)[scores.argmax(1)], "none")
+    for writer in sorted({writer for writer, _ in kinds_and_writers}):
+        of = np.array([writer_of == writer for writer_of, _ in kinds_and_writers])
+        right = kinds_heard == kinds
+        shares = {kind: f"{right[of & (kinds == kind)].mean():.2f}" for kind in ("none", *map(str, classifier.KINDS))}
+        sys.stdout.write(f"{language}, {writer} unseen: {right[of & ~is_none].mean():.3f} of requests {shares}\n")
     return likely, likely_by_ngrams, unlikely
 
 
@@ -198,9 +200,9 @@ def states_of(examples: Sequence[Example]) -> list[np.ndarray]:
     states = [np.zeros((0, 0), dtype=np.float16)] * len(examples)
     for start in range(0, len(read), 256):
         some = read[start : start + 256]
-        made = classifier.states_of([prepare(examples[at].text) for at in some])
-        for at, each in zip(some, made, strict=True):
-            states[at] = each.astype(np.float16)
+        token_states = classifier.states_of([prepare(examples[at].text) for at in some])
+        for at, state in zip(some, token_states, strict=True):
+            states[at] = state.astype(np.float16)
     return states
 
 
@@ -212,9 +214,9 @@ def read_examples(language: str) -> list[Example]:
     for kind, text in sorted({*_patterns(language, chance)}):
         examples.append(Example(kind, _as_people_write(kind, text, everyday, chance), PATTERN, is_read=False))
     examples += [Example(kind, text, TABLE) for kind, text in _tables(language)]
-    for line in (classifier.LINES / f"written.{language}.tsv").read_text(encoding="utf-8").splitlines():
-        if line and not line.startswith("#"):
-            writer, kind, text = line.split("\t")
+    for text_line in (classifier.LINES / f"written.{language}.tsv").read_text(encoding="utf-8").splitlines():
+        if text_line and not text_line.startswith("#"):
+            writer, kind, text = text_line.split("\t")
             examples.append(Example(kind.removesuffix("_this"), text, WRITERS, writer))
     return examples
 
@@ -222,15 +224,15 @@ def read_examples(language: str) -> list[Example]:
 def _patterns(language: str, chance: random.Random) -> Iterator[tuple[str, str]]:
     slots: dict[str, str] = {}
     kind = ""
-    for line in (classifier.LINES / f"{language}.txt").read_text(encoding="utf-8").splitlines():
-        if line.startswith("["):
-            kind = line.strip("[]")
-        elif kind == "slots" and " = " in line:
-            name, words = line.split(" = ", 1)
+    for text_line in (classifier.LINES / f"{language}.txt").read_text(encoding="utf-8").splitlines():
+        if text_line.startswith("["):
+            kind = text_line.strip("[]")
+        elif kind == "slots" and " = " in text_line:
+            name, words = text_line.split(" = ", 1)
             slots[name] = words
-        elif line and not line.startswith("#"):
+        elif text_line and not text_line.startswith("#"):
             for _ in range(SENTENCES):
-                yield kind, _expand(line, slots, chance)
+                yield kind, _expand(text_line, slots, chance)
 
 
 def _expand(pattern: str, slots: dict[str, str], chance: random.Random) -> str:
@@ -243,21 +245,23 @@ def _expand(pattern: str, slots: dict[str, str], chance: random.Random) -> str:
 
 def _as_people_write(kind: str, text: str, everyday: list[str], chance: random.Random) -> str:
     """The sentence beside others, with and without capitals and stops."""
-    beside, signs = chance.random(), chance.random()
+    chance_of_frame, signs = chance.random(), chance.random()
     stop = "。" if classifier.language_of(text) == "zh" else ". "
     if signs < 0.2:
         text = text.lower()
     elif signs < 0.5:
         text = text[:1].upper() + text[1:].rstrip(".") + chance.choice([stop.strip(), "!", "…"])
-    if kind != "none" and beside < 0.3:
+    if kind != "none" and chance_of_frame < 0.3:
         pair = [text, chance.choice(everyday)]
-        text = chance.choice([stop, " "]).join(pair if beside < 0.15 else pair[::-1])
+        text = chance.choice([stop, " "]).join(pair if chance_of_frame < 0.15 else pair[::-1])
     return text
 
 
 def _care(name: str, language: str) -> list[str]:
-    lines = (CARE / f"{name}.{language}.tsv").read_text(encoding="utf-8").splitlines()
-    return [line.split("\t")[2] for line in lines if line and not line.startswith(("#", *ASKING))]
+    file_lines = (CARE / f"{name}.{language}.tsv").read_text(encoding="utf-8").splitlines()
+    return [
+        file_line.split("\t")[2] for file_line in file_lines if file_line and not file_line.startswith(("#", *ASKING))
+    ]
 
 
 def _tables(language: str) -> Iterator[tuple[str, str]]:
@@ -268,11 +272,11 @@ def _tables(language: str) -> Iterator[tuple[str, str]]:
         if row and not row.startswith("#")
     ]
     for name in ("requests", "lookalikes"):
-        for line in (TABLES / "aside" / f"{language}_{name}.jsonl").read_text(encoding="utf-8").splitlines()[1::2]:
-            row = json.loads(line)
+        for text_line in (TABLES / "aside" / f"{language}_{name}.jsonl").read_text(encoding="utf-8").splitlines()[1::2]:
+            row = json.loads(text_line)
             rows.append([row.get("kind", "-"), row["text"]])
     alike = (TABLES / f"look_alikes_{language}.txt").read_text(encoding="utf-8").replace("```\n", "```")
-    rows += [["-", line] for line in alike.splitlines() if line]
+    rows += [["-", text_line] for text_line in alike.splitlines() if text_line]
     for kind, text in rows:
         if kind != "answer" and classifier.language_of(text) == language:
             yield "none" if kind == "-" else kind.removesuffix("_this"), text

@@ -186,10 +186,12 @@ class Statement:
     def names(self) -> list[Named]:
         """Who is named in it, by the names that hold in the end."""
         first = self.quotes[0][1]
-        found = names_in(self.text, self.before if CONTINUES.search(first) or CORRECTS.search(first) else "")
+        names = names_in(self.text, self.before if CONTINUES.search(first) or CORRECTS.search(first) else "")
         right = dict(self.now_called)
         return list(
-            {right.get(one.name, one.name): Named(right.get(one.name, one.name), one.kind) for one in found}.values()
+            {
+                right.get(name.name, name.name): Named(right.get(name.name, name.name), name.kind) for name in names
+            }.values()
         )
 
     def followed_by(self, other: "Statement", **changes: Any) -> "Statement":
@@ -198,19 +200,19 @@ class Statement:
 
 def extract(material: Mapping[str, Any]) -> dict[str, Any]:
     """The extraction answer for `material` (its shape is in the package's docstring)."""
-    known = {entity["name"]: entity["kind"] for entity in material.get("known_entities", ())}
-    kept: dict[str, Statement] = {}
-    told = joined(list(_statements(material)))
-    near = [name for name, kind in known.items() if kind in NEAR] + [
-        one.name for statement in told for one in statement.names if one.kind in NEAR
+    kind_by_name = {entity["name"]: entity["kind"] for entity in material.get("known_entities", ())}
+    statements_by_text: dict[str, Statement] = {}
+    statements = joined(list(_statements(material)))
+    near = [name for name, kind in kind_by_name.items() if kind in NEAR] + [
+        name.name for statement in statements for name in statement.names if name.kind in NEAR
     ]
-    for statement in (replace(one, near=tuple(near)) for one in told):
-        if statement.is_new and is_worth_keeping(statement, known):
-            kept.setdefault(statement.text.casefold(), statement)
-    events = [_event(statement, material) for statement in kept.values()]
+    for statement in (replace(statement, near=tuple(near)) for statement in statements):
+        if statement.is_new and is_worth_keeping(statement, kind_by_name):
+            statements_by_text.setdefault(statement.text.casefold(), statement)
+    events = [_event(statement, material) for statement in statements_by_text.values()]
     answer = {
         "events": events,
-        "mentioned_entities": _entities(list(kept.values()), known, material["user_name"]),
+        "mentioned_entities": _entities(list(statements_by_text.values()), kind_by_name, material["user_name"]),
         "entity_clarification": find_clarifications(material),
         # Memory mode listens, and takes no mood from what it hears.
         "session_mood_signal": {"mood": LISTENING[material["language"]], "energy": 5} if events else None,
@@ -228,8 +230,8 @@ def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
         if message["role"] != "user" or not message["id"]:
             continue
         content = message["content"]
-        told = [span for span in sentences(content) if not is_question(content[slice(*span)])]
-        for start, end in told:
+        spans = [span for span in sentences(content) if not is_question(content[slice(*span)])]
+        for start, end in spans:
             quote = _quote(content, start, end, read_requests(content))
             is_lasting = SAYS_WHO.search(quote) or (FIRST_PERSON.search(quote) and bears_on_health(quote))
             if quote and is_lasting and not AHEAD.search(quote) and len(quote) <= MAX_DRAFT:
@@ -239,7 +241,7 @@ def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
     return {"drafts": list(quoted.values())[:MAX_DRAFTS]}
 
 
-def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
+def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> bool:
     """Whether it tells of the owner, of somebody by name, of health, of a day, of something heavy, or was asked for."""
     text = statement.text
     if statement.is_asked_for:
@@ -256,7 +258,7 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     if statement.is_correction or CORRECTS.search(text):
         return words > MIN_TOLD
     capitals = set(MID_CAPITAL.findall(text)) - {statement.speaker}
-    is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in known)
+    is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in kind_by_name)
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_meant(text, statement.day)))
     is_ahead = is_ahead and (words > MIN_WORDS or (words > MIN_TOLD and FIRST_PERSON.search(text) is not None))
     is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
@@ -265,50 +267,63 @@ def is_worth_keeping(statement: Statement, known: Mapping[str, str]) -> bool:
     elided = "" if is_own or CJK.search(text) or not goes_on(start) else re.sub(rf"^{LEAD_IN}", "", text, flags=re.I)
     tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_own or elided)
     tells_fact = tells_fact or any(TELLS_OF_SELF.search(f"{lead} {elided or text}") for lead in ("I", "I'm") if elided)
-    told = (is_own or elided, tells_fact or TELLS_OF_SELF.search(text), TELLS_BY_NAME.search(text), LASTS.search(text))
-    signs = (*told, statement.impact, is_ahead, is_ahead, is_named, is_named)
+    told_signs = (
+        is_own or elided,
+        tells_fact or TELLS_OF_SELF.search(text),
+        TELLS_BY_NAME.search(text),
+        LASTS.search(text),
+    )
+    signs = (*told_signs, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
 
 
-def joined(told: Sequence[Statement]) -> list[Statement]:
+def joined(statements: Sequence[Statement]) -> list[Statement]:
     """`told` in which a message that only goes on with another belongs to it: one that gives a name ("Her name is
     Mia"), or puts a name, a day or a fact right. Both stand there as they were said."""
-    kept: list[Statement] = []
-    for one in told:
-        lately = [at for at in reversed(range(max(0, len(kept) - LATELY), len(kept))) if kept[at].is_new]
-        at, changes = _belongs_to(kept, lately, one)
+    joined_statements: list[Statement] = []
+    for statement in statements:
+        lately = [
+            at
+            for at in reversed(range(max(0, len(joined_statements) - LATELY), len(joined_statements)))
+            if joined_statements[at].is_new
+        ]
+        at, changes = _belongs_to(joined_statements, lately, statement)
         if at is None:
-            kept.append(one)
+            joined_statements.append(statement)
         else:
-            kept[at] = kept[at].followed_by(one, **changes)
-    return kept
+            joined_statements[at] = joined_statements[at].followed_by(statement, **changes)
+    return joined_statements
 
 
-def _belongs_to(kept: Sequence[Statement], lately: Sequence[int], one: Statement) -> tuple[int | None, dict[str, Any]]:
+def _belongs_to(
+    statements: Sequence[Statement], lately: Sequence[int], statement: Statement
+) -> tuple[int | None, dict[str, Any]]:
     """Which of the statements `one` goes on with, and what it changes of it."""
-    quote = one.quotes[0][1]
+    quote = statement.quotes[0][1]
     for at in lately:
-        if one.is_correction and any(occurs(name.name, quote) for name in kept[at].names):
+        if statement.is_correction and any(occurs(name.name, quote) for name in statements[at].names):
             return at, {"is_correction": True}
-        if redated := apply_correction(kept[at].text, quote) or apply_correction(kept[at].text, quote, loosely=True):
+        if redated := apply_correction(statements[at].text, quote) or apply_correction(
+            statements[at].text, quote, loosely=True
+        ):
             return at, {"redated": redated, "is_correction": True}
-    named = next((at for at in lately if kept[at].names), None)
+    named_at = next((at for at in lately if statements[at].names), None)
     if (
-        named is not None
+        named_at is not None
         and CORRECTS.search(quote)
-        and not set(holds(quote, BEARERS)) - set(holds(kept[named].text, BEARERS))
+        and not set(holds(quote, BEARERS)) - set(holds(statements[named_at].text, BEARERS))
     ):
-        wrong, right = kept[named].names[-1].name, one.names[0].name if one.names else ""
+        wrong, right = statements[named_at].names[-1].name, statement.names[0].name if statement.names else ""
         alone = ANOTHER_NAME.search(quote)
-        if alone and re.search(rf"{re.escape(wrong)}\W*$", kept[named].text):
+        if alone and re.search(rf"{re.escape(wrong)}\W*$", statements[named_at].text):
             right = alone[1] or alone[2]
         if right and right != wrong:
-            return named, {"now_called": (*kept[named].now_called, (wrong, right)), "is_correction": True}
-    if lately and one.names and CONTINUES.search(quote) and not kept[lately[0]].names:
+            return named_at, {"now_called": (*statements[named_at].now_called, (wrong, right)), "is_correction": True}
+    if lately and statement.names and CONTINUES.search(quote) and not statements[lately[0]].names:
         return lately[0], {}
-    if lately and one.follows and goes_on(quote, kept[lately[0]].text) and not one.is_asked_for:
+    if lately and statement.follows and goes_on(quote, statements[lately[0]].text) and not statement.is_asked_for:
         return lately[0], {}
-    if lately and one.follows and VISITS.search(quote) and holds(kept[lately[0]].text, BEARERS):
+    if lately and statement.follows and VISITS.search(quote) and holds(statements[lately[0]].text, BEARERS):
         return lately[0], {}
     return None, {}
 
@@ -326,7 +341,7 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
         day = at.astimezone(ZoneInfo(material["timezone"])).date()
         requests = read_requests(content, previous=previous)
         for start, end in statement_spans(content, is_cry=bool(message.get("crisis")), requests=requests):
-            asked = [one for one in requests if one.start < end and start < one.end]
+            own_requests = [request for request in requests if request.start < end and start < request.end]
             quote = _quote(content, start, end, requests)
             if quote:
                 yield Statement(
@@ -335,15 +350,17 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
                     before,
                     is_new=not message.get("read"),
                     is_dated=material.get("dated", True),
-                    is_asked_for=any(one.kind == "remember" for one in asked),
-                    is_correction=any(one.kind == "correction" and (one.sure or one.new) for one in asked),
+                    is_asked_for=any(request.kind == "remember" for request in own_requests),
+                    is_correction=any(
+                        request.kind == "correction" and (request.sure or request.new) for request in own_requests
+                    ),
                     is_cry=bool(message.get("crisis")),
                     follows=follows,
                     speaker=str(material["user_name"]),
                 )
                 before = quote
                 follows, told_at = True, at
-            elif any(one.kind in NEVER_KEPT for one in asked):
+            elif any(request.kind in NEVER_KEPT for request in own_requests):
                 follows, told_at = False, None
         previous = content
 
@@ -352,16 +369,20 @@ def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> s
     """What of a sentence may be kept: nothing of a request, nor of what is to be forgotten; of a request to remember
     what it is about."""
     quote = content[start:end]
-    for one in requests:
-        own = range(one.subject_start, one.subject_start + len(one.subject)) if one.subject_start >= 0 else range(0)
-        is_meant = (one.start < end and start < one.end) or (bool(own) and own[0] < end and start <= own[-1])
-        before = content[start : one.start].rstrip(" ,，;；:：-–")
+    for request in requests:
+        own = (
+            range(request.subject_start, request.subject_start + len(request.subject))
+            if request.subject_start >= 0
+            else range(0)
+        )
+        is_meant = (request.start < end and start < request.end) or (bool(own) and own[0] < end and start <= own[-1])
+        before = content[start : request.start].rstrip(" ,，;；:：-–")
         is_told_before = len(content_words(before)) > MIN_TOLD
-        if one.kind in NEVER_KEPT and one.sure and is_meant:
-            if one.kind not in ("wish", "name") or not is_told_before:
+        if request.kind in NEVER_KEPT and request.sure and is_meant:
+            if request.kind not in ("wish", "name") or not is_told_before:
                 return ""
             quote = before
-        if one.kind == "remember" and one.sure and one.start < end and start < one.end:
+        if request.kind == "remember" and request.sure and request.start < end and start < request.end:
             first = start if is_told_before else max(start, own[0]) if own else end
             quote = content[first : min(end, own[-1] + 1)] if own else before
     if is_small_talk(quote) or not any(sign.isalnum() for sign in ASKING_TO_KEEP.sub("", quote)):
@@ -379,7 +400,7 @@ def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Re
     is_open = False
     for start, end in sentences(content):
         sentence = content[start:end]
-        is_request = any(one.sure and one.start < end and start < one.end for one in requests)
+        is_request = any(request.sure and request.start < end and start < request.end for request in requests)
         if is_question(sentence) and not is_cry:
             is_open = False
             if not NOT_SO.search(sentence):
@@ -476,7 +497,7 @@ def _days_of(statement: Statement) -> Days | None:
         day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
     elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:
         # No tense says which of two it is: the nearer one.
-        day = min(mentions[0], key=lambda one: abs(one - statement.day))
+        day = min(mentions[0], key=lambda mention_day: abs(mention_day - statement.day))
     if day:
         return Days(day, day)
     returns = not SAYS_WHICH.search(text) and (RETURNS.search(text) or not (has_tense or mentions))
@@ -487,17 +508,17 @@ def _days_of(statement: Statement) -> Days | None:
 
 def _speaker(material: Mapping[str, Any]) -> str:
     """The owner, with those who are spoken to in a chat without the persona: "your birthday" is theirs."""
-    named = [str(name) for name in material.get("others", ())][:MAX_ADDRESSEES]
-    if not named:
+    speakers = [str(name) for name in material.get("others", ())][:MAX_ADDRESSEES]
+    if not speakers:
         return str(material["user_name"])
-    to = "（对{}说）".format("、".join(named)) if material["language"] == "zh" else f" (to {', '.join(named)})"
+    to = "（对{}说）".format("、".join(speakers)) if material["language"] == "zh" else f" (to {', '.join(speakers)})"
     return f"{material['user_name']}{to}"
 
 
-def _entities(kept: Sequence[Statement], known: Mapping[str, str], user_name: str) -> list[dict[str, Any]]:
-    kinds = {named.name: named.kind for statement in kept for named in statement.names} | dict(known)
+def _entities(statements: Sequence[Statement], kind_by_name: Mapping[str, str], user_name: str) -> list[dict[str, Any]]:
+    kinds = {name.name: name.kind for statement in statements for name in statement.names} | dict(kind_by_name)
     relations = {
-        name: next(filter(None, (relation_of(name, statement.text) for statement in kept)), "")
+        name: next(filter(None, (relation_of(name, statement.text) for statement in statements)), "")
         for name, kind in kinds.items()
         if kind in NEAR
     }
@@ -511,5 +532,5 @@ def _entities(kept: Sequence[Statement], known: Mapping[str, str], user_name: st
         }
         for name, kind in kinds.items()
         if name.casefold() != user_name.casefold()
-        and (mentions := [at for at, statement in enumerate(kept) if occurs(name, statement.text)])
+        and (mentions := [at for at, statement in enumerate(statements) if occurs(name, statement.text)])
     ]

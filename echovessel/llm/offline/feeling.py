@@ -43,9 +43,12 @@ def load_feelings() -> tuple[tuple[Feeling, ...], tuple[tuple[str, str], ...]]:
     for name, pattern in tables["parts"].items():
         parts[name] = fill(pattern)
     feelings = (
-        Feeling(one["weight"], one["words"], tuple(map(fill, one.get("patterns", ())))) for one in tables["feelings"]
+        Feeling(entry["weight"], entry["words"], tuple(map(fill, entry.get("patterns", ()))))
+        for entry in tables["feelings"]
     )
-    return tuple(feelings), tuple((fill(one["pattern"]), one["meant"]) for one in tables["sayings"])
+    return tuple(feelings), tuple(
+        (fill(saying_entry["pattern"]), saying_entry["meant"]) for saying_entry in tables["sayings"]
+    )
 
 
 # "I never felt so happy" and 从没这么开心过 raise the word they seem to deny.
@@ -87,8 +90,8 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
         text = text.replace(name, A_PET) if CJK.search(name) else text
     for start, end in sentences(text):
         lower = straighten(text[start:end].casefold())
-        for saying, meant in sayings:  # they would be taken by the word
-            lower = re.sub(saying, meant, lower)
+        for saying, weight in sayings:  # they would be taken by the word
+            lower = re.sub(saying, weight, lower)
         limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in feelings)
         weights += [_impact(feeling, lower) for feeling in feelings if abs(feeling.weight) <= limit]
     # "My pregnant cousin is in hospital" is no good news.

@@ -173,9 +173,13 @@ def names_in(text: str, before: str = "") -> list[Named]:
     >>> names_in("我养了只白猫，叫小黑。")
     [Named(name='小黑', kind='pet')]
     """
-    found = {name: at for at, name in sorted([*_english(text), *_chinese(text)], reverse=True)}
+    places_by_name = {name: at for at, name in sorted([*_english(text), *_chinese(text)], reverse=True)}
     # Lee is the last part of Mr. Lee, and nobody else.
-    whole = [(at, name) for name, at in found.items() if not any(other.endswith(f" {name}") for other in found)]
+    whole = [
+        (at, name)
+        for name, at in places_by_name.items()
+        if not any(other.endswith(f" {name}") for other in places_by_name)
+    ]
     return [Named(name, _kind(f"{before}\n{text[:at]}", text, name)) for at, name in sorted(whole)]
 
 
@@ -186,14 +190,14 @@ def _english(text: str) -> list[tuple[int, str]]:
         before = text[: match.start()]
         if WED.search(text[: match.start(1)]) or not (OWN_NAME.search(before) or CALLING.search(before)):
             rows.append(match)
-    found = [(match.start(at), match[at]) for match in alone for at in range(1, len(match.groups()) + 1) if match[at]]
-    found += [(match.start(1), match[1]) for match in TITLED.finditer(text)]
+    matches = [(match.start(at), match[at]) for match in alone for at in range(1, len(match.groups()) + 1) if match[at]]
+    matches += [(match.start(1), match[1]) for match in TITLED.finditer(text)]
     for row in rows:
         another: re.Match[str] | None = row
         while another and (another is row or _name_en(another[1])):
-            found.append((another.start(1), another[1]))
+            matches.append((another.start(1), another[1]))
             another = AND_ANOTHER.match(text, another.end(1))
-    return [(at, name) for at, written in found if (name := _name_en(written))]
+    return [(at, name) for at, matched_name in matches if (name := _name_en(matched_name))]
 
 
 def _name_en(name: str) -> str:
@@ -201,26 +205,26 @@ def _name_en(name: str) -> str:
     if CJK.search(name):
         return _name_zh(name)
     parts = name.replace("’", "'").split()
-    kept = " ".join(takewhile(lambda part: part.casefold().removesuffix("'s") not in NOT_NAMES, parts))
-    return "" if re.fullmatch(TITLE, f"{kept} ") else kept.removesuffix("'s")
+    name_part = " ".join(takewhile(lambda part: part.casefold().removesuffix("'s") not in NOT_NAMES, parts))
+    return "" if re.fullmatch(TITLE, f"{name_part} ") else name_part.removesuffix("'s")
 
 
 def _chinese(text: str) -> list[tuple[int, str]]:
-    found = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
+    matches = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
     by_shape = [
         match
         for pattern in (NAMED_ZH, IS_ZH, NICKNAME_ZH, IS_MINE_ZH, SHORT_KIN_ZH, KEPT_ZH)
         for match in pattern.finditer(text)
     ]
-    found += [(match.start("name"), match["name"]) for match in by_shape if not NO_SHAPE.search(match["name"])]
+    matches += [(match.start("name"), match["name"]) for match in by_shape if not NO_SHAPE.search(match["name"])]
     for match in CALLED_ZH.finditer(text):
         before = text[: match.start()]
         is_order = match["verb"] == "叫" and not BEFORE_NAME.search(before)
         if not is_order and not OWN_NAME.search(before):
-            found += _row_zh(text, match.start("name"), match["name"])
+            matches += _row_zh(text, match.start("name"), match["name"])
     for match in SOME_TWO_ZH.finditer(text):
-        found += _row_zh(text, match.start(1), match[1])
-    return found
+        matches += _row_zh(text, match.start(1), match[1])
+    return matches
 
 
 def _row_zh(text: str, at: int, run: str) -> list[tuple[int, str]]:
@@ -249,13 +253,13 @@ def _kind(before: str, text: str, name: str) -> str:
         return "pet"
     if TITLED.match(name) or WED.search(before) or any(match["name"] == name for match in SHORT_KIN_ZH.finditer(text)):
         return "person"
-    last = {kind: max(_places(before, wanted), default=-1) for kind, wanted in KINDS.items()}
+    last = {kind: max(_places(before, words), default=-1) for kind, words in KINDS.items()}
     kind = max(last, key=lambda kind: (last[kind], kind))
     if last[kind] >= 0:
         return kind
     if PERSONAL.search(before) or any(name in match.groups() for match in COMPANION.finditer(text)):
         return "person"
-    return next((kind for kind, wanted in KINDS.items() if holds(text, wanted)), "other")
+    return next((kind for kind, words in KINDS.items() if holds(text, words)), "other")
 
 
 def relation_of(name: str, text: str) -> str:
@@ -264,9 +268,9 @@ def relation_of(name: str, text: str) -> str:
     >>> relation_of("Ruth", "my little sister Ruth came"), relation_of("林哲", "我弟林哲在杭州")
     ('sister', '弟弟')
     """
-    called = re.escape(name)
+    escaped_name = re.escape(name)
     for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH, THEY_ARE_CALLED_ZH):
-        match = re.search(pattern.replace("{NAME}", called), text)
+        match = re.search(pattern.replace("{NAME}", escaped_name), text)
         # 「我妹要结婚了，对象叫阿杰」: whose he is, was said before.
         if match and (
             match["kin"] != "对象" or not re.search(rf"我[妈爸弟妹哥姐]|{BEARERS_ZH}", text[: match.start()])
@@ -276,10 +280,10 @@ def relation_of(name: str, text: str) -> str:
     return ""
 
 
-def _places(text: str, wanted: Collection[str]) -> Iterator[int]:
+def _places(text: str, words: Collection[str]) -> Iterator[int]:
     """Where any of `words` begins in `text`, as a whole word."""
     lower = text.casefold()
-    for word in holds(text, wanted):
+    for word in holds(text, words):
         yield from (
             match.start()
             for match in re.finditer(re.escape(word) if CJK.search(word) else rf"(?<![a-z]){word}(?![a-z])", lower)
@@ -332,32 +336,32 @@ def find_clarifications(material: Mapping[str, Any]) -> list[dict[str, Any]]:
     [{'first': 'Scott', 'second': '黄逸扬', 'same': True}]
     """
     pairs = [tuple(pair) for pair in material.get("pairs_in_question", ())]
-    known = [entity["name"] for entity in material.get("known_entities", ())]
-    names = list(dict.fromkeys([*(name for pair in pairs for name in pair), *known]))
-    found: dict[frozenset[str], dict[str, Any]] = {}
-    for line, before in _lines_of_user(material["lines"]):
-        said = [*_stated(line, names), *_answered(line, before, pairs)]
-        for first, second, same in said:
-            found[frozenset((first, second))] = {"first": first, "second": second, "same": same}
-    return list(found.values())
+    known_names = [entity["name"] for entity in material.get("known_entities", ())]
+    names = list(dict.fromkeys([*(name for pair in pairs for name in pair), *known_names]))
+    clarifications: dict[frozenset[str], dict[str, Any]] = {}
+    for text, before in _lines_of_user(material["lines"]):
+        pairs_said = [*_stated(text, names), *_answered(text, before, pairs)]
+        for first, second, same in pairs_said:
+            clarifications[frozenset((first, second))] = {"first": first, "second": second, "same": same}
+    return list(clarifications.values())
 
 
-def _lines_of_user(lines: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+def _lines_of_user(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
     """What the user said and had not said when last read, each with the persona's line before it."""
     before = ""
-    for line in lines:
-        if line["role"] == "user" and not line.get("read"):
-            yield line["content"], before
-        before = line["content"] if line["role"] == "persona" else ""
+    for message in messages:
+        if message["role"] == "user" and not message.get("read"):
+            yield message["content"], before
+        before = message["content"] if message["role"] == "persona" else ""
 
 
-def _stated(line: str, names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
+def _stated(text: str, names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
     """By name, in a sentence that does not ask."""
-    if len(_named(line, names)) < 2:
+    if len(_named(text, names)) < 2:
         return
     name = f"({'|'.join(_pattern(name) for name in sorted(names, key=len, reverse=True))})"
-    for start, end in sentences(line):
-        sentence = line[start:end].replace("’", "'")
+    for start, end in sentences(text):
+        sentence = text[start:end].replace("’", "'")
         if is_question(sentence):
             continue
         for same, patterns in ((False, DIFFERENT), (True, SAME)):
@@ -367,19 +371,19 @@ def _stated(line: str, names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
                 break
 
 
-def _answered(line: str, before: str, pairs: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, str, bool]]:
+def _answered(text: str, before: str, pairs: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, str, bool]]:
     """Without names, where it can only be about one pair."""
-    asked = [pair for pair in pairs if len(_named(before, pair)) == 2]
-    meant = asked if len(asked) == 1 else pairs if len(pairs) == 1 else []
-    if not meant or is_question(line):
+    pairs_asked = [pair for pair in pairs if len(_named(before, pair)) == 2]
+    pairs_meant = pairs_asked if len(pairs_asked) == 1 else pairs if len(pairs) == 1 else []
+    if not pairs_meant or is_question(text):
         return
-    first, second = meant[0]
-    answer = line.replace("’", "'")
+    first, second = pairs_meant[0]
+    answer = text.replace("’", "'")
     if ANSWERED_DIFFERENT.search(answer):
         yield first, second, False
     elif ANSWERED_SAME.search(answer):
         yield first, second, True
-    elif asked and ASKED_WHETHER_SAME.search(before) and (YES.search(answer) or NO.search(answer)):
+    elif pairs_asked and ASKED_WHETHER_SAME.search(before) and (YES.search(answer) or NO.search(answer)):
         yield first, second, not NO.search(answer)
 
 

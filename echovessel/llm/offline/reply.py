@@ -129,20 +129,20 @@ class Reply:
 
     def __init__(self, material: Mapping[str, Any]) -> None:
         self.material = material
-        self.burst = "\n".join(line.strip() for line in material["lines"])
+        self.burst = "\n".join(text.strip() for text in material["lines"])
         self.is_chinese = is_chinese(LINK.sub("", self.burst), default=material["language"] == "zh")
         self.phrases = phrases_of("zh" if self.is_chinese else "en")
-        self.replies = [line["content"] for line in material.get("recent", ()) if line["role"] == "persona"]
-        said = [self.burst[start:end] for start, end in sentences(self.burst)]
-        asking = [one for one in said if is_question(one)]
-        asked = [question for one in asking for question in questions_of(one) or [one]]
-        self.questions = [one for one in asked if asked_for(one)] or asked
-        beside = [one[start:end] for one in asking for start, end in told_in_question(one)]
-        self.statements = [one for one in said if one not in asking] + beside
-        self.requests = [one for one in read_requests(self.burst) if one.kind != "answer"]
-        of_owner = [line["content"] for line in material.get("recent", ()) if line["role"] == "user"]
-        lately = [one for one in of_owner if styles_in([one]) and any(r.kind in WISHES for r in read_requests(one))]
-        wishes = [self.burst[one.start : one.end] for one in self.requests if one.kind in WISHES]
+        self.replies = [message["content"] for message in material.get("recent", ()) if message["role"] == "persona"]
+        sentence_texts = [self.burst[start:end] for start, end in sentences(self.burst)]
+        asking = [sentence for sentence in sentence_texts if is_question(sentence)]
+        all_questions = [question for sentence in asking for question in questions_of(sentence) or [sentence]]
+        self.questions = [question for question in all_questions if asked_for(question)] or all_questions
+        parts_beside = [sentence[start:end] for sentence in asking for start, end in told_in_question(sentence)]
+        self.statements = [sentence for sentence in sentence_texts if sentence not in asking] + parts_beside
+        self.requests = [request for request in read_requests(self.burst) if request.kind != "answer"]
+        of_owner = [message["content"] for message in material.get("recent", ()) if message["role"] == "user"]
+        lately = [text for text in of_owner if styles_in([text]) and any(r.kind in WISHES for r in read_requests(text))]
+        wishes = [self.burst[request.start : request.end] for request in self.requests if request.kind in WISHES]
         self.styles = styles_in([*lately, *wishes, *material.get("lessons", ()), *material.get("boundaries", ())])
 
     def say(self, key: str, **words: str) -> str:
@@ -150,8 +150,8 @@ class Reply:
         not one that was just said."""
         seed = f"{self.material['persona_name']}|{self.burst}|{len(self.material.get('recent', ()))}"
         breaks = [BREAKS[style] for style in self.styles if style in BREAKS and key not in CARE]
-        options = [one for one in self.phrases[key] if not any(sign.search(one) for sign in breaks)] or [
-            breaks[0].sub("", one) for one in self.phrases[key]
+        options = [phrase for phrase in self.phrases[key] if not any(sign.search(phrase) for sign in breaks)] or [
+            breaks[0].sub("", phrase) for phrase in self.phrases[key]
         ]
         if Style.SHORT in self.styles and key not in CARE:
             options = sorted(options, key=len)[: (len(options) + 1) // 2]
@@ -174,11 +174,11 @@ class Reply:
     @property
     def heaviest(self) -> str:
         """Of the statements the one that weighs most; "" for none."""
-        return max(self.statements, key=lambda one: abs(impact_of(one)), default="")
+        return max(self.statements, key=lambda statement: abs(impact_of(statement)), default="")
 
     def text(self) -> str:
-        said = self._text()
-        return said[:1].upper() + said[1:]
+        text = self._text()
+        return text[:1].upper() + text[1:]
 
     def _text(self) -> str:
         burst = self.burst
@@ -233,7 +233,7 @@ class Reply:
 
     def _request(self) -> str:
         """A short true word on what was asked of memory; the page itself shows what would go, or what changes."""
-        sure = [one for one in self.requests if one.sure]
+        sure = [request for request in self.requests if request.sure]
         if not sure:
             return ""
         request = sure[-1]
@@ -278,9 +278,9 @@ class Reply:
             return ""
         if any(sign.search(question) for sign in SMALL_TALK.values()) or COMPLAINT.search(question):
             return ""
-        found = [] if asks_advice else find_answers(question, self.memories, looks_up=looks_up)
-        if found and found[0].level == SURELY:
-            return self._tell(question, [one.memory for one in found if one.level == SURELY])
+        answers = [] if asks_advice else find_answers(question, self.memories, looks_up=looks_up)
+        if answers and answers[0].level == SURELY:
+            return self._tell(question, [answer.memory for answer in answers if answer.level == SURELY])
         if only_sure:
             return ""
         of_persona = [memory for memory in self.memories if memory.source == "persona"]
@@ -289,11 +289,11 @@ class Reply:
             about_it = find_answers(turned, of_persona, looks_up=False)
             if about_it and about_it[0].level >= PERHAPS:
                 return self._tell(question, [about_it[0].memory])
-        nearest = next((one for one in found if one.memory.source in ("words", "L3", "user")), None)
+        nearest = next((answer for answer in answers if answer.memory.source in ("words", "L3", "user")), None)
         if nearest:
-            told = _wording(nearest.memory) if nearest.memory.source == "L3" else f"“{_wording(nearest.memory)}”"
+            quoted = _wording(nearest.memory) if nearest.memory.source == "L3" else f"“{_wording(nearest.memory)}”"
             return self.say(
-                "closest" if nearest.level == PERHAPS else "not_told", told=told, when=self._when(nearest.memory)
+                "closest" if nearest.level == PERHAPS else "not_told", told=quoted, when=self._when(nearest.memory)
             )
         if looks_up and not asks_advice:
             return self.say("remembers_nothing")
@@ -302,16 +302,18 @@ class Reply:
     def _overview(self) -> str:
         """What is known of the owner, as a list: what every prompt carries, then what recall puts first; where nothing
         is kept so far, what they said a moment ago."""
-        known = [*self.material.get("always_known", ()), *self.material.get("recollections", ())]
-        told = [
-            one
-            for one in memories({**self.material, "recollections": known, "recent": ()}) or self.memories
-            if one.source != "persona"
+        items = [*self.material.get("always_known", ()), *self.material.get("recollections", ())]
+        overview = [
+            memory
+            for memory in memories({**self.material, "recollections": items, "recent": ()}) or self.memories
+            if memory.source != "persona"
         ]
-        if not told:
+        if not overview:
             return self.say("overview_empty")
-        lines = [f"“{_wording(one)}”" if one.source in ("words", "user") else _wording(one) for one in told]
-        return self.say("overview", told="\n".join(f"- {line}" for line in lines[:MAX_OVERVIEW]))
+        entries = [
+            f"“{_wording(memory)}”" if memory.source in ("words", "user") else _wording(memory) for memory in overview
+        ]
+        return self.say("overview", told="\n".join(f"- {entry}" for entry in entries[:MAX_OVERVIEW]))
 
     def _lead(self, question: str) -> str:
         """Where it is asked how something went or when something was felt last: what recall puts first, with the state
@@ -320,47 +322,51 @@ class Reply:
         if first is None or not (asks_how_it_went(question) or asks_when_last(question)):
             return ""
         [memory] = memories({**self.material, "recollections": [first], "recent": (), "blocks": {}, "entities": ()})[:1]
-        told = self.say(f"remembers_{memory.source}", told=_wording(memory), when=self._when(memory))
+        sentence = self.say(f"remembers_{memory.source}", told=_wording(memory), when=self._when(memory))
         if first["lead"] == "feeling":
-            return self.join(told, self.say("felt_then", when=first["when"]) if first.get("when") else "")
-        return self.join(told, self.say(f"matter_{first['lead']}"))
+            return self.join(sentence, self.say("felt_then", when=first["when"]) if first.get("when") else "")
+        return self.join(sentence, self.say(f"matter_{first['lead']}"))
 
     def _when(self, memory: Memory) -> str:
         """The day of words like "yesterday", which say another one by now."""
         is_shown = memory.when and RELATIVE_DAY.search(memory.told)
         return "" if not is_shown else f"（{memory.when}）" if self.is_chinese else f" ({memory.when})"
 
-    def _tell(self, question: str, found: Sequence[Memory]) -> str:
+    def _tell(self, question: str, memories_found: Sequence[Memory]) -> str:
         """The best memory, and a second one where the question asks for more than one thing."""
-        first = found[0]
-        told = self.say(f"remembers_{first.source}", told=_wording(first), when=self._when(first))
+        first = memories_found[0]
+        sentence = self.say(f"remembers_{first.source}", told=_wording(first), when=self._when(first))
         asks_for_one = any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question)
-        more = [one for one in found[1:] if one.source == first.source in ("L3", "words")][
+        more = [memory for memory in memories_found[1:] if memory.source == first.source in ("L3", "words")][
             : 0 if asks_for_one or Style.SHORT in self.styles else 1
         ]
-        quotes = [f"“{_wording(one)}”{self._when(one)}" if one.source == "words" else _wording(one) for one in more]
-        later = self._later_than(found, question)
+        quotes = [
+            f"“{_wording(memory)}”{self._when(memory)}" if memory.source == "words" else _wording(memory)
+            for memory in more
+        ]
+        later = self._later_than(memories_found, question)
         changed = self.say("later", told=_wording(later)) if later else ""
-        return self.join(told, *(self.phrases["also"][0].format(told=quote) for quote in quotes), changed)
+        return self.join(sentence, *(self.phrases["also"][0].format(told=quote) for quote in quotes), changed)
 
-    def _later_than(self, found: Sequence[Memory], question: str) -> Memory | None:
+    def _later_than(self, memories_found: Sequence[Memory], question: str) -> Memory | None:
         """What was said of the same since, where it may have ended or changed it: what is over is told as past."""
-        first = found[0]
-        asked = {*asked_for(question), *(name.name.casefold() for name in names_in(first.told))} & {
+        first = memories_found[0]
+        topics = {*asked_for(question), *(name.name.casefold() for name in names_in(first.told))} & {
             *asked_for(first.told)
         }
         later = [
-            one
-            for one in self.memories
-            if one.source == "words"
-            and one.at > first.at
-            and one not in found
-            and CHANGES.search(one.told)
+            memory
+            for memory in self.memories
+            if memory.source == "words"
+            and memory.at > first.at
+            and memory not in memories_found
+            and CHANGES.search(memory.told)
             and (
-                bearers(telling_words(one.told)) & bearers(telling_words(first.told)) or asked & {*asked_for(one.told)}
+                bearers(telling_words(memory.told)) & bearers(telling_words(first.told))
+                or topics & {*asked_for(memory.told)}
             )
         ]
-        return max(later, key=lambda one: one.at, default=None) if first.source in ("words", "L3") else None
+        return max(later, key=lambda memory: memory.at, default=None) if first.source in ("words", "L3") else None
 
     def _acknowledge(self) -> str:
         """A short word by how it weighs; a question only where none was asked of late, none is wanted, and nothing
@@ -368,8 +374,8 @@ class Reply:
         impact, feels = impact_of(self.heaviest), feelings_in(self.burst)
         hurts = impact < 0 or (impact == 0 and bool(feels & SAD))
         key = "sad" if hurts else "glad" if impact >= GLAD or (not impact and "happy" in feels) else "plain"
-        of_owner = [line["content"] for line in self.material.get("recent", ()) if line["role"] == "user"]
-        if key == "plain" and any(impact_of(one) <= MOURNING for one in of_owner[-MESSAGES_OF_GRIEF:]):
+        of_owner = [message["content"] for message in self.material.get("recent", ()) if message["role"] == "user"]
+        if key == "plain" and any(impact_of(text) <= MOURNING for text in of_owner[-MESSAGES_OF_GRIEF:]):
             return self.say("mourning")
         if key == "plain" and EXCLAIMED.search(self.burst):
             key = "struck"
@@ -403,14 +409,14 @@ def reply(material: Mapping[str, Any]) -> str:
 def first_word(material: Mapping[str, Any]) -> dict[str, Any]:
     """The answer of a first word: what it is about, as it is remembered, and how things are."""
     about = material["about"].strip()
-    talk = Reply({**material, "lines": [about] if about else []})
+    reply = Reply({**material, "lines": [about] if about else []})
     key = "first_word" if about else "first_greeting"
     if about and impact_of(about) <= HEAVY:
         key = "first_word_hard"
-    said = _as_said({"text": about, "layer": "L3"}, material)
+    quotation = _as_said({"text": about, "layer": "L3"}, material)
     names = material["user_name"], material["persona_name"]
-    told = said["text"] if said["layer"] == "L2" else in_second_person(about, *names)
-    message = talk.say(key, told=_clip(told[:1].upper() + told[1:]).rstrip("。."))
+    text_about = quotation["text"] if quotation["layer"] == "L2" else in_second_person(about, *names)
+    message = reply.say(key, told=_clip(text_about[:1].upper() + text_about[1:]).rstrip("。."))
     return {"message": message[:1].upper() + message[1:]}
 
 
@@ -425,53 +431,53 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
     """What may be told, best first: recollections, what stands in every prompt, what the user said a moment ago and
     now, the texts that they wrote of both, and who is described. Neither the persona's own words nor questions and
     requests to forget are memories."""
-    asking = {line.strip() for line in material["lines"]}.difference(statements)
+    asking = {text.strip() for text in material["lines"]}.difference(statements)
     lately = enumerate(material.get("recent", ()))
     recent: list[Mapping[str, Any]] = [
-        {"text": one["content"], "layer": "L2", "speaker": one["role"], "at": f"{NOW}-{number:04}"}
-        for number, one in sorted(lately, key=lambda place: -place[0])
+        {"text": item["content"], "layer": "L2", "speaker": item["role"], "at": f"{NOW}-{number:04}"}
+        for number, item in sorted(lately, key=lambda place: -place[0])
     ]
     now: list[Mapping[str, Any]] = [
-        {"text": one, "layer": "L2", "speaker": "user", "at": f"{NOW}-now"} for one in statements
+        {"text": statement, "layer": "L2", "speaker": "user", "at": f"{NOW}-now"} for statement in statements
     ]
     recalled = (*material.get("recollections", ()), *material.get("always_known", ()))
     recollections = [_as_said(item, material) for item in recalled]
     if JUST.search("\n".join(material["lines"])):
         recollections, recent = [*now, *recent], recollections
-    found = []
+    memories_found = []
     for item in (*recollections, *recent, *now):
         text = item["text"].strip()
         if item["layer"] != "L2":
-            told = in_second_person(text, material["user_name"], material["persona_name"])
-            found.append(Memory(text, told, item["layer"], at=item.get("at", "")))
+            second_person = in_second_person(text, material["user_name"], material["persona_name"])
+            memories_found.append(Memory(text, second_person, item["layer"], at=item.get("at", "")))
         elif (
             item["speaker"] == "user"
             and text not in asking
             and not (is_question(text) or is_small_talk(text) or asks_to_forget(text))
         ):
-            found.append(Memory(text, text, "words", item.get("when", ""), at=item.get("at", "")))
+            memories_found.append(Memory(text, text, "words", item.get("when", ""), at=item.get("at", "")))
     for label, content in material.get("blocks", {}).items():
         name = material[f"{label}_name"]
         for start, end in sentences(content):
             text = content[start:end]
             as_you = re.sub(r"\b(?:[Ss]he|[Hh]e) (?:is|was)\b", "you are", in_second_person(text, name, ""))
-            found.append(Memory(text, text, label, asked_of=Memory("", as_you, label).as_you))
-    found += [
-        Memory(f"{one['name']}: {one['description']}", one["description"], "user")
-        for one in material.get("entities", ())
+            memories_found.append(Memory(text, text, label, asked_of=Memory("", as_you, label).as_you))
+    memories_found += [
+        Memory(f"{entity['name']}: {entity['description']}", entity["description"], "user")
+        for entity in material.get("entities", ())
     ]
-    kept: list[tuple[Memory, set[str]]] = []
-    for memory in found:
-        letters = "".join(one for one in memory.text.casefold() if one.isalnum())
+    distinct: list[tuple[Memory, set[str]]] = []
+    for memory in memories_found:
+        letters = "".join(letter for letter in memory.text.casefold() if letter.isalnum())
         pairs = {letters[at : at + 2] for at in range(len(letters) - 1)}
         changes = CHANGES.search(memory.text)
         if all(
             (changes and not CHANGES.search(other.text))
             or len(pairs & others) / max(1, min(len(pairs), len(others))) < SAME
-            for other, others in kept
+            for other, others in distinct
         ):
-            kept.append((memory, pairs))
-    return [memory for memory, _ in kept]
+            distinct.append((memory, pairs))
+    return [memory for memory, _ in distinct]
 
 
 NEARLY, PERHAPS, SURELY = range(3)
@@ -489,25 +495,35 @@ class Answer:
     fit: float
 
 
-def find_answers(question: str, known: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
+def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
     """Those of `known` that have to do with `question`, best first; all of them, if it asks for nothing in particular.
     A question that does not look up what the owner told finds what holds nearly all of its words."""
-    wanted = weighted(question)
-    if not wanted and not topics(question) and not aspects_asked(question):
-        return [Answer(one, SURELY, 0) for one in known if looks_up and one.source != "persona"]
+    weights = weighted(question)
+    if not weights and not topics(question) and not aspects_asked(question):
+        return [Answer(memory, SURELY, 0) for memory in all_memories if looks_up and memory.source != "persona"]
     telling = telling_words(question)
-    found = [answer for memory in known if (answer := _answer_in(memory, question, telling, wanted, looks_up))]
+    answers = [
+        answer for memory in all_memories if (answer := _answer_in(memory, question, telling, weights, looks_up))
+    ]
     order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
-    found.sort(key=lambda one: (-one.level, -one.fit, order[one.memory.source]))
+    answers.sort(key=lambda answer: (-answer.level, -answer.fit, order[answer.memory.source]))
     single = [aspect for aspect in aspects_asked(question) if aspect.is_single]
-    answering = [one for one in found if one.level == SURELY and one.memory.at and is_told_in(one.memory.told, single)]
+    answering = [
+        answer
+        for answer in answers
+        if answer.level == SURELY and answer.memory.at and is_told_in(answer.memory.told, single)
+    ]
     if answering and not PAST.search(question):
         # Where somebody works was told each time that it changed: the last word holds.
-        still = [one for one in answering if not (OVER.search(one.memory.text) or NOT_YET.search(one.memory.text))]
+        still = [
+            answer
+            for answer in answering
+            if not (OVER.search(answer.memory.text) or NOT_YET.search(answer.memory.text))
+        ]
         still = still or answering
-        last = max(still, key=lambda one: one.memory.at)
-        found = [last, *(one for one in found if one not in answering)]
-    return found
+        last = max(still, key=lambda answer: answer.memory.at)
+        answers = [last, *(answer for answer in answers if answer not in answering)]
+    return answers
 
 
 def weighted(question: str) -> dict[str, int]:
@@ -520,54 +536,55 @@ def weighted(question: str) -> dict[str, int]:
 
 
 def _answer_in(
-    memory: Memory, question: str, telling: frozenset[str], wanted: Mapping[str, int], looks_up: bool
+    memory: Memory, question: str, telling: frozenset[str], weights: Mapping[str, int], looks_up: bool
 ) -> Answer | None:
     """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a time."""
-    lower, told = memory.text.casefold(), telling_words(memory.text)
-    asked_of, told_of = bearers(telling), bearers(told)
+    lower, memory_words = memory.text.casefold(), telling_words(memory.text)
+    asked_of, told_of = bearers(telling), bearers(memory_words)
     if asked_of and told_of and not asked_of & told_of:
         return None
-    found = [word for word in wanted if _stands_in(word, lower)]
-    shared = shared_topics(telling, told)
+    matching_words = [word for word in weights if _stands_in(word, lower)]
+    shared = shared_topics(telling, memory_words)
     missing_bearer = bool(asked_of) and not asked_of & told_of
-    share = sum(wanted[word] for word in found) / sum(wanted.values()) if wanted else float(bool(shared))
+    share = sum(weights[word] for word in matching_words) / sum(weights.values()) if weights else float(bool(shared))
     if shared and not missing_bearer:
-        share = max(share, (sum(wanted[word] for word in found) + shared) / (sum(wanted.values()) + 1))
+        share = max(share, (sum(weights[word] for word in matching_words) + shared) / (sum(weights.values()) + 1))
     is_of_kind = all(
         tells.search(lower) or (memory.when and PAST.search(question)) for asks, tells in KINDS if asks.search(question)
     ) and (not ASKS_NAME.search(question) or tells_name(memory.text))
     has_head = all(
-        _stands_in(_stem(head), lower) or shared_topics(telling_words(head), told) for head in heads_of(question)
+        _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words)
+        for head in heads_of(question)
     )
     is_own = bool(OWN.search(question)) and not asked_of
-    is_meant = sum(len(word) > 1 for word in found) >= SEVERAL
+    is_meant = sum(len(word) > 1 for word in matching_words) >= SEVERAL
     is_about_other = is_own and not is_meant and not _speaks_of_owner(memory)
-    has_names = all(word in found for word in wanted if wanted[word] >= NAME_WEIGHT and word.isascii())
-    asked = aspects_asked(question)
+    has_names = all(word in matching_words for word in weights if weights[word] >= NAME_WEIGHT and word.isascii())
+    aspects = aspects_asked(question)
     is_answered = (
-        is_told_in(memory.told, asked)
+        is_told_in(memory.told, aspects)
         and (is_of_kind or not KINDS[0][0].search(question))
         and has_names
-        and (is_own or found or shared)
+        and (is_own or matching_words or shared)
         and not missing_bearer
         and not is_about_other
     )
-    fit = 2 * len(found) + 4 * is_answered + 2 * shared - 4 * is_about_other
-    if not (found or is_answered or (shared and looks_up)):
+    fit = 2 * len(matching_words) + 4 * is_answered + 2 * shared - 4 * is_about_other
+    if not (matching_words or is_answered or (shared and looks_up)):
         return None
     # Who asks what somebody does is not answered with whatever is known of them.
-    is_another_matter = bool(asked) and POINTED.search(question) and not is_told_in(memory.told, asked)
+    is_another_matter = bool(aspects) and POINTED.search(question) and not is_told_in(memory.told, aspects)
     if is_answered:
         return Answer(memory, SURELY, fit)
     is_other = is_about_other or missing_bearer or is_another_matter or not has_names
     if is_of_kind and has_head and not is_other and share >= HALF:
         return Answer(memory, SURELY if share >= MOST else PERHAPS, fit)
-    has_name = any(wanted[word] >= NAME_WEIGHT and word.isascii() for word in found)
+    has_name = any(weights[word] >= NAME_WEIGHT and word.isascii() for word in matching_words)
     is_near = (
         looks_up
         or has_name
-        or (share >= HALF and len(found) > 1)
-        or (share >= THIRD and any(len(word) > 1 and CJK.search(word) for word in found))
+        or (share >= HALF and len(matching_words) > 1)
+        or (share >= THIRD and any(len(word) > 1 and CJK.search(word) for word in matching_words))
     )
     return Answer(memory, NEARLY, fit) if is_near else None
 
@@ -615,8 +632,8 @@ def heads_of(question: str) -> list[str]:
     >>> heads_of("what was the name of the nurse who came"), heads_of("新来的护工叫啥"), heads_of("我妹妹叫什么")
     (['nurse'], ['护工'], ['妹妹'])
     """
-    found = [next(filter(None, groups)).casefold() for groups in HEADS.findall(question)]
-    words_of = [[one] if one.isascii() else SMALL_ZH.sub(" ", one).split()[-1:] for one in found]
+    head_words = [next(filter(None, groups)).casefold() for groups in HEADS.findall(question)]
+    words_of = [[head] if head.isascii() else SMALL_ZH.sub(" ", head).split()[-1:] for head in head_words]
     return [word for row in words_of for word in row if word not in SMALL_EN]
 
 
@@ -710,16 +727,16 @@ def _stands_in(word: str, lower: str) -> bool:
 def _as_said(item: Mapping[str, Any], material: Mapping[str, Any]) -> Mapping[str, Any]:
     """A message that was remembered word for word, as the message that it was. Its speaker may bear a name of then: the
     subject says who it is, unless more than a name stands there, as in "Ana (to Ben)"."""
-    said = QUOTATION.fullmatch(item["text"].strip()) if item["layer"] == "L3" else None
-    if said is None:
+    quotation = QUOTATION.fullmatch(item["text"].strip()) if item["layer"] == "L3" else None
+    if quotation is None:
         return item
     roles = {material["persona_name"]: "persona", material["user_name"]: "user"}
-    named = any(name and name in said["speaker"] for name in roles)
-    is_bare = said["mark"] and not named and not re.search(r"[（(]", said["speaker"])
-    speaker = roles.get(said["speaker"]) or (item.get("subject") if is_bare else None)
+    is_named = any(name and name in quotation["speaker"] for name in roles)
+    is_bare = quotation["mark"] and not is_named and not re.search(r"[（(]", quotation["speaker"])
+    speaker = roles.get(quotation["speaker"]) or (item.get("subject") if is_bare else None)
     if speaker not in ("user", "persona"):
         return item
-    return {**item, "text": said["words"], "layer": "L2", "speaker": speaker}
+    return {**item, "text": quotation["words"], "layer": "L2", "speaker": speaker}
 
 
 # --- telling it to the one it is about --------------------------------------------------------------------------------
@@ -758,26 +775,26 @@ def _second_person(sentence: str, user: str, persona: str) -> str:
     """One English sentence; a verb right after a name that is a subject agrees with its pronoun."""
     users, personas = ({name, name[:1].upper() + name[1:]} - {""} for name in (user, persona))
     spelt = "|".join(re.escape(name) for name in sorted(users | personas, key=len, reverse=True))
-    told: list[str] = []
+    pieces: list[str] = []
     is_named = False
     verb_of = ""
     for token in re.findall(rf"\b(?:{spelt})(?:'s)?\b|{TOKEN}", sentence, re.DOTALL):
         name = token.removesuffix("'s")
-        before = next((one for one in reversed(told) if not one.isspace()), ",")
+        before = next((piece for piece in reversed(pieces) if not piece.isspace()), ",")
         is_subject = before in ",;:.(" or before.lower() in CLAUSE_OPENERS
         if name in users:
-            told.append("you" if name == token else "your")
+            pieces.append("you" if name == token else "your")
             is_named, verb_of = True, "you" if is_subject and name == token else ""
         elif name in personas:
-            told.append("my" if name != token else "I" if is_subject else "me")
+            pieces.append("my" if name != token else "I" if is_subject else "me")
             verb_of = "I" if is_subject and name == token else ""
         elif is_named and token.lower() in THEY_BACK:
-            told.append(THEY_BACK[token.lower()])
+            pieces.append(THEY_BACK[token.lower()])
         else:
-            told.append(_agreeing(token, verb_of) if verb_of and not token.isspace() else token)
+            pieces.append(_agreeing(token, verb_of) if verb_of and not token.isspace() else token)
             verb_of = verb_of if token.isspace() or token.lower() in ADVERBS else ""
-    said = re.sub(r"\byou (is|was|has)\b", lambda match: f"you {TO_PLURAL[match[1]]}", "".join(told))
-    return re.sub(r"\bme (is|was|has)\b", lambda match: f"I {_agreeing(match[1], 'I')}", said)
+    worded = re.sub(r"\byou (is|was|has)\b", lambda match: f"you {TO_PLURAL[match[1]]}", "".join(pieces))
+    return re.sub(r"\bme (is|was|has)\b", lambda match: f"I {_agreeing(match[1], 'I')}", worded)
 
 
 def _agreeing(verb: str, subject: str) -> str:
@@ -793,10 +810,10 @@ def _agreeing(verb: str, subject: str) -> str:
 
 def _wording(memory: Memory) -> str:
     """What is told of a memory: a sentence to the owner, or the words as they stand."""
-    told = _clip(memory.told)
+    clipped = _clip(memory.told)
     if memory.source in ("words", "persona", "user"):
-        return told
-    ended = told if re.search(r"[。.!！?？…”\"]$", told) else told + ("。" if CJK.search(told) else ".")
+        return clipped
+    ended = clipped if re.search(r"[。.!！?？…”\"]$", clipped) else clipped + ("。" if CJK.search(clipped) else ".")
     return ended[:1].upper() + ended[1:]
 
 

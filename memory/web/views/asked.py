@@ -85,8 +85,11 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
             return render(request, "memory/_find_ask.html", {"sought": sought})
     matches = find_about(persona, sought, own_message) if sought else None
     messages, alike_messages = (
-        [{"uuid": one.uuid, "created_at": one.created_at, "line": as_line(one.content)} for one in listed]
-        for listed in ((matches.messages, matches.alike_messages) if matches else ((), ()))
+        [
+            {"uuid": message.uuid, "created_at": message.created_at, "line": as_line(message.content)}
+            for message in listed_messages
+        ]
+        for listed_messages in ((matches.messages, matches.alike_messages) if matches else ((), ()))
     )
     context = {
         "persona": persona,
@@ -119,7 +122,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     is_open = offered.get("is_open", False)
     if is_open and "node" not in request.GET:
         disputed = {str(node.uuid): node for node in nodes.filter(uuid__in=offered["node_ids"])}
-        choices = [disputed[one] for one in offered["node_ids"] if one in disputed]
+        choices = [disputed[node_uuid] for node_uuid in offered["node_ids"] if node_uuid in disputed]
         return render(request, "memory/_correction_choices.html", {"choices": choices})
     correcting = _correction(persona, own_message)
     node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))

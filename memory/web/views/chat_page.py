@@ -55,15 +55,15 @@ def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
 def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse:
     """Remember this message. A repeat changes nothing; a refusal is explained in words (409; 503: try again later)."""
     own = own_persona(request, persona)
-    line = get_object_or_404(Message.objects.select_related("session", "persona__owner"), persona=own, uuid=message)
+    target = get_object_or_404(Message.objects.select_related("session", "persona__owner"), persona=own, uuid=message)
     try:
-        curation_remember.remember(line, timezone.now())
+        curation_remember.remember(target, timezone.now())
     except NotRemembered as error:
         return JsonResponse({"code": error.code, "message": str(error)}, status=409)
     except EmbeddingUnavailable:
         words = _("This cannot be remembered right now. The message itself is safe; please try again later.")
         return JsonResponse({"code": "unavailable", "message": words}, status=503)
-    [remembered] = curation_remember.remembered_message_ids(Message.objects.filter(pk=line.pk))
+    [remembered] = curation_remember.remembered_message_ids(Message.objects.filter(pk=target.pk))
     return JsonResponse(_remembered(remembered))
 
 
