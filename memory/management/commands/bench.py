@@ -18,7 +18,7 @@ from memory.bench import consolidation, desk, during_import, imports, recall, tu
 
 
 def some(text: str) -> int:
-    """A number of one or more."""
+    """A number of at least one."""
     if not text.isdecimal() or int(text) < 1:
         raise ArgumentTypeError(f"{text!r} is not a number of one or more")
     return int(text)
@@ -31,8 +31,8 @@ def time_consolidation(path: Path, options: dict[str, Any]) -> consolidation.Fig
 
 @dataclass(frozen=True)
 class Measurement:
-    """One measurement: its arguments (name, type, default, help), what measures in an empty database, and the lines
-    for people. `has_json`: --json prints the figures themselves."""
+    """One measurement: its arguments (name, type, default, help), the function that measures in an empty database, and
+    the function that formats the figures for people. `has_json`: --json prints the figures themselves."""
 
     name: str
     help: str

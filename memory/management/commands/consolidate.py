@@ -1,4 +1,4 @@
-"""Consolidate by hand: enqueue waiting sessions for the job worker, or do the work in this process."""
+"""Consolidate waiting sessions: enqueue them for the job worker, or do the work in this process."""
 
 import math
 from typing import Any
@@ -56,7 +56,7 @@ class Command(BaseCommand):
             self.stdout.write(f"{by_hand.enqueue(waiting)} handed to the job worker")
 
     def read_again(self, options: dict[str, Any]) -> None:
-        """Say what it takes to read the sessions again, and with --yes read them, the oldest first."""
+        """Print the price of reading the sessions again, and with --yes read them, oldest first."""
         sessions = Session.objects.all()
         if options["session"]:
             sessions = sessions.filter(pk=by_hand.session_by(options["session"]).pk)

@@ -118,7 +118,7 @@ class Command(BaseCommand):
 
 
 def _average(results: Any) -> dict[str, float]:
-    """Each measure over all that it counts; those that count nothing are left out."""
+    """The mean of each measure over all of its cases; measures without cases are left out."""
     sums: dict[str, list[float]] = defaultdict(lambda: [0.0, 0.0])
     for shares in results:
         for name, (hits, of) in shares.items():

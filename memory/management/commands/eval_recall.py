@@ -44,7 +44,7 @@ UNANSWERABLE = ("no_memory", "silent", "tokens")
 
 
 def evaluated(persona: Persona, path: Path, budget: int, progress: Any = None) -> dict[str, Any]:
-    """What the queries of the data set in `path`, which `persona` remembers, measure."""
+    """The measures of a data set's queries in `path`; `persona` remembers the data set."""
     answered: dict[str, list[dict[str, float]]] = defaultdict(list)
     unanswerable: dict[str, list[dict[str, float]]] = defaultdict(list)
     times = []
@@ -110,7 +110,7 @@ class Command(BaseCommand):
             raise CommandError("interrupted; what was loaded is removed again", returncode=130) from None
         self.stdout.write(json.dumps(run, ensure_ascii=False) if options["as_json"] else "\n".join(_table(run)))
         if earlier is not None:
-            # Tell the differences on stderr, which programs that read the figures do not mind.
+            # Print the differences on stderr, so that they do not disturb programs that read the figures.
             for name in ("budget", "embedding_model", "scoring"):
                 if earlier.get(name, run[name]) != run[name]:
                     self.stderr.write(f"{name}: {earlier[name]} -> {run[name]}")
@@ -136,7 +136,7 @@ class Command(BaseCommand):
             _, dimension, _, cosines = vectors.in_use()
         run = {"budget": budget, "embedding_model": embedding.name(), "scoring": options["scoring"]}
         scale = read_scale(cosines)
-        # The thresholds as cosines of this very model.
+        # The thresholds as cosines of the model in use.
         own = {
             "floor": scale.own("sharpened", 1 - 2 * (1 - memory_knobs.minimum_relevance()) ** 2),
             "answer": scale.own("query", memory_knobs.answering_relevance()),
@@ -156,7 +156,7 @@ def _throw_away(archive: Path, progress: Any) -> Iterator[Persona]:
             persona = import_archive(file, owner, progress=bar.update).persona
         yield persona
     finally:
-        # Ctrl-C must not leave half of it. (Signals are the main thread's alone.)
+        # Ctrl-C must not interrupt the deletion. (Only the main thread may set signal handlers.)
         is_main = threading.current_thread() is threading.main_thread()
         usual = signal.signal(signal.SIGINT, signal.SIG_IGN) if is_main else None
         try:

@@ -21,7 +21,7 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        # Else what may be missing is taken for missing at the first option: PERSONA --format pam FILE.
+        # Otherwise argparse counts an optional argument after an option as missing: PERSONA --format pam FILE.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         parser.add_argument("persona", nargs="?", help="its id, or its external id if that is unique")
         parser.add_argument("file", nargs="?", type=Path, help="the file to write (default: stdout)")
@@ -44,7 +44,7 @@ class Command(BaseCommand):
             sys.stdout.buffer.writelines(chunks)
             sys.stdout.buffer.flush()
             return
-        # The file appears when it is complete, and its owner alone may read it.
+        # The file appears when it is complete, and only its owner may read it.
         part = file.with_name(f"{file.name}.part")
         try:
             with open(part, "wb", opener=lambda path, flags: os.open(path, flags, mode=0o600)) as archive_file:

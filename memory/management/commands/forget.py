@@ -152,7 +152,7 @@ def _chosen(persona: Persona, options: Any) -> Choice:
 
 
 def _done(plan: Plan) -> Receipt:
-    """Do it, where a reply is being written after that, and where something came in between, as it is then."""
+    """Forget; waits while a reply is being written, and uses the new plan if it changed meanwhile."""
     deadline = time.monotonic() + MAX_WAIT_SECONDS
     tries = 0
     while tries < TRIES:
