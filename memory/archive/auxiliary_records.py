@@ -377,7 +377,7 @@ def load_cycle(id_map: Known, records: list[SlowCycleRecord], table: Table) -> i
     return int(SlowCycle.objects.get_or_create(persona=id_map.persona, defaults=values)[1])
 
 
-# --- what was forgotten ---------------------------------------------------------------------------------------------
+# --- tombstones and receipts ----------------------------------------------------------------------------------------
 TOMBSTONE = Table(
     TombstoneRecord,
     Tombstone,

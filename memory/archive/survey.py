@@ -247,7 +247,7 @@ def links(node: NodeRecord) -> list[str]:
     return [*(node.filling or ()), *(other for other in (node.superseded_by, node.resolved_by) if other)]
 
 
-# --- what lines refer to ----------------------------------------------------------------------------------------------
+# --- references -------------------------------------------------------------------------------------------------------
 def _refers(record: Record) -> Iterator[tuple[str, str]]:
     for name, kind in _REFERS.get(record.type, {}).items():
         names = getattr(record, name)
