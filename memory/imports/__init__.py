@@ -1,9 +1,9 @@
-"""Importing a file from elsewhere into memory.
+"""Imports of files from other systems into memory.
 
-An import begins with a file (`runs`), which is analyzed once (`analysis`) and waits for a person to confirm who is who
-(`choices`). Then it is cut into chunks (`chunks`) that become messages of the persona (`store`) or notes (`notes`), its
-sessions are consolidated one by one (`consolidate`), and finally drafts for the core blocks are written (`drafts`).
-`runner` runs these steps; `summary` reports the progress.
+An import begins with a file (`runs`), which is analyzed once (`analysis`) and then waits until a person confirms who is
+who (`choices`). The file is cut into chunks (`chunks`), which are stored as messages of the persona (`store`) or as
+notes (`notes`). Its sessions are consolidated one by one (`consolidate`), and finally drafts for the core blocks are
+written (`drafts`). `runner` runs these steps; `summary` reports the progress.
 """
 
 from memory.imports.analysis import analyze_now

@@ -1,4 +1,4 @@
-"""Analysis of a file before import: one pass over all of it in constant memory, before the owner is asked anything."""
+"""Analyzes a file before import: one pass over all of it in constant memory, before the owner is asked anything."""
 
 import re
 from collections import Counter
@@ -44,7 +44,7 @@ from memory.models import ImportJob
 from persona.onboarding.creation import language_of
 
 Alive = Callable[[], None]
-# What of the choices says how the file is to be read.
+# The choices that decide how the file is read.
 HOW_TO_READ = ("format", "day_first", "mapping", "kind")
 QUESTIONS = {"ask_day_first": "day_first", "ask_mapping": "mapping", "ask_chat_or_notes": "kind"}
 _COUNTED_AS: dict[type, str] = {Entry: "entries", Card: "cards", Lore: "lore", Remembered: "remembered"}
@@ -53,11 +53,11 @@ _MAX_NAMES = 10_000
 _SAMPLE_LINES = 8
 _SAMPLE_CHARACTERS = 200
 _MAX_FIELDS = 60
-# Of the talks of a file, those in which whoever took it along speaks.
+# The person who exported the file speaks in this share of its sessions, or more.
 _NEARLY_ALL = 0.8
 _SOON_SECONDS = 600
 _FEWEST_SOON = 2
-# What names of files and fields say where all of it is one person's own.
+# Words in names of files and fields that show that all content is one person's own.
 _OF_DIARIES = re.compile(
     r"(?<![^\W\d_])(?:entry|entries|diary|diaries|journals?|notes?|moods?|memos?|tagebuch|eintr(?:a|ä)ge?|notiz(?:en)?"
     r"|stimmung|diario|notas?|entradas?|humor|humeur|carnet|дневник|заметк[аи]|запис[ьи]|настроение)(?![^\W\d_])"
@@ -85,8 +85,8 @@ def analyze_now(
 
 
 def analyze_again(job: ImportJob, choices: Choices) -> None:
-    """Have the file analyzed once more, read as the choices say; if it cannot be read so, the earlier analysis is
-    restored. Raises NotAwaitingConfirmation."""
+    """Have the file analyzed again, read as the choices say; if it cannot be read so, the earlier analysis is restored.
+    Raises NotAwaitingConfirmation."""
     queued: dict[str, Any] = {
         "status": ImportJob.Status.LOOKING,
         "holder": "",
@@ -104,8 +104,8 @@ def analyze_again(job: ImportJob, choices: Choices) -> None:
 
 
 def analyze_file(lease: ImportLease, source: Source) -> None:
-    """Store with the job what the file contains, or why it cannot be read. If it was to be read in another way and
-    cannot be, the earlier analysis stands. Raises LeaseLost."""
+    """Store on the job what the file contains, or why it cannot be read. If another way of reading it fails, the
+    earlier analysis is restored. Raises LeaseLost."""
     job = lease.row
     choices = parse_choices(job.choices) if job.choices else Choices()
     try:
@@ -128,8 +128,8 @@ def analyze_file(lease: ImportLease, source: Source) -> None:
 
 
 def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dict[str, Any]:
-    """What the file contains, read as the choices say; "questions" are those to answer before it can be read. `alive`
-    is called now and then. Raises ImportRejected."""
+    """The contents of the file, read as the choices say; "questions" must be answered before it can be read. `alive` is
+    called regularly. Raises ImportRejected."""
     if choices.format == archive_files.NAME or (choices.format is None and archive_files.is_archive(source)):
         return archive_files.survey(source, alive) | {"chunks": archive_files.STEPS, "naive": 0}
     chosen_format = format_of(source, choices)
@@ -141,7 +141,7 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     unsaid = isinstance(chosen_format, table.Table | mapper.MappedFile) and choices.kind is None
     if unsaid and analysis.may_be_a_chat(source):
         analysis = _Analysis(chosen_format.name, choices, alive, questions=["kind"], sample=analysis.sample)
-    # What the fields of records hold, if a person has to confirm that: as chosen before, else as guessed.
+    # The fields of the records, if a person has to confirm them: as chosen before, else as guessed.
     if not (isinstance(chosen_format, mapper.MappedFile) or choices.mapping or "mapping" in analysis.questions):
         unread = analysis.questions and not (analysis.sample or source.members)
         mapping_of: dict[str, Any] = {"mapping": None, "fields": []}
@@ -149,7 +149,7 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
     else:
         mapping = _mapping_of(choices, source) or mapper.guess(source)
         records = mapper.with_records(source)
-        # The fields to choose from: of the records in JSON, or the columns of a table.
+        # The fields to choose from: those of records in JSON, or the columns of a table.
         inside, paths = f"{mapping.records}." if mapping and mapping.records else "", records.sample.paths
         fields = sorted(path.removeprefix(inside) for path in paths if path.startswith(inside))
         fields = (fields if paths else table.columns(records))[:_MAX_FIELDS]
@@ -159,7 +159,8 @@ def survey(source: Source, choices: Choices, alive: Alive = lambda: None) -> dic
 
 
 def predict_counts(job: ImportJob, source: Source, choices: Choices, now: datetime) -> Mapping[str, int]:
-    """How many sessions, messages and entries an import with these choices would store. Nothing is stored."""
+    """The numbers of sessions, messages and entries that an import with these choices would store. Nothing is
+    stored."""
     persona, findings = job.persona, job.found
     if persona is None or findings["format"] == archive_files.NAME:
         return {}
@@ -184,7 +185,7 @@ def _analyze(source: Source, chosen_format: Format, analysis: "_Analysis") -> "_
 
 
 def format_of(source: Source, choices: Choices, format_name: str = "") -> Format:
-    """Raises ImportRejected where no format is chosen or `known`, and none is recognised."""
+    """The chosen or `known` format, else the recognized one. Raises ImportRejected if there is none."""
     name = choices.format or format_name
     return format_named(name) if name else recognize(source)
 
@@ -195,8 +196,8 @@ def options_of(source: Source, choices: Choices) -> Options:
 
 
 def _mapping_of(choices: Choices, source: Source) -> Fields | None:
-    """The mapping that a person chose; the place of the records in JSON is guessed if they did not choose it. In notes
-    no field says who speaks: all of them are the owner's."""
+    """The mapping that a person chose; the place of the records in JSON is guessed if it was not chosen. Notes have no
+    speaker field: all of them are the owner's."""
     if not choices.mapping:
         return None
     mapping = Fields(**choices.mapping)
@@ -208,7 +209,7 @@ def _mapping_of(choices: Choices, source: Source) -> Fields | None:
 def cuts(
     *, newest_first: bool = False, keeps_at_once: bool = False, undated: int = 0, until: datetime | None = None
 ) -> Cuts:
-    """Where to cut, by the knobs of today."""
+    """Where to cut, by the current knobs."""
     return Cuts(
         hours=knobs.import_gap_hours(),
         lines=chat_knobs.longest_session_messages(),
@@ -222,7 +223,7 @@ def cuts(
 
 
 def without_names(job: ImportJob) -> dict[str, Any]:
-    """What an import that is over keeps of its analysis and choices: no message, and nobody's name."""
+    """The analysis and choices that an import keeps when it is over: no message, and nobody's name."""
     private = ("sample", "speakers", "mapping", "fields", "called", "named", "roles", "before")
     findings = {name: value for name, value in job.found.items() if name not in private}
     choices = {name: value for name, value in job.choices.items() if name not in private}
@@ -237,7 +238,7 @@ def _step(lease: ImportLease, **values: Any) -> None:
 
 
 class FileKeeper:
-    """Renews the lease while the file is read: to be called now and then. Raises LeaseLost."""
+    """Renews the lease while the file is read; call it regularly. Raises LeaseLost."""
 
     def __init__(self, lease: ImportLease) -> None:
         self.lease = lease
@@ -253,7 +254,7 @@ class FileKeeper:
 
 @dataclass
 class _Analysis:
-    """What was read of the file so far."""
+    """The analysis of the file so far."""
 
     format: str
     choices: Choices
@@ -338,13 +339,13 @@ class _Analysis:
             yield item
 
     def may_be_a_chat(self, source: Source) -> bool:
-        """Whether records without a speaker may be messages of other people: unless they are called a diary, and also
-        then if they follow each other as quickly as messages of a chat."""
+        """Whether records without a speaker may be messages of several people: if they are not called a diary, or if
+        they follow each other as quickly as messages of a chat."""
         return self.follows_quickly or bool(self.counts["entries"] and not is_called_a_diary(source))
 
     @property
     def follows_quickly(self) -> bool:
-        """Whether entries follow each other within minutes, as lines of a chat do and a diary's do not."""
+        """Whether entries follow each other within minutes, like messages of a chat and unlike entries of a diary."""
         return self.soon >= _FEWEST_SOON and 2 * self.soon >= self.entry_pairs
 
     def _note_time(self, at: datetime | None) -> None:
@@ -365,14 +366,14 @@ class _Analysis:
 
     def as_found(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
-        # Everybody who speaks, the most first.
+        # Everybody who speaks, with a guessed role.
         one_each = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
         conversations = [Talk("", "", one_each, ""), *(Talk(title, "", (), "") for title in self.titles)]
         guesses = {
             speaker.name: speaker.guess for speaker in speakers(conversations, between_people=self.between_people)
         }
         if self.between_people and "user" not in guesses.values():
-            # Who alone speaks in nearly all of several sessions took them along.
+            # The only person who speaks in nearly all of several sessions exported them.
             nearly_all = _NEARLY_ALL * self.counts["talks"]
             often = [name for name, count in self.talks_of.items() if count > 1 and count >= nearly_all]
             if len(often) == 1 and often[0]:
@@ -401,7 +402,7 @@ class _Analysis:
 
 
 def is_called_a_diary(source: Source) -> bool:
-    """Whether the file's name, or a name of its fields, says that it holds entries or notes of one person."""
+    """Whether the name of the file or of a field says that it holds entries or notes of one person."""
     names = [source.name, *(source.sample.paths or table.columns(source))]
     return any(_OF_DIARIES.search(_CAMEL.sub(" ", name).casefold()) for name in names)
 

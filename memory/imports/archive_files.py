@@ -1,7 +1,7 @@
 """Archives of EchoVessel as imported files: the memories of another persona, stored as they are.
 
 An archive needs no consolidation: its memories come with their evidence, and no model is called. The importing persona
-itself does not change, except that it learns the owner's name if it had none; the core blocks of the archive become
+itself does not change, except that it learns the owner's name if it has none. The core blocks of the archive become
 drafts, word for word.
 """
 
@@ -34,25 +34,25 @@ NAME = "archive"
 LABEL = gettext_lazy("EchoVessel archive")
 _SUFFIX = ".jsonl"
 _MARK = f'"{schema.FORMAT}"'.encode()
-# So many bytes are read between two signs of life.
+# Bytes that are read between two calls of `alive`.
 _SIGN_OF_LIFE_BYTES = 512 * 1024
-# In so many steps it is told how much is gone through.
+# The number of steps in which progress is stored.
 STEPS = 100
-# Types of line, as people are told of them.
+# Types of line, and the names under which they are counted.
 _COUNTED = {"session": "talks", "message": "lines", "node": "remembered", "entity": "entities"}
 
 
 @dataclass
 class ArchiveImport:
-    """The result, counted by "talks", "lines", "remembered", "entities" and "drafts": how much is stored from this
-    import, and how much was refused because it was forgotten here."""
+    """The results, counted by "talks", "lines", "remembered", "entities" and "drafts": the rows of this import, and the
+    records refused because they were forgotten here."""
 
     added: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
 
     def counts(self, record_counts: Mapping[str, int]) -> dict[str, int]:
-        """The counts of an import: what was added, and of what the file contains how many messages, memories and people
-        were refused or known."""
+        """The counts of an import: what was added, and how many of the file's messages, memories and entities were
+        refused or known."""
         in_file = {name: count for name, count in record_counts.items() if name in ("lines", "remembered", "entities")}
         present_count = sum(count - self.refused[name] - self.added[name] for name, count in in_file.items())
         return dict(self.added) | {"refused": self.refused.total(), "known": max(0, present_count)}
@@ -66,9 +66,9 @@ def is_archive(source: Source) -> bool:
 
 
 def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
-    """What the archive contains, every line checked; `alive` is called with each. Raises ImportRejected for the first
-    broken line."""
-    counted_records = _Seen()
+    """The contents of the archive, with every line checked; `alive` is called with each. Raises ImportRejected for the
+    first broken line."""
+    counted_records = _ArchiveContents()
     with _opened(source) as file:
         schema.header(file)
         types = {**schema.TYPES, **{part.kind: part.record for part in parts.parts_of_apps()}}
@@ -83,20 +83,20 @@ def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str
 def import_file(
     persona: Persona, run: ImportRun, source: Source, now: datetime, alive: Callable[[float], None] = lambda part: None
 ) -> ArchiveImport:
-    """Store what the persona does not have yet; stored rows bear the uuid of `run`.
+    """Store everything that the persona does not have yet; rows get the uuid of `run`.
 
-    After a kill, a second call goes on. `alive` is called now and then with the part that is done (0…1); its errors end
+    After a kill, a second call continues. `alive` is called regularly with the share that is done (0…1); its errors end
     the import. Raises ImportRejected and embedding.EmbeddingUnavailable. No transaction may be open.
     """
     with _opened(source) as file:
-        reading = _Reading(file.seek(0, io.SEEK_END) * PASSES, alive)
+        reading = _ReadProgress(file.seek(0, io.SEEK_END) * PASSES, alive)
         result = import_archive(file, persona.owner, into=persona, run=run, progress=reading.more)
         refused = {
             {"sessions": "talks", "messages": "lines", "nodes": "remembered"}.get(what, what): count
             for what, count in result.refused.items()
         }
-        # The archive's core blocks become drafts; those that were forgotten here are not proposed again. Every archive
-        # that was imported has its line of the persona.
+        # The archive's core blocks become drafts, except those forgotten here. Every imported archive has a persona
+        # line.
         records = (schema.record(raw_line) for raw_line in schema.raw_lines(file) if raw_line.type == "persona")
         profile = next(record for record in records if isinstance(record, PersonaRecord))
         blocks = {label: text.strip() for label, text in profile.blocks.written().items() if text.strip()}
@@ -141,9 +141,9 @@ def _opened(source: Source) -> Iterator[BinaryIO]:
         raise ImportRejected("archive_broken", reason=str(error)) from error
 
 
-# --- what is in it ----------------------------------------------------------------------------------------------------
+# --- contents ---------------------------------------------------------------------------------------------------------
 @dataclass
-class _Seen:
+class _ArchiveContents:
     counts: Counter[str] = field(default_factory=Counter)
     unknown: int = 0
     has_persona: bool = False
@@ -180,10 +180,10 @@ class _Seen:
         }
 
 
-# --- what comes of it -------------------------------------------------------------------------------------------------
+# --- progress and results ---------------------------------------------------------------------------------------------
 @dataclass
-class _Reading:
-    """How far the archive was read, reported now and then."""
+class _ReadProgress:
+    """The progress of reading the archive, reported at intervals."""
 
     whole: int
     alive: Callable[[float], None]
@@ -198,7 +198,7 @@ class _Reading:
 
 
 def imported_through(persona: Persona, uuid: UUID) -> Counter[str]:
-    """How many rows bear the uuid of the import: the same after any number of tries."""
+    """The numbers of rows with the uuid of the import: the same after any number of tries."""
     rows = {
         "talks": persona.sessions.filter(import_uuid=uuid),
         "lines": persona.messages.filter(import_uuid=uuid),

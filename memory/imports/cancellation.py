@@ -1,5 +1,5 @@
-"""Cancelling an import: what was consolidated of it stays, and can be forgotten as a whole; the rest is erased.
-Importing the same file again goes on with the rest."""
+"""Cancelling an import: consolidated sessions are kept, and can be forgotten as a whole; the rest is erased. Importing
+the same file again continues with the rest."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ BROUGHT = (Session, Message, ConceptNode, Entity, CoreDraft)
 
 
 def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int:
-    """Erase the sessions of the import of which nothing is remembered, about `limit` of them if that is given, together
-    with the records that they were imported; returns how many. A session that was consolidated in part is closed.
+    """Erase the import's sessions of which nothing is remembered, about `limit` of them if that is given, with their
+    import records; returns how many. A session that was consolidated in part is closed.
 
-    A worker that holds one of them writes nothing afterwards; after a kill, the next call goes on. No transaction may
+    A worker that holds one of them writes nothing afterwards; after a kill, the next call continues. No transaction may
     be open.
     """
     erased = tried = 0
@@ -36,7 +36,7 @@ def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int
         with transaction.atomic():
             deleted_rows = [counts for session in sessions if (counts := erase_or_close(session))]
             if deleted_rows and job.persona is not None:
-                # One receipt for the whole import, as long as its bytes are not erased.
+                # One receipt for the whole import, until its bytes are erased.
                 receipt = _receipt(job, job.persona) or receipts.note_erasure(job.persona, CANCELLED_IMPORT, {}, now)
                 counts = sum(map(Counter, deleted_rows), Counter(receipt.counts))
                 Receipt.objects.filter(pk=receipt.pk).update(
@@ -45,7 +45,7 @@ def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int
         erased += len(deleted_rows)
         tried += len(sessions)
     if not is_something_left(job):
-        # Nothing is left to be forgotten as a whole where nothing of it stayed; and the bytes go.
+        # If nothing of the import is kept, its run is deleted. Then the bytes are erased.
         if not any(model._default_manager.filter(import_uuid=job.uuid).exists() for model in BROUGHT):
             ImportRun.objects.filter(uuid=job.uuid).delete()
         pending = _receipt(job, job.persona) if job.persona else None
@@ -55,8 +55,8 @@ def erase_unread(job: ImportJob, now: datetime, limit: int | None = None) -> int
 
 
 def erase_bytes(job: ImportJob) -> None:
-    """Erase the bytes of what was read of the file and not stored, in the write-ahead log, too: if something was
-    forgotten before, or the file was refused. The sample of its messages has to be emptied by then."""
+    """Erase the bytes of content that was read from the file but not stored, also in the write-ahead log, if something
+    was forgotten before, or the file was refused or cancelled. The sample of its messages must be empty by then."""
     was_refused = bool(job.counts.get("refused"))
     turned_down = job.status in (ImportJob.Status.REFUSED, ImportJob.Status.CANCELLED)
     if was_refused or turned_down or Tombstone.objects.filter(persona__owner=job.owner_id).exists():
@@ -69,8 +69,8 @@ def is_something_left(job: ImportJob) -> bool:
 
 
 def counts_of_what_stayed(job: ImportJob) -> dict[str, int]:
-    """The counts of the import, with the sessions and messages that are left of it. Archives are counted only at their
-    end, or else by what is stored."""
+    """The counts of the import, with the numbers of its remaining sessions and messages. Archives are counted by the
+    rows that are stored, because their counts are set only at the end."""
     if job.format == archive_files.NAME and job.persona is not None:
         return dict(archive_files.imported_through(job.persona, job.uuid))
     whole = Message.objects.filter(import_uuid=job.uuid).exclude(external_id__contains=PART)
@@ -88,7 +88,7 @@ def _not_remembered(job: ImportJob) -> SessionQuerySet:
 
 
 def erase_or_close(session: Session) -> Mapping[str, int]:
-    """Erase the session and return the deleted rows by table; if something of it is remembered, only close it."""
+    """Erase the session and return the deleted rows by table; if a part of it is remembered, only close it."""
     if not session.extractions.exclude(applied_at=None).exists():
         ImportChunk.objects.filter(session=session).delete()
         return off_the_record.erase(session)

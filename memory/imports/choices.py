@@ -1,4 +1,4 @@
-"""What a person chooses about a file before it is stored: who is who, and how to read what is ambiguous."""
+"""A person's choices about a file before it is stored: who is who, and how to read ambiguous content."""
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 
 from memory.imports.readers.types import Kind
 
-# A format that is said for none: as the file itself shows.
+# Stands for no chosen format: it is recognized by content.
 AUTO = "auto"
 KINDS = ("chat", "notes")
 SIDES = ("user", "persona", "other", "skip")
@@ -38,8 +38,8 @@ class NotAwaitingConfirmation(WrongChoice):
 def follow_choices(
     likely: Mapping[str, str], chosen_sides: Mapping[str, str], *, between_people: bool = False
 ) -> dict[str, str]:
-    """The likely roles, adjusted to those that were chosen: of two people one is what the other one is not, even if
-    that was guessed the other way round. With `between_people`, everybody except the owner is somebody else.
+    """The likely roles, adjusted to the chosen ones: two people have opposite roles, even if they were guessed the
+    other way round. With `between_people`, everybody except the owner is somebody else.
 
     >>> follow_choices({"Ana": "user", "Mira": "persona"}, {"Mira": "user"})
     {'Ana': 'persona', 'Mira': 'user'}
@@ -48,7 +48,7 @@ def follow_choices(
     """
     roles = {**likely, **chosen_sides}
     if between_people:
-        # Everybody else is somebody else once it is said who the user is; and the user is who alone is left.
+        # Once the user is chosen, everybody else is somebody else; a speaker who alone has no chosen role is the user.
         names_left = [name for name in roles if name not in chosen_sides]
         if "user" in chosen_sides.values():
             return {name: role if name in chosen_sides or role == "skip" else "other" for name, role in roles.items()}
@@ -67,9 +67,9 @@ def follow_choices(
 @dataclass(frozen=True)
 class Choices:
     """`roles` maps every speaker in the file to one of SIDES. `zone` is the zone of times without one, `undated` the
-    day of messages without a date, `limit` the largest number of sessions and entries to import. `kind` says whether
-    the file is a "chat" or the owner's own "notes", if it does not tell. `called` is the owner's name, for a persona
-    that knows none. `without_owner` says that the owner is none of the speakers."""
+    day of messages without a date, `limit` the largest number of sessions and entries to import. `kind` says whether an
+    ambiguous file is a "chat" or the owner's own "notes". `called` is the owner's name, for a persona that does not
+    know it. `without_owner` says that the owner is none of the speakers."""
 
     roles: Mapping[str, str] = field(default_factory=dict)
     day_first: bool | None = None
@@ -83,7 +83,7 @@ class Choices:
     without_owner: bool = False
 
     def as_stored(self) -> dict[str, Any]:
-        """As JSON; `parse_choices` is the other direction."""
+        """As JSON; `parse_choices` reads it."""
         return asdict(self) | {"undated": self.undated.isoformat() if self.undated else None}
 
 

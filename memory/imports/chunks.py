@@ -1,8 +1,8 @@
-"""Chunking: the content of a file, cut into what is stored in one transaction. Pure, and the same for the same file and
-choices.
+"""Cuts the content of a file into chunks, each stored in one transaction. Pure: the same file and choices give the same
+chunks.
 
-A session is cut at long pauses and where it grows too long; entries of a diary that lie near each other are read
-together; everything that is no message comes in notes. Messages keep their order and every line of text.
+A session is cut at long pauses and when it grows too long. Diary entries of about the same time are read together.
+Content other than messages becomes notes. Messages keep their order, and every line of text.
 """
 
 import hashlib
@@ -22,14 +22,14 @@ from memory.imports.readers.types import Card, Entry, Found, Line, Lore, Remembe
 
 NOBODY = "?"
 NAME_CHARACTERS = 80
-# A talk in which times go back by so much is still in order: clocks are set, and servers differ.
+# Times in a session may go back by this much: clocks are set, and servers differ.
 LITTLE = timedelta(hours=2)
 _SECOND = timedelta(seconds=1)
 _DAY = timedelta(days=1)
 _ENTRIES_WITHIN = timedelta(days=7)
 _THINGS_AT_ONCE = 50
 _LONGEST_ID = 150
-# Before the number of a further part of what is too long for one message.
+# In ids, precedes the number of a further part of a message that is too long for one.
 PART = "#"
 _NOON = time(12)
 
@@ -41,7 +41,7 @@ _ROLES: dict[str, Role] = {"user": "user", "persona": "persona"}
 
 @dataclass(frozen=True)
 class ImportedMessage:
-    """A message as it will be stored: whole, or a part of one that is too long. `speaker` is set if it is neither the
+    """A message to be stored: a whole one, or a part of one that is too long. `speaker` is set if it is neither the
     owner nor the persona; `other_id` is used if another message of the file has the same id."""
 
     external_id: str
@@ -53,7 +53,7 @@ class ImportedMessage:
 
     @property
     def is_whole(self) -> bool:
-        """Whether it counts as a message: of one in several parts only the first does."""
+        """Whether it counts as a message: of several parts only the first does."""
         return PART not in self.external_id
 
     @property
@@ -63,7 +63,7 @@ class ImportedMessage:
 
 @dataclass(frozen=True)
 class Chunk:
-    """What is stored in one transaction. `left_out` counts the messages before its end whose speakers are skipped; a
+    """The content of one transaction. `left_out` counts the messages of skipped speakers since the previous chunk; the
     last chunk may hold nothing else."""
 
     format: str
@@ -75,7 +75,7 @@ class Chunk:
 
     @cached_property
     def digest(self) -> str:
-        """The same for the same words in any file, whoever is chosen as their speaker."""
+        """Equal for equal content in any file of the format, whoever is chosen as its speakers."""
         hashed = hashlib.sha256(f"{self.format} {self.kind}".encode())
         for message in self.lines:
             hashed.update(f"\x1e{message.external_id}\x1f{message.content}".encode())
@@ -90,10 +90,10 @@ class Chunk:
 
 @dataclass(frozen=True)
 class Cuts:
-    """Where to cut: fixed at confirmation, so that a repeat cuts as the first run did. A session of `tokens` is
-    consolidated in one piece. `newest_first`: the file begins with the newest message; `keeps_at_once`: even then
-    messages with the same time stand in their order. `undated` counts the messages without a time, which are placed on
-    one day before `until`."""
+    """The limits for cutting, fixed at confirmation, so that a repeat cuts as the first run did. A session of at most
+    `tokens` is consolidated in one piece. `newest_first`: the file begins with the newest message; `keeps_at_once`:
+    even then messages with the same time are in order. `undated` counts the messages without a time, which are placed
+    on one day before `until`."""
 
     hours: int
     lines: int
@@ -106,12 +106,12 @@ class Cuts:
 
 
 def name_of(message: Line) -> str:
-    """The speaker, as people are asked about them."""
+    """The speaker's name, as people see it."""
     return message.speaker[:NAME_CHARACTERS]
 
 
 def chunk_file(values: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
-    """The chunks of a file, in its order, without what was skipped."""
+    """The chunks of a file, in its order, without skipped content."""
     chunking = _Chunking(format_name, choices, cuts)
     for kind, group in groupby(values, lambda item: _KINDS.get(type(item), "")):
         if kind:
@@ -121,15 +121,15 @@ def chunk_file(values: Iterable[Found], format_name: str, choices: Choices, cuts
 
 
 def parts(text: str, limit: int = MAX_CHARACTERS) -> list[str]:
-    """`text` in parts of at most `limit` characters, cut behind the end of a paragraph where there is one, else of a
-    line, a sentence or a word. Nothing is lost: joined they are the text.
+    """`text` in parts of at most `limit` characters, cut after a paragraph if possible, else after a line, a sentence
+    or a word. Nothing is lost: joined they are the text.
 
     >>> parts("One. Two.\\n\\nThree.", 12), parts("abcdef", 4)
     (['One. Two.\\n\\n', 'Three.'], ['abcd', 'ef'])
     """
     pieces = []
     while len(text) > limit:
-        # Behind the last end of something in the second half.
+        # After the last such end in the second half.
         for ends in (("\n\n",), ("\n",), ("。", "！", "？", ". ", "! ", "? "), (" ",)):
             cut = max(place + len(end) if (place := text.rfind(end, 0, limit)) >= 0 else 0 for end in ends)
             if cut > limit // 2:
@@ -161,7 +161,7 @@ class _Gathering:
 
 
 class _Chunking:
-    """One file being cut."""
+    """Cuts one file."""
 
     def __init__(self, format_name: str, choices: Choices, cuts: Cuts) -> None:
         self.format = format_name
@@ -171,9 +171,9 @@ class _Chunking:
         self.undated = _Undated(choices.undated, self.zone, cuts)
         self.latest = datetime.fromisoformat(cuts.until) if cuts.until else datetime.max.replace(tzinfo=UTC)
         self.taken = 0
-        self.left_out = 0  # lines, since the last chunk
+        self.left_out = 0  # messages of skipped speakers, since the last chunk
 
-    # --- talks ------------------------------------------------------------------------------------------------------
+    # --- sessions ---------------------------------------------------------------------------------------------------
     def talk(self, conversations: Iterable[Any]) -> Iterator[Chunk]:
         for _talk, pieces in groupby(conversations, lambda conversation: (conversation.source_id, conversation.title)):
             messages = chain.from_iterable(self._timed(pieces))
@@ -205,8 +205,8 @@ class _Chunking:
         return self.choices.limit is None or self.taken <= self.choices.limit
 
     def _timed(self, pieces: Iterable[Talk]) -> Iterator[list[tuple[Line, datetime | None]]]:
-        """The messages of a session that are wanted, with their times. A message without a time has that of the message
-        before it, or at the beginning of the one after it."""
+        """The messages of a session, without skipped speakers, with their times. A message without a time gets that of
+        the message before it, or at the beginning that of the next one with a time."""
         last: datetime | None = None
         for piece in pieces:
             times = [self._moment(message.at) for message in piece.lines]
@@ -226,7 +226,7 @@ class _Chunking:
         return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(messages)), left_out=left_out)
 
     def _turned(self, gathered: _Gathering) -> list[Sequence[ImportedMessage]]:
-        """The messages of a file that begins with the newest, in the order in which they were said."""
+        """The messages of a file that begins with the newest, in chronological order."""
         if not self.cuts.keeps_at_once:
             return gathered.lines[::-1]
         at_once = groupby(zip(gathered.times, gathered.lines, strict=True), key=lambda pair: pair[0])
@@ -235,7 +235,7 @@ class _Chunking:
         ]
 
     def _parts(self, text: str, source_id: str, at: datetime, role: Role, speaker: str = "") -> list[ImportedMessage]:
-        # An id stands as it is unless it looks like one that is made here of another.
+        # Keep the id, unless it is too long or looks like one that is made here.
         is_plain = len(source_id) <= _LONGEST_ID and not {"~", PART} & {*source_id}
         external_id = f"{self.format}:{source_id if is_plain else digest(source_id)}"
         pieces = [part for part in parts(text) if part.strip()]
@@ -252,7 +252,7 @@ class _Chunking:
         for entry in entries:
             if not self._takes_one_more():
                 continue
-            # When it was written; of a day without an hour its noon, which is the same day wherever one lives.
+            # The time of writing; for a day without an hour noon, which is the same day wherever the owner lives.
             if entry.at is None and entry.day is not None:
                 own_time = self._moment(datetime.combine(entry.day, _NOON))
             else:
@@ -284,10 +284,10 @@ class _Chunking:
             yield Chunk(self.format, "notes", things=some)
 
     def _moment(self, at: datetime | None) -> datetime | None:
-        """The time in UTC; without a zone it is in that of the owner. Times in the future are moved back to the
-        confirmation: else the message would stand as the newest in every prompt until then."""
+        """The time in UTC; without a zone it is in the owner's. Times in the future are moved back to the confirmation:
+        else the message would be the newest in every prompt until then."""
         if at is None or not datetime.min.year < at.year < datetime.max.year:
-            return None  # no clock was right then, and it cannot be told in other zones
+            return None  # no clock showed that year, and it cannot be converted to other zones
         return min((at if at.tzinfo else at.replace(tzinfo=self.zone)).astimezone(UTC), self.latest)
 
 
@@ -296,7 +296,7 @@ def _cost(messages: Iterable[ImportedMessage]) -> int:
 
 
 class _Undated:
-    """Times for messages without one: one after the other on the day that a person named."""
+    """Times for messages without one: one after the other on the day that a person chose."""
 
     def __init__(self, day: date | None, zone: ZoneInfo, cuts: Cuts) -> None:
         self.at = datetime.combine(day or date(1970, 1, 1), time.min, zone).astimezone(UTC)

@@ -1,9 +1,9 @@
-"""Consolidating imported sessions, like any that has ended, the oldest first, for a slice of time.
+"""Consolidates imported sessions like any closed ones, oldest first, for a slice of time.
 
-What is said meanwhile does not wait for years of sessions: after the slice the import lets others have the worker, and
-`requeue_stale` of ordinary sessions leaves these to it. A session that fails stays failed, with its reason, and the
-next one follows; one that has to wait (for a budget, or a model out of reach) holds up the others, which would wait as
-well.
+Live sessions do not wait for years of imported ones: after the slice the import gives way to other jobs, and
+`requeue_stale` of ordinary sessions leaves imported ones to the import. A session that fails stays failed, with its
+reason, and the next one follows; one that has to wait (for a budget, or an unavailable model) holds up the others,
+which would wait as well.
 """
 
 from datetime import datetime
@@ -22,7 +22,7 @@ def remember(lease: ImportLease, until: datetime) -> bool:
     """Consolidate until `until`; True if no session is left, False if the slice is over or the next one has to wait
     (`unread.waits_until`). Raises LeaseLost.
 
-    No transaction may be open: models and the embedder work in here.
+    No transaction may be open, because models and the embedder are called.
     """
     reclaim_dead(unread_sessions(lease.row))
     while session := next_of(lease.row):

@@ -1,4 +1,4 @@
-"""Estimating what an import will cost, before anybody confirms it."""
+"""Estimates the cost of an import before a person confirms it."""
 
 from dataclasses import dataclass
 
@@ -12,10 +12,10 @@ from memory.imports.choices import Choices, parse_choices
 from memory.models import ImportJob
 
 PURPOSE = "import"
-# What a call takes beside the lines: instructions, core blocks, names and memories that are known. And what it answers.
+# Tokens of a call beside the messages: instructions, core blocks, known names and memories; and tokens of its answer.
 TOKENS_IN_A_CALL = 3_000
 TOKENS_OUT_A_CALL = 900
-# Until there were calls to measure.
+# Used until calls have been measured.
 SECONDS_A_CALL = 8.0
 SECONDS_A_FREE_CALL = 0.2
 _LATELY = 50
@@ -24,8 +24,8 @@ _LATELY = 50
 @dataclass(frozen=True)
 class Estimate:
     """`dollars` is None if the prices of the model are unknown; `days` counts the further days that are needed because
-    the daily budget does not suffice. Without a model, `is_connected` is False: nothing is paid, and memories are
-    extracted by rules."""
+    the daily budget does not suffice. Without a model, `is_connected` is False: nothing is paid, and rules extract the
+    memories."""
 
     calls: int
     tokens_in: int
@@ -37,8 +37,8 @@ class Estimate:
 
 
 def estimate(job: ImportJob) -> Estimate:
-    """The estimate for consolidating what the file contains."""
-    # The part of the talks and entries that a limit leaves.
+    """The estimate for consolidating the file's content."""
+    # The share of sessions and entries that a limit allows.
     choices: Choices | None = parse_choices(job.choices) if job.choices else None
     counts = job.found.get("counts", {})
     whole = counts.get("talks", 0) + counts.get("entries", 0)
@@ -47,14 +47,14 @@ def estimate(job: ImportJob) -> Estimate:
 
 
 def estimate_job(calls: int, tokens: int, *, limit: float = 1.0) -> Estimate:
-    """The same for this number of calls and tokens, of which the part `limit` is wanted."""
+    """The estimate for this number of calls and tokens; `limit` is the share of them to import."""
     calls, tokens = round(calls * limit), round(tokens * limit)
     provider = chosen_provider()
     if provider.name == FREE:
         return Estimate(0, 0, 0, None, round(calls * SECONDS_A_FREE_CALL), 0, is_connected=False)
     usage = Usage(tokens + calls * TOKENS_IN_A_CALL, 0, calls * TOKENS_OUT_A_CALL)
     dollars = cost(usage, provider.price(provider.model("small")))
-    # How long such calls took lately.
+    # The mean time of recent calls of this kind.
     past = apps.get_model("llm", "LLMCall").objects.filter(provider=provider.name, outcome="ok")
     lately = past.filter(purpose__in=(PURPOSE, "extraction")).order_by("-id").values("latency_ms")[:_LATELY]
     mean = lately.aggregate(mean=Avg("latency_ms"))["mean"]

@@ -1,9 +1,9 @@
-"""Drafting: what the imported messages say of the three core blocks. A model is asked once, and people accept the
-drafts or not.
+"""Drafts texts for the three core blocks from the imported messages. A model is asked once, and people decide on the
+drafts.
 
-There is one request per import: half of the sample are the messages on which the memories of most impact rest, half the
-beginnings of sessions from the whole time. The answer is kept until the import is over, so that a repeat calls no
-model; a draft that was proposed is not proposed again.
+There is one request per import: half of the sample are messages that the memories of most impact rest on, half are
+beginnings of sessions spread over the whole time. The answer is kept until the import is over, so that a repeat calls
+no model; a draft that was proposed is not proposed again.
 """
 
 from collections import defaultdict
@@ -37,7 +37,7 @@ from persona.models import Persona
 from persona.models.core_block import MAX_CHARACTERS
 from persona.onboarding import drafts
 
-LINE_TOKENS = 300  # of a line that is longer, its beginning is shown
+LINE_TOKENS = 300  # of a longer message only the beginning is shown
 BLOCK_TOKENS = 400
 LONGEST_DRAFT = 1_000
 MOST_QUOTES = 3
@@ -67,7 +67,7 @@ class DraftsAnswer(LenientAnswer):
 
 
 def draft(lease: Lease[ImportJob]) -> int:
-    """Ask the model, and store the drafts that rest on words of the messages; returns how many are new.
+    """Ask the model, and store the drafts whose quotes occur in the messages; returns how many are new.
 
     No transaction may be open. Raises LLMError, AnswerUnreadable and LeaseLost; a repeat pays for no answer twice.
     """
@@ -78,7 +78,7 @@ def draft(lease: Lease[ImportJob]) -> int:
         return 0
 
     def doubt(answer: DraftsAnswer) -> str:
-        """What to ask for once more; "" where every draft is in the language of the messages that it cites."""
+        """The request to correct the answer; "" if every draft is in the language of the messages that it cites."""
         texts = {message.id: message.content for message in messages}
         for block in answer.drafts:
             cited_text = " ".join(texts.get(message_id(words.message_id) or 0, "") for words in block.evidence)
@@ -86,7 +86,7 @@ def draft(lease: Lease[ImportJob]) -> int:
                 return prompt.render("onboarding_language", persona)
         return ""
 
-    # --- what is asked ------------------------------------------------------------------------------------------------
+    # --- request ------------------------------------------------------------------------------------------------------
     blocks = drafts.block_texts(persona)
     answer = llm.answer_now(
         prompt.request(
@@ -132,7 +132,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
     room = knobs.import_sample_tokens()
     weighty = _fitting(_resting_on(job), room // 2)
     room -= sum(map(_cost, weighty))
-    # The first messages of sessions that lie evenly over the whole time, with the same room for each.
+    # The first messages of sessions spread evenly over the whole time, with the same room for each.
     started = Session.objects.filter(import_uuid=job.uuid, message_count__gt=0).order_by("started_at", "pk")
     session_keys = spread(list(started.values_list("pk", flat=True)), knobs.import_sample_talks())
     messages = (_imported(job).filter(session=key).order_by("created_at", "pk") for key in session_keys)
@@ -142,7 +142,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
         for message in _fitting(map(_line, rows.iterator(chunk_size=50)), room // len(session_keys))
     )
     once = {message.id: message for message in (*weighty, *_fitting(beginnings, room))}
-    # The lines with those to whom they were said, where the persona took no part.
+    # Add the addressees of messages in sessions without the persona.
     lines = sorted(once.values(), key=lambda message: (message.at, message.id))
     message_rows = Message.objects.select_related("session").in_bulk([message.id for message in lines])
     sessions = {message.session_id: message.session for message in message_rows.values()}
@@ -154,7 +154,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
 
 
 def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
-    """The owner's messages that are evidence of the memories of most impact, those that say who they are first."""
+    """The owner's messages that the memories of most impact rest on; those about who the owner is come first."""
     cited_rows = EvidenceRow.objects.filter(
         message__in=_imported(job).filter(role=Message.Role.USER), node__status=ConceptNode.Status.ACTIVE
     )
@@ -168,7 +168,7 @@ def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
 
 
 def spread(items: Sequence[Item], limit: int) -> list[Item]:
-    """At most so many of the items, evenly over all of them.
+    """At most `limit` of the items, spread evenly.
 
     >>> spread([0, 1, 2, 3, 4, 5, 6], 3), spread([0, 1], 3)
     ([0, 2, 4], [0, 1])
@@ -189,7 +189,7 @@ def _line(message: Message) -> PromptMessage:
 
 
 def _fitting(messages: Iterable[PromptMessage], room: int) -> list[PromptMessage]:
-    """The first of the messages that fit into `room` tokens."""
+    """The first messages that fit into `room` tokens together."""
     fitting: list[PromptMessage] = []
     for message in messages:
         room -= _cost(message)
@@ -203,9 +203,9 @@ def _cost(message: PromptMessage) -> int:
     return message.tokens + PER_LINE
 
 
-# --- what is made of the answer -----------------------------------------------------------------------------------
+# --- answer -------------------------------------------------------------------------------------------------------
 def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[DraftedBlock, list[Quote]]]:
-    """The drafts whose quotes stand in the messages they cite, as many as fit into their block."""
+    """The drafts whose quotes occur in the messages they cite, as many as fit into their block."""
     cited = {message_id(words.message_id) for one in answer.drafts for words in one.evidence} - {None}
     messages = _imported(job).in_bulk([key for key in cited if key is not None])
     count: dict[str, int] = defaultdict(int)
@@ -215,7 +215,7 @@ def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[Drafted
         is_full = count[one.label] >= knobs.import_drafts_per_block() or (
             size[one.label] + len(one.text) > MAX_CHARACTERS
         )
-        # Words for such a claim: of the owner nobody else can make one.
+        # Only the owner's own messages support a claim about the owner.
         by_user = any(quote.message.role == Message.Role.USER for quote in quotes)
         may_rest_on_them = by_user or (bool(quotes) and one.label != "user")
         if not is_full and len(one.text) <= LONGEST_DRAFT and may_rest_on_them:
@@ -225,7 +225,7 @@ def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[Drafted
 
 
 def _propose(lease: Lease[ImportJob], persona: Persona, block: DraftedBlock, quotes: Sequence[Quote]) -> bool:
-    """Propose the draft, and return whether it is new; what was forgotten is not proposed."""
+    """Propose the draft, and return whether it is new; forgotten texts are not proposed."""
     texts = {(text, quote.message.day) for quote in quotes for text in (quote.text, quote.message.content)}
     sources = {TombstoneSource(kind, text, day) for text, day in texts for kind in ("text", "line")}
     if tombstones.refused_among(

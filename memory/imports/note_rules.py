@@ -1,13 +1,14 @@
-"""Sorting notes: what a card, a lorebook or a memory of another system may become. Pure, and nothing in it is obeyed.
+"""Sorting notes: what the parts of a card, a lorebook or another system's memory may become. Pure; instructions in
+notes are never followed.
 
-    description, personality, scenario of a card, lore that always holds   drafts of the block of the persona
-    example messages, instructions                                         drafts of the block of style
-    what another system held for the user's identity                       drafts of the block of the user
-    an entry of a lorebook                                                 somebody or something with a name
-    what is too long for that, or nameless, and any other memory           memories, unverified
-    first greeting of a card                                               what a new companion says first
+    description, personality, scenario of a card, lore that always holds   drafts for the persona block
+    example messages, instructions                                         drafts for the style block
+    another system's identity of the user                                  drafts for the user block
+    an entry of a lorebook                                                 an entity
+    texts that are too long for that or nameless, and other memories       memories, unverified
+    first greeting of a card                                               the greeting of a new companion
 
-The notes of a card's author and all the rest of it become nothing: they are for other programs.
+The card author's notes and all other fields are ignored: they are for other programs.
 """
 
 import re
@@ -29,11 +30,11 @@ from persona.models.persona import MAX_GREETING
 
 Note = Card | Lore | Remembered
 
-# A draft that is longer is no sentence that a person weighs; a memory that is longer is half unread by the embedder.
+# A longer draft is too much to judge at once; of a longer memory the embedder reads only a part.
 LONGEST_PASSAGE = 1_000
 LONGEST_MEMORY = 800
 LONGEST_DESCRIPTION = 400
-UNSAID_CONFIDENCE = 0.7  # another system was sure enough to keep it
+UNSAID_CONFIDENCE = 0.7  # for memories without a confidence: another system was sure enough to keep them
 OURS = "echovessel"
 _GONE = ("superseded", "deprecated", "retracted", "archived")
 _LABELS: Mapping[str, Label] = {
@@ -44,9 +45,9 @@ _LABELS: Mapping[str, Label] = {
     "companion": Label.PERSONA,
 }
 _MACRO = re.compile(r"\{\{\s*(char|user)\s*\}\}|<(char|bot|user)>", re.IGNORECASE)
-# What programs put between example dialogues, and what their cards say in macros: `{{random:red,blue}}`, `{{// note}}`.
+# Programs put this between example dialogues. Their cards also contain macros: `{{random:red,blue}}`, `{{// note}}`.
 _START = re.compile(r"^[ \t]*<START>[ \t]*$", re.IGNORECASE | re.MULTILINE)
-# Nothing is tried twice (`++`): a macro that is never closed may be as long as the card.
+# Nothing is tried twice (`++`): an unclosed macro may be as long as the card.
 _OTHER_MACRO = re.compile(r"\{\{\s*+(?P<name>[^{}:\s]++)\s*+:{0,2}+(?P<value>[^{}]*+)\}\}")
 _OF_CHAR = {"charifnotgroup", "group", "groupnotmuted", "name", "bot"}
 _CHOICES = {"random", "pick"}
@@ -56,13 +57,13 @@ _PATTERN = re.compile(r"[/\\^$*+?()\[\]{}|]")
 
 @dataclass(frozen=True)
 class Names:
-    """What stands for "{{char}}" and "{{user}}" in a card."""
+    """The names that replace "{{char}}" and "{{user}}" in a card."""
 
     persona: str
     user: str
 
     def filled(self, text: str) -> str:
-        """`text` with the names in it.
+        """`text` with the names filled in.
 
         >>> Names("Mira", "Ana").filled("{{char}} waits for <USER>.")
         'Mira waits for Ana.'
@@ -70,8 +71,8 @@ class Names:
         return _MACRO.sub(lambda match: self.user if "user" in match[0].casefold() else self.persona, text)
 
     def resolved(self, text: str) -> str:
-        """The text of a card with every macro resolved: names in it, the first of what a program would choose from, and
-        nothing for what only a program knows.
+        """The text of a card with every macro resolved: names are filled in, of several choices the first is taken, and
+        macros that only a program can resolve are removed.
 
         >>> Names("Mira", "Ana").resolved("<START>\\n{{char}} likes {{random:red,blue}}.{{// a note}}{{original}}")
         'Mira likes red.'
@@ -96,7 +97,7 @@ class Names:
 
 @dataclass(frozen=True)
 class Passage:
-    """What may stand in a core block, with the words and the place that it comes from."""
+    """A text for a core block, with its original words and their place in the file."""
 
     label: Label
     text: str
@@ -106,7 +107,7 @@ class Passage:
 
 @dataclass(frozen=True)
 class Memory:
-    """What another system remembered. `day` is when it did, `event_time` when it happened."""
+    """A memory of another system. `day` is when it was stored there, `event_time` when it happened."""
 
     external_id: str
     text: str
@@ -122,8 +123,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class DescribedPerson:
-    """Somebody or something with a name, as a lorebook tells of it; `memories` are its words where they are too long
-    for a description."""
+    """A named person or thing from a lorebook; `memories` hold its text for when it is too long for a description."""
 
     external_id: str
     names: Sequence[str]
@@ -133,7 +133,7 @@ class DescribedPerson:
 
 @dataclass
 class SortedNotes:
-    """What notes may become, and how many become nothing, by why."""
+    """The results of sorting notes, and the numbers of ignored notes by reason."""
 
     passages: list[Passage] = field(default_factory=list)
     memories: list[Memory] = field(default_factory=list)
@@ -146,7 +146,7 @@ class SortedNotes:
 
 
 def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
-    """What the notes may become, in their order."""
+    """Sort the notes, in their order."""
     outcome = SortedNotes()
     for note in notes:
         if isinstance(note, Card):
@@ -177,7 +177,7 @@ def sort_notes(notes: Sequence[Note], names: Names) -> SortedNotes:
 
 
 def _fields_of_our_export(rest: Mapping[str, Any]) -> dict[str, Any]:
-    """What our own export says of a memory beyond the words of the specification, as far as it can be read."""
+    """The fields that our own export adds to the specification, as far as they are valid."""
     metadata, temporal = rest.get("metadata"), _table(rest.get("temporal"))
     if not isinstance(metadata, Mapping) or _table(rest.get("provenance")).get("platform") != OURS:
         return {}
@@ -209,7 +209,7 @@ def _sort_lore(lore: Lore, names: Names, outcome: SortedNotes) -> None:
 
 
 def _passages(label: Label, text: str, where: str, fill: Callable[[str], str]) -> Iterator[Passage]:
-    """A text in parts, each as a draft: its words as they stand, and with the names in them."""
+    """A text in parts, each as a draft with its original words, and with the names filled in."""
     for part in parts(text.strip(), LONGEST_PASSAGE):
         filled = fill(part).strip()
         if filled:

@@ -1,5 +1,5 @@
-"""Notes: what a file contains beside messages, as character cards, lorebooks and memories of other systems. Texts for a
-core block are proposed as drafts; the rest is stored unverified, all of it with the uuid of the import."""
+"""Notes: content other than messages, such as character cards, lorebooks and memories of other systems. Texts for core
+blocks are proposed as drafts; the rest is stored unverified. All rows get the uuid of the import."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
@@ -41,7 +41,7 @@ _NOON = time(12)
 
 @dataclass(frozen=True)
 class PreparedNotes:
-    """Notes, sorted and embedded, ready to be stored. `vectors` are of the memories, by their ids."""
+    """Notes that are sorted, embedded and ready to be stored. `vectors` are those of the memories, by id."""
 
     sorted_out: SortedNotes
     vectors: Mapping[str, np.ndarray]
@@ -58,12 +58,12 @@ def prepare_notes(persona: Persona, notes: Sequence[Note]) -> PreparedNotes:
 
 
 def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: datetime) -> Mapping[str, int]:
-    """Write all of it, once, in the caller's transaction; returns counts of "drafts", "nodes", "entities", "known",
-    "refused", and of what was left out, by reason. Raises ModelChanged if another embedding model came into use
-    since."""
+    """Write all notes, once, in the caller's transaction; returns counts of "drafts", "nodes", "entities", "known",
+    "refused", and of left out notes by reason. Raises ModelChanged if the embedding model was changed meanwhile."""
     storing = _Storing(persona, ready, import_uuid, now)
     if ready.sorted_out.greeting and not persona.messages.exists():
-        # Read anew: a page that was opened meanwhile had a model write one. That of another card or a person stays.
+        # Read again, because a model may have written a greeting for an opened page. A greeting from another card or a
+        # person is kept.
         replaceable = Persona.objects.filter(Q(greeting="") | Q(greeting_by_model=True), pk=persona.pk)
         replaceable.update(
             greeting=ready.sorted_out.greeting, greeting_import_uuid=import_uuid, greeting_by_model=False
@@ -79,7 +79,7 @@ def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: dateti
 
 @dataclass
 class _Storing:
-    """Notes being stored."""
+    """Stores notes, and counts them."""
 
     persona: Persona
     ready: PreparedNotes
@@ -101,8 +101,8 @@ class _Storing:
 
     # --- L3 ---------------------------------------------------------------------------------------------------------
     def remember(self, memory: Memory) -> ConceptNode | None:
-        """Write the memory through the gate; None if it was forgotten before. One that is already stored is not
-        changed."""
+        """Write the memory through the gate. None if it was forgotten before, or is already stored, which changes
+        nothing."""
         own = list(uuids_in([memory.external_id]))
         if (
             self.persona.nodes.filter(Q(external_id=_id(memory.external_id)) | Q(uuid__in=own)).exists()
@@ -114,7 +114,7 @@ class _Storing:
             self.counts["refused"] += 1
             return None
         vector = self.ready.vectors[memory.external_id]
-        # Noon of the day on which the other system did, where the persona's owner lives; never in times to come.
+        # Noon of the day on which the other system stored it, in the persona's zone, but never in the future.
         if memory.day is None:
             remembered_at = None
         else:
@@ -147,12 +147,12 @@ class _Storing:
 
     # --- L5 ---------------------------------------------------------------------------------------------------------
     def introduce(self, somebody: DescribedPerson) -> None:
-        """Create a new, uncertain entity; if it is known or has no name, its text becomes a memory."""
+        """Create a new, uncertain entity; if its name is known or unusable, its text becomes a memory."""
         names = usable_names(self.persona, somebody.names)
         if self.persona.entities.filter(external_id=_id(somebody.external_id)).exists():
             self.counts["known"] += 1
             return
-        # Whether they were forgotten here by name, or what is told of them.
+        # The id, the text or the name may have been forgotten here.
         sources = [of_external("entity", _id(somebody.external_id)), TombstoneSource("text", somebody.text)]
         sources += [TombstoneSource("name", name) for name in list(names)[:1]]
         if bool(tombstones.refused_among(self.persona, sources)):
@@ -188,12 +188,12 @@ class _Storing:
 
 
 def uuids_in(ids: Iterable[str]) -> dict[UUID, str]:
-    """The uuids at the end of these ids, by id: those of memories that were exported here and come back."""
+    """The uuids at the end of these ids, with the ids: rows that were exported here and come back."""
     ends = {name.partition(":")[2]: name for name in ids}
     return {uuid: ends[str(uuid)] for uuid in uuids_among(ends)}
 
 
 def _id(external_id: str) -> str:
-    """The id under which it is stored: unchanged, or its digest if it is too long."""
+    """The id to store: unchanged, or its digest if it is too long."""
     longest = ConceptNode._meta.get_field("external_id").max_length or 0
     return external_id if len(external_id) <= longest else digest(external_id)

@@ -13,9 +13,9 @@ from itertools import pairwise
 
 from memory.imports.readers.types import Line
 
-# Of two lines next to each other the later one is the upper one so many times as often as it is the lower one.
+# A file is reversed if time goes back at least this many times as often as forward.
 _MOSTLY = 2
-# So many lines may have come late.
+# Up to this many steps back may be late messages.
 _A_FEW = 2
 _LONGEST_NUMBER = 30
 
@@ -38,14 +38,14 @@ class _Pairs:
 
 @dataclass
 class Order:
-    """What the sessions of a file say of its order, piece by piece."""
+    """The order of a file, as far as its sessions show it, piece by piece."""
 
     times: _Pairs = field(default_factory=_Pairs)
     numbers: _Pairs = field(default_factory=_Pairs)
-    # Of lines with one time: their numbers, and whether the answer stands above its question.
+    # Of messages with the same time: their numbers, and whether the answer stands above its question.
     numbers_at_once: _Pairs = field(default_factory=_Pairs)
     answers_at_once: _Pairs = field(default_factory=_Pairs)
-    # Pairs of lines with one time that are no question and its answer.
+    # Pairs of messages with the same time that are no question and its answer.
     at_once: int = 0
 
     def note(self, messages: Sequence[Line]) -> None:
@@ -68,12 +68,12 @@ class Order:
             return self.times.go_back
         if is_numbered or not is_timed:
             return self.numbers.go_back
-        # One that goes back among many with one time came late.
+        # A step back among many equal times is a late message.
         return self.at_once <= self.times.back
 
     @property
     def keeps_what_was_said_at_once(self) -> bool:
-        """Whether messages with the same time stand in their own order, even if the file begins with the newest."""
+        """Whether messages with the same time are in order, even if the file begins with the newest."""
         for pairs in (self.numbers_at_once, self.answers_at_once):
             if pairs.forth != pairs.back:
                 return pairs.forth > pairs.back
@@ -84,7 +84,7 @@ _ANSWERS = {("user", "persona"): 1, ("persona", "user"): -1}
 
 
 def seconds_between(upper: datetime | None, lower: datetime | None) -> float | None:
-    """From the upper to the lower one; None if that is unknown."""
+    """Seconds from the upper to the lower message; None if that is unknown."""
     if upper is None or lower is None:
         return None
     if (upper.tzinfo is None) != (lower.tzinfo is None):
@@ -93,7 +93,7 @@ def seconds_between(upper: datetime | None, lower: datetime | None) -> float | N
 
 
 def _counted(upper: Line, lower: Line) -> int:
-    """By how much the number of the lower message is higher; 0 if either has none."""
+    """How much higher the number of the lower message is; 0 if either has none."""
     return _number(lower) - _number(upper) if _is_numbered(upper) and _is_numbered(lower) else 0
 
 

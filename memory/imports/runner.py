@@ -45,9 +45,9 @@ logger = logging.getLogger(__name__)
 
 Status = ImportJob.Status
 Progress = Callable[[float], None]
-# Of files that are being handed over nothing is heard for so long only where whoever did it has died.
+# An upload without a stored file after this time is abandoned: its process has died.
 ABANDONED_AFTER = timedelta(hours=1)
-# Sessions of cancelled imports that the job of the minute erases: others wait for it meanwhile.
+# Sessions of cancelled imports that one run of the minute's job erases: other jobs wait meanwhile.
 ERASED_IN_A_MINUTE = 1_000
 MAX_SLICE = timedelta(days=3_650)
 
@@ -73,8 +73,8 @@ def run(
     source: Source | None = None,
     through: str = Status.DRAFTING,
 ) -> Outcome:
-    """Run the import as far as it goes, within the slice if there is one. `source` is the file, if it is not stored;
-    after the step `through` the import is enqueued for the worker. A failure is stored with the row."""
+    """Run the import as far as possible, within the slice if there is one. `source` is the file, if it is not stored;
+    after the step `through` the import is enqueued for the worker. A failure is stored on the row."""
     lease = leases.acquire(job_id, clock, has_file=source is not None)
     if lease is None:
         return Outcome.NOT_MINE
@@ -83,11 +83,11 @@ def run(
 
 
 def requeue_stale(now: datetime) -> int:
-    """Enqueue the imports that are waiting; returns how many. Erase those that were cancelled or abandoned during their
-    upload."""
+    """Enqueue waiting imports; returns how many. Erase cancelled imports and abandoned uploads, and cancel imports that
+    nobody confirmed in time."""
     waiting = ImportJob.objects.waiting(now).order_by("id")
     enqueued = runner.requeue_stale(ImportJob.objects.at_work(), waiting, enqueue=lambda job: leases.enqueue(job, now))
-    # Last, so that nothing that cannot be deleted holds up the queue.
+    # Last, so that a failing deletion does not hold up the queue.
     for job in ImportJob.objects.filter(status=Status.CANCELLED, finished_at=None):
         runs.finish_cancelled(job, now, ERASED_IN_A_MINUTE)
     needless = ImportJob.objects.exclude(status__in=[*ImportJob.NEEDS_FILE, Status.ASKING]).exclude(pieces=None)
@@ -116,7 +116,7 @@ class FileImport(runner.Job[ImportLease]):
 
     def run_steps(self) -> Outcome:
         row = self.row
-        if self.is_exhausted() and row.status != Status.REMEMBERING:  # there each session has attempts of its own
+        if self.is_exhausted() and row.status != Status.REMEMBERING:  # there each session has its own attempts
             return self.fail("stopped")
         try:
             if row.status == Status.LOOKING:
@@ -151,8 +151,8 @@ class FileImport(runner.Job[ImportLease]):
         return Outcome.REFUSED
 
     def write(self) -> bool:
-        """Store the remaining chunks; returns whether all are stored. The slice begins with the first chunk that is
-        stored: those before it have to be read again."""
+        """Store the remaining chunks; returns whether all are stored. The slice begins with the first chunk to store,
+        because the chunks before it have to be read again."""
         with self.file() as source:
             if self.row.format == archive_files.NAME:
                 self.take_in_archive(source)
@@ -180,10 +180,10 @@ class FileImport(runner.Job[ImportLease]):
         return True
 
     def take_in_archive(self, source: Source) -> None:
-        """Import an archive: it brings memories, so that nothing is consolidated."""
+        """Import an archive: it contains memories, so nothing is consolidated."""
 
         def report(part: float) -> None:
-            self.lease.renew()  # each time: whoever cancels it does not wait until half a lease is over
+            self.lease.renew()  # each time, so that cancelling does not wait until half a lease is over
             summary.note_part(self.lease, part)
             self.progress(summary.progress(self.row))
 
@@ -198,9 +198,9 @@ class FileImport(runner.Job[ImportLease]):
             self.lease.leased_row().update(status=status, **values)
             self._publish()
 
-    # --- how a run ends -------------------------------------------------------------------------------------------
+    # --- ends of a run --------------------------------------------------------------------------------------------
     def enqueue_rest(self) -> Outcome:
-        """Go on after other jobs; if everything is paused, when the first pause is over."""
+        """Continue after other jobs; if every session has to wait, when the first wait is over."""
         now = self.lease.clock()
         until = unread.waits_until(self.row, now) if self.row.status == Status.REMEMBERING else None
         with transaction.atomic():
@@ -224,7 +224,7 @@ class FileImport(runner.Job[ImportLease]):
         return "embedding" if isinstance(error, EmbeddingUnavailable) else error_code(error)
 
     def fail(self, failure: str) -> Outcome:
-        """What is stored stays, and its sessions are consolidated like any others. Drafts are an extra: without them
+        """Stored content is kept, and its sessions are consolidated like any others. Drafts are optional: without them
         the import is done."""
         logger.error("%s failed: %s", self.row, failure)
         if self.row.status == Status.DRAFTING:
@@ -233,7 +233,7 @@ class FileImport(runner.Job[ImportLease]):
         return Outcome.FAILED
 
     def _end(self, status: str, failure: str, counts: dict[str, int]) -> None:
-        """End the import; of one that added nothing only its counts are kept."""
+        """End the import. If it added nothing, its run is deleted, and only its counts are kept."""
         with transaction.atomic():
             self.lease.release(
                 status=status,

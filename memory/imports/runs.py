@@ -1,4 +1,4 @@
-"""Imports: begun with a file, confirmed or cancelled by a person."""
+"""Imports as people see them: they begin one with a file, confirm it or cancel it."""
 
 from dataclasses import asdict, fields, replace
 from datetime import datetime
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Status = ImportJob.Status
 _NAME_CHARACTERS = 200
-# Talks that are erased while somebody waits: at some 15 ms each (2026-11, two cores) it takes a few seconds.
+# Sessions that are erased while a person waits: at about 15 ms each (2026-11, two cores) a few seconds.
 ERASED_AT_ONCE = 200
 
 
@@ -31,8 +31,8 @@ def begin(owner: "User", persona: Persona | None, source: Source, now: datetime,
     """Create an import of the file, to be analyzed. With `keep` the file is stored, and `leases.enqueue` hands it to
     the worker; else the caller reads it. Raises ImportRejected for an empty file.
 
-    If the file cannot be stored, nothing is kept. An import whose file is not stored has its digest from the start: one
-    without a digest was interrupted while its file was stored.
+    If the file cannot be stored, nothing is kept. An import whose file is not stored has its digest from the start; so
+    one without a digest was interrupted while its file was stored.
     """
     if not source.size:
         raise ImportRejected("empty")
@@ -66,8 +66,8 @@ def assign_persona(job: ImportJob, persona: Persona) -> None:
 
 
 def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = False) -> None:
-    """Store what was found, as the person chose; if the file has to be read in another way than before, or `again` is
-    set, analyze it once more first. Raises WrongChoice."""
+    """Begin to store the file's content as the person chose. If it has to be read in another way than before, or
+    `again` is set, analyze it again first. Raises WrongChoice."""
     if job.status != Status.ASKING:
         raise NotAwaitingConfirmation
     again = again or is_read_anew(job, choices)
@@ -76,7 +76,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
     if again:
         analysis.analyze_again(job, choices)
     else:
-        # Whether the choices answer everything about what was found. Raises WrongChoice.
+        # Check that the choices cover everything that was found. Raises WrongChoice.
         if job.persona is None:
             raise WrongChoice("no_persona", _("Please choose the companion who should remember it."))
         names = [speaker["name"] for speaker in job.found.get("speakers", [])]
@@ -103,7 +103,7 @@ def confirm(job: ImportJob, choices: Choices, now: datetime, *, again: bool = Fa
 
 
 def begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
-    """Begin to store; all rows bear the uuid of the run, so that they can be forgotten as a whole."""
+    """Begin to store; all rows get the uuid of the run, so that they can be forgotten as a whole."""
     without_sample = {name: value for name, value in job.found.items() if name != "sample"}
     cuts = analysis.cuts_of(without_sample, now)
     stored = choices.as_stored() | {"cuts": asdict(cuts)}
@@ -123,7 +123,7 @@ def begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
         ImportRun.objects.create(uuid=job.uuid, persona_id=cast(int, job.persona_id), at=now)
         persona = job.persona
         if persona is not None and not persona.user_name:
-            # Memories name the owner by it.
+            # Memories call the owner by this name.
             persona.user_name = suggestions.owner_called(job, choices)
             persona.save(update_fields=["user_name"])
         job.refresh_from_db()
@@ -131,8 +131,8 @@ def begin_writing(job: ImportJob, choices: Choices, now: datetime) -> None:
 
 
 def cancel(job: ImportJob, now: datetime) -> bool:
-    """Stop the import; what was consolidated stays. False if it was over. `finished_at` is set once the rest is erased;
-    for years of messages a job does that, minute by minute."""
+    """Stop the import; consolidated sessions are kept. False if it was over. `finished_at` is set when the rest is
+    erased; for years of messages a job does that, minute by minute."""
     with transaction.atomic():
         going_on = ImportJob.objects.filter(pk=job.pk).exclude(status__in=ImportJob.OVER)
         stopped = going_on.update(status=Status.CANCELLED, holder="", lease_until=None)
@@ -147,8 +147,8 @@ def cancel(job: ImportJob, now: datetime) -> bool:
 
 
 def finish_cancelled(job: ImportJob, now: datetime, limit: int) -> None:
-    """Delete the file, and erase about `limit` sessions that were not consolidated. After a kill, the next call goes
-    on."""
+    """Delete the file, and erase about `limit` sessions that were not consolidated. After a kill, the next call
+    continues."""
     stored_file.drop_file(job)
     cancellation.erase_unread(job, now, limit)
     if cancellation.is_something_left(job):
@@ -159,9 +159,9 @@ def finish_cancelled(job: ImportJob, now: datetime, limit: int) -> None:
     cancellation.erase_bytes(job)
 
 
-# --- what may be chosen -------------------------------------------------------------------------------------------
+# --- checks of choices --------------------------------------------------------------------------------------------
 def _as_read(job: ImportJob, choices: Choices) -> Choices:
-    """The choices, completed by the earlier ones of how to read the file."""
+    """The choices; those about reading the file default to the earlier ones."""
     before = parse_choices(job.choices) if job.choices else Choices()
     day_first = before.day_first if choices.day_first is None else choices.day_first
     return replace(
@@ -177,7 +177,7 @@ def is_read_anew(job: ImportJob, choices: Choices) -> bool:
     """Whether the file has to be analyzed again before it can be imported with these choices."""
     choices = _as_read(job, choices)
     before = parse_choices(job.choices) if job.choices else Choices()
-    # What somebody confirms as it was found is read in no other way.
+    # Confirming the analysis as it is needs no second one.
     return (
         bool(job.found.get("questions"))
         or choices.format not in (before.format, job.format)
@@ -188,7 +188,7 @@ def is_read_anew(job: ImportJob, choices: Choices) -> bool:
 
 
 def _check_reading(job: ImportJob, choices: Choices) -> None:
-    """Whether the file can be read as the choices say. Raises WrongChoice."""
+    """Check that the file can be read as the choices say. Raises WrongChoice."""
     if choices.format is not None and choices.format not in {file_format.name for file_format in FORMATS} | {
         archive_files.NAME
     }:

@@ -1,7 +1,7 @@
-"""Storing chunks as messages of the persona or as notes, several in one transaction, while we hold the lease.
+"""Stores chunks as messages of the persona or as notes, several in one transaction, while we hold the lease.
 
-Messages that the persona already has, from whatever file, are left out, as are those that were forgotten, and those of
-speakers that a person left out; all are counted.
+Messages that the persona already has from any file, forgotten messages, and messages of skipped speakers are left out
+and counted.
 """
 
 from collections import Counter
@@ -24,14 +24,14 @@ from memory.store.active_model import with_one_model
 from persona.models import Persona
 
 JOURNAL = "journal"
-# So many lines are stored in one transaction: more are stored no faster, and whoever talks waits for that lock.
+# Messages per transaction: larger ones are no faster, and live sessions wait for the lock.
 LINES_AT_ONCE = 100
 Fresh = list[tuple[str, ImportedMessage]]
 
 
 @dataclass
 class SortedMessages:
-    """What becomes of a chunk's messages: the new ones, with the ids under which they are stored."""
+    """The sorted messages of a chunk: new ones with the ids they are stored under, and the numbers of the others."""
 
     fresh: Fresh = field(default_factory=list)
     known: int = 0
@@ -42,7 +42,7 @@ class SortedMessages:
 def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     """Store chunks as the next ones of the import. Raises LeaseLost, EmbeddingUnavailable.
 
-    No transaction may be open: notes are embedded and messages tokenized here, before anything is written.
+    No transaction may be open: notes are embedded and messages tokenized before anything is written.
     """
     stored_digests = _stored_digests(lease.persona, chunks)
     new_chunks = [chunk for chunk in chunks if chunk.things and chunk.digest not in stored_digests]
@@ -73,8 +73,8 @@ def _stored_digests(persona: Persona, chunks: Iterable[Chunk]) -> set[str]:
 def sort_messages(
     messages: Sequence[ImportedMessage], content_by_id: dict[str, str], is_refused: Collection[ImportedMessage]
 ) -> SortedMessages:
-    """What becomes of each message, given the texts that are `held` under ids; new ones are added to these. A message
-    in several parts counts once. Pure."""
+    """Sort messages into new, known and refused ones. `held` maps ids to known texts; new messages are added to it. A
+    message in several parts counts once. Pure."""
     outcome = SortedMessages()
     for message in messages:
         names = (message.external_id, message.other_id)
@@ -90,8 +90,8 @@ def sort_messages(
 
 
 def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
-    """How many sessions, messages and entries storing the chunks would count. Nothing is stored; all messages are kept
-    in memory meanwhile."""
+    """The numbers of sessions, messages and entries that storing the chunks would count. Nothing is stored; all
+    messages are kept in memory."""
     counts: Counter[str] = Counter()
     content_by_id: dict[str, str] = {}
     seen_digests: set[str] = set()
@@ -105,7 +105,7 @@ def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
 
 
 def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
-    """The chunks that are stored together. Notes are embedded first, and stand alone."""
+    """The chunks in groups that are stored together. A chunk of notes, which is embedded first, ends its group."""
     gathered: list[Chunk] = []
     for chunk in chunks:
         gathered.append(chunk)
@@ -117,7 +117,7 @@ def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
 
 
 class _Sifting:
-    """Chunks, and what of them is new to the persona."""
+    """Chunks, and their messages that are new to the persona."""
 
     def __init__(self, persona: Persona, chunks: Sequence[Chunk], number: int = 0) -> None:
         self.persona = persona
@@ -126,12 +126,12 @@ class _Sifting:
         self.counts: Counter[str] = Counter()
 
     def sift(self, content_by_id: dict[str, str]) -> list[tuple[int, Chunk, Fresh]]:
-        """The chunks that have messages to store, with these; `held` are known texts by id beside those of the persona,
-        to which new ones are added. All are counted."""
+        """The chunks with new messages, and these messages; `held` are known texts by id beside the persona's, to which
+        new ones are added. All messages are counted."""
         if left_out := sum(chunk.left_out for _number, chunk in self.chunks):
             self.counts["left_out"] = left_out
         chunks = [chunk for _number, chunk in self.chunks if chunk.lines]
-        # The lines that were forgotten here, by themselves or with their whole talk.
+        # The messages that were forgotten here, by themselves or with their whole session.
         if not self.persona.tombstones.exists():
             refused = set()
         else:
@@ -148,7 +148,7 @@ class _Sifting:
                 self.persona, {burial for burials in imported.values() for burial in burials}
             )
             refused = {message for message, burials in imported.items() if not buried.isdisjoint(burials)}
-        # The words that the persona has under the ids of the lines; also of those that are her own and come back.
+        # The texts that the persona has under these ids, including its own messages that were exported and come back.
         ids = {name for chunk in chunks for message in chunk.lines for name in (message.external_id, message.other_id)}
         own = notes.uuids_in(ids)
         back = self.persona.messages.filter(uuid__in=own).values_list("uuid", "content")
@@ -167,8 +167,8 @@ class _Sifting:
         return to_store
 
     def _fresh(self, chunk: Chunk, content_by_id: dict[str, str], refused: Collection[ImportedMessage]) -> Fresh:
-        """The messages of the chunk that are stored; the others are counted. Of a known chunk none are: what is missing
-        of it was deleted."""
+        """The messages of the chunk to store; the others are counted. Of a known chunk none are stored: its missing
+        messages were deleted."""
         outcome = sort_messages(chunk.lines, content_by_id, refused)
         self.counts["refused"] += outcome.refused
         if chunk.lines and chunk.digest in self.known:
@@ -184,17 +184,17 @@ class _Sifting:
 
 
 class _Storing(_Sifting):
-    """Chunks on their way into the database, in one transaction."""
+    """Stores chunks in one transaction."""
 
     def __init__(self, lease: ImportLease, chunks: Sequence[Chunk], number: int) -> None:
         super().__init__(lease.persona, chunks, number)
         self.lease = lease
 
-    # --- lines ------------------------------------------------------------------------------------------------------
+    # --- messages ---------------------------------------------------------------------------------------------------
     def store_lines(self, worded: Mapping[str, str]) -> None:
         """Store the new messages; `worded` is the index text of each."""
         to_store = self.sift({})
-        # Ids of talks that an archive brought, of which lines are missing here.
+        # Ids of sessions that came with an archive and lack messages here.
         chunks = (chunk for _number, chunk, _fresh in to_store)
         ids = [_id_of(chunk) for chunk in chunks]
         taken_names = {
@@ -228,7 +228,7 @@ class _Storing(_Sifting):
         bulk.insert([self._chunk(number, chunk, session) for session, (number, chunk, _fresh) in placed])
 
     def _session(self, chunk: Chunk, messages: Sequence[ImportedMessage], taken_names: Collection[str]) -> Session:
-        """A session that has ended and waits to be consolidated, which the import itself does."""
+        """A closed session that waits for the import to consolidate it."""
         return Session(
             persona=self.persona,
             channel=JOURNAL if chunk.kind == "prose" else chunk.format[:40],

@@ -1,5 +1,5 @@
-"""An uploaded file, kept in pieces in the database: as secret, as safe and as easily forgotten as everything else
-there, and read like any file."""
+"""An uploaded file in pieces in the database: as secret, as safe and as easily forgotten as all other data there, and
+readable like any file."""
 
 import hashlib
 import io
@@ -17,8 +17,8 @@ _PIECES_HELD = 4
 
 
 def keep_file(job: ImportJob, source: Source) -> str:
-    """Store the file piece by piece, each in its own transaction; returns its digest. The caller marks it as complete
-    at the end: an incomplete one is never read."""
+    """Store the file piece by piece, each in its own transaction; returns its digest. The caller marks the file as
+    complete afterwards: an incomplete one is never read."""
     hashed = hashlib.sha256()
     with source.open() as file:
         for number, content in enumerate(iter(lambda: file.read(PIECE_BYTES), b"")):
@@ -41,7 +41,7 @@ def open_file(job: ImportJob) -> Source:
 
 
 def drop_file(job: ImportJob) -> int:
-    """Delete the pieces one by one, so that nobody waits for long; returns how many there were."""
+    """Delete the pieces one by one, so that no other writer waits long; returns how many there were."""
     last = job.pieces.aggregate(last=Max("number"))["last"]
     numbers = range(0 if last is None else last + 1)
     return sum(job.pieces.filter(number=number).delete()[0] for number in numbers)
@@ -53,7 +53,7 @@ class _StoredFile(Placed):
     def __init__(self, job: ImportJob) -> None:
         super().__init__(job.file_size)
         pieces = ImportPiece.objects.filter(job=job.pk).values_list("content", flat=True)
-        # Raises ImportPiece.DoesNotExist where the file was taken away meanwhile.
+        # Raises ImportPiece.DoesNotExist if the file was deleted meanwhile.
         self._piece = lru_cache(_PIECES_HELD)(lambda number: bytes(pieces.get(number=number)))
 
     def readinto(self, buffer: Any) -> int:

@@ -1,4 +1,4 @@
-"""Suggesting the likely choices about a file, by what it says and what is known of the owner."""
+"""Suggests likely choices about a file, from its content and what is known of the owner."""
 
 import re
 from collections.abc import Mapping
@@ -9,14 +9,14 @@ from memory.imports.choices import Choices, follow_choices, parse_choices
 from memory.imports.readers.lines import role_named
 from memory.models import ImportJob
 
-# What is no word of letters: a number of a telephone, a mark.
+# Not a name: a telephone number, a symbol.
 _NUMBER = re.compile(r"[\W\d_]*[A-Za-z]?[\W\d_]*")
 _LABELS = ("owner", "admin", "system", "unknown", "null", "none")
 
 
 def suggest_choices(job: ImportJob) -> Choices:
-    """The choices that a person would likely make: the earlier ones, if the file was analyzed again. The role of a
-    speaker of whom nothing is known is ""."""
+    """The choices that a person would likely make: the earlier ones, if the file was analyzed again. An unknown role is
+    ""."""
     before = parse_choices(job.choices) if job.choices else Choices()
     zone = job.persona.timezone if job.persona else before.zone
     guesses = {speaker["name"]: speaker["guess"] for speaker in job.found.get("speakers", [])}
@@ -39,8 +39,8 @@ def suggest_choices(job: ImportJob) -> Choices:
 
 
 def owner_called(job: ImportJob, choices: Choices) -> str:
-    """The owner's name: as the persona knows it, as chosen, or the name under which they speak in the file; "" if only
-    the name of an account is known, which is nobody's."""
+    """The owner's name: as the persona knows it, as chosen, or as a speaker in the file; "" if only an account's name
+    is known, which nobody is called by."""
     owner_name = job.persona.user_name if job.persona else ""
     names = [name for name, role in choices.roles.items() if role == "user" and is_a_name(name)]
     in_file = names[0].strip() if len(names) == 1 else job.found.get("called", "")

@@ -1,4 +1,4 @@
-"""The one shape in which page, API and command show an import, and its events on the stream."""
+"""The representation of an import in page, API and command, and its events on the stream."""
 
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -18,18 +18,18 @@ from persona.models import CoreDraft
 
 Status = ImportJob.Status
 _SELDOM = timedelta(seconds=1)
-# How much of the whole is done when a step begins, and how much when it ends.
+# The progress at the beginning and at the end of each step.
 _SHARE = {Status.WRITING: (0.0, 0.2), Status.REMEMBERING: (0.2, 0.95), Status.DRAFTING: (0.95, 1.0)}
 _SHARE_OF_ARCHIVES = {**_SHARE, Status.WRITING: (0.0, 0.95)}
-# Counts of what is not here through the import.
+# Counts of content that the import did not add.
 NOT_ADDED = ("known", "refused", "left_out")
 
 
 def summarize(job: ImportJob) -> dict[str, Any]:
     """The import as plain values; sentences are in the current language."""
-    # What it will take; of one that is over nobody asks.
+    # The estimated cost; None once the import is over.
     cost: Estimate | None = None if job.is_over or job.found.get("tokens") is None else estimate(job)
-    # How memories will name the owner, as far as that is known; after the end as the persona knows it.
+    # The owner's name for memories: a suggestion until the import is confirmed, afterwards as the persona knows it.
     if job.status != Status.ASKING:
         owner_name = job.persona.user_name if job.persona else ""
     else:
@@ -61,12 +61,12 @@ def summarize(job: ImportJob) -> dict[str, Any]:
 
 
 def choices_of(job: ImportJob) -> dict[str, Any]:
-    """The person's choices as JSON; {} before."""
+    """The person's choices as JSON; {} before there are any."""
     return {name: value for name, value in job.choices.items() if name in Choices.__dataclass_fields__}
 
 
 def counts(job: ImportJob) -> dict[str, int]:
-    """What was imported so far; of sessions also how many are consolidated, failed, and waiting."""
+    """The counts of imported content so far, with the numbers of consolidated, failed and waiting sessions."""
     if job.confirmed_at is None:
         return {}
     drafts = CoreDraft.objects.filter(import_uuid=job.uuid).count()
@@ -76,12 +76,12 @@ def counts(job: ImportJob) -> dict[str, int]:
 
 
 def progress(job: ImportJob) -> float:
-    """How much of it is done, 0…1."""
+    """The share that is done, 0…1."""
     if job.status == Status.DONE:
         return 1.0
     shares = _SHARE_OF_ARCHIVES if job.format == archive_files.NAME else _SHARE
     begin, end = shares.get(Status(job.status), (0.0, 0.0))
-    # How much of the step at hand is done.
+    # The share of the current step that is done.
     if job.status == Status.WRITING:
         part = min(1.0, job.gone_through / max(1, job.found.get("chunks", 0)))
     elif job.status == Status.REMEMBERING:
@@ -130,7 +130,7 @@ def publish_progress(lease: ImportLease) -> None:
 
 
 def note_part(lease: ImportLease, part: float) -> None:
-    """Store how much of an archive is read (0…1); after a kill it does not go back."""
+    """Store how much of an archive is read (0…1); after a kill it does not decrease."""
     job = lease.row
     job.gone_through = max(job.gone_through, round(part * job.found.get("chunks", 0)))
     lease.leased_row().update(gone_through=job.gone_through)

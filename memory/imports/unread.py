@@ -1,4 +1,4 @@
-"""Which sessions of an import are not consolidated yet, and how many are."""
+"""The sessions of an import that are not consolidated yet."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -20,23 +20,23 @@ def sessions_of(job: ImportJob) -> SessionQuerySet:
 
 
 def unread_sessions(job: ImportJob) -> SessionQuerySet:
-    """Those that are not consolidated to their end, the oldest first."""
+    """The sessions that are not completely consolidated, oldest first."""
     return sessions_of(job).filter(status__in=UNREAD)
 
 
 def next_of(job: ImportJob) -> Session | None:
-    """The one to consolidate next: those that another worker holds come last."""
+    """The session to consolidate next; those that another worker holds come last."""
     return unread_sessions(job).filter(holder="").first() or unread_sessions(job).first()
 
 
 def waits_until(job: ImportJob, now: datetime) -> datetime | None:
-    """When the next one can be consolidated; None if it can be now, or none is left."""
+    """When the next session can be consolidated; None if it can be now, or none is left."""
     session = next_of(job)
     return session.lease_until if session and session.lease_until and session.lease_until >= now else None
 
 
 def count_sessions(job: ImportJob) -> Mapping[str, int]:
-    """How many are consolidated, how many failed, and how many are left."""
+    """The numbers of consolidated, failed and remaining sessions."""
     return sessions_of(job).aggregate(
         remembered=Count("pk", filter=Q(status=Status.CLOSED)),
         failed=Count("pk", filter=Q(status=Status.FAILED)),

@@ -1,7 +1,7 @@
-"""Uploaded files: stored without a name, and no more than the limit.
+"""Uploaded files: stored without a name, and limited in size.
 
 Django's own handler gives a large file a name in the temporary folder, where it outlives a killed process. Here it has
-no name, so that it is gone with the process that reads it.
+no name, so that it vanishes with the process that reads it.
 """
 
 from tempfile import SpooledTemporaryFile
@@ -16,8 +16,8 @@ from memory import knobs
 
 
 class Unnamed(FileUploadHandler):
-    """All files of a request together may be as large as the knob says. A larger one is dropped while the fields of the
-    form are read, so that the page can say what is wrong."""
+    """All files of a request together may be as large as the knob allows. A larger one is dropped, but the form is
+    still read, so that the page can report it."""
 
     taken = 0
     file: Any
@@ -28,7 +28,7 @@ class Unnamed(FileUploadHandler):
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         self.taken += len(raw_data)
-        # A view may take less than imports do: it says so as `max_upload_bytes`.
+        # A view may accept less than imports do, as `max_upload_bytes`.
         match = self.request and self.request.resolver_match
         if self.taken > (getattr(match and match.func, "max_upload_bytes", 0) or most_bytes()):
             self.file.close()

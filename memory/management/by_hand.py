@@ -1,4 +1,5 @@
-"""Shared by commands: finding personas and sessions, and consolidating sessions here or by the job worker."""
+"""Shared by commands: finding personas and sessions, and consolidating sessions in this process or by the job
+worker."""
 
 import time
 from collections import Counter
@@ -24,7 +25,7 @@ ON_ITS_WAY = (Outcome.NOT_MINE, Outcome.LATER)
 
 
 def enqueue(sessions: SessionQuerySet) -> int:
-    """Queue them; returns how many."""
+    """Enqueue the sessions; returns how many."""
     waiting = list(sessions.order_by("closed_at", "id"))
     for session in waiting:
         close.enqueue_consolidation(session)
@@ -32,8 +33,9 @@ def enqueue(sessions: SessionQuerySet) -> int:
 
 
 def do(sessions: SessionQuerySet, progress: Any) -> Counter[Outcome]:
-    """Consolidate these here, and where another worker or a pause holds something back, look again until none of them
-    waits, but for tomorrow; returns what became of them. `progress` is a stream."""
+    """Consolidate these sessions here. If another worker or a retry pause holds some back, check again until all are
+    done, except for those that wait for tomorrow's budget. Returns the number of each outcome. `progress` is a
+    stream."""
     outcomes: Counter[Outcome] = Counter()
     with tqdm(desc="talks", unit="", file=progress) as bar:
         while waiting := _waiting(sessions):
@@ -52,7 +54,7 @@ def do(sessions: SessionQuerySet, progress: Any) -> Counter[Outcome]:
 
 
 def do_and_report(sessions: SessionQuerySet, command: BaseCommand) -> None:
-    """Consolidate these here, and print the outcomes and what the others wait for. Raises CommandError when one has
+    """Consolidate these sessions here, and print the outcomes and why others wait. Raises CommandError if one
     failed."""
     outcomes = do(sessions, command.stderr)
     closing = sessions.filter(status=Status.CLOSING)
@@ -66,7 +68,7 @@ def do_and_report(sessions: SessionQuerySet, command: BaseCommand) -> None:
 
 
 def find_persona(reference: str) -> Persona:
-    """The persona of an id or external id. Raises CommandError."""
+    """The persona with an id or external id. Raises CommandError."""
     try:
         return persona_by(reference)
     except NoSuchPersona as error:
@@ -74,7 +76,7 @@ def find_persona(reference: str) -> Persona:
 
 
 def session_by(reference: str) -> Session:
-    """The session of a public id, an external id or a key. Raises CommandError when there is none, or several."""
+    """The session with a public id, an external id or a key. Raises CommandError if there is none, or several."""
     match = Q(external_id=reference)
     try:
         match |= Q(uuid=UUID(reference))
@@ -92,6 +94,6 @@ def _for_tomorrow() -> Q:
 
 
 def _waiting(sessions: SessionQuerySet) -> list[int]:
-    """The sessions on their way that neither a reply in flight nor a spent budget holds back, oldest first."""
+    """The waiting sessions that neither a running reply nor a spent budget holds back, oldest first."""
     on_their_way = sessions.filter(status__in=[Status.CLOSING, Status.CONSOLIDATING]).without_turn_in_flight()
     return list(on_their_way.exclude(_for_tomorrow()).order_by("closed_at", "id").values_list("pk", flat=True))

@@ -1,5 +1,4 @@
-"""What is wrong with this installation, the gravest first, each with what to do. Reads only, and shows no words of
-people."""
+"""Checks the installation and reports problems, worst first, each with advice. Reads only, and shows nobody's words."""
 
 import json
 import shutil
@@ -38,14 +37,14 @@ Level = Literal["wrong", "note", "fine"]
 LEVELS: dict[Level, str] = {"wrong": "WRONG", "note": "note ", "fine": "fine "}
 
 MB = 1024 * 1024
-# The job that looks for work (echovessel/schedule.py).
+# The scheduled function that looks for work (echovessel/schedule.py).
 EVERY_MINUTE = "echovessel.schedule.minute"
 MIN_FREE_BYTES, ADVISED_FREE_BYTES = 300 * MB, 2_000 * MB
-# The worker looks for work every minute; after so many it is not there.
+# The worker looks for work every minute; after this silence it does not run.
 WORKER_SILENT = timedelta(minutes=5)
 RECEIPT_WAITS, SESSION_WAITS = timedelta(minutes=10), timedelta(hours=2)
 CLOCK_TOLERANCE = timedelta(minutes=5)
-# The year in which this was written: an earlier clock is a clock that was never set.
+# The year in which this was written: an earlier clock was never set.
 EARLIEST_NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MAX_BACKUP_AGE = timedelta(days=14)
 MAX_QUEUED, MAX_OUTBOX = 500, 200_000
@@ -54,7 +53,7 @@ MODEL_SECONDS = 10.0
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that was looked at: how it is, and what to do about it."""
+    """The result of one check: the state, and advice."""
 
     level: Level
     subject: str
@@ -66,7 +65,7 @@ Findings = Iterator[Finding]
 
 
 def examine(now: datetime) -> list[Finding]:
-    """All findings, the gravest first; within a level in the order in which they stand in the way of each other."""
+    """All findings, worst first; within a level a problem comes before the problems that it may cause."""
     findings = [*_carry_out("disk", check_disk, now), *_carry_out("clock", check_clock, now)]
     database = [*_carry_out("database", check_database, now)]
     findings = database + findings
@@ -77,15 +76,15 @@ def examine(now: datetime) -> list[Finding]:
 
 
 def _carry_out(subject: str, check: Callable[[datetime], Findings], now: datetime) -> list[Finding]:
-    """A check that breaks is a finding, too: the others are to be made all the same."""
+    """The findings of a check; one that raises is a finding, too, so that the other checks still run."""
     try:
         return list(check(now))
-    except Exception as error:  # noqa: BLE001  (whatever is broken, the others are still told)
+    except Exception as error:  # noqa: BLE001  (whatever is broken, the other checks still run)
         return [Finding("wrong", subject, f"This could not be looked at ({type(error).__name__}).", "See the log.")]
 
 
 def check_database(now: datetime) -> Findings:
-    """Whether it can be read, and is of this version."""
+    """Whether the database can be read, and has all migrations of this version."""
     path = Path(settings.DATABASES["default"]["NAME"])
     if not path.exists():
         yield Finding("wrong", "database", f"There is none at {path}.", "Start with: manage.py up")
@@ -104,7 +103,7 @@ def check_database(now: datetime) -> Findings:
 
 
 def check_disk(now: datetime) -> Findings:
-    """Room for the database to be written anew once, as erasing does."""
+    """Whether there is room to write the database anew once, as erasing does."""
     path = Path(settings.DATABASES["default"]["NAME"])
     free, size = shutil.disk_usage(settings.DATA_DIR).free, path.stat().st_size if path.exists() else 0
     text = f"{free / MB:,.0f} MB free in {settings.DATA_DIR}."
@@ -123,7 +122,7 @@ def check_clock(now: datetime) -> Findings:
 
 
 def check_future(now: datetime) -> Findings:
-    """Messages of the future were stored by a clock that went wrong."""
+    """Messages from the future: they were stored while the clock was wrong."""
     later = Message.objects.filter(created_at__gt=now + CLOCK_TOLERANCE, import_uuid=None).count()
     if later:
         text = f"{later} messages are from the future: the clock was ahead once, or is behind now."
@@ -133,7 +132,7 @@ def check_future(now: datetime) -> Findings:
 
 
 def check_keys(now: datetime) -> Findings:
-    """Keys that others can read, and a key of a model that no longer opens."""
+    """Key files that other users can read, and a stored model key that cannot be decrypted."""
     folder = Path(settings.DATA_DIR)
     open_to_others = [
         path.name
@@ -154,7 +153,7 @@ def check_keys(now: datetime) -> Findings:
 
 
 def check_model(now: datetime) -> Findings:
-    """Whether the language model is reached and offers what was chosen. No tokens are used."""
+    """Whether the language model can be reached and offers the chosen models. No tokens are used."""
     connection = connections.current()
     advice = "Choose one: Account, which model answers; or LLM_BASE_URL and LLM_API_KEY in the environment."
     if connection.provider == OFFLINE:
@@ -181,7 +180,7 @@ def check_model(now: datetime) -> Findings:
 
 
 def check_worker(now: datetime) -> Findings:
-    """The worker moves the time of its next look every minute."""
+    """The worker advances the time of its next run every minute."""
     every_minute = Schedule.objects.filter(func=EVERY_MINUTE).first()
     if every_minute is None:
         yield Finding("wrong", "worker", "Its jobs are not scheduled.", "Run: manage.py migrate")
@@ -197,7 +196,7 @@ def check_worker(now: datetime) -> Findings:
 
 
 def check_receipts(now: datetime) -> Findings:
-    """What is forgotten and still lies in the file."""
+    """Forgotten data whose bytes are still in the file."""
     waiting = Receipt.objects.filter(status=Receipt.Status.PENDING, at__lt=now - RECEIPT_WAITS).count()
     if waiting:
         text = f"The bytes of {waiting} deletions are still in the file."
@@ -207,7 +206,7 @@ def check_receipts(now: datetime) -> Findings:
 
 
 def check_memory(now: datetime) -> Findings:
-    """The invariants of memory; missing vectors have an advice of their own."""
+    """The invariants of memory; faults of vectors get advice of their own."""
     faults = {name: count for name, count in store_checks.check(now).items() if count}
     about_vectors = {name: count for name, count in faults.items() if "vector" in name or name.startswith("searched")}
     if about_vectors:
@@ -222,7 +221,7 @@ def check_memory(now: datetime) -> Findings:
 
 
 def check_work(now: datetime) -> Findings:
-    """Conversations and files whose memories do not come."""
+    """Conversations and files that are not remembered."""
     states = Counter(Session.objects.values_list("status", flat=True))
     if failed := states[Session.Status.FAILED]:
         text = f"{failed} conversations could not be remembered."
@@ -236,7 +235,7 @@ def check_work(now: datetime) -> Findings:
 
 
 def check_outbox(now: datetime) -> Findings:
-    """Events that should have been dropped."""
+    """Events that should have been deleted."""
     oldest = now - timedelta(days=outbox_knobs.keep_days() + 1)
     stale, total = OutboxEvent.objects.filter(at__lt=oldest).count(), OutboxEvent.objects.count()
     if stale or total > MAX_OUTBOX:
@@ -245,7 +244,7 @@ def check_outbox(now: datetime) -> Findings:
 
 
 def check_backups(now: datetime) -> Findings:
-    """The newest backup in the usual folder; of others nothing is known here."""
+    """The newest backup in the usual folder; backups elsewhere are not known here."""
     folder = Path(settings.DATA_DIR) / create.FOLDER
     names = [match[1] for path in folder.glob("*.tar") if (match := create.NAME.fullmatch(path.name))]
     if not names:
@@ -258,7 +257,7 @@ def check_backups(now: datetime) -> Findings:
 
 
 def check_system(now: datetime) -> Findings:
-    """What Django and EchoVessel check at every start: settings, knobs, keys of tombstones, the embedding model."""
+    """The checks of Django and EchoVessel at every start: settings, knobs, keys of tombstones, the embedding model."""
     messages = checks.run_checks(include_deployment_checks=False, databases=["default"])
     for message in messages:
         if message.is_silenced() or message.level < checks.WARNING:

@@ -50,7 +50,7 @@ INTERRUPTED = 130  # the exit code of shells after Ctrl-C
 _ANSWERS = {"u": "user", "p": "persona", "o": "other", "s": "skip"}
 _MAPPED = tuple(field.name for field in fields(Fields) if field.name != "sure")
 _MAX_NAMED = 20
-# Counts of the file, under other names than those of what was imported.
+# Names for counts of the file, different from those of imported content.
 _IN_FILE = {"talks": "conversations", "cards": "cards", "lore": "lore", "remembered": "remembered"}
 _READ = {"remembered": "talks remembered", "unread": "talks unread", "failed": "talks failed"}
 
@@ -152,7 +152,7 @@ class Command(BaseCommand):
         self._run(job, source, options)
 
     def _run(self, job: ImportJob, source: Source, options: dict[str, Any]) -> None:
-        """Run the import as far as it goes, and print the result."""
+        """Run the import as far as possible, and print the result."""
         with self._can_be_resumed(job):
             if job.status == Status.LOOKING:
                 analyze_now(job, source, _read_as(options))
@@ -178,7 +178,7 @@ class Command(BaseCommand):
 
     @contextmanager
     def _can_be_resumed(self, job: ImportJob) -> Iterator[None]:
-        """On Ctrl-C, print how to go on."""
+        """On Ctrl-C, print how to continue."""
         try:
             yield
         except KeyboardInterrupt as error:
@@ -186,8 +186,8 @@ class Command(BaseCommand):
 
     # --- choices ----------------------------------------------------------------------------------------------------
     def _choices(self, job: ImportJob, read_as: Choices, options: dict[str, Any]) -> Choices:
-        """The options, and for what they leave open the likely choices; speakers without a role are asked about on a
-        terminal. Raises CommandError for a name that nobody has."""
+        """The options, completed with the likely choices; speakers without a role are asked about on a terminal. Raises
+        CommandError for an unknown name."""
         likely = suggest_choices(job)
         stored_choices = {name: options[name] for name in ("zone", "undated", "limit", "called") if options[name]}
         read = {name: getattr(read_as, name) for name in analysis.HOW_TO_READ}
@@ -198,7 +198,7 @@ class Command(BaseCommand):
         between_people = bool(job.found.get("between_people"))
         roles = follow_choices(likely.roles, role_of, between_people=between_people)
         if not between_people and {"user", "persona"} <= set(role_of.values()):
-            # With both of them named, all the others are somebody else.
+            # If both are named, all others are somebody else.
             roles = {name: role if name in role_of or role == "skip" else "other" for name, role in roles.items()}
         if "user" not in roles.values() or not all(roles.values()):
             roles = self._ask_roles(job, roles, without_owner=options["without_owner"])
@@ -214,8 +214,8 @@ class Command(BaseCommand):
         return replace(choices, called=input().strip())
 
     def _ask_roles(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
-        """The roles, with those of unknown speakers asked for one by one; in a chat between people only who the owner
-        is. Raises CommandError without a terminal."""
+        """The roles, completed by asking for each unknown speaker; in a chat between people only for the owner. Raises
+        CommandError without a terminal."""
         counts = {speaker["name"]: speaker["lines"] for speaker in job.found["speakers"]}
         unknown = [name for name, role in roles.items() if not role]
         between_people = job.found.get("between_people")
@@ -283,7 +283,7 @@ def _read_as(options: dict[str, Any]) -> Choices:
 
 
 def _check_questions(findings: dict[str, Any]) -> None:
-    """Raise CommandError with the options that answer what the file leaves open."""
+    """Raise CommandError with the options that answer the file's open questions."""
     if "day_first" in findings["questions"]:
         raise CommandError("Dates like 03/04 can be read in two ways here: give --day-first or --month-first.")
     if "kind" in findings["questions"]:
@@ -331,7 +331,7 @@ def _skipped(job: ImportJob) -> dict[str, Any]:
 
 
 def _estimate_rows(cost: Estimate) -> dict[str, Any]:
-    """Without a model nothing is paid."""
+    """The rows of the estimate; without a model nothing is paid."""
     if not cost.is_connected:
         return {"model": _NO_MODEL, "minutes": round(cost.seconds / 60, 1)}
     dollars = "unknown" if cost.dollars is None else f"{cost.dollars:.2f}"

@@ -29,7 +29,7 @@ class QueryLine(BaseModel):
 
 
 def queries(path: Path) -> Iterator[QueryLine]:
-    """The queries of a JSON Lines file. Raises ValueError with the number of a line that is none."""
+    """The queries of a JSON Lines file. Raises ValueError with the number of an invalid line."""
     with path.open(encoding="utf-8") as file:
         for number, line in enumerate(file, start=1):
             if line.strip():
@@ -41,12 +41,12 @@ def queries(path: Path) -> Iterator[QueryLine]:
 
 
 def aware(moment: datetime) -> datetime:
-    """A moment without a zone is taken in UTC."""
+    """Add the default time zone to a moment without one."""
     return moment if timezone.is_aware(moment) else moment.replace(tzinfo=timezone.get_default_timezone())
 
 
 def result(query: QueryLine, budget: int, recalled: Recall, *, with_xray: bool = False) -> dict[str, Any]:
-    """A result line (design/archive.md), and why it is empty."""
+    """A result line (design/archive.md), with the reason if it is empty."""
     record = {
         "id": query.id,
         "budget": budget,
@@ -62,7 +62,7 @@ class Command(BaseCommand):
     help = __doc__
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        # Else what may be missing is taken for missing at the first option: PERSONA --turn LINE TEXT.
+        # Otherwise argparse counts an optional argument after an option as missing: PERSONA --turn LINE TEXT.
         parser.parse_args = parser.parse_intermixed_args  # type: ignore[method-assign]
         parser.add_argument("persona", help="its id, or its external id if that is unique")
         parser.add_argument("text", nargs="?", help="the owner's message")
