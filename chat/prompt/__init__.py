@@ -1,1 +1,1 @@
-"""The prompt of a turn: its sections, their budget, and how they are put together."""
+"""The prompt of a turn: its sections, their token budget, and how they are assembled."""

@@ -1,12 +1,11 @@
-"""The prompt of a turn, or of a first message: the context sections in order, each within its budget, and the x-ray of
-it.
+"""The prompt of a turn, or of a first message: the context sections in order, each within its budget, and its x-ray.
 
-A prompt's tokens are shared by weight, in order: what one section leaves goes to those after it.
+A prompt's tokens are shared by weight, in order: tokens that one section leaves are available to those after it.
 
-It says to whom the owner's messages of an imported chat between people were said: "your birthday present", said to Tom,
-would be read as said to the persona. The persona is not addressed in an imported session in which other people speak
-and the persona does not; nor in one in which the owner alone speaks, where the whole import is such a chat: a new
-session begins after some hours, and nobody may have answered in it.
+The prompt names the addressees of the owner's messages in imported chats between people: "your birthday present",
+written to Tom, would be read as addressed to the persona. The persona is not addressed in an imported session in which
+other people speak and the persona does not; nor in one in which only the owner speaks, if the whole import is such a
+chat: a new session begins after some hours, and nobody may have answered in it.
 """
 
 import json
@@ -27,15 +26,17 @@ from echovessel.db.compiled_queries import Query
 from echovessel.llm.prompts import ContextRequest, Neutral, Section, one_line
 from persona.models import Persona
 
-# Nobody goes on with a conversation after this without beginning anew.
+# After a longer pause a conversation begins anew.
 LONGEST_PAUSE = timedelta(days=1)
 _asked_name: Query[Any] = Query(lambda persona: Persona.objects.filter(pk=persona).values_list("asked_name"))
-_burst: Query[Message] = Query(lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models())
+_new_messages: Query[Message] = Query(
+    lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models()
+)
 
 
 @dataclass(frozen=True)
 class Prompt:
-    """What is said to the model, the same as plain data, and the sections that it is made of."""
+    """The prompt as texts, the same as plain data, and the sections it is made of."""
 
     system: str
     user: str
@@ -44,17 +45,17 @@ class Prompt:
 
     @cached_property
     def xray(self) -> dict[str, Any]:
-        """The account of how it came about. Ask for it once the reply has begun: it takes milliseconds, and reads."""
+        """The x-ray of the prompt. Read it once the reply has begun: it takes milliseconds, and reads the database."""
         accounts = {section.name: dict(account) for section in self.sections if (account := section.account)}
         return accounts | {"tokens": {section.name: section.tokens for section in self.sections}}
 
 
 def assemble(turn: Turn, now: datetime) -> Prompt:
-    """The prompt for a turn's burst; for another answer, that of the turn it answers once more. Reads only."""
-    # "Call me Sam" was stored after the turn had been claimed, and holds from this very reply on.
+    """The prompt for the new messages of a turn; for another answer, that of the original turn. Reads only."""
+    # "Call me Sam" is stored after the turn has been claimed, and applies to this reply already.
     for (name,) in _asked_name(turn.persona_id):
         turn.persona.asked_name = name
-    burst = _burst(turn.original_id or turn.pk)
+    burst = _new_messages(turn.original_id or turn.pk)
     window = window_before(turn)
     return _compose(
         settings.CHAT_CONTEXT,
@@ -73,8 +74,8 @@ def assemble(turn: Turn, now: datetime) -> Prompt:
 
 
 def assemble_first_word(persona: Persona, occasion: Any, brings_to_mind: str, now: datetime) -> Prompt:
-    """The prompt for a first message, which answers nothing: the sections of `settings.PROACTIVE_CONTEXT`. Recall
-    is asked with what the occasion brings to mind; without that, with the last messages. Reads only."""
+    """The prompt for a first message, made of the sections in `settings.PROACTIVE_CONTEXT`. The query for recall is
+    `brings_to_mind`; if that is empty, the owner's last messages. Reads only."""
     messages = Message.objects.filter(persona=persona).on_record().shown_to_models()
     window = list(messages.order_by("-created_at", "-id")[: knobs.recent_window_size()])[::-1]
     turns = [brings_to_mind] if brings_to_mind else _texts_of_owner(window)
@@ -85,8 +86,8 @@ def assemble_first_word(persona: Persona, occasion: Any, brings_to_mind: str, no
 
 
 def messages_of_this_conversation(window: Sequence[Message], turn: Turn, at: datetime) -> list[Message]:
-    """Of the messages before a turn (oldest first) those that belong with what was said `at`: of the same session, or
-    written shortly before. A session that was left open while the server was down ends at its pause."""
+    """Those messages before a turn (oldest first) that belong to the conversation `at` that time: of the same session,
+    or written shortly before. A session left open while the server was down is cut at its pause."""
     shortly_before = at - timedelta(minutes=knobs.query_minutes())
     messages_in_window: list[Message] = []
     next_at = at
@@ -99,7 +100,7 @@ def messages_of_this_conversation(window: Sequence[Message], turn: Turn, at: dat
 
 
 def window_before(turn: Turn) -> list[Message]:
-    """The last messages of both sides across sessions, oldest first, without this turn's own and later ones."""
+    """The last messages of both sides across sessions, oldest first, before this turn."""
     return _newest_before(knobs.recent_window_size())(turn.original_id or turn.pk, turn.session_id, turn.persona_id)[
         ::-1
     ]
@@ -121,7 +122,7 @@ def _texts_of_owner(window: Sequence[Message]) -> list[str]:
 
 
 def _compose(paths: Sequence[str], request: ContextRequest) -> Prompt:
-    # The essential sections are paid for first, so that nothing can crowd them out.
+    # Essential sections are paid for first, so that nothing can crowd them out.
     essential = {path: _make_section(path, request, knobs.prompt_tokens()) for path in paths if path in ESSENTIAL}
     reserved = sum(section.tokens for section in essential.values() if section)
     budget = TokenBudget(knobs.prompt_tokens() - reserved, [path for path in paths if path not in essential])
@@ -149,8 +150,8 @@ def _make_section(path: str, request: ContextRequest, budget: int) -> Section | 
 
 
 # --- the budget ---
-# What each section may claim of what is left when its turn comes. Sections not named here weigh 1.
-# Blocks and recollections weigh most: they are why this persona is not any other.
+# Each section's weight when the remaining tokens are shared. Sections not named here weigh 1. Blocks and recollections
+# weigh most: they make this persona different from any other.
 WEIGHTS: Mapping[str, float] = {
     "persona.context.core_blocks": 24,
     "memory.context.recollections": 10,
@@ -160,12 +161,12 @@ WEIGHTS: Mapping[str, float] = {
     "memory.context.lessons": 3,
     "memory.context.always_known": 4,
 }
-# What everything else is there for: made and paid first, and never cut, wherever it stands in the prompt.
+# Sections that the rest exists for: built and paid first, and never cut, wherever they are in the prompt.
 ESSENTIAL = ("chat.context.what_they_just_said", "chat.context.crisis", "proactive.context.why_you_write")
 
 
 class TokenBudget:
-    """The tokens that remain, and the sections still to be served.
+    """The remaining tokens, and the sections that have not had their share.
 
     >>> budget = TokenBudget(100, ["a", "b"])
     >>> budget.share("a")
@@ -188,12 +189,12 @@ class TokenBudget:
         self.left = max(0, self.left - cost)
 
 
-# --- to whom messages of imported chats were said ---
+# --- addressees of messages in imported chats ---
 NAMED_LIMIT = 2
-UNKNOWN = "?"  # the speaker of a message whose file does not say who spoke
+UNKNOWN = "?"  # the speaker of a message whose file does not name one
 NOBODY_NAMED = {"en": "somebody else", "zh": "别人"}
 
-# Indexes are named because the planner, which knows nothing of how few messages are of others, reads whole sessions.
+# Indexes are named because the planner does not know how few messages are by others, and would read whole sessions.
 _SQL = """
 WITH wanted AS (SELECT value ->> 0 AS session, value ->> 1 AS import FROM json_each(%s)),
 talked AS (SELECT w.session, NOT EXISTS (SELECT 1 FROM chat_message p INDEXED BY message_by_import
@@ -211,9 +212,9 @@ GROUP BY t.session, m.speaker ORDER BY t.session, 3
 
 
 def find_addressees(sessions: Iterable[tuple[int, str]]) -> dict[int, tuple[str, ...]]:
-    """The names of those who are spoken to, by session, in the order in which they first spoke; empty where the names
-    are unknown or withheld. Sessions in which the persona may be addressed are left out. `sessions` are pairs of a
-    session's key and the hex of the import of its messages. One statement."""
+    """The addressees' names by session, in the order in which they first spoke; empty if the names are unknown or
+    withheld. Sessions in which the persona may be addressed are left out. `sessions` are pairs of a session's key and
+    the hex uuid of the import of its messages. One statement."""
     with connection.cursor() as cursor:
         cursor.execute(_SQL, [json.dumps(sorted(set(sessions)))])
         rows = cursor.fetchall()
@@ -227,7 +228,7 @@ def find_addressees(sessions: Iterable[tuple[int, str]]) -> dict[int, tuple[str,
 
 
 def addressees_of(messages: Iterable[Message]) -> dict[int, tuple[str, ...]]:
-    """`find_addressees` for those of the messages that the owner said and a file brought. No statement without them."""
+    """`find_addressees` for the owner's imported messages among `messages`. No statement if there are none."""
     pairs = {
         (message.session_id, message.import_uuid.hex)
         for message in messages
@@ -237,7 +238,7 @@ def addressees_of(messages: Iterable[Message]) -> dict[int, tuple[str, ...]]:
 
 
 def format_addressees(names: Sequence[str], language: str) -> Neutral:
-    """What stands behind the speaker's name in a prompt.
+    """The text after the speaker's name in a prompt.
 
     >>> format_addressees(["Tom", "Eva", "Jo"], "en"), format_addressees(["Tom"], "zh"), format_addressees([], "en")
     (' (to Tom, Eva, …)', '（对Tom说）', ' (to somebody else)')

@@ -1,4 +1,5 @@
-"""A first word: a line of hers that answers nothing. A turn without lines of the user, done as soon as it is there."""
+"""First words: messages that the persona writes unprompted. Each is a turn without user messages and is stored as
+finished."""
 
 from datetime import datetime
 from typing import Any
@@ -13,7 +14,7 @@ from persona.models import Persona
 
 
 class NotNow(Exception):
-    """It would interrupt: `code` says what."""
+    """A first word would interrupt; `code` is the reason."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -21,13 +22,13 @@ class NotNow(Exception):
 
 
 def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Turn:
-    """Store it in the open talk of the page, or in a new one, and publish it: all in one transaction, or in the
-    caller's.
+    """Store the first word in the open session of the page, or in a new one, and publish it, in one transaction or in
+    the caller's.
 
-    Raises NotNow("turn_in_flight") while a line of the user waits for its reply, and NotNow("off_the_record") while a
-    talk goes on of which nothing is to remain.
+    Raises NotNow("turn_in_flight") while a message of the owner waits for its reply, and NotNow("off_the_record") while
+    an off-the-record session is open.
     """
-    with transaction.atomic():  # it takes the write lock when it begins: no line comes in meanwhile
+    with transaction.atomic():  # takes the write lock when it begins: no message is stored meanwhile
         if persona.turns.in_flight().exists():
             raise NotNow("turn_in_flight")
         session = open_session(persona, PAGE_CHANNEL, now)
@@ -51,9 +52,9 @@ def say(persona: Persona, text: str, xray: dict[str, Any], now: datetime) -> Tur
 
 
 def greet(persona: Persona, now: datetime) -> bool:
-    """Store the persona's own greeting, which an empty page shows, as the first thing that was said; False where it has
-    none, or something was said before. What the owner answers to it is then understood."""
-    # Read anew: a greeting may be written or forgotten while a page is open.
+    """Store the greeting that an empty page shows as the first message, so that the owner's answer to it is understood.
+    False if the persona has no greeting or has messages already."""
+    # Read it again: a greeting may be written or deleted while a page is open.
     with_greeting = Persona.objects.filter(pk=persona.pk).exclude(greeting="")
     if not with_greeting.exists():
         return False
@@ -65,6 +66,7 @@ def greet(persona: Persona, now: datetime) -> bool:
             say(persona, greeting, {}, now)
         except NotNow:
             return False
-        # One of a card or of a person belongs to the persona; a model's is a message from now on, forgotten like any.
+        # A greeting of a card or of a person stays with the persona; a model's greeting is now a message, and is
+        # forgotten like any other.
         persona.drop_model_greeting()
     return True

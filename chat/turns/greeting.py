@@ -1,7 +1,7 @@
-"""The first minute: what an empty page says in the persona's voice, and openers to tap.
+"""The first minute: the greeting that an empty page shows in the persona's voice, and openers to tap.
 
-A character card brings a greeting of its own. Where there is none, a connected model writes one, once, from the core
-blocks; until then, without a model and where the model does not answer in time, rules write one that follows the style
+A character card brings a greeting of its own. If there is none, a connected model writes one, once, from the core
+blocks. Until then, without a model, and if the model does not answer in time, rules write one that follows the style
 block: formal, playful, brief, warm or calm.
 """
 
@@ -30,8 +30,9 @@ from persona.models.core_block import Label
 
 MAX_CHARACTERS = 400
 _BLOCK_TOKENS = 600
-_EVENING = 17  # o'clock, where the owner is
-# How a style block may ask for a manner, and what turns it round in the words before: "never formal", 「不要太正式」.
+_EVENING = 17  # o'clock, in the persona's time zone
+# How a style block may ask for a manner (_MANNERS), and the words before it that negate it (_NOT): "never formal",
+# 「不要太正式」.
 _MANNERS = {
     "formal": r"formal\w*|polite\w*|respectful\w*|courteous\w*|正式|礼貌|敬语|恭敬|客气|“您”|「您」|用您",
     "playful": r"playful\w*|funny|witty|humou?r\w*|cheeky|teas\w+|jok\w+|sarcas\w+|俏皮|调皮|幽默|搞笑|活泼|玩笑|毒舌",
@@ -46,14 +47,14 @@ _NOT = re.compile(
 )
 _EMOJI = re.compile(r"emoji|emoticon|smil(?:ey|ies)|表情", re.IGNORECASE)
 _HAN, _LATIN = re.compile("[\u4e00-\u9fff]"), re.compile("[A-Za-z]")
-# Of the pages of a persona that open together, one asks, and the others have its answer.
+# If several pages of a persona open together, one asks the model and the others use its answer.
 _writing: WeakValueDictionary[UUID, asyncio.Lock] = WeakValueDictionary()
-# One pair around all of it: in `"Hi," she says, "I am Mira."` there are two.
+# One pair of quotation marks around the whole text: `"Hi," she says, "I am Mira."` has two.
 _QUOTED = re.compile(r"\"([^\"]+)\"|“([^“”]+)”|「([^「」]+)」|『([^『』]+)』")
 
 
 def manner_of(style: str) -> str:
-    """The first manner that a style block asks for; "" where it asks for none of those known.
+    """The first manner that a style block asks for; "" if it asks for none of the known ones.
 
     >>> manner_of("Never formal. Short and warm."), manner_of("不要太正式，俏皮一点。"), manner_of("Like a pirate.")
     ('brief', 'playful', '')
@@ -65,7 +66,7 @@ def manner_of(style: str) -> str:
 
 
 def plain_greeting(persona: Persona, style: str, *, is_offline: bool) -> str:
-    """A greeting by rules, in the persona's language and manner. Without a model it says so."""
+    """A greeting written by rules, in the persona's language and manner. Without a model the greeting says so."""
     with translation.override("zh-hans" if persona.language == "zh" else "en"):
         user = persona.asked_name or persona.user_name
         if user:
@@ -89,7 +90,8 @@ def plain_greeting(persona: Persona, style: str, *, is_offline: bool) -> str:
 
 
 def openers(persona: Persona, blocks: Mapping[str, str], now: datetime, *, is_offline: bool) -> list[str]:
-    """Three ways to begin, in the persona's language: by what it knows of the owner, the hour, and who answers."""
+    """Three openers in the persona's language, chosen by whether the persona knows the owner, by the hour, and by
+    whether a model answers."""
     knows_owner, is_described = (bool(blocks.get(label, "").strip()) for label in (Label.USER, Label.PERSONA))
     with translation.override("zh-hans" if persona.language == "zh" else "en"):
         return [
@@ -104,8 +106,8 @@ def openers(persona: Persona, blocks: Mapping[str, str], now: datetime, *, is_of
 
 
 async def write(persona: Persona) -> str:
-    """The persona's greeting, asked of the model where there is none so far, and stored; "" where none can be had in
-    time, or a conversation has begun. No transaction may be open."""
+    """The persona's greeting; if there is none, ask the model for one and store it. "" if the model fails or is too
+    late, or if a conversation has begun. No transaction may be open."""
     async with _writing.setdefault(persona.uuid, asyncio.Lock()):
         await in_thread(lambda: persona.refresh_from_db(fields=["greeting"]))
         request = await in_thread(lambda: request_for(persona, blocks_of(persona)))
@@ -122,8 +124,8 @@ async def write(persona: Persona) -> str:
 
 
 def request_for(persona: Persona, blocks: Mapping[str, str]) -> llm.Request | None:
-    """What a model is asked for a greeting with. None where none is asked: it would be paid for in vain after the
-    conversation has begun, or while the same model has lately failed at the same request."""
+    """The request for a greeting. None if the persona has one, greetings by a model are off, a conversation has begun
+    (the cost would be in vain), or the same model has lately failed at the same request."""
     if persona.greeting or not knobs.greeting_seconds() or llm.provider_name() == "offline":
         return None
     texts = {f"{label}_block": neutralize(shorten(text.strip(), _BLOCK_TOKENS)) for label, text in blocks.items()}
@@ -145,8 +147,8 @@ def blocks_of(persona: Persona) -> dict[str, str]:
 
 
 def fit(text: str, language: str) -> str:
-    """What a model wrote as it may be shown, without quotation marks around it; "" where it is no greeting: too long,
-    in another script, or with a name that was left open."""
+    """A model's greeting ready to show, without surrounding quotation marks; "" if it is unusable: too long, in another
+    script, or with an unfilled placeholder."""
     words = " ".join(text.split())
     if quoted := _QUOTED.fullmatch(words):
         words = quoted[quoted.lastindex or 0].strip()
@@ -156,7 +158,8 @@ def fit(text: str, language: str) -> str:
 
 
 def _failure_key(request: llm.Request) -> str:
-    """Where a failure is remembered: of this model with these words, which a changed name or style renews."""
+    """Cache key of a failed request: it depends on the model and the prompts, so a changed name or style allows a new
+    attempt."""
     failed_request = (request.persona_uuid, endpoint_of(chosen_provider(), request.tier), request.system, request.user)
     return f"chat.greeting.{sha256(repr(failed_request).encode()).hexdigest()}"
 
@@ -174,8 +177,8 @@ async def _ask(request: llm.Request) -> str:
 
 
 def _store(persona: Persona, text: str) -> str:
-    """Store it, unless the owner has begun, one came first from another tab, or the names changed meanwhile; returns
-    the one that is stored."""
+    """Store the greeting, unless the owner has written, another tab has stored one, or the names have changed
+    meanwhile. Returns the greeting that is stored."""
     with transaction.atomic():
         if not persona.messages.exists():
             unchanged = Persona.objects.filter(pk=persona.pk, name=persona.name, user_name=persona.user_name)

@@ -1,6 +1,6 @@
-"""The turns of one server process: each persona's one after another, alive whether or not a page watches.
+"""The turns of one server process: one at a time for each persona, whether or not a page watches.
 
-The turn belongs to the server, not to the socket. A socket subscribes to what happens; closing it stops nothing.
+The turn belongs to the server, not to the socket. A socket subscribes to events; closing it stops nothing.
 """
 
 import asyncio
@@ -33,17 +33,17 @@ logger = logging.getLogger(__name__)
 
 # Seconds between attempts to store a reply; each attempt itself waits for a locked database.
 PAUSES = (1, 3, 10, 30)
-# The turns that this process runs, by their keys. It knows better than any lease whether they are alive: under load a
-# lease lapses before it can be renewed.
-_in_hand: set[int] = set()
-# Prompts that are assembled at the same time. It is work for the processor, and threads that take turns on it finish
-# late all together; who came first is served first.
+# Keys of the turns that this process runs. They are more reliable than leases: under load a lease lapses before it can
+# be renewed.
+_running_turns: set[int] = set()
+# How many prompts are assembled at a time. Assembly is CPU-bound: threads that share the processor all finish late, so
+# requests are served in order instead.
 ASSEMBLED_TOGETHER = 2
 
 
 @dataclass
 class RunningTurn:
-    """A reply while it is being made."""
+    """A turn that runs in this process, with its reply so far."""
 
     turn: Turn
     text: str = ""
@@ -59,8 +59,8 @@ class RunningTurn:
     flush: asyncio.TimerHandle | None = None
 
     def snapshot(self) -> dict[str, Any]:
-        """The text up to the last token event that was sent. `thinking`: the model has said nothing so far, and it
-        thinks. `waking`: what the persona remembers with is still being loaded."""
+        """The text up to the last token event that was sent. `thinking`: the model is reasoning and has written no text
+        yet. `waking`: the embedding model is still being loaded."""
         return {
             "turn_id": str(self.turn.uuid),
             "session_id": str(self.turn.session.uuid),
@@ -77,21 +77,22 @@ class Runner:
 
     def __init__(self) -> None:
         self._serving: dict[int, asyncio.Task[None]] = {}
-        self._last_line: dict[int, float] = {}
+        self._last_message_at: dict[int, float] = {}
         self._live: dict[UUID, RunningTurn] = {}
         self._afterwards: set[asyncio.Task[None]] = set()
         self._sweeper: asyncio.Task[None] | None = None
         self._assembling = asyncio.Semaphore(ASSEMBLED_TOGETHER)
 
     def nudge(self, persona_id: int, *, at_once: bool = False) -> None:
-        """A message of this persona has come in, or waits to be answered again."""
-        self._last_line[persona_id] = asyncio.get_running_loop().time() - (60 if at_once else 0)
+        """Schedule the persona's turns: a message has come in, or a turn is to be retried. `at_once` skips the
+        debounce."""
+        self._last_message_at[persona_id] = asyncio.get_running_loop().time() - (60 if at_once else 0)
         task = self._serving.get(persona_id)
         if task is None or task.done():
             self._serving[persona_id] = asyncio.create_task(self._serve(persona_id), name=f"persona-{persona_id}")
 
     def stop(self, persona_uuid: UUID, turn_uuid: UUID) -> bool:
-        """End the running turn, keeping what was said so far; False when it does not run here."""
+        """Stop the running turn and keep its text so far; False if it does not run here."""
         live = self._live.get(persona_uuid)
         if live is None or live.turn.uuid != turn_uuid:
             return False
@@ -106,7 +107,7 @@ class Runner:
         return live.snapshot() if live else None
 
     def watch(self) -> None:
-        """Look, from now on, for turns that a dead server left running or waiting."""
+        """Look, from now on, for turns that a dead server left running or waiting. Idempotent."""
         if self._sweeper is None or self._sweeper.done():
             self._sweeper = asyncio.create_task(self._sweep(), name="turn-sweeper")
 
@@ -127,15 +128,15 @@ class Runner:
         """Run the persona's waiting turns, oldest first, until none is left."""
         try:
             while True:
-                # Wait until no line has come for a moment; return when the last one came.
+                # Wait until no message has come for the debounce time. Remember when the last one came.
                 loop = asyncio.get_running_loop()
-                while (wait := self._last_line[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
+                while (wait := self._last_message_at[persona_id] + knobs.debounce_seconds() - loop.time()) > 0:
                     await asyncio.sleep(wait)
-                seen_at = self._last_line[persona_id]
+                seen_at = self._last_message_at[persona_id]
                 turn = await in_thread(_claim, persona_id)
                 if turn is not None:
                     await self._run(turn)
-                elif seen_at == self._last_line.get(persona_id):
+                elif seen_at == self._last_message_at.get(persona_id):
                     return
         finally:
             self._serving.pop(persona_id, None)
@@ -145,8 +146,8 @@ class Runner:
         renewing = asyncio.create_task(self._renew(live), name=f"lease-{turn.pk}")
         code = "internal"
         try:
-            with contextlib.suppress(DatabaseError):  # else they come by the tail, in an order pages can cope with
-                await events.get_hub().catch_up()  # the user's line is seen before the reply to it
+            with contextlib.suppress(DatabaseError):  # else polling delivers them, in an order that pages can handle
+                await events.get_hub().catch_up()  # the owner's message is delivered before the reply to it
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
             code = await self._await_outcome(live)
         finally:
@@ -155,10 +156,10 @@ class Runner:
             finally:
                 renewing.cancel()
                 self._live.pop(turn.persona.uuid, None)
-                _in_hand.discard(turn.pk)
-                # Off the hot path: neither the reply nor the next turn waits for it.
+                _running_turns.discard(turn.pk)
+                # Off the hot path: neither the reply nor the next turn waits for these hooks.
                 task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
-                self._afterwards.add(task)  # the loop itself would not keep it alive
+                self._afterwards.add(task)  # the loop itself holds only a weak reference
                 task.add_done_callback(self._afterwards.discard)
 
     async def _afterwards_of(self, turn: Turn) -> None:
@@ -166,13 +167,13 @@ class Runner:
         await _run_hooks(settings.CHAT_AFTERWARDS, turn.pk)
 
     async def _give_way(self) -> None:
-        """Let those go first who wait for the first word of a reply by now: what follows the last word is less urgent.
-        Whoever comes later does not hold it up."""
+        """Yield to turns that already wait for their first token: work after the last token is less urgent. Later
+        arrivals do not delay it."""
         async with self._assembling:
             pass
 
     async def _await_outcome(self, live: RunningTurn) -> str:
-        """Let the model speak to the end; an error code, or an empty string when all was said."""
+        """Run the model until it ends. Returns an error code, or "" if it succeeded or was stopped."""
         live.speaking = asyncio.create_task(self._speak(live), name=f"turn-{live.turn.pk}")
         if live.stopped:
             live.speaking.cancel()
@@ -189,7 +190,7 @@ class Runner:
         return ""
 
     async def _speak(self, live: RunningTurn) -> None:
-        # Wait for a model that is still loading here, not in one of the few threads that serve the database.
+        # Wait for an embedding model that is still loading here, not in one of the few threads that serve the database.
         warmth = embedding.warm()
         if not warmth.done():
             live.is_waking = True
@@ -209,12 +210,12 @@ class Runner:
                     case str():
                         self._add(live, piece)
                     case llm.Thinking():
-                        # Say that the model thinks. Its reasoning itself is shown to nobody.
+                        # Publish that the model is thinking. The reasoning itself is never shown.
                         live.is_thinking = True
                         data = {"turn_id": str(live.turn.uuid), "source_channel_id": live.turn.session.channel}
                         self._broadcast(live, "chat.turn.thinking", data)
                     case llm.Withdrawn():
-                        # All text so far was reasoning: replace it by nothing, until the reply itself comes.
+                        # All text so far was reasoning: clear it until the reply itself comes.
                         live.text = live.unsent = ""
                         live.first_token_at, live.is_thinking = None, True
                         self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
@@ -222,7 +223,8 @@ class Runner:
                         live.is_cut = True
 
     async def _answer(self, live: RunningTurn) -> bool:
-        """Give the reply that others have ready, if any: no model is asked then. A fault of theirs costs no reply."""
+        """Use the reply of a hook in CHAT_ANSWERS, if one has a reply; then no model is asked. A hook that fails costs
+        no reply."""
         for path in settings.CHAT_ANSWERS:
             try:
                 text, xray = await in_thread(import_string(path), live.turn, timezone.now())
@@ -245,7 +247,7 @@ class Runner:
             live.flush = loop.call_later(knobs.token_interval_seconds(), self._send, live)
 
     def _send(self, live: RunningTurn) -> None:
-        """Send the tokens that have gathered, as one event."""
+        """Send the unsent tokens as one event."""
         live.flush = None
         if not live.unsent:
             return
@@ -263,7 +265,7 @@ class Runner:
         )
 
     async def _store_outcome(self, live: RunningTurn, code: str) -> None:
-        """Store the outcome, again and again while the database is busy: storing twice does no harm."""
+        """Store the outcome, and retry while the database is busy: storing twice does no harm."""
         if live.flush is not None:
             live.flush.cancel()
         self._send(live)
@@ -297,11 +299,11 @@ class Runner:
                 await asyncio.sleep(pause)
         else:
             logger.error("turn %s is given up; its lease will lapse and it can be retried", live.turn.pk)
-        with contextlib.suppress(Exception):  # the tail will find the event anyway
+        with contextlib.suppress(Exception):  # the hub's polling will find the event anyway
             await events.get_hub().catch_up()
 
     async def _renew(self, live: RunningTurn) -> None:
-        """Keep the lease while the model speaks; stop speaking when it was lost."""
+        """Renew the lease while the model writes; cancel the model when the lease is lost."""
         while True:
             await asyncio.sleep(knobs.lease_seconds() / 3)
             try:
@@ -323,21 +325,21 @@ class Runner:
 
 
 def abandon_dead(now: datetime) -> None:
-    """Mark the turns of dead servers as failed; those that this process runs are alive."""
-    turns.abandon(now, sparing=frozenset(_in_hand))
+    """Mark the turns of dead servers as failed, except those that this process runs."""
+    turns.abandon(now, sparing=frozenset(_running_turns))
 
 
 def _claim(persona_id: int) -> Turn | None:
-    """In the thread of the transaction: nobody sees a turn of ours that is not yet known to be in hand."""
+    """Claim and register the turn in one thread: nobody sees a claimed turn before it is in `_running_turns`."""
     turn = turns.claim(persona_id, timezone.now())
     if turn is not None:
-        _in_hand.add(turn.pk)
+        _running_turns.add(turn.pk)
     return turn
 
 
 async def _run_hooks(paths: Sequence[str], turn_pk: int) -> None:
-    """What others want to do before the prompt of a turn, or once it has ended; a fault of one is neither shown nor any
-    matter of the next."""
+    """Run the hooks before the prompt of a turn, or after its end. A hook that fails is logged, and the next one
+    runs."""
     for path in paths:
         try:
             await in_thread(import_string(path), turn_pk, timezone.now())

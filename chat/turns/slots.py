@@ -1,4 +1,4 @@
-"""How many things of one owner go on at a time in this process: streams that are open, replies that are waited for."""
+"""How many things of one owner may run at a time in this process: open streams, requests that wait for a reply."""
 
 import asyncio
 from collections import Counter, defaultdict, deque
@@ -7,7 +7,7 @@ from contextlib import asynccontextmanager, contextmanager
 
 
 class NoneFree(Exception):
-    """As many as may be go on already, and as many as may be wait."""
+    """All slots are taken, and the queue is full or the wait was too long."""
 
 
 class Slots:
@@ -19,7 +19,7 @@ class Slots:
 
     @contextmanager
     def one(self, owner_id: int, limit: int) -> Iterator[None]:
-        """One of `most` slots for as long as the block runs. Raises NoneFree."""
+        """Hold one of `limit` slots while the block runs. Raises NoneFree."""
         if self._taken[owner_id] >= limit:
             raise NoneFree
         self._taken[owner_id] += 1
@@ -32,12 +32,12 @@ class Slots:
     async def one_in_turn(
         self, owner_id: int, limit: int, *, queue_limit: int, patience_seconds: float
     ) -> AsyncIterator[None]:
-        """One of `most` slots; where none is free, the next one, first come first served. Raises NoneFree where
-        `queue_limit` wait already, or none becomes free within `patience_seconds`."""
+        """Hold one of `limit` slots; if none is free, wait for the next one, first come first served. Raises NoneFree
+        if `queue_limit` wait already, or if none becomes free within `patience_seconds`."""
         if self._taken[owner_id] < limit:
             self._taken[owner_id] += 1
         else:
-            # Until a slot is handed over to us.
+            # Wait until a slot is handed over.
             queue = self._queues[owner_id]
             if len(queue) >= queue_limit:
                 raise NoneFree
@@ -48,7 +48,7 @@ class Slots:
                     await asyncio.shield(handed_over)
             except BaseException as error:
                 if handed_over.done():
-                    self._release(owner_id)  # it came in the same moment
+                    self._release(owner_id)  # the slot came at the moment of the timeout
                 else:
                     queue.remove(handed_over)
                 if isinstance(error, TimeoutError):
@@ -60,7 +60,7 @@ class Slots:
             self._release(owner_id)
 
     def _release(self, owner_id: int) -> None:
-        """Hand the slot over to who waits longest, or count it as free."""
+        """Hand the slot to the one that has waited longest, or count it as free."""
         queue = self._queues.get(owner_id)
         if queue:
             queue.popleft().set_result(None)

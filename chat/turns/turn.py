@@ -1,6 +1,6 @@
 """The life of a turn in the database: claimed by one server, renewed while it runs, finished exactly once.
 
-Each step is one short transaction; what happens between them (the model speaking) is the runner's.
+Each step is one short transaction; the runner does the work between them (running the model).
 """
 
 import logging
@@ -35,7 +35,7 @@ _oldest_waiting: Query[Turn] = Query(
         .order_by("id")[:1]
     )
 )
-_take = Update(
+_mark_running = Update(
     lambda turn, at, holder, until: (
         Turn.objects.collecting().filter(pk=turn),
         {
@@ -48,7 +48,7 @@ _take = Update(
         },
     )
 )
-_finish = Update(
+_mark_finished = Update(
     lambda turn, holder, status, at, first_token_at, is_cut, xray: (
         Turn.objects.running().filter(pk=turn, holder=holder),
         {
@@ -80,19 +80,19 @@ WORDS = {
 
 
 def claim(persona_id: int, now: datetime) -> Turn | None:
-    """The persona's oldest waiting turn, now running and ours; None when none waits or one runs elsewhere."""
+    """Claim the persona's oldest waiting turn for this process. None if none waits or one runs elsewhere."""
     for turn in _oldest_waiting(persona_id):
         turn.status, turn.error, turn.partial = Turn.Status.RUNNING, "", ""
         turn.started_at, turn.holder, turn.lease_until = now, lease.current_process(), _lease_from(now)
         try:
-            return turn if _take(turn.pk, now, turn.holder, turn.lease_until) else None
+            return turn if _mark_running(turn.pk, now, turn.holder, turn.lease_until) else None
         except IntegrityError:  # the constraint: another turn of this persona is running
             return None
     return None
 
 
 def renew(turn: Turn, partial: str, now: datetime) -> bool:
-    """Keep the lease and the text so far; False when the turn is not ours any more."""
+    """Renew the lease and store the text so far; False if the turn is no longer ours."""
     return bool(_ours(turn).update(lease_until=_lease_from(now), partial=partial))
 
 
@@ -106,15 +106,15 @@ def finish(
     xray: dict[str, Any],
     now: datetime,
 ) -> bool:
-    """Store the reply and publish it; False when the turn is not ours any more and nothing was stored."""
+    """Store the reply and publish it; False if the turn is no longer ours and nothing was stored."""
     with transaction.atomic():
         status = Turn.Status.STOPPED if stopped else Turn.Status.DONE
-        if not _finish(turn.pk, turn.holder, status, now, first_token_at, is_cut, xray):
+        if not _mark_finished(turn.pk, turn.holder, status, now, first_token_at, is_cut, xray):
             return False
         (session,) = _session(turn.session_id)
         if is_same := versions.is_repeated(turn, text):
             text = ""
-        is_other = turn.original_id is not None  # it stands beside the first until the owner chooses it
+        is_other = turn.original_id is not None  # withheld until the owner chooses it
         reply = add_message(session, Message.Role.PERSONA, text, now, turn=turn, withheld=is_other) if text else None
         publish_done(turn, session, reply, stopped=stopped, is_cut=is_cut, is_same=is_same)
         release_session(turn, now)
@@ -124,7 +124,7 @@ def finish(
 
 
 def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
-    """Mark the turn failed and retryable, and say so; the lines stay."""
+    """Mark the turn as failed and retryable, and publish that. Its messages are kept."""
     with transaction.atomic():
         if not _ours(turn).update(status=Turn.Status.FAILED, error=code, finished_at=now, partial=partial):
             return False
@@ -133,8 +133,8 @@ def fail(turn: Turn, code: str, partial: str, now: datetime) -> bool:
 
 
 def retry(persona: Persona, turn_uuid: UUID) -> bool:
-    """Let a failed turn wait for its reply again, or one that was stopped before its first word; False when it is no
-    such turn of this persona."""
+    """Make a turn wait for its reply again, if it failed or was stopped before its first word. False if it is no such
+    turn of this persona."""
     turns = Turn.objects.filter(persona=persona, uuid=turn_uuid, status__in=[Turn.Status.FAILED, Turn.Status.STOPPED])
     unanswered = ~Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.PERSONA))
     owner_messages = Exists(Message.objects.filter(turn=OuterRef("pk"), role=Message.Role.USER, withheld=False))
@@ -142,8 +142,8 @@ def retry(persona: Persona, turn_uuid: UUID) -> bool:
 
 
 def ask_again(persona: Persona, turn_uuid: UUID) -> Turn:
-    """A turn that answers the messages of this one once more. The answer that stands stays until the owner chooses.
-    Raises VersionRefused."""
+    """Create a turn that answers the same messages again. The current answer stays until the owner chooses. Raises
+    VersionRefused."""
     with transaction.atomic():
         original = versions.answered_last(persona, turn_uuid)
         turn = Turn(original=original, persona_id=original.persona_id, session=original.session)
@@ -152,7 +152,7 @@ def ask_again(persona: Persona, turn_uuid: UUID) -> Turn:
 
 
 def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
-    """Mark as failed what a dead server left running; return how many turns that were. `sparing` names those that
+    """Mark turns that a dead server left running as failed; returns how many. `sparing` holds the keys of turns that
     the caller knows to be alive. A process of this host that still runs is only late, and gets more time."""
     running = Turn.objects.running().exclude(pk__in=sparing).select_related("persona", "session", "original")
     count = 0
@@ -171,7 +171,7 @@ def abandon(now: datetime, sparing: Collection[int] = ()) -> int:
 
 
 def waiting_personas(before: datetime) -> list[int]:
-    """Personas whose lines have waited for a reply since `before` or longer."""
+    """Personas whose messages have waited for a reply since `before` or longer."""
     return list(
         Turn.objects.collecting().filter(created_at__lte=before).values_list("persona_id", flat=True).distinct()
     )
@@ -182,7 +182,7 @@ def _in_language(language: str) -> translation.override:
 
 
 def words_for(code: str, language: str) -> str:
-    """What the user is told about a failure."""
+    """The text that tells the owner about a failure."""
     with _in_language(language):
         return str(WORDS.get(code, WORDS["internal"]))
 
@@ -196,7 +196,8 @@ def _lease_from(now: datetime) -> datetime:
 
 
 def release_session(turn: Turn, now: datetime) -> None:
-    """A closing session waited for this turn, and so did an early reading; a talk that has grown long ends with it."""
+    """Continue what waited for this turn: consolidate a closing session or one with an early reading requested; close
+    an open one that has grown too long."""
     (session,) = _session(turn.session_id)
     if session.status == Session.Status.OPEN and is_long(session):
         close.close(session, Session.CloseReason.LENGTH, now)
@@ -207,8 +208,8 @@ def release_session(turn: Turn, now: datetime) -> None:
 def publish_done(
     turn: Turn, session: Session, reply: Message | None, *, stopped: bool, is_cut: bool = False, is_same: bool = False
 ) -> None:
-    """Publish the reply; `is_cut`: it ended at a limit; `is_same`: it was another answer that says what one says
-    already, and was dropped. Call inside the transaction that stores it."""
+    """Publish the reply. `is_cut`: it ended at a limit. `is_same`: another answer was dropped because it repeats an
+    earlier one. Call inside the transaction that stores it."""
     with _in_language(turn.persona.language):
         html = as_html(reply.content) if reply else ""
     events.publish(
@@ -232,7 +233,7 @@ def publish_done(
 
 
 def _end_failed(turn: Turn, code: str, partial: str, now: datetime) -> None:
-    """Say that a turn failed. Another answer that failed leaves nothing: the first one stands."""
+    """Publish that a turn failed. Another answer that failed is deleted: the first one stays."""
     events.publish(
         turn.persona.uuid,
         "chat.turn.failed",

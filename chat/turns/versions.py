@@ -1,12 +1,13 @@
-"""Versions: a message that its owner worded anew, and other answers to the same messages.
+"""Versions: a message that its owner reworded, and other answers to the same messages.
 
-Of the versions of a turn one stands; the others are withheld, and so reach no prompt, no memory and no export. The
-owner may let another one stand while the session is open: afterwards memory rests on what stood.
+One version of a turn is current; the others are withheld, so they reach no prompt, no memory and no export. The owner
+may choose another version while the session is open; afterwards memory rests on the current one.
 
-`chat.message.replaced`   turn_id of the new wording; message_ids that are withheld for it
-`chat.turn.chosen`        turn_id that stands from now on; message_ids that are shown to models again; withheld_ids
-`chat.message.done`, `chat.turn.failed`, `chat.turn.snapshot` of another answer carry original_turn_id; `same` says that
-it was dropped, for it said what an earlier answer says.
+    `chat.message.replaced`   turn_id of the new wording; message_ids that are withheld for it
+    `chat.turn.chosen`        turn_id of the current version; message_ids that are shown to models again; withheld_ids
+
+`chat.message.done`, `chat.turn.failed`, `chat.turn.snapshot` of another answer carry original_turn_id; `same` means
+that it was dropped because it repeats an earlier answer.
 """
 
 from collections.abc import Sequence
@@ -25,8 +26,8 @@ from persona.models import Persona
 
 
 class VersionRefused(Exception):
-    """No other version can be had here; `code` says why: "not_last", "not_open", "busy", "withheld", "enough" or
-    "passed_over" (memory has read on, and would never read it)."""
+    """Another version is not possible here. `code` is the reason: "not_last", "not_open", "busy", "withheld", "enough"
+    or "passed_over" (memory has read past it and would never read it)."""
 
     def __init__(self, code: str) -> None:
         super().__init__(code)
@@ -34,13 +35,13 @@ class VersionRefused(Exception):
 
 
 def of_turn(turn: Turn) -> MessageQuerySet:
-    """The messages of a turn, with the other answers to them."""
+    """The messages of a turn and all other answers to them."""
     first = turn.original_id or turn.pk
     return Message.objects.filter(Q(turn=first) | Q(turn__original=first))
 
 
 def last_message(persona: Persona, session: Session, message_uuid: UUID) -> Message:
-    """The owner's message, where it is the last thing that they said. Call in a transaction. Raises VersionRefused."""
+    """The owner's message with this uuid, if it is their last one. Call in a transaction. Raises VersionRefused."""
     message = (
         Message.objects.filter(persona=persona, uuid=message_uuid, role=Message.Role.USER, session=session)
         .select_related("turn__persona", "session")
@@ -50,28 +51,28 @@ def last_message(persona: Persona, session: Session, message_uuid: UUID) -> Mess
         raise VersionRefused("not_open")
     if message.withheld:
         raise VersionRefused("withheld")
-    if message != _last_said(persona):
+    if message != _last_owner_message(persona):
         raise VersionRefused("not_last")
-    _expect_rest(persona)
+    _require_idle(persona)
     return message
 
 
 def replace(message: Message, turn: Turn) -> None:
-    """Withhold the message with its reply in favour of a turn that words it anew. Call in a transaction."""
+    """Withhold the message and its reply in favour of a turn that rewords it. Call in a transaction."""
     assert message.turn is not None
-    _withhold_for(turn, _standing(message.turn))
+    _withhold_for(turn, _current_version(message.turn))
     Turn.objects.filter(pk=message.turn.pk, status=Turn.Status.FAILED).update(status=Turn.Status.STOPPED, partial="")
 
 
 def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:
-    """The turn that another answer belongs to: the last one, which has an answer. Call in a transaction. Raises
+    """The turn to which another answer may be added: the last one, if it has an answer. Call in a transaction. Raises
     VersionRefused."""
     turn = _find(persona, turn_uuid)
     first = turn.original or turn
-    last = _last_said(persona)
+    last = _last_owner_message(persona)
     if last is None or last.turn_id != first.pk:
         raise VersionRefused("not_last")
-    _expect_rest(persona)
+    _require_idle(persona)
     answers = of_turn(first).filter(role=Message.Role.PERSONA)
     if not answers.filter(withheld=False).exists():
         raise VersionRefused("withheld")
@@ -81,7 +82,7 @@ def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:
 
 
 def is_repeated(turn: Turn, text: str) -> bool:
-    """Whether another answer says what an earlier one says."""
+    """Whether `text`, as another answer, repeats an earlier answer."""
     answers = of_turn(turn).filter(role=Message.Role.PERSONA)
     return turn.original_id is not None and text.strip() in (
         answer.strip() for answer in answers.values_list("content", flat=True)
@@ -89,16 +90,16 @@ def is_repeated(turn: Turn, text: str) -> bool:
 
 
 def choose(persona: Persona, turn_uuid: UUID) -> None:
-    """Let a turn's version stand: its answer, or its wording with the answer that it had. Choosing what stands already
+    """Make a turn's version current: its answer, or its wording with the answer to that. Choosing the current version
     changes nothing. Raises VersionRefused."""
     with transaction.atomic():
         turn = _find(persona, turn_uuid)
-        _expect_rest(persona)
+        _require_idle(persona)
         aside = list(of_turn(turn).filter(replaced_by__isnull=False).select_related("replaced_by"))
         if aside:
             current = aside[0].replaced_by
             assert current is not None
-            if _last_said(persona) not in (standing := _standing(current)):
+            if _last_owner_message(persona) not in (standing := _current_version(current)):
                 raise VersionRefused("not_last")
             Message.objects.filter(pk__in=[message.pk for message in aside]).update(withheld=False, replaced_by=None)
             _withhold_for(turn.original or turn, standing, shown=aside, event="chat.turn.chosen")
@@ -113,8 +114,8 @@ def choose(persona: Persona, turn_uuid: UUID) -> None:
         _withhold_for(None, standing, shown=[shown_version], event="chat.turn.chosen", turn_id=str(turn.uuid))
 
 
-def _standing(turn: Turn) -> list[Message]:
-    """What a turn's version consists of: the owner's last message and the answer that stands."""
+def _current_version(turn: Turn) -> list[Message]:
+    """The current version of a turn: the owner's last message and the answer that is not withheld."""
     last = turn.messages.filter(role=Message.Role.USER).order_by("-id")[:1]
     shown_messages = of_turn(turn).filter(withheld=False)
     return list(shown_messages.filter(Q(pk__in=list(last.values_list("pk", flat=True))) | Q(role=Message.Role.PERSONA)))
@@ -128,9 +129,10 @@ def _withhold_for(
     event: str = "chat.message.replaced",
     turn_id: str = "",
 ) -> None:
-    """Withhold the messages in favour of a turn, and have memory follow."""
+    """Withhold the messages in favour of a turn, publish that, and run the CHAT_VERSIONS hooks so that memory
+    follows."""
     Message.objects.filter(pk__in=[message.pk for message in messages]).update(withheld=True, replaced_by=turn)
-    if turn is not None:  # Wordings that were replaced before are behind this one as well, so that each can be chosen.
+    if turn is not None:  # Wordings replaced earlier point to it as well, so that each can be chosen.
         Message.objects.filter(replaced_by__in=[message.turn_id for message in messages]).update(replaced_by=turn)
     persona = messages[0].persona
     withheld_ids, shown_ids = ([str(message.uuid) for message in group] for group in (messages, shown))
@@ -147,12 +149,12 @@ def _find(persona: Persona, turn_uuid: UUID) -> Turn:
     return turn
 
 
-def _last_said(persona: Persona) -> Message | None:
-    """The owner's last message that stands."""
+def _last_owner_message(persona: Persona) -> Message | None:
+    """The owner's last message that is not withheld or imported."""
     owner_messages = Message.objects.filter(persona=persona, role=Message.Role.USER, withheld=False, import_uuid=None)
     return owner_messages.select_related("turn", "persona").order_by("-id").first()
 
 
-def _expect_rest(persona: Persona) -> None:
+def _require_idle(persona: Persona) -> None:
     if persona.turns.in_flight().exists():
         raise VersionRefused("busy")
