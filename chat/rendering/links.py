@@ -1,6 +1,6 @@
-"""Links that a model wrote lead to a question first, which shows where they go.
+"""Links that a model wrote lead to a page that shows their destination and asks first.
 
-The address travels signed: the page of the question opens nothing that no reply of this installation holds.
+The address is signed: the page opens only addresses from replies of this installation.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,8 @@ _signer = signing.Signer(salt="chat.outbound")
 
 @dataclass(frozen=True)
 class Destination:
-    """Where an address leads. `host` as people read it, `ascii_host` as it is asked for; of a mail its recipient."""
+    """The destination of an address. `host` is readable, `ascii_host` is the form for DNS; for mail both are the
+    recipient."""
 
     address: str
     scheme: str
@@ -29,25 +30,25 @@ class Destination:
 
     @property
     def is_disguisable(self) -> bool:
-        """Whether the name has letters that may look like others."""
+        """Whether the host has letters that may look like others."""
         return not self.host.isascii()
 
 
 def destination(address: str) -> Destination | None:
-    """Where `address` leads; None where it leads nowhere that a reply may lead to."""
+    """The destination of `address`; None if a reply may not link to it."""
     if len(address) > MAX_ADDRESS_CHARACTERS or any(sign.isspace() or not sign.isprintable() for sign in address):
         return None
     try:
         parts = urlsplit(address)
         host = parts.hostname or ""
-        parts.port  # noqa: B018  (it is read to be judged)
+        parts.port  # noqa: B018  (raises ValueError if it is invalid)
     except ValueError:
         return None
     if parts.scheme == "mailto" and "@" in parts.path:
         return Destination(address, "mailto", parts.path, parts.path, has_user=False)
     if parts.scheme not in ("http", "https") or not host:
         return None
-    # The host with the letters that Punycode stands for.
+    # Decode Punycode labels for `host`, encode others for `ascii_host`.
     return Destination(
         address,
         parts.scheme,
@@ -58,7 +59,7 @@ def destination(address: str) -> Destination | None:
 
 
 def question_address(address: str) -> str:
-    """The page that asks whether to go there, or "" where nothing may lead there."""
+    """URL of the page that asks before leaving; "" if nothing may link to `address`."""
     if destination(address) is None:
         return ""
     return f"{reverse('leave')}?{urlencode({'to': _signer.sign(address)})}"
@@ -66,7 +67,7 @@ def question_address(address: str) -> str:
 
 @require_safe
 def leave(request: HttpRequest) -> HttpResponse:
-    """The question, with the address, and a link for whoever wants to go."""
+    """Show the address and a link to open it."""
     try:
         target = destination(_signer.unsign(request.GET.get("to", "")))
     except signing.BadSignature as error:
@@ -79,7 +80,7 @@ def leave(request: HttpRequest) -> HttpResponse:
 
 
 def _recode(label: str, literal: str, read: str) -> str:
-    """A label of a host, in letters for its Punycode or the other way; as it is where there is no such form."""
+    """A label of a host, encoded to or decoded from Punycode; unchanged if that fails."""
     try:
         return label.encode(literal).decode(read)
     except UnicodeError:

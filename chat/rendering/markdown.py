@@ -1,8 +1,8 @@
 """Replies as safe HTML: CommonMark without raw HTML, then an allow-list.
 
-Pictures are left out, for they could phone home; what they show and where they are is said instead. Links lead to a
-question that shows the address (`chat.rendering.links`). A reply of which nothing would be seen is shown as it was
-written.
+Pictures are left out because loading them would reveal the reader to their host; their description and address are
+shown instead. Links lead to a page that shows the address and asks first (`chat.rendering.links`). A reply that would
+render to nothing visible is shown as it was written.
 """
 
 import html
@@ -18,7 +18,7 @@ from markdown_it.token import Token
 
 from chat.rendering.links import question_address
 
-# Rendering is linear but slow on hostile nesting (measured: 3.3 s for 50,000 nested divs); nobody talks this much.
+# Rendering is linear but slow on hostile nesting (measured: 3.3 s for 50,000 nested divs); no real reply is this long.
 LONGEST_RENDERED = 20_000
 LONGEST_SHOWN_ADDRESS = 80
 TAGS = {
@@ -50,14 +50,14 @@ _markdown = MarkdownIt("commonmark", {"html": False, "breaks": True}).enable(["t
 _LINE_SIGN = re.compile(r"^(?:[-*+•]|#{1,6})\s+")
 _EMPHASIS = re.compile(r"(\*\*|__|`)(\S(?:.*?\S)?)\1")
 _TAG = re.compile(r"<[^>]*>")
-# An address that stands as it is; what ends a sentence in either language does not belong to it.
+# A bare address in the text, without the punctuation of either language that ends a sentence.
 _BARE_ADDRESS = re.compile(
     r"https?://[^\s<>\"'`，。；：！？、（）【】「」『』《》“”‘’]*[^\s<>\"'`，。；：！？、（）【】「」『』《》“”‘’.,;:!?*_)\]}]"
 )
 
 
 def as_line(text: str) -> str:
-    """`text` in one line, without the signs of its lists, headings and emphasis: where it is named, and not shown.
+    """`text` on one line without the marks of lists, headings and emphasis, for places that quote a message in a line.
 
     >>> as_line("I **remember**:\\n- the cat\\n- the sea")
     'I remember: the cat · the sea'
@@ -71,7 +71,7 @@ def as_line(text: str) -> str:
 
 
 def as_html(text: str) -> str:
-    """`text` rendered and sanitised; what exceeds the limit is shown as it stands."""
+    """`text` rendered and sanitised; text over the limit is shown unrendered."""
     if len(text) > LONGEST_RENDERED:
         return f"<p>{nh3.clean_text(text)}</p>"
     tokens = _markdown.parse(text)
@@ -93,12 +93,12 @@ def as_html(text: str) -> str:
 
 
 def is_visible(text: str) -> bool:
-    """Whether anything of the text can be seen: not of spaces, joiners and marks alone."""
+    """Whether any of the text can be seen, that is, not only spaces, joiners and marks."""
     return any(unicodedata.category(character)[0] not in "CMZ" for character in text)
 
 
 def _with_bare_links(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The parts of a line, with addresses that stand in its text as links."""
+    """The inline tokens, with bare addresses in text turned into links."""
     depth = 0
     for token in tokens:
         depth += token.nesting if token.type in ("link_open", "link_close") else 0
@@ -116,7 +116,7 @@ def _with_bare_links(tokens: Sequence[Token]) -> Iterator[Token]:
 
 
 def _make_harmless(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The parts of a line with links that ask first, and words in the place of pictures."""
+    """The inline tokens, with links that ask first, and text in place of pictures."""
     links: list[str] = []
     shown_before: list[bool] = []
     for token in tokens:
@@ -132,7 +132,7 @@ def _make_harmless(tokens: Sequence[Token]) -> Iterator[Token]:
                 yield _markup(escape(_shorten_address(address)))
             yield token if question_address(address) else _markup("")
         elif token.type == "image":
-            # In the place of a picture stands what it shows, as its writer says, and where it is.
+            # A picture is replaced by its description and address.
             shown_before[:] = [True] * len(shown_before)
             source = str(token.attrs.get("src", ""))
             question, label = question_address(source), escape(_shorten_address(source))

@@ -1,4 +1,4 @@
-"""Closing: a talk ends when it rests, when the user says so, or when it has grown long. Then memory takes over."""
+"""Closing: a session ends when it is idle, when the owner ends it, or when it has grown long. Then memory reads it."""
 
 from datetime import datetime, timedelta
 
@@ -15,7 +15,7 @@ from persona.models import Persona
 
 
 def close(session: Session, reason: str, now: datetime) -> bool:
-    """Stop taking lines and hand the session to memory; False when it was not open any more.
+    """Close the session to new messages and hand it to memory; False if it was no longer open.
 
     A turn that is in flight still finishes in it: memory waits for that.
     """
@@ -41,12 +41,12 @@ def close(session: Session, reason: str, now: datetime) -> bool:
 
 
 def tell_whether_off_the_record(session: Session, *, on: bool) -> None:
-    """Tell the pages that what is said from now on is off the record, or on it again."""
+    """Publish that the session off the record has begun (`on`) or ended."""
     events.publish(session.persona.uuid, "chat.session.off_the_record", session_id=str(session.uuid), on=on)
 
 
 def tell_whether_waiting(session: Session, now: datetime) -> None:
-    """Tell the pages what the memory of the talk has to wait for, where it has to. Call inside a transaction."""
+    """Publish what the consolidation of the session is waiting for, if anything. Call inside a transaction."""
     waiting = Session.objects.filter(pk=session.pk, lease_until__gt=now).exclude(waiting_for="")
     for reason, until in waiting.values_list("waiting_for", "lease_until"):
         events.publish(
@@ -59,15 +59,15 @@ def tell_whether_waiting(session: Session, now: datetime) -> None:
 
 
 def enqueue_consolidation(session: Session) -> None:
-    """The id is all that crosses the queue."""
+    """Enqueue the session's consolidation; the queue holds only its id."""
     async_task(settings.CHAT_CLOSED_TASK, session.pk)
 
 
 def close_idle(now: datetime, persona: Persona | None = None) -> int:
-    """Close the sessions that have rested for the knob's minutes; return how many. One in which she alone has spoken
-    waits: an answer to her first word, on the next day too, is to be read together with it."""
+    """Close the sessions that are idle; return how many. One in which only the persona has written waits: the first
+    word and the owner's answer, even on the next day, are to be read together."""
     rested = Session.objects.idle_since(now - timedelta(minutes=knobs.idle_minutes())).without_turn_in_flight()
-    # Those that began with a first word of hers to which nobody has said anything yet.
+    # Leave out sessions that began with a first word and have no message of the owner yet.
     owner_messages = Message.objects.filter(session=OuterRef("pk"), role=Message.Role.USER)
     return _close_all(
         rested.exclude(pk__in=Session.objects.open().filter(turns__spoke_first=True).exclude(Exists(owner_messages))),

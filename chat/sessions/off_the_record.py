@@ -1,7 +1,7 @@
-"""Off the record: a talk that is deleted when it ends, and of which nothing is remembered.
+"""Off the record: a session that is deleted when it ends, and of which nothing is remembered.
 
-That the talk is off the record is a property of its session, which is therefore opened at once: every page sees it, a
-reload keeps it, and it ends as any talk does, by the user or by resting.
+Off the record is a property of the session, which is therefore created immediately: every page sees it, a reload keeps
+it, and it ends like any other session, by the owner or by being idle.
 """
 
 from datetime import datetime
@@ -15,9 +15,9 @@ from persona.models import Persona
 
 
 def begin(persona: Persona, channel: str, now: datetime) -> Session:
-    """The open talk off the record; a new one where there is none, after the open talk was closed."""
+    """The open session off the record; if there is none, close the open session and create one."""
     with transaction.atomic():
-        Persona.objects.select_for_update().get(pk=persona.pk)  # lines of one persona queue up here, too
+        Persona.objects.select_for_update().get(pk=persona.pk)  # messages of one persona queue for this lock, too
         open_one = persona.sessions.open().filter(channel=channel).select_related("persona").first()
         if open_one is not None and open_one.off_the_record:
             return open_one
@@ -34,6 +34,6 @@ def begin(persona: Persona, channel: str, now: datetime) -> Session:
 
 
 def end(persona: Persona, channel: str, now: datetime) -> bool:
-    """Close the open talk off the record, to be deleted; False where there is none."""
+    """Close the open session off the record, which deletes it; False if there is none."""
     session = persona.sessions.open().filter(channel=channel, off_the_record=True).select_related("persona").first()
     return session is not None and close.close(session, Session.CloseReason.EXPLICIT, now)

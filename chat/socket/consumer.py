@@ -1,4 +1,4 @@
-"""The chat socket: the frames that a page may send, and the events that go out to it.
+"""The chat socket: the frames that a page may send, and the events that the page receives.
 
 It owns nothing: messages belong to the database, turns to the runner.
 """
@@ -37,7 +37,7 @@ from persona.models import Persona
 
 
 class BaseFrame(BaseModel):
-    """What all frames of a page share: nothing but their own fields."""
+    """Base of all frames of a page: unknown fields are refused."""
 
     model_config = ConfigDict(extra="ignore", strict=False)
 
@@ -94,8 +94,8 @@ TYPES = ("message", "stop", "retry", "another_answer", "choose", "close_session"
 
 
 class BadFrame(Exception):
-    """A frame nobody can act on; `code` and the message go back to its sender, and the seconds after which the same
-    frame may be acted on, where that helps."""
+    """A frame that cannot be handled. Its sender receives `code`, the message and, if a retry may help, the seconds to
+    wait."""
 
     def __init__(self, code: str, message: str, client_id: str | None = None, retry_after: int = 0) -> None:
         super().__init__(message)
@@ -105,7 +105,7 @@ class BadFrame(Exception):
 
 
 def parse(text: str | None) -> ClientFrame:
-    """The frame in `text`. Raises BadFrame. Its texts are such as can be stored."""
+    """The frame in `text`, with texts that the database can store. Raises BadFrame."""
     if text is None:
         raise BadFrame("bad_frame", "Frames are JSON text, not bytes.")
     try:
@@ -140,16 +140,16 @@ logger = logging.getLogger(__name__)
 
 CHANNEL = messages.PAGE_CHANNEL
 BAD_FRAMES, NOT_SIGNED_IN, NOT_FOUND, BROKEN = 4400, 4401, 4404, 4500
-# A replay sends all that was kept, and the server cannot feel how fast it is read.
+# A replay sends all events that are kept, and the server does not notice how fast they are read.
 LEAST_SECONDS_BETWEEN_REPLAYS = 0.5
-# Nobody is told of a load that is over before it can be read.
+# A load that ends sooner than this is not announced: nobody could read the notice.
 WAKING_AFTER_SECONDS = 0.5
-# What will be said is of the persona's language: what it takes to embed that is loaded with the page.
+# Texts embedded when the page opens, so that the embedding model of the persona's language is loaded by then.
 GREETINGS = {"en": "Hello", "zh": "你好"}
 
 
 class ChatConsumer(AsyncWebsocketConsumer):
-    """One page talking with one persona of its own."""
+    """The socket of one page for one persona of the signed-in owner."""
 
     subscription: events.Subscription | None = None
     tasks: Sequence[asyncio.Task[None]] = ()
@@ -170,7 +170,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.persona, self.bad_frames, self.may_greet = persona, 0, True
         self.login = Login(user.pk, session_key=self.scope["session"].session_key)
         self.sending = asyncio.Lock()
-        # Subscribe first, then say where the stream stands, so that nothing falls between.
+        # Subscribe first, then send the position in the stream, so that no event is missed in between.
         runner.get_runner().watch()
         warmth = embedding.warm(GREETINGS[self.persona.language])
         care.warm(self.persona.language)
@@ -194,7 +194,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 self.subscription = None
 
     async def _say_when_awake(self, warmth: "Future[Any]") -> None:
-        """While what the persona remembers with is still being loaded, say so, and when it has been."""
+        """If the embedding model is still being loaded, send `waking`, and `awake` when it is ready."""
         waking = asyncio.wrap_future(warmth)
         awake, _pending = await asyncio.wait({waking}, timeout=WAKING_AFTER_SECONDS)
         if not awake:
@@ -203,7 +203,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self._say("chat.connection.awake")
 
     async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
-        """Run a task of this socket; when it breaks, close the socket, so that the page comes back and resumes."""
+        """Run a task of this socket; if it breaks, close the socket, so that the page reconnects and resumes."""
         try:
             await work
         except Exception as error:  # noqa: BLE001  (the edge of a task, which would die in silence)
@@ -246,7 +246,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 if self.may_greet and not frame.off_the_record:
                     await in_thread(first_word.greet, self.persona, timezone.now())
                     self.may_greet = False
-                embedding.soon(frame.content)  # while it is stored; the turn will ask for it
+                embedding.soon(frame.content)  # embed it while it is stored; the turn will need it
                 stored_message = await in_thread(
                     messages.receive_message,
                     self.persona,
@@ -284,7 +284,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                     raise BadFrame("nothing_open", "There is no open talk to end.")
             case OffTheRecord(on=on):
                 self._admit()
-                # All pages are told where something changes; this one in any case, for it may have been behind.
+                # All pages receive an event if something changes; this one always, because it may have been behind.
                 if on:
                     session = await in_thread(off_the_record.begin, self.persona, CHANNEL, timezone.now())
                     await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
@@ -302,7 +302,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             raise BadFrame("rate_limited", message, client_id, rate_limit.lines.wait(self.persona.owner_id, now))
 
     async def _replay(self, after: int) -> None:
-        """Send what the client missed, in order. What came since it joined is delivered anyway, once."""
+        """Send the events that the client missed, in order. Events after it joined are delivered anyway, once."""
         if time.monotonic() - self.replayed_at < LEAST_SECONDS_BETWEEN_REPLAYS:
             message = "This was sent a moment ago; wait before asking for it again."
             raise BadFrame("rate_limited", message, retry_after=math.ceil(LEAST_SECONDS_BETWEEN_REPLAYS))
@@ -311,7 +311,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.replayed_at = time.monotonic()
         async with self.sending:
             until = self.joined_at
-            self.joined_at = 0  # a second resume on one socket is a client that lost something: send all of it
+            self.joined_at = 0  # a second resume on one socket comes from a client that lost something: send everything
             while rows := await in_thread(events.after, after, self.persona.uuid):
                 for _stream, frame in rows:
                     after = frame.id or after
@@ -323,7 +323,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         await self._say_snapshot()
 
     async def _pump(self) -> None:
-        """Pass on what the hub offers, each durable event once."""
+        """Pass on the frames of the hub, each durable event once."""
         assert self.subscription is not None
         while True:
             frame = await self.subscription.take()
@@ -351,7 +351,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self._say("chat.turn.snapshot", **snapshot)
 
     async def _beat(self) -> None:
-        """A heartbeat, and with it the question whether this login still stands."""
+        """Send heartbeats, and check at each whether this login is still valid."""
         while True:
             await asyncio.sleep(knobs.heartbeat_seconds())
             if not await in_thread(stream.may_follow, self.login, self.persona):
@@ -360,7 +360,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             await self._say("chat.connection.heartbeat")
 
     async def _sign_out(self, frame: ClientFrame | None = None) -> None:
-        """Close the socket of a login that has ended, and say which message was not taken."""
+        """Close the socket of a login that has ended, and name the message that was not stored."""
         extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
         await self._say("error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **extras)
         await self.close(NOT_SIGNED_IN)

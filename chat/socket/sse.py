@@ -37,7 +37,7 @@ from persona.models import Persona
 logger = logging.getLogger(__name__)
 
 CONTENT_TYPE = "text/event-stream"
-# A proxy that gathers an answer before it passes it on would make a stream useless.
+# A proxy that buffers the response would make a stream useless.
 UNBUFFERED = {"Cache-Control": "no-cache, no-transform", "X-Accel-Buffering": "no"}
 COMES_BACK_AFTER_MS = 3_000
 HEARTBEAT = ":\n\n"
@@ -46,15 +46,15 @@ LARGEST_ID = 2**62
 _open = Slots()
 
 
-@csrf_exempt  # it changes nothing; another method gets a problem as everywhere in the API
+@csrf_exempt  # it changes nothing; other methods get a problem response as everywhere in the API
 @login_not_required  # a program gets a 401, not a redirect to the login page
 async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
-    """What happens to one persona of the caller's, for as long as the caller listens and may."""
+    """The events of one persona of the caller's, for as long as the caller listens and is allowed to."""
     if request.method != "GET":
         return problems.not_allowed(["GET"])
     try:
         login, matching_personas = await in_thread(_admitted, request, persona)
-        # Where the caller stands. A browser that comes back by itself says so in a header, whatever its address says.
+        # The caller's position. A browser that reconnects by itself sends it in a header, whatever its URL says.
         after = request.headers.get("Last-Event-ID") or request.GET.get("after")
         if after is not None and (not re.fullmatch("[0-9]{1,19}", after) or int(after) > LARGEST_ID):
             raise ApiError(422, "invalid", "The id of an event is a whole number.")
@@ -71,7 +71,7 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
 
 
 def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
-    """How the caller came in, and the persona, which is the caller's. Raises Refused."""
+    """The caller's login, and the persona if it is theirs. Raises ApiError."""
     try:
         login = login_of(request, timezone.now())
         if login is None:
@@ -88,7 +88,7 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
 
 
 async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
-    """The stream as text. Raises NoneFree before it gives anything."""
+    """The stream as text. Raises NoneFree before the first item."""
     with _open.one(login.user_id, knobs.streams_per_owner()):
         runner.get_runner().watch()
         yield f"retry: {COMES_BACK_AFTER_MS}\n\n"
@@ -106,8 +106,7 @@ async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGene
 
 
 def as_text(frame: Frame, after: int | None) -> str:
-    """One event. Where the reader began without an id, the first frame gives it one: what happens from there on is
-    what it has missed when it comes back.
+    """One event. If the reader gave no id, the first frame carries one, from which a reconnecting reader continues.
 
     >>> from datetime import datetime
     >>> print(as_text(Frame("error", {"code": "x"}, datetime(2026, 1, 1), 7), None), end="")

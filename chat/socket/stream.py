@@ -1,4 +1,4 @@
-"""What happens to one persona, as frames: what was missed, then what comes, without a gap and each of them once."""
+"""The events of one persona as frames: the missed ones, then the live ones, without a gap and each once."""
 
 import asyncio
 import contextlib
@@ -22,7 +22,7 @@ ENDINGS = ("chat.message.done", "chat.turn.failed")
 
 
 class Seen:
-    """What one reader has been given, by which it is known what is new to it."""
+    """What one reader has received, to tell which frames are new to it."""
 
     def __init__(self, last_id: int) -> None:
         self.last_id = last_id
@@ -30,9 +30,9 @@ class Seen:
         self._ended = ""
 
     def is_new(self, frame: Frame) -> bool:
-        """Whether `frame` is to be given, which counts it as given. One without an id is new unless it is a token: of
-        these only what goes on where the reader stands, in a reply that has not ended. Whoever missed the beginning
-        gets a snapshot, or at the end the whole."""
+        """Whether `frame` is to be sent; it is then counted as sent. Ephemeral frames are always new, except tokens: a
+        token is new only if it directly follows the last one this reader saw, in a reply that has not ended. A reader
+        that missed the beginning gets a snapshot, or the whole reply at its end."""
         if frame.id is not None:
             fresh = frame.id > self.last_id
             self.note(frame)
@@ -49,7 +49,7 @@ class Seen:
         return True
 
     def note(self, frame: Frame) -> None:
-        """Count a durable frame as given."""
+        """Count a durable frame as sent."""
         self.last_id = max(self.last_id, frame.id or 0)
         if frame.event in ENDINGS:
             self._ended = frame.data["turn_id"]
@@ -59,7 +59,7 @@ class Seen:
 
 
 def ready(persona: Persona, last_event_id: int) -> Frame:
-    """The first frame of every stream: where it stands."""
+    """The first frame of every stream, with the stream's position."""
     data = {
         "persona_id": str(persona.uuid),
         "last_event_id": last_event_id,
@@ -69,20 +69,21 @@ def ready(persona: Persona, last_event_id: int) -> Frame:
 
 
 async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, None]:
-    """`ready`; what was kept after that id, none of it where `after` is None; the reply that is being written, so far;
-    then whatever comes. Who takes frames slower than they come gets the durable ones from the table, and a snapshot.
+    """Yield `ready`; the events kept after `after`, none if it is None; the running reply so far; then the live frames.
+    A reader too slow for them gets the durable ones from the table, and a snapshot.
 
-    `access_revocation.CHANGED` among them is for the caller alone, to look again whether the reader may go on reading.
+    `access_revocation.CHANGED` among them is for the caller alone, to check again whether the reader may go on.
 
-    An `after` that is not kept any more gives the error `too_old` instead of what was missed. It is subscribed once
-    `ready` was given. Leave it through `contextlib.aclosing`.
+    An `after` that is no longer kept yields the error `too_old` instead of the missed events. The subscription exists
+    when `ready` is yielded. Close it through `contextlib.aclosing`.
     """
     subscription = await events.get_hub().subscribe(persona.uuid, access_revocation.stream_of(persona.owner_id))
     try:
         newest = await in_thread(events.last_id, persona.uuid)
         yield ready(persona, newest)
         if after and not await in_thread(events.holds, after, persona.uuid):
-            # It has the id from which it goes on, so that whoever comes back is not told the same again.
+            # It carries the id from which the stream continues, so that a reader that reconnects does not get the error
+            # again.
             data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
             yield Frame("error", data, timezone.now(), newest)
             after = None
@@ -95,7 +96,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
                 subscription.overflowed = False
                 async for missed in _replay_missed(persona, seen_frames, None):
                     yield missed
-                # It may have been among those that were dropped.
+                # CHANGED may have been among the dropped frames.
                 yield Frame(access_revocation.CHANGED, {}, timezone.now())
             if seen_frames.is_new(frame):
                 yield frame
@@ -104,7 +105,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
 
 
 async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[T | None, None]:
-    """`items` as they come, and None whenever so many seconds have passed. Leave it through `contextlib.aclosing`."""
+    """`items` as they come, and None every `seconds`. Close it through `contextlib.aclosing`."""
     clock = asyncio.get_running_loop().time
     beat, waiting = clock() + seconds, None
     try:
@@ -129,7 +130,8 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
 
 
 async def _replay_missed(persona: Persona, seen_frames: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
-    """The durable frames after what was seen, up to an id or to the last; then the reply that is being written."""
+    """The durable frames after the last one seen, up to the id `until` or to the newest; then the running reply so
+    far."""
     while until is None or seen_frames.last_id < until:
         rows = await in_thread(events.after, seen_frames.last_id, persona.uuid)
         frames = [frame for _stream, frame in rows if until is None or (frame.id or 0) <= until]
@@ -145,6 +147,6 @@ async def _replay_missed(persona: Persona, seen_frames: Seen, until: int | None)
 
 
 def may_follow(login: Login, persona: Persona) -> bool:
-    """Whether the way the reader came in still stands, and the persona still is the reader's."""
+    """Whether the reader's login is still valid and the persona is still theirs."""
     mine = Persona.objects.filter(pk=persona.pk, owner_id=login.user_id)
     return login.stands(timezone.now()) and mine.exists()

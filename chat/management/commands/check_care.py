@@ -31,11 +31,11 @@ class Command(BaseCommand):
             data = sys.stdin.buffer.read() if options["file"] == "-" else Path(options["file"]).read_bytes()
         except OSError as error:
             raise CommandError(f"{options['file']} cannot be read: {error.strerror}") from error
-        # Empty lines count, so that numbers are those of the file; what ends the last line begins none.
+        # Empty lines count, so that the numbers match the file; the end of the last line begins no new one.
         messages = _LINE_END.split(_decode(data))
         if messages[-1] == "":
             messages.pop()
-        speak_of_crisis(["Hello", "I cannot go on", "你好，今天好累"])  # what has to be loaded is loaded now
+        speak_of_crisis(["Hello", "I cannot go on", "你好，今天好累"])  # load models and rules before the clock starts
         started = time.perf_counter()
         raised = 0
         for start in range(0, len(messages), BATCH):

@@ -1,4 +1,4 @@
-"""Close sessions by hand: idle ones, or all that are open. The job worker then consolidates them."""
+"""Close sessions manually: idle ones, or all that are open. The job worker then consolidates them."""
 
 from typing import Any
 
