@@ -1,1 +1,1 @@
-"""What is said: sessions, turns and every word of both sides (L2)."""
+"""Conversation: sessions, turns and every message of both sides (L2)."""

@@ -1,4 +1,4 @@
-"""The desk's pages of L2: what was said, as it was said; and of the lines that somebody pointed out."""
+"""Admin pages of L2: messages as they were written, and the crisis flags raised for some of them."""
 
 from collections.abc import Mapping
 from typing import Any, ClassVar
@@ -70,7 +70,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         return [path("<int:key>/point-out/", view, name="chat_message_point_out"), *super().get_urls()]
 
     def get_fieldsets(self, request: HttpRequest, obj: Any = None) -> Any:
-        """With the flag, for those who may see it, and the button that raises it."""
+        """Add the flag, for users who may see it, and the button that raises one."""
         sets = super().get_fieldsets(request, obj)
         if obj is None or not (may_see_flags(request) or self._may_point_out(request, obj)):
             return sets
@@ -82,7 +82,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
 
     @admin.action(description=_("Raise a crisis flag"), permissions=["point_out"])
     def point_out(self, request: HttpRequest, messages: QuerySet[Message]) -> None:
-        """Raise a flag for each, as far as this user may read them."""
+        """Raise a flag for each message that this user may read."""
         now = timezone.now()
         selected_messages = [
             message for message in self.chosen(request, messages) if self._may_point_out(request, message)
@@ -118,7 +118,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
 
     @admin.display(description=_("crisis flag"))
     def pointed_out(self, message: Message) -> str:
-        """The name of what `get_fieldsets` adds."""
+        """Show the flag that `get_fieldsets` adds."""
         return ""
 
     @admin.display(description=_("message"))
@@ -139,7 +139,7 @@ class TurnAdmin(ReadOnlyAdmin):
 
 @admin.register(CrisisFlag)
 class CrisisFlagAdmin(ReadOnlyAdmin):
-    """Lines that somebody who may should look at soon."""
+    """Flagged messages, which somebody with permission should look at soon."""
 
     words = ["line"]
     persona_path = "message.persona"

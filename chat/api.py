@@ -1,4 +1,4 @@
-"""API of what is said (L2): messages, talks and turns, newest first, page by page; and saying something."""
+"""API of the conversation (L2): messages, sessions and turns, newest first, page by page; and sending messages."""
 
 import time
 from datetime import datetime
@@ -35,8 +35,8 @@ BY_TIME = ("created_at", "id")
 
 
 class MessageOut(Schema):
-    """A line, word for word. A withheld one reaches no model any more. `speaker` is who said it, where that is neither
-    of the two: its role is "system", then."""
+    """A message, word for word. A withheld one no longer reaches a model. `speaker` names a third person whose message
+    it is; its role is then "system"."""
 
     id: UUID
     session_id: UUID
@@ -49,7 +49,7 @@ class MessageOut(Schema):
 
 
 class SessionOut(Schema):
-    """A talk, from its first line until it rested and was remembered."""
+    """A session, from its first message until it was closed and remembered."""
 
     id: UUID
     channel: str = Field(examples=["web"])
@@ -65,7 +65,7 @@ class SessionOut(Schema):
 
 
 class MessageIn(Body):
-    """Something to say. `client_id` is yours: the same one again stores nothing twice."""
+    """A message to send. `client_id` is yours to choose: sending the same one again stores nothing twice."""
 
     content: str = Field(min_length=1, max_length=MAX_CHARACTERS, examples=["Do you remember my cat?"])
     client_id: UUID
@@ -74,8 +74,8 @@ class MessageIn(Body):
 
 
 class SentMessage(Schema):
-    """The line as it is stored, and the turn that answers it. `care` is help to be shown beside it, where it speaks
-    of a crisis; `ai_notice` whether it is time to say again that she is an AI."""
+    """The stored message, and the turn that answers it. `care` is help to show with the message if it speaks of a
+    crisis; `ai_notice` says whether it is time to repeat that the persona is an AI."""
 
     message: MessageOut
     turn_id: UUID | None
@@ -85,7 +85,7 @@ class SentMessage(Schema):
 
 
 class TurnOut(Schema):
-    """A burst of lines and the reply to it. `partial` is what was said before a reply failed."""
+    """Messages of the owner and the reply to them. `partial` is the text so far of a reply that failed."""
 
     id: UUID
     session_id: UUID
@@ -100,21 +100,21 @@ class TurnOut(Schema):
 
 
 class TurnXray(Schema):
-    """What a reply was made from, section by section: ids and numbers, no words."""
+    """What a reply was made from, section by section: ids and numbers, no text of messages."""
 
     xray: dict[str, Any]
 
 
 @router.get("/{uuid:persona_id}/messages", response=Page[MessageOut], summary="What was said, newest first")
 def list_messages(request: HttpRequest, persona_id: UUID, page: Query[pagination.PageParams]) -> Any:
-    """Every line of both sides, of all channels."""
+    """All messages of both sides, in all channels."""
     return pagination.page(_messages(own_persona(request, persona_id)), page, serialize_message, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/messages", response={202: SentMessage}, summary="Say something")
 def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any:
-    """The line is stored before it is answered here; the reply is made by the same turns as in the page. Ask for the
-    turn until it is done, or listen to the events. Lines sent in one breath belong to one turn."""
+    """Stores the message and returns; the reply is written by the same turns as in the page. Poll the turn until it is
+    done, or listen to the events. Messages sent in quick succession belong to one turn."""
     persona = own_persona(request, persona_id)
     _admit(persona)
     try:
@@ -130,7 +130,7 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
     except VersionRefused as error:
         raise ApiError(409, error.code, "Only your last message can be worded anew.") from error
     _nudge(persona)
-    # What became of a line; with the help that belongs beside it.
+    # Return the stored message, with the help to show with it.
     message, extras = received.message, messages.as_event(received.message)
     return Status(
         202,
@@ -146,7 +146,7 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
 
 @router.get("/{uuid:persona_id}/messages/{uuid:message_id}", response=MessageOut, summary="One line")
 def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
-    """A line by its id."""
+    """A message by its id."""
     return serialize_message(get_object_or_404(_messages(own_persona(request, persona_id)), uuid=message_id))
 
 
@@ -154,7 +154,7 @@ def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dic
 def list_sessions(
     request: HttpRequest, persona_id: UUID, page: Query[pagination.PageParams], status: Session.Status | None = None
 ) -> Any:
-    """All talks of all channels, or those of one status."""
+    """The sessions of all channels, or those of one status."""
     sessions = own_persona(request, persona_id).sessions.all()
     matching_sessions = sessions.filter(status=status) if status else sessions
     return pagination.page(matching_sessions, page, serialize_session, ("started_at", "id"))
@@ -162,7 +162,7 @@ def list_sessions(
 
 @router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One talk")
 def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
-    """A talk by its id, without its lines."""
+    """A session by its id, without its messages."""
     return serialize_session(_own_session(request, persona_id, session_id))
 
 
@@ -174,14 +174,15 @@ def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dic
 def list_session_messages(
     request: HttpRequest, persona_id: UUID, session_id: UUID, page: Query[pagination.PageParams]
 ) -> Any:
-    """Its lines, the newest first."""
+    """The session's messages, newest first."""
     session = _own_session(request, persona_id, session_id)
     return pagination.page(_messages(session.persona).filter(session=session), page, serialize_message, BY_TIME)
 
 
 @router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="End a talk")
 def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
-    """It takes no more lines, and is remembered; one off the record is deleted. 409 `not_open` where it has ended."""
+    """Closes the session: it takes no more messages and is remembered; one off the record is deleted. 409 `not_open` if
+    it has ended."""
     session = _own_session(request, persona_id, session_id)
     if not close.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
         raise ApiError(409, "not_open", "This talk has ended already.")
@@ -191,7 +192,7 @@ def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> d
 
 @router.get("/{uuid:persona_id}/turns/{uuid:turn_id}", response=TurnOut, summary="One turn and its reply")
 def get_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict[str, Any]:
-    """Ask again while its status is `collecting` or `running`."""
+    """Poll it while its status is `collecting` or `running`."""
     return serialize_turn(_own_turn(request, persona_id, turn_id))
 
 
@@ -205,10 +206,10 @@ def get_turn_xray(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict
 def steer_turn(
     request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Literal["retry", "stop", "another", "choose"]
 ) -> dict[str, Any]:
-    """`retry` makes a failed reply anew, `stop` ends one that is being written here and keeps what was said. `another`
-    answers the last messages once more, in a turn of its own, which is returned; the first answer stands until the
-    other is chosen. `choose` lets this turn's answer stand, or its wording. 409 `not_retryable`, `not_running`,
-    `not_last`, `not_open`, `busy`, `withheld`, `enough` or `passed_over` where it cannot be."""
+    """`retry` writes a failed reply again; `stop` ends one that is being written here and keeps its text so far.
+    `another` answers the last messages again, in a turn of its own, which is returned; the first answer stays until the
+    other is chosen. `choose` makes this turn's answer or wording the current one. 409 `not_retryable`, `not_running`,
+    `not_last`, `not_open`, `busy`, `withheld`, `enough` or `passed_over` if it is not possible."""
     turn = _own_turn(request, persona_id, turn_id)
     if deed in ("another", "choose"):
         _admit(turn.persona)
@@ -234,8 +235,8 @@ def steer_turn(
 
 @router.post("/{uuid:persona_id}/off-the-record", response=SessionOut, summary="Talk off the record")
 def begin_off_the_record(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
-    """Begin a talk in the API's channel that is deleted when it ends and of which nothing is remembered; the open one
-    of that channel ends. Close it as any other."""
+    """Begins a session in the API's channel that is deleted when it ends and of which nothing is remembered; the open
+    session of that channel is closed. Close it like any other."""
     return serialize_session(off_the_record.begin(own_persona(request, persona_id), CHANNEL, timezone.now()))
 
 
@@ -261,7 +262,7 @@ def _admit(persona: Persona) -> None:
 
 
 def _nudge(persona: Persona, *, at_once: bool = False) -> None:
-    """Have the server's runner answer. Its loop is the one that this request came in by."""
+    """Schedule the turn in the server's runner, on the event loop that serves this request."""
 
     async def nudge() -> None:
         runner.get_runner().nudge(persona.pk, at_once=at_once)

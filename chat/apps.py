@@ -10,6 +10,6 @@ class ChatConfig(AppConfig):
     def ready(self) -> None:
         from chat import search  # noqa: PLC0415  (models exist only now)
 
-        # Django drops triggers silently when it rebuilds a table, so they are made anew after every migration.
+        # Django drops triggers silently when it rebuilds a table, so they are created again after every migration.
         pre_migrate.connect(search.drop_triggers, sender=self)
         post_migrate.connect(search.ensure_index, sender=self)

@@ -1,4 +1,5 @@
-"""What a prompt says about the session itself: the time, the last messages, and the new ones. Never a channel."""
+"""Prompt sections about the conversation itself: the time, the last messages, and the new ones. They never name a
+channel."""
 
 from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime, timedelta
@@ -27,7 +28,7 @@ from echovessel.llm.prompts import (
 )
 from persona.models import Persona
 
-# The label above the messages of a day.
+# Tokens of the label above the messages of a day.
 LABEL_TOKENS = 12
 
 
@@ -41,12 +42,13 @@ def right_now(request: ContextRequest) -> Section:
 
 
 def crisis(request: ContextRequest) -> Section | None:
-    """How to answer somebody who speaks of a crisis, or who did so lately; left out otherwise.
+    """How to answer an owner who speaks of a crisis, or did so lately; left out otherwise.
 
-    The account calls it guidance: what is left of it once the line is forgotten tells nobody what it was about."""
+    The x-ray calls it guidance: after the message is forgotten, the rest must not reveal what it was about.
+    """
     persona: Persona = request.persona
     session = request.burst[0].session_id if request.burst else None
-    # The owner's last messages of the session that goes on, and the new ones.
+    # The owner's last messages of the current session, and the new ones.
     owners = [message for message in request.window if message.role == Message.Role.USER]
     before = [message for message in owners if message.session_id == session]
     crisis_messages = crises.crisis_messages_of(
@@ -67,8 +69,7 @@ def crisis(request: ContextRequest) -> Section | None:
 
 
 def recent_conversation(request: ContextRequest) -> Section | None:
-    """The window of last lines under the days on which they were written, the oldest dropped first where the budget is
-    short."""
+    """The window of the last messages, labelled with their days; the oldest are dropped if the budget is short."""
     persona: Persona = request.persona
     addressees = {
         session: format_addressees(names, persona.language) for session, names in addressees_of(request.window).items()
@@ -96,10 +97,10 @@ def recent_conversation(request: ContextRequest) -> Section | None:
 
 
 def what_they_just_said(request: ContextRequest) -> Section:
-    """The burst, once and never cut."""
+    """The new messages, once and never cut."""
     persona: Persona = request.persona
     burst_texts = [message.content for message in request.burst]
-    # Only the owner speaks there: a message that begins as one of the persona's would is marked as the owner's.
+    # Only the owner speaks here: a message that begins with a name and a colon is marked as the owner's.
     names = one_line(persona.name), one_line(persona.called)
     beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
     texts = [indent_text(text) for text in burst_texts]
@@ -113,9 +114,9 @@ def what_they_just_said(request: ContextRequest) -> Section:
 
 
 def bucket_of(at: datetime, now: datetime) -> str:
-    """Which part of the past a moment belongs to; both times in the owner's zone.
+    """The part of the past that a moment belongs to; both times in the owner's zone.
 
-    How long ago is reckoned in UTC: times of one zone are subtracted as its clocks show them, which jump twice a year.
+    The difference is computed in UTC: times of one zone are subtracted by wall clock, which jumps twice a year.
     """
     if now.astimezone(UTC) - at.astimezone(UTC) < timedelta(minutes=30):
         return "just_now"
@@ -140,7 +141,7 @@ def _format_window(persona: Persona, window: Iterable[Message], now: datetime, t
 
 
 def _label(persona: Persona, message: Message, now: datetime) -> tuple[str, Neutral]:
-    """What stands above messages of one day: the bucket, and, unless that is today, the day and how long ago it was."""
+    """The label above the messages of one day: the bucket and, unless it is today, the day and how long ago it was."""
     then, local = message.created_at.astimezone(persona.zone), now.astimezone(persona.zone)
     day, today = then.date(), local.date()
     if day >= today:

@@ -1,4 +1,4 @@
-"""The words as they come in: stored before any model sees them, each frame once."""
+"""Receiving messages: stored before any model sees them, each frame once."""
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -42,7 +42,7 @@ _count = Update(
 
 @dataclass(frozen=True)
 class StoredMessage:
-    """What became of a line: its message, and whether it was there already."""
+    """A received message, and whether it was stored before."""
 
     message: Message
     repeated: bool
@@ -50,7 +50,8 @@ class StoredMessage:
 
 @dataclass(frozen=True)
 class MessageExtras:
-    """What the page shows with a line of the user: help where it speaks of a crisis, and that she is an AI."""
+    """Additions that the page shows with an owner's message: help in a crisis, and the notice that the persona is an
+    AI."""
 
     help: tuple[str, ...]
     ai_notice: bool
@@ -66,21 +67,22 @@ def receive_message(
     unrecorded: bool = False,
     replaces: UUID | None = None,
 ) -> StoredMessage:
-    """Store one line of the user in the open session and its collecting turn, and publish it.
+    """Store one message of the owner in the open session and its collecting turn, and publish it.
 
-    A `client_id` seen before stores nothing and returns the stored message. What was meant to be `unrecorded` never
-    gets into a talk on the record, though that off the record may have ended while it was written. `replaces` is the
-    owner's last message, worded anew: it is withheld with its reply. Raises VersionRefused where it is not the last.
+    A `client_id` seen before stores nothing and returns the stored message. A message meant to be `unrecorded` never
+    gets into a session on the record, even if the session off the record ended while it was written. `replaces` is the
+    owner's last message, which this one rewords: it is withheld with its reply. Raises VersionRefused if it is not the
+    last.
     """
     is_cry = flags.is_crisis_message(persona, content, channel, unrecorded=unrecorded)
-    with transaction.atomic():  # lines queue up here: it takes the write lock when it begins
+    with transaction.atomic():  # messages queue up here: it takes the write lock when it begins
         if client_id and (stored_message := _stored_as(persona.pk, client_id)):
             return StoredMessage(stored_message[0], repeated=True)
         session = off_the_record.begin(persona, channel, now) if unrecorded else open_session(persona, channel, now)
         replaced = versions.last_message(persona, session, replaces) if replaces else None
         turn = next(iter(_newest_turn(session.pk)), None)
         if turn is None or turn.status != Turn.Status.COLLECTING:
-            # A message never joins an older turn that is tried again.
+            # A message never joins an older turn that is retried.
             turn = Turn(session=session, persona_id=session.persona_id)
             insert(turn)
         ai_notice = flags.is_notice_due_in(session, now)
@@ -104,8 +106,8 @@ def add_message(
     withheld: bool = False,
 ) -> Message:
     """Store and index one message, and count it in its session. Call inside a transaction."""
-    # `now`, but not before what was said last: a clock that was set back a little turns no talk around. One that was
-    # set back far was wrong before, and is believed from now on.
+    # `now`, but not before the last message: if the clock was set back by a little, the order of messages stays. If it
+    # was set back far, it was wrong before and is trusted from now on.
     last = session.last_message_at
     now = last if now < last <= now + LITTLE else now
     message = Message(
@@ -131,7 +133,7 @@ def publish_user_message(message: Message, extras: MessageExtras) -> None:
 
 
 def as_event(message: Message) -> dict[str, Any]:
-    """A user's line that was stored before, as the stream told it."""
+    """The event data of an owner's message that was stored before, as the stream sent it."""
     ai_notice = bool(flags.ids_with_notice([message], is_whole=False))
     return _as_event(message, MessageExtras(flags.help_beside(message), ai_notice))
 
@@ -154,7 +156,7 @@ def _as_event(message: Message, extras: MessageExtras) -> dict[str, Any]:
 
 
 def open_session(persona: Persona, channel: str, now: datetime) -> Session:
-    """The open session; where there is none, or a talk grew too long, a new one. Call inside a transaction."""
+    """The open session; a new one if none is open. Call inside a transaction."""
     for session in _open(persona.pk, channel):
         return session
     session = Session.objects.create(persona=persona, channel=channel, started_at=now, last_message_at=now)
@@ -168,7 +170,7 @@ def open_session(persona: Persona, channel: str, now: datetime) -> Session:
 
 
 def is_long(session: Session) -> bool:
-    """Whether a talk has grown so long that it is remembered before it goes on; one off the record never is."""
+    """Whether a session is so long that it is closed and remembered. One off the record never is."""
     return not session.off_the_record and (
         session.message_count >= knobs.longest_session_messages()
         or session.token_count >= knobs.longest_session_tokens()

@@ -1,4 +1,4 @@
-"""How fast one may talk: so many lines of a user in a sliding minute."""
+"""Rate limit of messages: so many of an owner in a sliding minute."""
 
 from chat import knobs
 from echovessel.web.rate_limit import RateLimiter

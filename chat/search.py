@@ -1,4 +1,4 @@
-"""The index over what was said: kept with every message, searched within one persona."""
+"""The message index: updated with every message, searched within one persona."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,15 +17,14 @@ from echovessel.db.sqlite.text_index import TextIndex
 from echovessel.db.sqlite.triggers import Trigger
 from echovessel.language import tokenizer
 
-# As MessageQuerySet.shown_to_models says it.
+# The same condition as MessageQuerySet.shown_to_models.
 _SHOWN = "NOT m.withheld AND m.role <> 'system'"
 _ON_RECORD = "NOT s.off_the_record AND s.persona_id = m.persona_id"
 
 INDEX = TextIndex(table="chat_messagetext", key="message_id", scope="scope", body="body")
 SUBSTRINGS = SubstringIndex(table="chat_message", column="content", scope="persona_id")
-# A stamp for each persona, new whenever a line is not what it was, and an epoch, new where its words are not: by them a
-# process that holds her lines in memory knows whether they are still the ones of the database. (What is added, and what
-# is gone, ids show.)
+# For each persona a stamp, renewed when a message changes, and an epoch, renewed when the indexed words change. A
+# process that caches the persona's messages compares them with the database. (Additions and deletions show in the ids.)
 STATE = {
     "chat_linestate": (
         "CREATE TABLE chat_linestate(persona_id INTEGER PRIMARY KEY "
@@ -67,7 +66,7 @@ TRIGGERS = [
         "UPDATE chat_session SET message_count = max(0, message_count - 1), "
         "token_count = max(0, token_count - old.token_count) WHERE id = old.session_id;",
     ),
-    # A turn of which no line is left holds what was begun of a reply, and what it was made from.
+    # Delete a turn that has lost its last message: it holds partial replies, and the x-ray of the reply.
     Trigger(
         "chat_turn_alone",
         "chat_message",
@@ -75,7 +74,7 @@ TRIGGERS = [
         "WHERE turn_id = old.turn_id) BEGIN DELETE FROM chat_turn WHERE id = old.turn_id "
         "AND status NOT IN ('collecting', 'running'); END",
     ),
-    # Rows are also deleted past Django, which alone would set these to NULL.
+    # Rows are also deleted past Django, and only Django would set these to NULL.
     Trigger.on(
         "chat_turn_unlinked",
         "chat_turn",
@@ -89,7 +88,7 @@ TRIGGERS = [
         "AFTER UPDATE OF id, withheld, role, session_id, persona_id, created_at",
         f"{_changed('old.persona_id')} {_changed('new.persona_id')}",
     ),
-    # What does not come last would not be seen as new, or be taken for a line of the same id that is gone.
+    # A row inserted before the newest would not be noticed as new, or be taken for a deleted message with the same id.
     Trigger(
         "chat_message_worded",
         "chat_messagetext",
@@ -114,9 +113,9 @@ TRIGGERS = [
 
 
 def ensure_index(**_: Any) -> None:
-    """Make the index and its triggers, where they are missing."""
+    """Create the index and its triggers where they are missing."""
     if INDEX.table not in connection.introspection.table_names():
-        return  # migrated back to nothing
+        return  # all migrations were reversed
     INDEX.ensure(connection)
     SUBSTRINGS.ensure(connection)
     with connection.cursor() as cursor:
@@ -128,8 +127,8 @@ def ensure_index(**_: Any) -> None:
 
 
 def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
-    """Before a migration: a trigger that names a table makes its rebuilding fail. Where nothing is to be migrated they
-    stay, for indexes are filled anew when they come back."""
+    """Before a migration: a trigger that names a table makes rebuilding it fail. If there is nothing to migrate the
+    triggers stay, because indexes are refilled when triggers are created again."""
     if plan is not None and not plan:
         return
     triggers.drop(connection, [*INDEX.triggers, *SUBSTRINGS.triggers, *TRIGGERS])
@@ -157,17 +156,18 @@ def index(messages: Sequence[Message]) -> None:
 
 
 def tokenize_texts(texts: Iterable[str]) -> dict[str, str]:
-    """What the index keeps of texts, by text: cut before a transaction begins, they hold up nobody who waits for it."""
+    """Texts with their tokenized form for the index. Tokenize before a transaction begins, so that it holds the lock no
+    longer than necessary."""
     return {text: _body(text) for text in texts}
 
 
 def store(messages: Sequence[Message], bodies_by_text: Mapping[str, str] = MappingProxyType({})) -> None:
-    """Store many new messages, and index them; what `worded` has made of their texts is taken from `known`. Call in a
+    """Store and index many new messages. Tokenized texts are taken from `bodies_by_text` where it has them. Call in a
     transaction."""
     if len(messages) < bulk.MANY:
         _insert(messages, bodies_by_text)
         return
-    worded = [trigger for trigger in TRIGGERS if trigger.name == "chat_message_worded"]  # they come last
+    worded = [trigger for trigger in TRIGGERS if trigger.name == "chat_message_worded"]  # new ids are the highest
     with bulk.temporary_values(connection, [*INDEX.on_insert, *SUBSTRINGS.on_insert, *worded]):
         _insert(messages, bodies_by_text)
         for table in (INDEX, SUBSTRINGS):
@@ -192,12 +192,12 @@ def _body(text: str) -> str:
 
 
 def find_by_terms(persona_id: int, terms: Sequence[str], limit: int) -> dict[str, np.ndarray]:
-    """The ids of a persona's messages that hold each of `terms`: the newest `most` of each."""
+    """For each of `terms`, the ids of the newest `limit` messages of a persona that contain it."""
     return INDEX.holding(connection, terms, scope_of(persona_id), limit)
 
 
 def find_by_all_words(persona_id: int, texts: Sequence[Sequence[str]]) -> list[list[int]]:
-    """For each of `texts`, given as its cut words, the ids of a persona's messages that hold all of them."""
+    """For each of `texts`, a list of words, the ids of a persona's messages that contain all of them."""
     return INDEX.holding_all(connection, texts, scope_of(persona_id)) if texts else []
 
 
@@ -207,7 +207,8 @@ def count(persona_id: int) -> int:
 
 
 def bodies(persona_id: int, message_ids: Sequence[int], limit: int) -> list[tuple[int, int, str]]:
-    """(message, session, cut words) of the first `most` of `message_ids` that may reach a prompt and are on record."""
+    """(message, session, tokenized text) of the first `limit` of `message_ids` that may reach a prompt and are on
+    record."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT m.id, m.session_id, t.body FROM json_each(%s) AS wanted "
@@ -220,8 +221,7 @@ def bodies(persona_id: int, message_ids: Sequence[int], limit: int) -> list[tupl
 
 
 def talks(persona_id: int, session_ids: Sequence[int]) -> dict[int, np.ndarray]:
-    """The ids of the messages of each session that may reach a prompt, in the order they were said; of sessions on
-    record alone."""
+    """For each session on record, the ids of its messages that may reach a prompt, oldest first."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT s.id, (SELECT group_concat(id) FROM (SELECT m.id FROM chat_message m "
@@ -235,7 +235,7 @@ def talks(persona_id: int, session_ids: Sequence[int]) -> dict[int, np.ndarray]:
 
 
 def state(persona_id: int) -> tuple[bytes, bytes, int]:
-    """The stamp and the epoch of a persona's lines, and the id of the newest."""
+    """The stamp and the epoch of a persona's messages, and the id of the newest message."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT s.stamp, s.epoch, (SELECT max(id) FROM chat_message WHERE persona_id = %s) "
@@ -247,7 +247,7 @@ def state(persona_id: int) -> tuple[bytes, bytes, int]:
 
 
 def count_since(persona_id: int, message_id: int, limit: int) -> int:
-    """How many lines came after `message_id`; `most` where there are more."""
+    """The number of messages after `message_id`, at most `limit`."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT count(*) FROM (SELECT 1 FROM chat_message WHERE persona_id = %s AND id > %s LIMIT %s)",
@@ -257,7 +257,7 @@ def count_since(persona_id: int, message_id: int, limit: int) -> int:
 
 
 def since(persona_id: int, message_id: int) -> list[tuple[int, int, int, int]]:
-    """Every line after `message_id`: (id, session, whether it may reach a prompt and is on record, microseconds since
+    """All messages after `message_id`: (id, session, whether it may reach a prompt and is on record, microseconds since
     1970), by id."""
     with connection.cursor() as cursor:
         cursor.execute(
@@ -272,7 +272,7 @@ def since(persona_id: int, message_id: int) -> list[tuple[int, int, int, int]]:
 
 
 def words_since(persona_id: int, message_id: int) -> list[str]:
-    """The cut words of every line after `message_id`, by id."""
+    """The tokenized texts of all messages after `message_id`, by id."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT t.body FROM chat_message m CROSS JOIN chat_messagetext t ON t.message_id = m.id "
@@ -283,7 +283,7 @@ def words_since(persona_id: int, message_id: int) -> list[str]:
 
 
 def sessions_between(persona_id: int, since: datetime, until: datetime, limit: int) -> list[int]:
-    """The ids of a persona's sessions on record that began between two moments (UTC, naive), the newest first."""
+    """The ids of a persona's sessions on record that began between two moments (UTC, naive), newest first."""
     with connection.cursor() as cursor:
         cursor.execute(
             "SELECT s.id FROM chat_session s WHERE s.persona_id = %s AND s.started_at >= %s AND s.started_at < %s "
@@ -294,9 +294,9 @@ def sessions_between(persona_id: int, since: datetime, until: datetime, limit: i
 
 
 def message_rows(persona_id: int, message_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """(id, uuid in hex, external id, role, content, when it was said: UTC, naive; session, import in hex) of messages,
-    by id. Then, of the same session and where there is one that may reach a model: the id of the owner's last message
-    before one that is not theirs, and the words of the owner's next message after it."""
+    """(id, uuid in hex, external id, role, content, created_at (UTC, naive), session, import in hex) of messages, by
+    id. Then, from the same session and among messages that may reach a model: for a message that is not the owner's,
+    the id of the owner's last message before it; and the content of the owner's next message."""
     of_owner = "FROM chat_message n WHERE n.session_id = m.session_id AND n.role = 'user' AND NOT n.withheld"
     with connection.cursor() as cursor:
         cursor.execute(

@@ -1,6 +1,6 @@
-"""One shape of messages, sessions and turns for programs. Values are Python's; an API schema may leave keys out.
+"""The JSON shape of messages, sessions and turns for programs. Values are Python's; an API schema may leave keys out.
 
-The event stream has shapes of its own: its names and fields are a contract of their own.
+The event stream has its own shapes, names and fields, which are a separate contract.
 """
 
 from typing import Any

@@ -1,4 +1,4 @@
-"""The chat page, and the older lines it asks for."""
+"""The chat page, and the older messages that it loads."""
 
 import datetime as dt
 import time
@@ -32,12 +32,12 @@ from persona.lookup import own_persona
 from persona.models import Persona
 
 PAGE = 60
-OTHER = "other"  # said by somebody who was there, as a file tells
+OTHER = "other"  # a third person in an imported file
 
 
 @dataclass(frozen=True)
 class ShownMessage:
-    """One thing in the chat column: a message, a day, the end of a talk, or a turn that failed."""
+    """One item of the chat column: a message, a day, the end of a session, or a turn that failed."""
 
     kind: str
     label: str = ""
@@ -58,9 +58,9 @@ class ShownMessage:
     session_uuid: UUID | None = None
     off_the_record: bool = False
     withheld: bool = False
-    original_uuid: UUID | None = None  # the turn that this answers once more
-    replaced_by: UUID | None = None  # the turn that stands in its place
-    is_set_aside: bool = False  # another version stands
+    original_uuid: UUID | None = None  # the turn that this one answers again
+    replaced_by: UUID | None = None  # the turn that replaced it
+    is_set_aside: bool = False  # another version is current
     spoke_first: bool = False
     help: tuple[str, ...] = ()
     ai_notice: bool = False
@@ -68,11 +68,11 @@ class ShownMessage:
 
 
 def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """The page one talks in."""
+    """The chat page."""
     own = own_persona(request, persona)
     now = timezone.now()
     runner.abandon_dead(now)
-    last_event_id = events.last_id(own.uuid)  # before the lines are read: what comes between is told twice, not never
+    last_event_id = events.last_id(own.uuid)  # read before the messages: better an event twice than never
     with timezone.override(own.zone):
         page = _page(own, Message.objects.filter(persona=own))
         open_session = own.sessions.open().filter(channel=CHANNEL).first()
@@ -98,8 +98,8 @@ def chat(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 
 async def greeting(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """The persona's greeting as a model has written it, for a page on which nothing was said yet; empty where none can
-    be had, and the page keeps the one it has."""
+    """The persona's greeting from a model, for a page without messages; empty if there is none, and the page keeps its
+    own."""
     own = await in_thread(own_persona, request, persona)
     is_admitted = request.method == "POST" and rate_limit.admit(own.owner_id, time.monotonic())
     text = await greetings.write(own) if is_admitted else ""
@@ -107,7 +107,7 @@ async def greeting(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 
 def first_minute(persona: Persona, now: dt.datetime, *, is_offline: bool) -> dict[str, object]:
-    """What stands on a page on which nothing was said yet, and whether a model may still write a better greeting."""
+    """The content of a page without messages, and whether a model may still write a better greeting."""
     blocks = greetings.blocks_of(persona)
     text = persona.greeting or greetings.plain_greeting(persona, blocks.get("style", ""), is_offline=is_offline)
     return {
@@ -118,7 +118,7 @@ def first_minute(persona: Persona, now: dt.datetime, *, is_offline: bool) -> dic
 
 
 def history(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """A piece of the conversation: what was said `before` or `after` a message, `around` it, or from a day `on`."""
+    """A piece of the conversation: messages `before`, `after` or `around` a message, or from a day `on`."""
     own = own_persona(request, persona)
     messages = Message.objects.filter(persona=own)
     with timezone.override(own.zone):
@@ -127,7 +127,7 @@ def history(request: HttpRequest, persona: UUID) -> HttpResponse:
                 day = dt.date.fromisoformat(request.GET["on"])
             except ValueError as error:
                 raise Http404 from error
-            # The first message of that day or, where nothing was said then, of the next; else the last one.
+            # The first message of that day; if there is none, the first one after it; else the last one of all.
             of_day = messages.filter(day__gte=day).order_by("created_at", "id").first()
             middle = of_day or messages.order_by("-created_at", "-id").first()
         else:
@@ -149,7 +149,7 @@ def history(request: HttpRequest, persona: UUID) -> HttpResponse:
 
 @dataclass(frozen=True)
 class ShownPage:
-    """Lines of the conversation; the message before or after which there are more, where there are."""
+    """Messages of the conversation, and the messages before or after which there are more, if any."""
 
     lines: list[ShownMessage]
     older: UUID | None = None
@@ -166,7 +166,7 @@ def _page(persona: Persona, messages: MessageQuerySet, *, newest: bool = True, s
     if newest:
         page_messages.reverse()
     with_notice = flags.ids_with_notice(page_messages, is_whole=newest and not has_more)
-    # The turns of these messages that were answered without a model, by the ledger.
+    # The turns of these messages that were answered without a model, according to the ledger.
     offline_turns: set[UUID | None] = set()
     if page_messages:
         calls = LLMCall.objects.filter(
@@ -175,15 +175,15 @@ def _page(persona: Persona, messages: MessageQuerySet, *, newest: bool = True, s
         of_turns = calls.filter(turn_uuid__in={message.turn.uuid for message in page_messages if message.turn})
         offline_turns = set(of_turns.filter(provider="offline").values_list("turn_uuid", flat=True))
     return ShownPage(
-        list(_lines(persona, in_reading_order(page_messages), with_notice, offline_turns)),
+        list(_shown_messages(persona, in_reading_order(page_messages), with_notice, offline_turns)),
         older=page_messages[0].uuid if has_more and newest else None,
         newer=page_messages[-1].uuid if has_more and not newest else None,
     )
 
 
 def in_reading_order(messages: Sequence[Message]) -> list[Message]:
-    """A reply stands behind the messages that it answers, where it stood while it was written; messages that came
-    meanwhile are of the next turn."""
+    """A reply follows the messages that it answers, as it did while it was written; messages that came meanwhile belong
+    to the next turn."""
     place_of_turn = {
         message.turn_id: place
         for place, message in enumerate(messages)
@@ -200,13 +200,13 @@ def in_reading_order(messages: Sequence[Message]) -> list[Message]:
 
 
 def _join(earlier: list[ShownMessage], later: list[ShownMessage]) -> list[ShownMessage]:
-    """Two pieces as one; a day that goes on is named once."""
+    """Join two pieces; a day that continues is shown once."""
     days = [message.date for message in earlier if message.kind == "day"]
     goes_on = bool(days and later) and later[0].kind == "day" and later[0].date == days[-1]
     return [*earlier, *(later[1:] if goes_on else later)]
 
 
-def _lines(
+def _shown_messages(
     persona: Persona, messages: list[Message], with_ai_notice: Collection[int], offline_turns: Collection[UUID | None]
 ) -> Iterable[ShownMessage]:
     day = None
@@ -224,7 +224,7 @@ def _lines(
         turn = message.turn
         is_offline = turn is not None and turn.uuid in offline_turns
         is_set_aside = message.withheld and turn is not None and _answered_turn(message) in versions
-        yield _message_line(
+        yield _shown_message(
             message,
             ai_notice=message.pk in with_ai_notice,
             memory_mode=is_offline,
@@ -259,7 +259,7 @@ def _answered_turn(message: Message) -> int | None:
     return (message.turn.original_id or message.turn.pk) if message.turn else None
 
 
-def _message_line(message: Message, *, ai_notice: bool, memory_mode: bool, is_set_aside: bool) -> ShownMessage:
+def _shown_message(message: Message, *, ai_notice: bool, memory_mode: bool, is_set_aside: bool) -> ShownMessage:
     is_reply = message.role == Message.Role.PERSONA
     return ShownMessage(
         "message",
