@@ -1,1 +1,1 @@
-"""From words to memory: what is made of a session once it rests (design/consolidation.md)."""
+"""Consolidation: memories are made of a session once it rests (design/consolidation.md)."""

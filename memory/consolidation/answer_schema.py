@@ -1,8 +1,10 @@
-"""The shape of the model's answers, and how leniently each item is read.
+"""The schemas of the models' answers. Items are read leniently.
 
-Form is forgiven ("+4", "4", 4.0, an impact of 12, a tag outside the vocabulary, a date that is none). A bad item is
-dropped and counted, never the whole answer with it. Only an answer in which not one of the given events (or thoughts)
-can be read is refused: to take it for an empty one would lose what was said.
+Form is forgiven ("+4", "4", 4.0, an impact of 12, an unknown tag, an invalid date). A bad item is dropped and counted;
+the rest of the answer is kept. An answer is refused only if it contains events (or thoughts) and none of them can be
+read: to treat it as empty would lose what was said.
+
+The docstrings of the answer classes reach the model as descriptions in the JSON schema.
 """
 
 import re
@@ -57,7 +59,7 @@ Item = TypeVar("Item", bound=BaseModel)
 
 # --- single values ------------------------------------------------------------------------------------------------
 def _whole(value: Any) -> int:
-    """A whole number from what models write for one: 4, 4.0, "4", "+4", "−4"."""
+    """A whole number as models write one: 4, 4.0, "4", "+4", "−4"."""
     number_text = str(value).strip().replace("\u2212", "-")
     if isinstance(value, bool) or not _NUMBER.fullmatch(number_text):
         raise ValueError("should be a whole number")
@@ -83,7 +85,7 @@ def _text(value: Any) -> str:
 
 
 def _encodable(value: Any) -> Any:
-    """The same without halves of surrogate pairs, which JSON can say ("\\ud83d") and no database can store."""
+    """The value without lone surrogates, which JSON can express ("\\ud83d") and no database can store."""
     if isinstance(value, str):
         return value.encode("utf-8", "ignore").decode()
     if isinstance(value, dict):
@@ -105,13 +107,13 @@ def _choice(value: Any) -> Any:
 
 
 def _domain(value: Any) -> Any:
-    """The domain that models spell in many ways: "work and study", "Plans & habits"."""
+    """The domain, which models spell in many ways: "work and study", "Plans & habits"."""
     words = re.findall("[a-z]+", str(value).lower())
     return next((domain for domain in get_args(Domain) if domain in words[:1]), _DOMAINS.get(words[0] if words else ""))
 
 
 def _day_or_none(value: Any) -> Any:
-    """The last day of a coarse date; None for what is no day at all."""
+    """The last day of a coarse date; None for an invalid one."""
     span = span_of(parse_coarse_date(value)) if isinstance(value, str) else None
     return span.end if span else value if isinstance(value, date) else None
 
@@ -124,7 +126,8 @@ def _or_none(value: Any, read: ValidatorFunctionWrapHandler) -> Any:
 
 
 def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
-    """One, none, or of a list those that can be read: models that were asked for one sometimes give several."""
+    """Read one item or none; of a list, all items that can be read. Models that are asked for one sometimes give
+    several."""
 
     def read(value: Any) -> BaseModel | list[BaseModel] | None:
         items = [item for _, item in _readable(value if isinstance(value, list) else [value], schema)]
@@ -134,12 +137,12 @@ def _one_or_many(schema: type[BaseModel]) -> BeforeValidator:
 
 
 def _schema_limits(**limits: int) -> Any:
-    """Sizes that the schema tells the model, as strict servers take them. What breaks them is cut where it is read, and
-    costs no answer."""
+    """Limits stated in the schema in the form strict servers accept. A value over its limit is cut when it is read; the
+    answer is not refused."""
     return Field(json_schema_extra={**limits})
 
 
-# Reads the value where it can be read, else takes None: a date or a mood that is none costs no event.
+# None for a value that cannot be read: an invalid date or mood does not cost the event.
 OrNone = WrapValidator(_or_none)
 Filled = Annotated[str, BeforeValidator(_filled)]
 Text = Annotated[str, BeforeValidator(_text)]
@@ -190,7 +193,7 @@ class EventTime(BaseModel):
     @model_validator(mode="before")
     @classmethod
     def _whole_range(cls, data: Any) -> Any:
-        """A coarse date ("2024-05", "spring 2024") is the whole of it."""
+        """Expand a coarse date ("2024-05", "spring 2024") to its first and last day."""
         fields = data if isinstance(data, dict) else {"start": data}
         start, end = fields.get("start") or fields.get("end"), fields.get("end") or fields.get("start")
         first, last = (span_of(parse_coarse_date(day)) if isinstance(day, str) else None for day in (start, end))
@@ -235,7 +238,7 @@ class ExtractedEvent(BaseModel):
 
 
 class Described(BaseModel):
-    """An item whose sentence some models call its `text`."""
+    """An item whose `description` some models call `text`."""
 
     description: Filled
 
@@ -263,7 +266,7 @@ class ExtractedFact(Described):
 
     @model_validator(mode="after")
     def _plan_of_any_domain(self) -> Self:
-        """What is planned is a plan, though it be for somebody's health or work; a liking is none."""
+        """A planned fact is a plan, even one about health or work; a planned liking is not."""
         if self.state == "planned" and self.domain in ("people", "health", "work", "home", "belongings"):
             self.domain = "plans"
         return self
@@ -303,7 +306,7 @@ class EntityClarification(BaseModel):
     same: bool
 
 
-# One is asked for; more are taken.
+# The prompt asks for one; several are accepted.
 Clarification = Annotated[
     EntityClarification | SkipJsonSchema[list[EntityClarification]] | None, _one_or_many(EntityClarification)
 ]
@@ -356,7 +359,7 @@ class ChangedFact(BaseModel):
 
 # --- whole answers ------------------------------------------------------------------------------------------------
 class LenientAnswer(BaseModel):
-    """An answer whose lists lose their bad items before they are validated; `dropped` counts them."""
+    """An answer whose lists lose their bad items before validation; `dropped` counts these."""
 
     lists: ClassVar[dict[str, type[BaseModel]]] = {}
     essential: ClassVar[str] = ""
@@ -380,7 +383,7 @@ class LenientAnswer(BaseModel):
             try:
                 cls.lists[cls.essential].model_validate(list_fields[cls.essential][0])
             except ValidationError as error:
-                # What is wrong with the item, by field, without its words.
+                # Describe the errors of the item by field, without its text.
                 problems = error.errors(include_url=False, include_context=False, include_input=False)
                 first = "; ".join(f"{'.'.join(map(str, problem['loc']))}: {problem['msg']}" for problem in problems[:5])
                 raise ValueError(f"none of the {cls.essential} can be read; the first: {first}") from error
@@ -391,7 +394,7 @@ class LenientAnswer(BaseModel):
         return answer
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
-        """Told for each list which of the given positions were kept."""
+        """Hook, called with the original positions of the items that were kept, by list."""
 
 
 class ExtractionAnswer(LenientAnswer):
@@ -411,7 +414,7 @@ class ExtractionAnswer(LenientAnswer):
     facts: Annotated[list[ExtractedFact], _schema_limits(maxItems=MAX_FACTS + MAX_PERSONA_FACTS)] = []
     open_loops: list[OpenLoop] = []
     mentioned_entities: list[MentionedEntity] = []
-    # None: not said, as in memory mode; that denies nothing which the rules heard.
+    # None if the answer has no such field, as in memory mode; this does not contradict requests found by the rules.
     requests: list[ExtractedRequest] | SkipJsonSchema[None] = None
     entity_clarification: Clarification = None
     session_mood_signal: Annotated[MoodSignal | None, OrNone] = None
@@ -422,7 +425,7 @@ class ExtractionAnswer(LenientAnswer):
     self_check_notes: Text = ""
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
-        """Where a bad event or fact fell out, the positions that entities name move with the others."""
+        """Renumber the positions in `mentioned_entities` after bad events or facts were dropped."""
         now_at = {
             name: {old: new for new, old in enumerate(kept_positions)} for name, kept_positions in positions.items()
         }
@@ -433,12 +436,12 @@ class ExtractionAnswer(LenientAnswer):
 
     @property
     def clarifications(self) -> list[EntityClarification]:
-        """What was said of names that mean the same, or do not."""
+        """The statements about whether two names mean the same."""
         clarification = self.entity_clarification
         return clarification if isinstance(clarification, list) else [clarification] if clarification else []
 
     def only(self, is_wanted: Callable[["ExtractedItem"], bool]) -> Self:
-        """The answer with those of its events, facts and open loops that are wanted."""
+        """The answer with only the events, facts and open loops that are wanted."""
         events = [position for position, event in enumerate(self.events) if is_wanted(event)]
         facts = [position for position, fact in enumerate(self.facts) if is_wanted(fact)]
         answer = self.model_copy(
@@ -454,12 +457,12 @@ class ExtractionAnswer(LenientAnswer):
 
     @property
     def told(self) -> "list[ExtractedEvent | ExtractedFact]":
-        """What happened and what holds."""
+        """The events, then the facts."""
         return [*self.events, *self.facts]
 
     @property
     def items(self) -> list["ExtractedItem"]:
-        """All that would become a memory, in the order in which it is written."""
+        """All items that would become memories, in the order in which they are written."""
         return [*self.events, *self.facts, *self.open_loops]
 
 
@@ -483,7 +486,7 @@ class ImportAnswer(ExtractionAnswer):
     crisis_messages: SkipJsonSchema[Annotated[list[str], BeforeValidator(lambda _value: [])]] = []
 
     def _moved(self, positions: dict[str, list[int]]) -> None:
-        """Thoughts move with their events, and fall with the last one."""
+        """Renumber the fillings of thoughts; a thought that loses all its events is dropped."""
         super()._moved(positions)
         now_at = {old: new for new, old in enumerate(positions.get("events", []))}
         fillings = [[now_at[old] for old in thought.filling if old in now_at] for thought in self.thoughts]
@@ -513,12 +516,12 @@ ExtractedItem = ExtractedEvent | ExtractedFact | OpenLoop
 
 
 def stored(answer: Mapping[str, Any]) -> ExtractionAnswer:
-    """A stored answer, as what it was given: of prose an `ImportAnswer`."""
+    """Parse a stored answer; one about prose becomes an `ImportAnswer`."""
     return (ImportAnswer if "thoughts" in answer else ExtractionAnswer).model_validate(answer)
 
 
 def _readable(items: Any, schema: type[Item]) -> Iterator[tuple[int, Item]]:
-    """The items that can be read, each with its position in the list given."""
+    """The items that can be read, each with its position in `items`."""
     for position, item in enumerate(items if isinstance(items, list) else []):
         try:
             yield position, schema.model_validate(item)

@@ -1,4 +1,4 @@
-"""Applying: the stored answers of a session become memory, together and once only."""
+"""Apply: write the stored answers of a session to memory, all together and only once."""
 
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -51,8 +51,8 @@ MIN_PART_OF_SUMMARY = 20
 
 @dataclass(frozen=True)
 class PreparedAnswer:
-    """One stored answer, ready to be written: drafts, the thoughts concluded from these, and the vectors of both, made
-    outside any transaction."""
+    """One stored answer, ready to be written: drafts of its memories, the thoughts concluded from them, and the vectors
+    of both. Made outside any transaction."""
 
     extraction: Extraction
     answer: ExtractionAnswer
@@ -67,7 +67,8 @@ class PreparedAnswer:
 def apply(lease: Lease[Session]) -> None:
     """Write all stored answers of the session that are not written yet.
 
-    Embeds first, then one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and LeaseLost.
+    Embeds first, then writes in one transaction. A repeat finds nothing left to do. Raises EmbeddingUnavailable and
+    LeaseLost.
     """
     session, model = lease.row, follow()
     waiting = session.extractions.filter(applied_at=None).order_by("chunk")
@@ -82,7 +83,7 @@ def apply(lease: Lease[Session]) -> None:
     with transaction.atomic():
         lease.checkpoint()
         for prepared_piece in prepared:
-            # Raises LeaseLost where the answer is gone: something that it was made of was forgotten meanwhile.
+            # LeaseLost if the answer is gone: a message it was made from has been forgotten meanwhile.
             unapplied = Extraction.objects.filter(pk=prepared_piece.extraction.pk, applied_at=None)
             if not unapplied.update(applied_at=now, dropped=F("dropped") + prepared_piece.left_out):
                 raise LeaseLost
@@ -94,7 +95,7 @@ def apply(lease: Lease[Session]) -> None:
             for draft, node in zip(prepared_piece.drafts, nodes, strict=True):
                 if node is not None:
                     open_items.settle_told(draft.came_about, node, now)
-            # A fact that was known is mentioned once more, and counted with the items that told nothing.
+            # A known fact counts as mentioned once more, and is counted with the dropped items.
             is_known = [new.outcome in ("repeated", "reinforced") for new in written_nodes]
             repeated_facts = sum(
                 draft.kind == ConceptNode.Kind.FACT and is_old
@@ -102,7 +103,7 @@ def apply(lease: Lease[Session]) -> None:
             )
             Extraction.objects.filter(pk=prepared_piece.extraction.pk).update(dropped=F("dropped") + repeated_facts)
             for (thought, draft), vector in zip(prepared_piece.thoughts, prepared_piece.vectors[count:], strict=True):
-                # A thought rests on those of its events that were written; on none of them it is dropped.
+                # A thought rests on those of its events that were written; without any it is dropped.
                 events = nodes[: len(prepared_piece.answer.events)]
                 filling_events = [events[place] for place in thought.filling if place < len(events)]
                 filling = [event for event in filling_events if event is not None]
@@ -155,8 +156,8 @@ def prepare_answer(
 def without_what_was_read(
     answer: ExtractionAnswer, messages: dict[int, Message], after: int
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer without what rests on lines up to `after` alone, which were only given as context, and how many items
-    these were."""
+    """The answer without items that rest only on messages up to `after`, which were given as context, and the number of
+    items left out."""
 
     def is_new(item: ExtractedItem) -> bool:
         quotes, _sound = find_quotes(item.evidence, messages)
@@ -167,16 +168,16 @@ def without_what_was_read(
 
 
 def limit_events(answer: ExtractionAnswer, limit: int) -> tuple[ExtractionAnswer, int]:
-    """The answer with at most so many events and open loops, the first ones, and how many were left out. Quotations are
-    not counted: a model that pours out dozens of events is not believed in all of them, but what is no more than the
-    owner's own sentences, as memory mode keeps them, cannot be made up."""
+    """The answer with its first `limit` events and open loops, and the number of items left out. Quotations do not
+    count: dozens of events from a model are not credible, but the owner's own sentences, as memory mode keeps them,
+    cannot be invented."""
     told_events = [event for event in answer.events if not is_quotation(event)]
     refused = {id(item) for item in (*told_events[limit:], *answer.open_loops[limit:])}
     return answer.only(lambda item: id(item) not in refused), len(refused)
 
 
 def is_quotation(event: ExtractedEvent) -> bool:
-    """Whether the event says nothing but the words that it cites: "Ana: “I have a cat.”"."""
+    """Whether the event consists of the words that it cites: "Ana: “I have a cat.”"."""
     quotes = " ".join(f"“{in_one_line(cited_quote.quote)}”" for cited_quote in event.evidence)
     return bool(event.evidence) and event.description.endswith(quotes)
 
@@ -184,8 +185,8 @@ def is_quotation(event: ExtractedEvent) -> bool:
 def without_loops_that_are_over(
     session: Session, material: ImportedMaterial, answer: ExtractionAnswer, now: datetime
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer without promises for which nobody waits any longer, and how many these were. Of a session from
-    elsewhere those without a day ended long ago, too."""
+    """The answer without promises that are overdue, and the number left out. In an imported session promises without a
+    day are overdue, too."""
     today = now.astimezone(session.persona.zone).date()
     earliest = today if is_imported(session) else today - timedelta(days=knobs.promise_grace_days())
 
@@ -212,7 +213,7 @@ def _keep_without(extraction: Extraction, refused: Collection[str]) -> None:
 
 
 def _change_mood(session: Session, answers: Sequence[ExtractionAnswer], now: datetime) -> None:
-    """Set the mood as of the end of the session; a session that is read late overrules no later one."""
+    """Set the mood as of the end of the session, unless a later session has set it already."""
     signals = [answer.session_mood_signal for answer in answers if answer.session_mood_signal]
     if not signals or is_long_past(session, now):
         return
@@ -227,11 +228,11 @@ def _change_mood(session: Session, answers: Sequence[ExtractionAnswer], now: dat
 
 
 def summarize_session(session: Session) -> None:
-    """Join the summaries of all pieces; where that is too long, an equal part of each, or of the first ones of very
-    many."""
+    """Join the summaries of all pieces. If that is too long, each is shortened to an equal part; of very many only the
+    first are kept."""
     answers = session.extractions.order_by("chunk").values_list("answer", flat=True)
     summaries = dict.fromkeys(filter(None, (answer.get("session_summary") for answer in answers)))
-    # A part that repeats what the session itself corrected later is left out.
+    # Leave out a part that repeats something the session itself corrected later.
     superseded = session.nodes.exclude(superseded_by=None).values_list("description", "superseded_by__description")
     replaced = [ReplacedText(before, now) for before, now in superseded]
     parts = [part for part in summaries if not any(repeats(part, text) for text in replaced)]
@@ -244,10 +245,11 @@ def summarize_session(session: Session) -> None:
 
 
 def count_access(session: Session, now: datetime) -> None:
-    """Count what the session's replies recalled, once for each turn. Call in the transaction that closes it."""
+    """Count the memories recalled for the session's replies, once per turn. Call in the transaction that closes the
+    session."""
     recalled: Counter[str] = Counter()
     for turn in Turn.objects.filter(session=session).only("xray"):
-        # The public ids of the nodes that a turn's x-ray names as chosen; passages (L2) are counted nowhere.
+        # Public ids of the nodes that the turn's x-ray names as chosen; passages (L2) have no count.
         recollections = turn.xray.get("recollections") if isinstance(turn.xray, dict) else None
         chosen_items = recollections.get("chosen") if isinstance(recollections, dict) else None
         items = [item for item in chosen_items or [] if isinstance(item, dict) and item.get("layer") != "L2"]

@@ -1,7 +1,7 @@
-"""What the owner only asks for is no event: "forget that I smoke" tells nobody that they smoke. Pure.
+"""Requests are no events: "forget that I smoke" does not state that the owner smokes. Pure.
 
-Requests to forget, wishes and names act elsewhere. What is to be remembered, a correction and an answer do tell
-something, and are read like everything else.
+Requests to forget, wishes and names are acted on elsewhere. Requests to remember, corrections and answers do state
+something, and are read like any other message.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ TELL_NOTHING = (RequestKind.FORGET, RequestKind.FORGET_THIS, RequestKind.WISH, R
 
 
 def told_beside_requests(content: str) -> str:
-    """What a message tells besides what it only asks for.
+    """The message without the requests that state nothing.
 
     >>> told_beside_requests("I moved to Porto. Call me Sam.")
     'I moved to Porto. '
@@ -26,8 +26,8 @@ def told_beside_requests(content: str) -> str:
 
 
 def without_requests(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> tuple[ExtractionAnswer, int]:
-    """The answer without the events and facts that rest on nothing but requests, and how many these were. Requests are
-    those that the rules hear, and the wishes and names of the answer, which were checked."""
+    """The answer without the events and facts that rest only on requests, and the number left out. Requests are those
+    that the rules find, and the checked wishes and names of the answer."""
     asking = {
         f"m{message.id}": (message.content, _requests(message.content)) for message in messages if message.by_user
     }

@@ -1,4 +1,4 @@
-"""Drafts of memories, one for each item of an answer: with its quotes, its day, and what it replaces. Reads only."""
+"""Drafts of memories, one for each item of an answer, with quotes, day, and the memories it replaces. Reads only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ SUBJECTS: dict[Whose, str] = {
 
 @dataclass(frozen=True)
 class DraftWriter:
-    """Drafts from the items of one session. `messages` are those that may be quoted, by id."""
+    """Writes drafts from the items of one session. `messages` are those that may be quoted, by id."""
 
     session: Session
     material: ImportedMaterial
@@ -33,7 +33,7 @@ class DraftWriter:
 
     @property
     def import_uuid(self) -> UUID | None:
-        """What was imported keeps its import, so that it can be reverted as a whole."""
+        """The import of an imported session, by which it can be reverted as a whole."""
         return self.session.import_uuid if is_imported(self.session) else None
 
     def of_event(self, event: ExtractedEvent) -> Draft:
@@ -88,8 +88,7 @@ class DraftWriter:
         )
 
     def of_open_loop(self, loop: OpenLoop) -> Draft:
-        """An intention where the persona promised something; what is to be heard of the owner, or done by them, is
-        expected."""
+        """An intention if the persona promised something; an expectation if the owner is to do or report something."""
         quotes, sound = find_quotes(loop.evidence, self.messages)
         by_persona = loop.owed_by == "persona"
         return Draft(
@@ -107,7 +106,7 @@ class DraftWriter:
         )
 
     def of_thought(self, thought: ImportedThought, events: Sequence[Draft]) -> Draft:
-        """Its filling is known when the events are written."""
+        """Draft a thought; its filling is known once the events are written."""
         told_at = (events[place].created_at for place in thought.filling if place < len(events))
         return Draft(
             kind=ConceptNode.Kind.THOUGHT,
@@ -123,8 +122,9 @@ class DraftWriter:
     def _effects(
         self, item: ExtractedEvent | ExtractedFact, quotes: Sequence[Quote], told_at: datetime
     ) -> tuple[list[ConceptNode], list[ConceptNode]]:
-        """The memories that an item replaces, and the plans that it says came about. Extraction has dropped the ids
-        that were not in the prompt; what comes from a file, or is read again long after, replaces nothing newer."""
+        """The memories that an item replaces, and the plans that it reports as carried out. Extraction has dropped ids
+        that were not in the prompt. An imported session, or one that is read again, replaces nothing newer than
+        itself."""
         cited_keys = [pk for cited_id in item.supersedes if (pk := node_id(cited_id))]
         nodes = ConceptNode.objects.of(self.session.persona).filter(pk__in=cited_keys)
         if is_imported(self.session) or self.session.extractions.filter(again=True).exists():
@@ -145,12 +145,13 @@ class DraftWriter:
         return effects["replaced"], effects["came about"]
 
     def _created_at(self, quotes: Sequence[Quote]) -> datetime:
-        """The time of the newest quote: a session may be read days later, and its memories are as old as it."""
+        """The time of the newest quote: a session may be read days later, and its memories date from the session."""
         return max((quote.message.created_at for quote in quotes), default=self.session.last_message_at)
 
 
 def find_quotes(citations: Sequence[Cited], messages: dict[int, Message]) -> tuple[list[Quote], bool]:
-    """The quotes found in the messages they name, and whether all were. Ids of no given message are dropped."""
+    """The quotes that were found in the messages they name, and whether all were found. Quotes of unknown messages are
+    dropped."""
     quotes: list[Quote] = []
     sound = True
     for citation in citations:
@@ -166,7 +167,7 @@ def find_quotes(citations: Sequence[Cited], messages: dict[int, Message]) -> tup
 
 
 def status_of(quotes: Sequence[Quote], sound: bool, speaker: str | None) -> str:
-    """Active, or quarantined: without any words, with words nobody said, or without words of `speaker`, where the
-    claim is one that only they can make."""
+    """Active; quarantined if there is no quote, if a quote was not found, or if none is by `speaker` although only they
+    can make the claim."""
     spoken = [quote for quote in quotes if speaker is None or quote.message.role == speaker]
     return ConceptNode.Status.ACTIVE if sound and spoken else ConceptNode.Status.QUARANTINED

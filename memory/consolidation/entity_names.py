@@ -1,4 +1,4 @@
-"""Naming: the names of one stored answer, made ready outside any transaction and then resolved inside one."""
+"""The names in one stored answer: prepared outside any transaction, then resolved inside one."""
 
 from collections.abc import Sequence
 
@@ -14,11 +14,12 @@ from persona.models import Persona
 
 
 def profiles_of(answer: ExtractionAnswer, texts: Sequence[str], vectors: np.ndarray) -> list[Profile]:
-    """What the answer's memories tell of each of its names. `texts` begin with the descriptions of its events, then its
-    facts, so that positions in the one are positions in the other; `vectors` are theirs."""
+    """A profile of each name in the answer, made from its memories. `texts` begin with the descriptions of the events,
+    then of the facts, so that positions in the answer are positions in `texts`; `vectors` are the vectors of
+    `texts`."""
     entities = answer.mentioned_entities
     names = [[entity.canonical_name, *entity.aliases] for entity in entities]
-    # Of each entity the positions of the memories that name it.
+    # By entity, the positions of the memories that name it.
     named_in = [
         {place for place in _about(answer, at, len(texts)) if any(occurs(name, texts[place]) for name in names[at])}
         for at in range(len(entities))
@@ -48,7 +49,7 @@ def resolve_names(
     nodes: Sequence[ConceptNode | None],
     circle: Candidates,
 ) -> None:
-    """Resolve the names of one answer. Its nodes begin with its events; None stands for one that was refused."""
+    """Resolve the names of one answer. `nodes` begin with its events; None stands for a refused node."""
     resolved: dict[int, Entity] = {}
     for at, entity in enumerate(answer.mentioned_entities):
         mentioning = [nodes[place] for place in _about(answer, at, len(nodes))]
@@ -66,15 +67,15 @@ def resolve_names(
 
 
 def _about(answer: ExtractionAnswer, at: int, count: int) -> list[int]:
-    """The places of the memories that are about the entity at `at`: all, for models miscount, but where two entities
-    of the answer share a name, those it is said to be in."""
+    """The positions of the memories that may be about the entity at `at`: all of them, because models miscount; but if
+    two entities of the answer share a name, only those that the answer states."""
     places = _places(answer, answer.mentioned_entities[at])
     return places if places and _namesakes(answer, at) else list(range(count))
 
 
 def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
-    """The entities of the same name and a compatible kind that the answer tells apart from this one: they are in other
-    events and facts."""
+    """The entities with the same name and a compatible kind that the answer distinguishes from this one by placing them
+    in other events and facts."""
     entities = answer.mentioned_entities
     own_places = set(_places(answer, entities[at]))
     return [
@@ -88,7 +89,8 @@ def _twins(answer: ExtractionAnswer, at: int) -> list[int]:
 
 
 def _places(answer: ExtractionAnswer, entity: MentionedEntity) -> list[int]:
-    """The places of the events and facts that the entity is said to be in; facts are written after the events."""
+    """The positions of the events and facts in which the answer places the entity; facts are written after the
+    events."""
     events, facts = len(answer.events), len(answer.facts)
     return [
         *(place for place in entity.in_events if place < events),

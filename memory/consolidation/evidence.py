@@ -1,10 +1,10 @@
-"""The words an event came from, found in the message they are said to stand in. Pure.
+"""Find quotes in the messages they come from. Pure.
 
-A model copies quotes as it was shown them, which is not always as they are stored (`echovessel.llm.prompts`), and
-with small changes of form: full-width for half-width, straight quotation marks for curly ones,
-a line break for a space, another case. These do not matter to the search; what it returns is the exact text as it
-stands in the message. Any other difference does matter: the quote is then not in the message. Nor is a piece of a word
-("art" in "party"), or a single letter, unless it is all that was said.
+A model copies a quote from its prompt, whose form may differ from the stored text (`echovessel.llm.prompts`), and it
+changes the form itself: half-width for full-width signs, straight for curly quotation marks, a space for a line break,
+another case. The search ignores these differences and returns the exact text of the message. With any other difference
+the quote counts as not found. Part of a word ("art" in "party") and a single letter are not found either, unless it is
+the whole message.
 """
 
 import unicodedata
@@ -38,7 +38,7 @@ class Span:
 
 
 def find(quote: str, content: str) -> Span | None:
-    """Where `quote` stands in `content`, exactly or up to form, the first place if there are several; else None.
+    """The first place of `quote` in `content`, exactly or up to form; else None.
 
     >>> find('i said "no".', "Well, I said “no”.")
     Span(text='I said “no”.', start=6, end=18)
@@ -47,7 +47,7 @@ def find(quote: str, content: str) -> Span | None:
     for start in _places(stripped_quote, content):
         if _is_whole(content, start, start + len(stripped_quote)):
             return Span(stripped_quote, start, start + len(stripped_quote))
-    # Up to form, as it is written or else without the quotation marks and dots that a model puts around it.
+    # Up to form: as written, then without the quotation marks and dots that a model puts around a quote.
     forms = _forms(content)
     plain = "".join(form for form, _ in forms)
     stripped_quote = "".join(form for form, _ in _forms(stripped_quote)).strip()
@@ -60,7 +60,7 @@ def find(quote: str, content: str) -> Span | None:
 
 
 def _places(sought: str, text: str) -> Iterator[int]:
-    """Where `wanted` stands in `text`, first to last; nowhere where it says too little to be evidence."""
+    """All positions of `sought` in `text`, in order; none if `sought` is too short to be evidence."""
     if len(sought) < SHORTEST and sought not in (text.strip(), "".join(filter(str.isalnum, text))):
         return
     at = text.find(sought) if sought else -1
@@ -70,7 +70,7 @@ def _places(sought: str, text: str) -> Iterator[int]:
 
 
 def _is_whole(content: str, start: int, end: int) -> bool:
-    """Whether `content[start:end]` begins and ends where words do, in scripts that put spaces between them."""
+    """Whether `content[start:end]` begins and ends at word boundaries, in scripts that put spaces between words."""
     return not (_cuts_a_word(content, start) or _cuts_a_word(content, end))
 
 
@@ -79,9 +79,9 @@ def _cuts_a_word(content: str, at: int) -> bool:
 
 
 def _forms(text: str) -> list[tuple[str, int]]:
-    """The characters of `text` in one form each, with the index of the character each came from.
+    """The characters of `text` in normal form, each with the index of the character it came from.
 
-    White space is one space between words, and none beside a character of a script without spaces.
+    White space becomes one space between words, and is dropped beside characters of scripts without spaces.
     """
     forms: list[tuple[str, int]] = []
     for index, character in enumerate(text):

@@ -1,7 +1,7 @@
-"""Grounding: what a conclusion rests on. Pure.
+"""Evidence checks: what a conclusion rests on. Pure.
 
-Models cite the wrong one of what they were given, now and then. Whatever the words of a conclusion repeat of what was
-given is a ground of it as well, so that forgetting that one finds it.
+Models sometimes cite the wrong memory. A memory whose words the conclusion repeats counts as its ground as well, so
+that forgetting this memory finds the conclusion.
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,8 +13,8 @@ from memory.models import ConceptNode
 def grounds(
     cited_nodes: Sequence[ConceptNode], text: str, shown_nodes: Iterable[ConceptNode], names: frozenset[str]
 ) -> list[ConceptNode]:
-    """The cited ones, then those of the given that `text` repeats; none where nothing was cited. `names` are words that
-    tell nothing, as `memory.curation.restatements.names_of` has them."""
+    """The cited nodes, then those of `shown_nodes` that `text` repeats; none if nothing was cited. `names` are words
+    without meaning here, as in `memory.curation.restatements.names_of`."""
     if not cited_nodes:
         return []
     cited_keys = {node.pk for node in cited_nodes}

@@ -1,7 +1,7 @@
-"""Extraction: what of a talk is worth remembering, asked of a small model, piece by piece.
+"""Extraction: ask a small model what is worth remembering of a session, piece by piece.
 
-The answer is stored as it is before anything is made of it, and tells how far the talk has been read: a repeat goes on
-from there, and no line is asked about twice.
+The answer is stored unchanged before anything is written from it, and records how far the session has been read: a
+repeat resumes there, and no message is asked about twice.
 """
 
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ from persona.models import Persona
 
 BLOCK_TOKENS = 400
 MAX_ALIASES = 4
-# What a reading for facts leaves as the first reading made it.
+# Values that keep the first reading's results when a session is read again for facts.
 NOTHING_BUT_FACTS: dict[str, Any] = {
     "requests": None,
     "entity_clarification": None,
@@ -51,11 +51,10 @@ _OF_THE_TWO = ("turning-point", "correction", "commitment")
 
 
 def read(lease: Lease[Session], *, again: bool = False) -> None:
-    """Ask about all that was said so far and not read yet, piece by piece; `again`: not read again yet, for facts.
+    """Ask about all messages that are not read yet, piece by piece; with `again`, about those not yet read again for
+    facts.
 
-    Raises LLMError, EmbeddingUnavailable and LeaseLost.
-
-    No transaction may be open: the model and the embedder work in here.
+    Raises LLMError, EmbeddingUnavailable and LeaseLost. No transaction may be open: model and embedder are called here.
     """
     messages = messages_of(lease.row)
     while piece := _next_piece(lease.row, messages, again=again):
@@ -63,9 +62,9 @@ def read(lease: Lease[Session], *, again: bool = False) -> None:
 
 
 def _next_piece(session: Session, messages: Sequence[PromptMessage], *, again: bool = False) -> Piece | None:
-    """The piece after all that was read. One that was asked about before ends where it ended then, though more may have
-    been said since: what the model answered is an answer to that. A piece in which only others speak is passed over:
-    nothing in it could be evidence."""
+    """The next unread piece. A piece that was asked about before ends at the same message, even if more messages
+    followed: stored replies answer exactly that piece. Pieces in which only others speak are skipped, because nothing
+    in them could be evidence."""
     after = watermark(session, again=again)
     asked_through = replies.asked_through(session) or 0
     if asked_through > after:
@@ -78,12 +77,12 @@ def _next_piece(session: Session, messages: Sequence[PromptMessage], *, again: b
 
 
 def watermark(session: Session, *, again: bool = False) -> int:
-    """The key of the last line that was read, or was read again; 0 before the first."""
+    """The key of the last message that was read, or read again; 0 before the first."""
     return session.extractions.filter(again=again).aggregate(last=Max("through"))["last"] or 0
 
 
 def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
-    """Ask about one piece and store the answer; of one that is read again, its facts alone."""
+    """Ask about one piece and store the answer; with `again`, only its facts."""
     session, now, material = lease.row, lease.clock(), material_of(lease.row)
     memories = known_memories(session.persona, piece.lines)
     answer = llm.answer_now(
@@ -106,7 +105,7 @@ def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
     mistaken += len(requests) - len(answer.requests or ())
     if again:
         answer = answer.only(lambda item: isinstance(item, ExtractedFact)).model_copy(update=NOTHING_BUT_FACTS)
-    # Only what the model was shown can be replaced by what it says.
+    # An answer may replace only memories that were in the prompt.
     shown_ids = {node.pk for node in memories}
     for item in answer.told:
         item.supersedes = [cited_id for cited_id in item.supersedes if prompt.node_id(cited_id) in shown_ids]
@@ -127,8 +126,7 @@ def extract_piece(lease: Lease[Session], piece: Piece, again: bool) -> None:
 
 
 def _believed(answer: ExtractionAnswer, piece: Piece, persona: Persona, *, dated: bool) -> tuple[ExtractionAnswer, int]:
-    """The answer without facts, open loops and names that the lines of the piece do not bear out, and how many these
-    were."""
+    """The answer without facts, open loops and names that the piece does not support, and the number of mistakes."""
     messages_by_id = {
         message.id: fact_checks.SaidMessage(
             message.content, message.by_user, message.at.astimezone(persona.zone).date()
@@ -148,8 +146,8 @@ def _fact_limit(piece: Piece) -> int:
 
 
 def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Message]:
-    """The owner's messages that the model takes for cries: of those it was shown, in a live session only. An id that
-    it made up, and what anybody else said, raises nothing."""
+    """The owner's messages that the model reports as a crisis: only messages it was shown, and only in a live session.
+    Invented ids and messages of others raise nothing."""
     if is_imported(session):
         return []
     own_ids = {message.id for message in piece.lines if message.by_user and not message.by_another}
@@ -159,16 +157,16 @@ def _cries(answer: ExtractionAnswer, session: Session, piece: Piece) -> list[Mes
 
 
 def _doubt(persona: Persona, answer: ExtractionAnswer, piece: Piece, material: ImportedMaterial) -> str:
-    """What to ask for once more; "" where the answer is in the language of the talk, and takes nobody for the
-    persona."""
+    """The repair prompt if the answer is in another language than the session, or takes somebody for the persona; else
+    ""."""
     if material.others and any(_tells_of_the_persona(item, persona, piece) for item in answer.told):
         return prompt.render("extraction_others", persona)
     return prompt.render("extraction_language", persona) if is_in_another_language(answer, piece.lines) else ""
 
 
 def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece) -> tuple[ExtractionAnswer, int]:
-    """The answer about a talk between other people without what it takes to be about the persona, or promised by them,
-    and how many mistakes these were. Nor does a talk in which they took no part change their mood."""
+    """The answer about a session between other people without items about the persona or promised by it, and the number
+    of mistakes. The persona's mood stays as well, since it took no part."""
     remaining = answer.only(
         lambda item: not isinstance(item, OpenLoop) and not _tells_of_the_persona(item, persona, piece)
     )
@@ -186,7 +184,7 @@ def without_the_persona(answer: ExtractionAnswer, persona: Persona, piece: Piece
 
 
 def _tells_of_the_persona(item: ExtractedEvent | ExtractedFact, persona: Persona, piece: Piece) -> bool:
-    """Whether it names the persona though nobody in the talk has, or speaks of, that name."""
+    """Whether the item names the persona although nobody in the session has or uses that name."""
     if isinstance(item, ExtractedFact) and item.whose == "persona":
         return True
     name = persona.name.casefold()
@@ -198,7 +196,7 @@ def _request(
     session: Session, piece: Piece, material: ImportedMaterial, memories: Sequence[ConceptNode], now: datetime
 ) -> llm.Request:
     persona = session.persona
-    # What people wrote about the two (L1), shortened; read, and by no job ever written.
+    # Core blocks (L1) that people wrote about the two, shortened. They are read only; no job writes them.
     core_blocks = persona.core_blocks.filter(label__in=["persona", "user"]).values_list("label", "content")
     blocks = {label: neutralize(shorten(content.strip(), BLOCK_TOKENS)) for label, content in core_blocks}
     # Known entities, the most mentioned first, each with some of its names.
@@ -263,5 +261,5 @@ def _request(
 
 
 def _as_spoken(messages: Sequence[PromptMessage]) -> list[PromptMessage]:
-    """In the order of their times: lines of an archive may have been stored in another."""
+    """The messages in the order of their times: an archive may have stored them in another order."""
     return sorted(messages, key=lambda message: (message.at, message.id))

@@ -1,7 +1,7 @@
-"""Which facts and open loops of an answer are believed. Pure.
+"""Decide which facts and open loops of an answer are believed. Pure.
 
-A model may pour out sixty facts, take what the persona said for the owner's life, date what nobody dated, and call a
-goodbye a promise. Each such item is left out and counted; the rest of the answer stands.
+A model may return sixty facts, take the persona's words for the owner's life, invent a date, or take a goodbye for a
+promise. Each such item is left out and counted; the rest of the answer is kept.
 """
 
 from collections.abc import Mapping
@@ -30,7 +30,7 @@ MIN_FACTS = 6
 TOKENS_A_FACT = 50
 Whose = Literal["owner", "persona", "other"]
 
-# What a time can be read from: a number, or a word for one.
+# Signs of a time: a number, or a word for one.
 _TIME = re.compile(
     r"\d|\b(?:mon|tues|wednes|thurs|fri|satur|sun)day|\b(?:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]*\b|"
     r"\b(?:spring|summer|autumn|fall|winter|years?|months?|weeks?|days?|decades?|weekend|yesterday|today|tonight|tomorrow|"
@@ -60,7 +60,7 @@ MAX_GOODBYE = 80
 
 
 class SaidMessage(NamedTuple):
-    """A message as the checks need it; `day` is the owner's day on which it was said."""
+    """A message as the checks need it; `day` is its day in the owner's zone."""
 
     content: str
     by_user: bool
@@ -68,7 +68,7 @@ class SaidMessage(NamedTuple):
 
 
 class Names(NamedTuple):
-    """The names of the two, as models may write whose a fact is."""
+    """The names of owner and persona, by which models may state whose a fact is."""
 
     owner: str
     persona: str
@@ -82,7 +82,7 @@ class Names(NamedTuple):
 
 
 def fact_limit(tokens: int) -> int:
-    """How many facts are asked for in so many tokens: six of a few lines, twelve of a long session.
+    """The number of facts to ask for: six of a few messages, twelve of a long session.
 
     >>> fact_limit(40), fact_limit(200), fact_limit(6_000)
     (6, 10, 12)
@@ -93,8 +93,8 @@ def fact_limit(tokens: int) -> int:
 def believed(
     answer: ExtractionAnswer, messages_by_id: Mapping[int, SaidMessage], names: Names, limit: int, *, dated: bool = True
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer without the facts and open loops that nothing said bears out, and how many mistakes these were.
-    `said` are the messages by id, `limit` is of facts that are not the persona's own."""
+    """The answer without the facts and open loops that no message supports, and the number of mistakes. `limit` is the
+    number of facts that are not the persona's own."""
     descriptions = {normalize_text(event.description) for event in answer.events}
     room = {"persona": MAX_PERSONA_FACTS}
     mistakes = 0
@@ -121,8 +121,8 @@ def believed(
 
 
 def _is_borne_out(fact: ExtractedFact, whose: Whose, messages_by_id: Mapping[int, SaidMessage], names: Names) -> bool:
-    """Whether every quote stands where the fact says, one of them in words of whose life it is, and the sentence is
-    about them: what the persona asks or guesses tells nothing of the owner, and the other way round."""
+    """Whether every quote was found, one of them is by the person the fact is about, and the sentence is about this
+    person: the persona's questions and guesses state nothing about the owner, and vice versa."""
     quoted = [
         (message, stands)
         for citation in fact.evidence
@@ -141,8 +141,8 @@ def _is_borne_out(fact: ExtractedFact, whose: Whose, messages_by_id: Mapping[int
 
 
 def _with_told_times(fact: ExtractedFact, messages_by_id: Mapping[int, SaidMessage], *, dated: bool) -> ExtractedFact:
-    """The fact without times that nobody told: no word of time stands in the messages that it cites, or only other
-    years do; or it ends before it begins."""
+    """The fact without unsupported times: the cited messages contain no word of time or only other years, or the fact
+    would end before it begins."""
     messages = [message for citation in fact.evidence if (message := _message(citation, messages_by_id))]
     text = " ".join(message.content for message in messages)
     years, is_timed = set(_YEAR.findall(text)), _TIME.search(text) is not None
@@ -157,8 +157,8 @@ def _with_told_times(fact: ExtractedFact, messages_by_id: Mapping[int, SaidMessa
 
 
 def _is_owed(loop: OpenLoop, messages_by_id: Mapping[int, SaidMessage]) -> bool:
-    """Whether somebody may wait for it: it was said, is more than a goodbye, and its day was not over when it was said.
-    Of what the persona promises only what has a day."""
+    """Whether an open loop is real: it was said, is more than a goodbye, and its day was not over when it was said. A
+    promise of the persona needs a day."""
     quoted = [(citation, message) for citation in loop.evidence if (message := _message(citation, messages_by_id))]
     if loop.owed_by == "persona" and loop.due is None:
         return False
@@ -172,7 +172,7 @@ def _is_owed(loop: OpenLoop, messages_by_id: Mapping[int, SaidMessage]) -> bool:
 
 
 def is_goodbye(text: str) -> bool:
-    """Whether the words only take leave.
+    """Whether the text is only a goodbye.
 
     >>> [is_goodbye(text) for text in ("Talk to you tomorrow!", "好的，明天聊", "I'll tell you tomorrow how it went.")]
     [True, True, False]

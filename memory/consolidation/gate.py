@@ -1,4 +1,5 @@
-"""The gates of consolidation: is a session worth reading, is it time to reflect. Pure (seed 000 B and C)."""
+"""The gates of consolidation: whether a session is worth reading, and whether it is time to reflect. Pure (seed 000 B,
+C)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,14 +15,14 @@ from memory.consolidation.self_statements import tells_something
 from memory.models import ReflectionRun
 
 Reason = ReflectionRun.Reason
-# Seed 000 B, verbatim: made to miss nothing. A plain session that is read for nothing costs little.
+# Seed 000 B, verbatim: made to miss nothing. Reading a plain session in vain costs little.
 STRONG_EMOTION = (
     "走了", "去世", "死了", "离世", "葬礼", "没了", "died", "passed away", "funeral",
     "撑不住", "不想活", "活不下去", "自杀", "崩溃", "can't go on", "suicide", "breakdown",
     "分手", "离婚", "被裁", "breakup", "divorce", "fired",
 )  # fmt: skip
 
-# The wish to die, harm and violence, where the seed's list is silent ("你觉得活着累吗？" is its own example of a cry).
+# The wish to die, harm and violence, which the seed's list omits ("你觉得活着累吗？" is its own example of a cry).
 CRISIS = (
     "想死", "自残", "轻生", "结束生命", "活着累", "活着好累", "活着没意思",
     "want to die", "kill me", "kill myself", "end my life", "end it all", "self-harm", "cut myself", "hurt myself",
@@ -30,8 +31,8 @@ CRISIS = (
 
 
 def is_trivial(messages: Sequence[PromptMessage]) -> bool:
-    """Few lines **and** few tokens **and** nothing strong in what the user said, nor anything told of themselves or put
-    right."""
+    """Few messages, few tokens, and no owner's message with strong emotion, a statement about themselves or a
+    correction."""
     if len(messages) >= knobs.trivial_message_count():
         return False
     if sum(message.tokens for message in messages) >= knobs.trivial_token_count():
@@ -42,15 +43,15 @@ def is_trivial(messages: Sequence[PromptMessage]) -> bool:
 
 
 def has_strong_emotion(texts: Sequence[str]) -> bool:
-    """Whether any text holds a keyword of either list, in any case and script, and with either apostrophe; or is a cry
-    in other words, or in disguise."""
+    """Whether any text contains a keyword of either list, in any case and script and with either apostrophe, or is a
+    cry in other words or in disguise."""
     plain = straighten("\n".join(texts).casefold())
     return any(keyword in plain for keyword in (*STRONG_EMOTION, *CRISIS)) or any(speak_of_crisis(texts))
 
 
 @dataclass(frozen=True)
 class Reflections:
-    """What the reflection gate decides by. Impacts are of the events this session brought or told again."""
+    """Input of the reflection gate. Impacts are those of events that this session added or mentioned again."""
 
     runs_in_24h: int
     last_run_at: datetime | None
@@ -59,8 +60,8 @@ class Reflections:
 
 
 def decide(facts: Reflections, now: datetime) -> str:
-    """Why to reflect now (`shock`, `timer`), or why not (`hard_gate`, `not_due`, `nothing_new`), in this order:
-    the hard gate, a shock, the timer. Without any event there is nothing to reflect on."""
+    """Why to reflect now (`shock`, `timer`), or why not (`hard_gate`, `not_due`, `nothing_new`). The order is hard
+    gate, shock, timer. Without events there is nothing to reflect on."""
     if facts.runs_in_24h >= knobs.reflection_hard_gate_24h():
         return Reason.HARD_GATE
     if any(abs(impact) >= knobs.shock_impact() for impact in facts.fresh_impacts):

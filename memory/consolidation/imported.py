@@ -1,7 +1,7 @@
-"""What was said elsewhere: a session that somebody brought in a file, read as a talk or as prose.
+"""Imported sessions, read as a conversation or as prose.
 
-It is read like any other, but for this: nobody has just said it. What lies back changes no mood of today, is no news
-to think about, and replaces nothing that was told later; nor does a page have to hear of each of a thousand talks.
+They are read like any other, except that nobody has just said it: a past session changes no present mood, is no news to
+think about, and replaces nothing that was recorded later. Pages are not notified of each of a thousand sessions.
 """
 
 from collections.abc import Sequence
@@ -19,8 +19,8 @@ _MAX_OTHERS = 50
 
 @dataclass(frozen=True)
 class ImportedMaterial:
-    """What is read: a talk, or prose; and whether the file says when it was. `others` are those with whom the owner
-    talks where the persona takes no part: "you" in such a talk is one of them, and never the persona."""
+    """The kind of text that is read, and whether the file gives its times. `others` are the people the owner talks with
+    in a session without the persona: "you" in such a session is one of them, never the persona."""
 
     is_prose: bool = False
     is_dated: bool = True
@@ -32,12 +32,12 @@ def is_imported(session: Session) -> bool:
 
 
 def is_long_past(session: Session, now: datetime) -> bool:
-    """Whether it was brought, and is not of today any more."""
+    """Whether the session was imported and is older than a day."""
     return is_imported(session) and session.last_message_at < now - PAST
 
 
 def material_of(session: Session) -> ImportedMaterial:
-    """What there is to read. A talk of ours is none but a talk."""
+    """The material of a session. A live session is always a conversation."""
     chunk = ImportChunk.objects.filter(session=session).first() if is_imported(session) else None
     if chunk is None:
         return ImportedMaterial()
@@ -51,5 +51,5 @@ def material_of(session: Session) -> ImportedMaterial:
 
 
 def purpose_of(session: Session) -> Purpose:
-    """What reading it is paid for as: what is brought has a budget of its own."""
+    """The purpose whose budget pays for reading: imports have their own."""
     return Purpose.IMPORT if is_imported(session) else Purpose.EXTRACTION

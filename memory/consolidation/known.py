@@ -1,10 +1,11 @@
-"""What the model is shown of memory when it reads a session, so that it repeats nothing and replaces what has changed.
+"""The memories shown to the model that reads a session, so that it repeats none and can replace outdated ones.
 
     always            the owner's core facts; plans, promises and expectations that are open; then other facts
-    of the talk       what mentions the people it names; what is like it; what shares its rare words
+    of the session    memories that mention its people, that are similar, or that share its rare words
     newest            the newest facts and events
 
-Each kind has its share of one token limit; what one leaves free the next may use. What is not shown cannot be replaced.
+Each source has its share of one token limit; the next source may use what is left. Memories that are not shown cannot
+be replaced.
 """
 
 from collections.abc import Iterable, Sequence
@@ -31,16 +32,16 @@ MESSAGES_COMPARED = 32
 NEIGHBOURS_PER_MESSAGE = 8
 MAX_OF_A_SOURCE = 60
 MAX_WORDS = 40
-HOLDING_A_WORD = 12  # a word that more memories contain tells nothing of the talk
+HOLDING_A_WORD = 12  # a word in more memories than this says nothing about the session
 NEWEST = 10
 LEAST_TOKENS = 12  # no memory takes fewer
-# How much of the token limit may be taken up to each source, in their order.
+# The cumulative share of the token limit that may be used after each source, in their order.
 SHARES = {"always": 0.5, "talk": 0.9, "newest": 1.0}
 
 
 @with_one_model
 def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[ConceptNode]:
-    """The memories to show beside `messages`, each once, the most needed first."""
+    """The memories to show with `messages`, each once, the most needed first."""
     nodes = ConceptNode.objects.of(persona).recallable()
     if not nodes.exists():
         return []
@@ -67,8 +68,8 @@ def known_memories(persona: Persona, messages: Sequence[PromptMessage]) -> list[
 
 
 def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
-    """Core facts, relations and the place where the owner lives, then what is open, then the other facts of the owner;
-    in each group the newest first."""
+    """Core facts, relations and the owner's home, then open items, then the other facts about the owner; within each
+    group the newest first."""
     newest = nodes.order_by("-last_mentioned_at", "-id")
     core = newest.filter(kind=Kind.FACT).exclude(subject=ConceptNode.Subject.PERSONA)
     yield from core.filter(domain__in=[Domain.ABOUT, Domain.HOME, Domain.PEOPLE])[:MAX_OF_A_SOURCE]
@@ -80,7 +81,7 @@ def _always(nodes: QuerySet[ConceptNode]) -> Iterable[ConceptNode]:
 
 
 def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
-    """What shares rare words with the messages, that with most of them first."""
+    """Memories that share rare words with the messages, those that share the most first."""
     query_words = {word for text in texts for word in telling_words(text)}
     terms = {term for word in query_words for term in tokenizer.tokenize(word)}
     terms_looked_up = sorted(terms, key=lambda term: (-len(term), term))[:MAX_WORDS]
@@ -94,7 +95,7 @@ def _of_words(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[st
 
 
 def _alike(persona: Persona, nodes: QuerySet[ConceptNode], texts: Sequence[str]) -> list[ConceptNode]:
-    """What is nearest to the messages in meaning, not farther away than the floor of recall."""
+    """The memories nearest to the messages in meaning, within recall's floor distance."""
     limit = knobs.similar_events()
     if not limit or not texts:
         return []

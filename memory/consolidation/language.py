@@ -1,7 +1,7 @@
-"""Whether what was written of a talk is written in its language, as far as scripts tell. Pure.
+"""Compare the language of an answer with that of its session, as far as scripts show it. Pure.
 
-Scripts are all that is looked at: English where Chinese was spoken is found, English for French is not. Names of
-another script do not count (小黑 in an English sentence, Ana in a Chinese one).
+Only scripts are compared: English for a Chinese session is found, English for a French one is not. Names in another
+script do not count (小黑 in an English sentence, Ana in a Chinese one).
 """
 
 import unicodedata
@@ -18,9 +18,9 @@ _KANA = ("HIRAGANA", "KATAKANA")
 
 
 def is_in_another_language(answer: ExtractionAnswer, messages: Sequence[PromptMessage]) -> bool:
-    """Whether a description is in another script than the lines it cites, or the summary than the talk."""
+    """Whether a description is in another script than the messages it cites, or the summary than the session."""
     content_by_id = {message.id: message.content for message in messages}
-    # The whole lines that are cited: a quote may be no more than a name.
+    # Compare with whole messages: a quote may be no more than a name.
     descriptions = (
         in_another_script(
             item.description,
@@ -32,7 +32,7 @@ def is_in_another_language(answer: ExtractionAnswer, messages: Sequence[PromptMe
 
 
 def in_another_script(description: str, text: str) -> bool:
-    """Whether `written` is mostly in one script and `said` mostly in another, and not only by a name or two.
+    """Whether `description` is mostly in one script and `text` mostly in another, apart from a name or two.
 
     >>> in_another_script("Ana has a white cat.", "我养了只白猫，叫小黑。")
     True
@@ -51,7 +51,7 @@ def _main(scripts: Counter[str]) -> str:
 
 
 def _scripts(text: str) -> Counter[str]:
-    """How much of a text stands in each script: words, and of scripts without spaces characters."""
+    """The size of the text in each script: in words, or in characters for scripts without spaces."""
     letters_by_script: Counter[str] = Counter()
     before = ""
     for character in text:
@@ -64,7 +64,7 @@ def _scripts(text: str) -> Counter[str]:
 
 @cache
 def _script(character: str) -> str:
-    """The script of a letter; "" for all that is none.
+    """The script of a letter; "" for any other character.
 
     >>> _script("é"), _script("猫"), _script("ね"), _script("7")
     ('LATIN', 'CJK', 'CJK', '')

@@ -1,5 +1,4 @@
-"""The messages of a session, as extraction reads them, and the pieces in which a small model reads them. Pure but for
-`messages_of`."""
+"""The messages of a session as extraction reads them, cut into pieces for a small model. Pure but for `messages_of`."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -7,13 +6,13 @@ from datetime import datetime
 
 from chat.models import Message, Session
 
-PER_LINE = 16  # tokens of the id, time and name before each line
+PER_LINE = 16  # tokens of the id, time and name before each message
 
 
 @dataclass(frozen=True)
 class PromptMessage:
-    """One line that was said; `id` is the message's key, by which a model cites it as "m<id>". `speaker` is who said
-    it, where that is neither of the two; `to` those to whom the owner said it, where the persona took no part."""
+    """A message in a prompt. `id` is its key, by which a model cites it as "m<id>". `speaker` is its author if that is
+    neither owner nor persona; `to` are the people the owner addressed if the persona took no part."""
 
     id: int
     role: str
@@ -29,14 +28,14 @@ class PromptMessage:
 
     @property
     def by_another(self) -> bool:
-        """Whether it is of neither of the two: said beside them, for what they say to be understood. It is no evidence
-        and cannot be cited."""
+        """Whether it is by neither owner nor persona. It is shown for context; it is no evidence and cannot be
+        cited."""
         return bool(self.speaker)
 
 
 def messages_of(session: Session) -> list[PromptMessage]:
-    """The session's lines without those that are withheld, in the order in which they were stored: what is said later
-    always comes after what was read."""
+    """The session's messages without withheld ones, in the order in which they were stored: later messages always come
+    after those that were read."""
     return [
         PromptMessage(
             message.pk, message.role, message.content, message.created_at, message.token_count, message.speaker
@@ -48,7 +47,7 @@ def messages_of(session: Session) -> list[PromptMessage]:
 # --- pieces that a small model can read whole, one after the other ----------------------------------------------------
 @dataclass(frozen=True)
 class Piece:
-    """What one reading is given: `new` lines, and before them some that were read already, as context."""
+    """The messages of one reading: `new` ones, preceded by some that were read already, as context."""
 
     context: Sequence[PromptMessage]
     new: Sequence[PromptMessage]
@@ -59,22 +58,22 @@ class Piece:
 
     @property
     def through(self) -> int:
-        """The key of the last line: how far the session has been read after this piece."""
+        """The key of the last message: how far the session has been read after this piece."""
         return self.new[-1].id
 
 
 def next_piece(messages: Sequence[PromptMessage], after: int, limit: int, overlap: int) -> Piece | None:
-    """The first lines whose key lies past `after`, as many as fit into `limit` tokens together with at most `overlap`
-    lines of context; None when everything was read.
+    """The first messages whose key is greater than `after`: as many as fit into `limit` tokens together with at most
+    `overlap` messages of context. None if everything was read.
 
-    No line is cut: one that is longer than the limit makes a piece of its own. Where lines are so long that the
-    context would take more than half of a piece, less of it is given.
+    No message is cut: one that is longer than the limit makes a piece of its own. If the context would take more than
+    half of a piece, it is shortened.
     """
     unread = [message for message in messages if message.id > after]
     if not unread:
         return None
     read = [message for message in messages if message.id <= after]
-    # The last lines that fit into `room` tokens.
+    # The last messages that fit into `room` tokens.
     room = min(limit // 2, limit - _cost(unread[:1]))
     context: list[PromptMessage] = []
     for message in reversed(read[-overlap:] if overlap else []):

@@ -1,4 +1,4 @@
-"""Off the record: the talk is deleted at its close with every trace of its words, and nothing is made of it."""
+"""Off the record: at its close the session is deleted with every trace of its text, and no memory is made of it."""
 
 from django.apps import apps
 from django.db.models import Q
@@ -9,10 +9,11 @@ from echovessel.outbox.models import OutboxEvent
 
 
 def erase(session: Session) -> dict[str, int]:
-    """Delete the session with its messages, turns and their events in the stream, and tell the pages to do the same;
-    returns how many rows went, by table. Call inside a transaction.
+    """Delete the session with its messages, turns and stream events, and publish that pages must do the same; returns
+    the number of deleted rows by table. Call inside a transaction.
 
-    Text index rows go with their messages, by triggers. The events that tell of its end are kept: they have no words.
+    Triggers delete the text index rows of the messages. The events that announce the session's end stay: they contain
+    no words.
     """
     turns = [str(uuid) for uuid in session.turns.values_list("uuid", flat=True)]
     words = Q(data__session_id=str(session.uuid)) | Q(data__turn_id__in=turns)

@@ -1,8 +1,8 @@
-"""What is awaited, promises (intentions) and expectations, and how that ends: fulfilled, violated or expired.
+"""Open items, promises (intentions) and expectations, and how they end: fulfilled, violated or expired.
 
-Open ones stand in every prompt. A settled one stays a memory, told with how it ended, until it leaves recall long
-after (`memory.curation.lifecycle`). What is told again, or opened again by a person, after its day is still awaited:
-its days of grace begin anew.
+Open items stand in every prompt. A settled one stays a memory, shown with its outcome, until it leaves recall long
+after (`memory.curation.lifecycle`). An item that is mentioned again after its day, or reopened by a person, is open
+again: its days of grace begin anew.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -25,13 +25,13 @@ KINDS = (Kind.INTENTION, Kind.EXPECTATION)
 ENDED = (Outcome.FULFILLED, Outcome.VIOLATED, Outcome.EXPIRED)
 AT_ONCE = 50  # 80 ms of writing
 MOST_A_MINUTE = 2_000
-MOST_LOOKED_AT = 200  # of what is awaited, the newest
+MOST_LOOKED_AT = 200  # of the open items, the newest
 
 
 def settle(node: ConceptNode, outcome: str, by: ConceptNode | None, now: datetime) -> bool:
-    """Say how it ended, and by which memory that was told; False where it was not open (any more).
+    """Store the outcome, and the memory that reported it; False if the item was not open.
 
-    Raises ValueError for what is no end, and for a memory of somebody else or the node itself.
+    Raises ValueError for an outcome that is no end, and for a memory of another persona or the node itself.
     """
     if outcome not in ENDED:
         raise ValueError(f"nothing ends as {outcome!r}")
@@ -47,15 +47,15 @@ def settle(node: ConceptNode, outcome: str, by: ConceptNode | None, now: datetim
 
 
 def settle_told(nodes: Sequence[ConceptNode], by: ConceptNode, now: datetime) -> None:
-    """Fulfil the promises and expectations among memories that, as `by` tells, came about."""
+    """Fulfil the promises and expectations among the memories that `by` reports as carried out."""
     for node in nodes:
         if node.kind in KINDS and node.pk != by.pk:
             settle(node, Outcome.FULFILLED, by, now)
 
 
 def reopen(node: ConceptNode, now: datetime) -> bool:
-    """Await it again, as if it had been told just now; False where it was open. What left recall because it was
-    settled comes back."""
+    """Open the item again as if it had been mentioned just now; False if it was open. An item that left recall because
+    it was settled returns to recall."""
     with transaction.atomic():
         ended = _awaited().filter(pk=node.pk).exclude(outcome=Outcome.OPEN)
         values = {"outcome": Outcome.OPEN, "resolved_at": None, "resolved_by": None, "last_mentioned_at": now}
@@ -69,7 +69,7 @@ def reopen(node: ConceptNode, now: datetime) -> bool:
     return True
 
 
-# What a person says of it, by the name of the deed.
+# The actions of a person, by name.
 BY_HAND: Mapping[str, Callable[[ConceptNode, datetime], bool]] = {
     "came_true": lambda node, now: settle(node, Outcome.FULFILLED, None, now),
     "did_not": lambda node, now: settle(node, Outcome.VIOLATED, None, now),
@@ -89,9 +89,10 @@ class OpenItem(NamedTuple):
 
 
 def expire(now: datetime) -> int:
-    """End what nothing more was heard of; returns how many. The longest due first, so many a minute."""
+    """Expire overdue items, those with the earliest day first, at most MOST_A_MINUTE; returns the number."""
     still_open = _awaited().recallable().filter(outcome=Outcome.OPEN).order_by("event_time_end", "created_at")
-    # Nowhere on earth is it more than a day later than in UTC. (Two searches, for with OR none would be by a day.)
+    # Nowhere on earth is the date more than a day ahead of UTC. (Two queries, because with OR neither would use the
+    # date index.)
     days = min(map(_grace_days, KINDS))
     dated = still_open.filter(event_time_end__lt=now.date() + timedelta(days=1 - days))
     undated = still_open.filter(event_time_end=None, created_at__lt=now - _undated_grace(), kind=Kind.EXPECTATION)
@@ -107,7 +108,7 @@ def expire(now: datetime) -> int:
 
 
 def is_overdue(waiting: OpenItem, now: datetime) -> bool:
-    """Whether nobody waits for it any more, by the days of its owner's zone.
+    """Whether its days of grace are over, in its owner's time zone.
 
     >>> from datetime import UTC
     >>> told, friday = datetime(2026, 3, 2, tzinfo=UTC), date(2026, 3, 6)
@@ -124,8 +125,8 @@ def is_overdue(waiting: OpenItem, now: datetime) -> bool:
 
 
 def may_be_settled(persona: Persona, texts: Sequence[str]) -> bool:
-    """Whether lines of the user may tell how something ended that is awaited: they share a telling word with it. Short
-    news is news."""
+    """Whether messages of the user may report how an open item ended: they share a significant word with it, so that a
+    short message is worth reading."""
     names = names_of(persona)
     words = {word for text in texts for word in telling_words(text, names)}
     if not words:

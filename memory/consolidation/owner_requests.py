@@ -1,8 +1,8 @@
-"""Requests that a model heard in a session: checked against the messages, then compared with what the rules heard.
+"""Requests that a model found in a session: checked against the messages, then compared with the rules' findings.
 
-Where both hear a wish it is a lesson. What a model alone hears is offered to the owner, who says yes or no: a model
-that misheard neither puts words in a prompt nor loses a memory. What the rules were not sure of, and a model that was
-asked did not hear, is no longer offered.
+A wish that both find becomes a lesson. A request that only a model finds is offered to the owner, who accepts or
+declines: a model's mistake neither puts text into a prompt nor loses a memory. An unsure request of the rules that a
+model was asked about and did not find is no longer offered.
 """
 
 from collections.abc import Sequence
@@ -33,9 +33,9 @@ OFFERS = {
 
 
 def check(requests: Sequence[ExtractedRequest], session: Session, message_ids: Sequence[int]) -> list[ExtractedRequest]:
-    """Those that the owner made in their own voice in one of the messages `shown`, each once: the quote stands there,
-    and `what` and the condition in the quote. A quotation, pasted mail, code, a story and what is hostile ask nothing.
-    """
+    """The requests that the owner made in their own voice in one of the messages `message_ids`, each once. The quote
+    must be in the message, `what` and `condition` in the quote. Quotations, pasted mail, code, stories and hostile text
+    request nothing."""
     requests_by_place: dict[tuple[int, int, str], ExtractedRequest] = {}
     messages = {message.pk: message for message in _of_owner(session, message_ids)}
     for request in requests:
@@ -49,7 +49,7 @@ def check(requests: Sequence[ExtractedRequest], session: Session, message_ids: S
 
 
 def act(session: Session, extraction: Extraction, now: datetime) -> None:
-    """Do or offer what the answer heard in the messages that it read first. Doing it twice does nothing more.
+    """Carry out or offer the requests in the messages that this answer read first. A repeat has no further effect.
 
     No transaction may be open. Raises EmbeddingUnavailable.
     """
@@ -93,7 +93,7 @@ def _of_owner(session: Session, keys: Sequence[int] | None = None) -> list[Messa
 
 
 def _request(extracted: ExtractedRequest, message: Message) -> Request:
-    """What the model heard, as the rules would put it. Its words were checked."""
+    """The model's request in the form of the rules. Its words were checked."""
     span = find(extracted.quote, message.content)
     assert span is not None
     what = find(extracted.what, span.text) if extracted.what else None
@@ -117,7 +117,7 @@ def _request(extracted: ExtractedRequest, message: Message) -> Request:
 def _act(message: Message, request: Request, is_confirmed: bool, answer: ExtractionAnswer, now: datetime) -> None:
     turn, persona = message.turn, message.persona
     assert turn is not None
-    # Whether the model corrected a memory by this message itself.
+    # Whether the model itself corrected a memory because of this message.
     is_corrected = any(
         event.supersedes and any(message_id(citation.message_id) == message.pk for citation in event.evidence)
         for event in answer.events

@@ -1,7 +1,7 @@
-"""Which names of an answer are believed, and of whom the answer forgot to name. Pure.
+"""Decide which names of an answer are believed, and add people that it omitted. Pure.
 
-A slip of the pen is no other name, a book is nobody, and what somebody is to the owner is what the owner said. Whoever
-a fact is about has a name, and so has a partner who is named in three messages.
+A misspelling is no alias, a book is no person, and a relation must come from the owner's words. The person a fact is
+about is added, and so is a person whom the owner names in three messages.
 """
 
 from collections import Counter
@@ -34,14 +34,14 @@ _FORMER = re.compile(r"\b(?:ex|former|late)\b|^ex|前|已故|生前", re.I)
 def believed_people(
     answer: ExtractionAnswer, messages_by_id: Mapping[int, SaidMessage], names: Names
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer with its names put right, those that it left out added, and how many mistakes there were."""
+    """The answer with corrected names and omitted people added, and the number of mistakes."""
     texts = [message.content for message in messages_by_id.values()]
     own = [message.content for message in messages_by_id.values() if message.by_user]
     mistakes = 0
     people: list[MentionedEntity] = []
     canonical = {normalize_name(entity.canonical_name) for entity in answer.mentioned_entities}
     for entity in answer.mentioned_entities:
-        # Who is named after another entry is no second name of theirs: a granddaughter Lorraine, called Rainy.
+        # A person named after another entry is not an alias of it: a granddaughter Lorraine, called Rainy.
         others = canonical - {normalize_name(entity.canonical_name)}
         aliases = [
             alias
@@ -64,7 +64,7 @@ def believed_people(
 
 
 def _unlisted_people(answer: ExtractionAnswer, own: Sequence[str], names: Names) -> list[tuple[str, str]]:
-    """Whom facts are about, and whom the owner names in three messages; with what they seem to be."""
+    """The people that facts are about, and those whom the owner names in three messages, each with a probable kind."""
     kinds = {"people": "person", "belongings": "pet"}
     unlisted = [
         (fact.whose.strip(), kinds.get(fact.domain, "other")) for fact in answer.facts if names.whose(fact) == "other"
@@ -75,7 +75,7 @@ def _unlisted_people(answer: ExtractionAnswer, own: Sequence[str], names: Names)
 
 
 def _is_slip(alias: str, name: str, texts: Sequence[str]) -> bool:
-    """Whether an alias is the name with one letter wrong, written once."""
+    """Whether an alias is the name with one wrong letter, written once."""
     first, other = normalize_name(alias), normalize_name(name)
     if first == other or min(len(first), len(other)) < MIN_LETTERS_OF_A_SLIP or OSA.distance(first, other) > 1:
         return False
@@ -83,7 +83,7 @@ def _is_slip(alias: str, name: str, texts: Sequence[str]) -> bool:
 
 
 def _is_title(name: str, texts: Sequence[str]) -> bool:
-    """Whether the name stands as the title of a work wherever the messages have it."""
+    """Whether the name is the title of a work wherever the messages contain it."""
     places = [(text[: at.start()], text[at.end() :]) for text in texts for at in re.finditer(re.escape(name), text)]
     return bool(places) and all(
         _TITLE_BEFORE.search(before) and _TITLE_BEHIND.search(behind) for before, behind in places
@@ -91,8 +91,8 @@ def _is_title(name: str, texts: Sequence[str]) -> bool:
 
 
 def _is_told(entity: MentionedEntity, own: Sequence[str], answer: ExtractionAnswer) -> bool:
-    """Whether what somebody is to the owner stands in the owner's words, by whichever word for it (a mum is a mother),
-    or in an item about them, which was checked: "I'm the first of four, then Anna" makes Anna a sister."""
+    """Whether the relation is in the owner's words, by any word for it (a mum is a mother), or in a checked item about
+    the person: "I'm the first of four, then Anna" makes Anna a sister."""
     descriptions = [item.description for item in answer.told if occurs(entity.canonical_name, item.description)]
     text = " ".join([*own, *descriptions]).casefold()
     words = re.findall(r"[^\W\d_]+", entity.relation.casefold())

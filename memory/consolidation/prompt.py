@@ -1,4 +1,4 @@
-"""The prompts of consolidation: templates by language, with the words of people inside marked blocks."""
+"""The prompts of consolidation: templates by language, with the text of people inside marked blocks."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any
@@ -31,8 +31,8 @@ def request(
     values: dict[str, Any],
     material: dict[str, Any],
 ) -> llm.Request:
-    """A request of this purpose: the template, which bears the name of the purpose where none is given, is its system
-    prompt, `<template>_input` what it is given."""
+    """A request with this purpose. The template (by default named like the purpose) is its system prompt,
+    `<template>_input` its user prompt."""
     template = template or purpose
     return llm.Request(
         system=render(template, persona),
@@ -48,8 +48,8 @@ def request(
 
 
 def format_messages(persona: Persona, messages: Sequence[PromptMessage], *, dated: bool = True) -> Neutral:
-    """The lines as "[m12] 2026-01-03 Sat 21:04 Ana: …"; what goes on in a new line is indented, so that no message can
-    look like another. What somebody else said has no id to be cited by: "[-] …"."""
+    """The messages as "[m12] 2026-01-03 Sat 21:04 Ana: …". Further lines of a message are indented, so that none can
+    look like another message. Messages of others have no id to be cited by: "[-] …"."""
     formatted = []
     for message in messages:
         key = "-" if message.by_another else f"m{message.id}"
@@ -61,8 +61,8 @@ def format_messages(persona: Persona, messages: Sequence[PromptMessage], *, date
 
 
 def format_memories(persona: Persona, nodes: Iterable[ConceptNode]) -> Neutral:
-    """The nodes as "[e7] 2026-01-03 (impact -4) …": the day they are about, else the day they were written; facts as
-    "[e8] (plans, planned, since 2027-spring) …", and what is awaited with the day on which it is due."""
+    """The nodes as "[e7] 2026-01-03 (impact -4) …" with the day they are about, else the day they were written; facts
+    as "[e8] (plans, planned, since 2027-spring) …"; open items with the day on which they are due."""
     text_lines = []
     for node in nodes:
         if node.kind == ConceptNode.Kind.FACT:

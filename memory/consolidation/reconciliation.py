@@ -1,13 +1,13 @@
-"""Facts that rest on what has ended, and say so nowhere: the second question, after a session is written.
+"""Reconciliation: end facts that depend on something that has ended. A second question, after a session is written.
 
-    change       what the session brought that replaces, ends or rivals something
-    candidates   facts of earlier sessions that share its matter: telling words, the same slot, one domain of one person
-    verdict      "over": it held until then, and is told as past; "partly": a sentence of what still holds takes its
-                 place; "unsure", and whatever is pinned or confirmed: the owner is asked
+    change       a memory of the session that replaces, ends or rivals another
+    candidates   related facts of earlier sessions: significant words, the same slot, one domain of one person
+    verdict      "over": the fact held until then, and is told as past; "partly": a sentence with the part that still
+                 holds takes its place; "unsure", and every pinned or confirmed fact: the owner is asked
 
-"I'm on amlodipine now" replaces the old tablets; that grapefruit is forbidden because of those is a fact of its own. A
-model is asked, once a session and only where there are candidates; what it does not say stands. Without one the owner
-is asked about rivals alone (`rivals`). Nothing is ended that bears on health by news that does not.
+"I'm on amlodipine now" replaces the old tablets; that grapefruit is forbidden because of those is a separate fact. The
+model is asked once a session, and only if there are candidates; facts it does not name stay. Without a model the owner
+is asked about rivals only (`rivals`). News that does not concern health ends no fact that does.
 """
 
 from collections import Counter
@@ -47,18 +47,18 @@ Kind, Domain, Status, PlanState = ConceptNode.Kind, ConceptNode.Domain, ConceptN
 MAX_CANDIDATES = 8
 MAX_COMPARED = 400
 MAX_ASKED = 2
-# A word that more facts contain tells nothing of the matter.
+# A word in more facts than this does not show that they are related.
 HOLDING_A_WORD = 6
 SHARED_WORD, SAME_SLOT, SAME_DOMAIN = 2, 2, 1
-# What holds, or is still planned, and nothing has ended.
+# Facts that hold or are still planned, without an end.
 _STANDING = Q(plan_state="", until="") | Q(plan_state=PlanState.PLANNED)
-# Facts of these may end together: who turns vegetarian likes steak no longer.
+# Facts of these domains may end together: a new vegetarian no longer likes steak.
 _OF_THE_BODY = {Domain.HEALTH, Domain.LIKES, Domain.BELIEFS}
 
 
 @dataclass(frozen=True)
 class Change:
-    """What a session brought, the memories that it took the place of, and the fact that it rivals."""
+    """News of a session, the memories that it replaced, and the fact that it rivals."""
 
     news: ConceptNode
     replaced: Sequence[ConceptNode]
@@ -70,9 +70,9 @@ class Change:
 
 
 def reconcile(lease: Lease[Session]) -> None:
-    """Ask what the session's changes leave untrue, and tell that as past. A repeat finds it done.
+    """Ask which facts the session's changes make untrue, and end those. A repeat finds it done.
 
-    No transaction may be open. Raises EmbeddingUnavailable, LeaseLost, and LLMError where asking again may help.
+    No transaction may be open. Raises EmbeddingUnavailable, LeaseLost, and LLMError if asking again may help.
     """
     session = lease.row
     if is_imported(session) or provider_name() == "offline":
@@ -92,8 +92,8 @@ def reconcile(lease: Lease[Session]) -> None:
 
 
 def changes_of(persona: Persona, session_memories: Sequence[ConceptNode]) -> list[Change]:
-    """The news among `written`: what replaced other memories, a fact that says that something is over, or that rivals
-    an earlier one. A plan that was only carried out changes nothing."""
+    """The changes among `session_memories`: memories that replaced others, and facts that report an end or rival an
+    earlier one. A plan that was only carried out changes nothing."""
     changes = []
     for node in session_memories:
         replaced = list(node.supersedes.filter(kind__in=L3).order_by("id"))
@@ -105,7 +105,7 @@ def changes_of(persona: Persona, session_memories: Sequence[ConceptNode]) -> lis
 
 
 def candidates_for(session: Session, changes: Sequence[Change]) -> list[tuple[ConceptNode, Change]]:
-    """The facts of earlier sessions that the changes may leave untrue, the likeliest first, each with its change."""
+    """The facts of earlier sessions that the changes may make untrue, the likeliest first, each with its change."""
     if not changes:
         return []
     facts = session.persona.nodes.active().filter(_STANDING, kind=Kind.FACT, resolved_by=None)
@@ -128,7 +128,7 @@ def candidates_for(session: Session, changes: Sequence[Change]) -> list[tuple[Co
 
 
 def _likeness(node: ConceptNode, words: set[str], change: Change) -> int:
-    """How surely a fact is of the matter that has changed; 0 where nothing says so."""
+    """How closely a fact is related to the change; 0 if it is not."""
     news = change.news
     shared = len(words & telling_words(change.text))
     if not node.subject == news.subject == ConceptNode.Subject.USER:
@@ -172,8 +172,8 @@ def _apply(
     candidates: Sequence[tuple[ConceptNode, Change]],
     answer: ReconciliationAnswer,
 ) -> None:
-    """Write the verdicts, and ask the owner where there are none. Of the `causes`, by key, the model may name the one
-    that ended a fact; else it is the one whose words are nearest."""
+    """Write the verdicts, and ask the owner where they are missing or unsure. The model may name the one of `causes`
+    (keys) that ended a fact; else it is the change with the nearest words."""
     persona, now, model = lease.row.persona, lease.clock(), follow()
     asked_about_by_key = {node.pk: (node, change.news) for node, change in candidates}
     verdicts = {
@@ -184,8 +184,8 @@ def _apply(
     rests = {pk: changed_fact.still for pk, changed_fact in verdicts.items() if changed_fact.verdict == "partly"}
     vectors = dict(zip(rests, embedding.embed(list(rests.values())), strict=True)) if rests else {}
     with transaction.atomic():
-        lease.renew()  # no checkpoint: done once more at each try, it would give reflection all its tries anew
-        # Somebody may have hidden, corrected or pinned them while the model thought, or have forgotten the news.
+        lease.renew()  # no checkpoint: repeated at each attempt, it would give reflection all its attempts anew
+        # While the model worked, the facts may have been hidden, corrected or pinned, or the news forgotten.
         live = persona.nodes.active().filter(_STANDING, resolved_by=None).in_bulk(list(verdicts))
         standing_news = persona.nodes.active().select_related("persona").in_bulk([node.pk for node in session_memories])
         unsure: list[tuple[ConceptNode, ConceptNode]] = []
@@ -204,15 +204,15 @@ def _apply(
         question_count = 0
         for node, news in unsure[:MAX_ASKED]:
             question_count += rivals.ask_about(persona, node, news, now)
-        # A model that was asked and named no rival says that both stand.
+        # A model that was asked and named no rival has decided that both facts hold.
         settled = {pk for pk in asked_about_by_key if answer.changes is not None}
         memories_left = [standing_news[node.pk] for node in session_memories if node.pk in standing_news]
         rivals.ask(persona, memories_left, now, settled=settled, limit=MAX_ASKED - question_count)
 
 
 def _may_end(node: ConceptNode, news: ConceptNode, verdict: ChangedFact) -> bool:
-    """Whether a verdict is believed: it is sure, says nothing that the fact does not say, and takes away nothing that a
-    person vouched for, nor what bears on health by news that has nothing to do with it."""
+    """Whether a verdict is believed: it is sure, adds nothing to the fact, and ends neither a fact that a person
+    vouched for nor one about health because of unrelated news."""
     if node.pinned or node.verification == ConceptNode.Verification.CONFIRMED:
         return False
     is_at_stake = _of_health(node) and not _of_health(news)
@@ -226,7 +226,7 @@ def _of_health(node: ConceptNode) -> bool:
 
 
 def end(node: ConceptNode, news: ConceptNode) -> None:
-    """Tell a fact as past from the month of the news on; a plan as called off. Call in a transaction."""
+    """End a fact with the month of the news; cancel a plan. Call in a transaction."""
     values: dict[str, Any] = {"resolved_by": news}
     if node.plan_state:
         values["plan_state"] = PlanState.CANCELLED
@@ -253,7 +253,7 @@ def _keep_the_rest(
     model: str,
     now: datetime,
 ) -> None:
-    """Put what still holds of a fact in its place, with the words that it rests on."""
+    """Replace a fact by the part that still holds, with the same evidence."""
     rows = Evidence.objects.filter(node=node, message__withheld=False).select_related("message")
     draft = Draft(
         kind=node.kind,
@@ -277,7 +277,7 @@ def _keep_the_rest(
         event_time=days_of_fact(node.domain, node.since, node.until),
     )
     rest = write(persona, draft, vector, model, now)
-    # A memory that says so anyhow stands on its own ground, and does not go with the news.
+    # If a memory already says so, it has evidence of its own, and is not forgotten with the news.
     if rest.node is not None and rest.outcome == "new":
         ConceptNode.objects.filter(pk=rest.node.pk).update(resolved_by=news)
         link_inherited(rest.node, [node])

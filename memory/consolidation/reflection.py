@@ -1,4 +1,4 @@
-"""Reflection: the quiet impression that events leave, asked of a middling model where the gate allows it."""
+"""Reflection: quiet impressions of events, asked of a model of the medium tier when the gate allows it."""
 
 import logging
 from collections.abc import Sequence
@@ -34,7 +34,8 @@ RECOMMENDED_IMPACT = 8
 DAY = timedelta(hours=24)
 NOTHING = Reflections(runs_in_24h=0, last_run_at=None, fresh_impacts=(), events_since=0)
 
-# Seed 001 §1, tone: no clinical words, no labels, no advice, no metadata. Logged, never blocked: words err.
+# Seed 001 §1, tone: no clinical words, no labels, no advice, no metadata. Only logged, never blocked, because a word
+# list errs.
 TONELESS = (
     "subject", "patient", "exhibits", "demonstrates", "symptom", "disorder", "depression", "ptsd", "diagnos", "pathol",
     "attachment", "avoidance", "maladaptive", "coping mechanism", "therap", "should talk to", "should seek",
@@ -55,9 +56,9 @@ class Plan:
 
 
 def reflect(lease: Lease[Session]) -> ReflectionRun:
-    """Reflect after a session, where the gate allows it; one run per session, whatever happens twice.
+    """Reflect after a session, if the gate allows it. One run per session, also after repeats.
 
-    Raises LLMError, EmbeddingUnavailable and LeaseLost; nothing is written then. No transaction may be open.
+    Raises LLMError, EmbeddingUnavailable and LeaseLost without writing anything. No transaction may be open.
     """
     session = lease.row
     if last_run := ReflectionRun.objects.filter(session=session).first():
@@ -68,14 +69,14 @@ def reflect(lease: Lease[Session]) -> ReflectionRun:
 
 
 def plan_reflection(session: Session, now: datetime) -> Plan:
-    """The gate's decision, and its events: those of the last 24 h and since the last run, the shocks first. After an
-    imported session of the past none is due, whatever happened lately."""
+    """The gate's decision, and the events: those of the last 24 h and since the last run, the shocks first. Nothing is
+    due after an imported session of the past."""
     if is_long_past(session, now):
         return Plan(ReflectionRun.Reason.NOT_DUE, NOTHING, now, ())
     runs_in_24h, last_run_at = _runs(session.persona, now)
     fresh = list(fresh_events(session))
-    # Newest first. A memory that was told again is as new as its last telling; before the first run all are new, but
-    # for those that came from elsewhere.
+    # Newest first; a memory that was mentioned again is as new as its last mention. Before the first run all events are
+    # new, except imported ones.
     lately = Q(last_mentioned_at__gt=min(last_run_at or now, now - DAY))
     live_events = _live_events(session.persona).filter(lately | Q(import_uuid=None) if last_run_at is None else lately)
     since = live_events.order_by("-last_mentioned_at", "-id")
@@ -101,7 +102,7 @@ def _runs(persona: Persona, now: datetime) -> tuple[int, datetime | None]:
 
 
 def fresh_events(session: Session) -> NodeQuerySet:
-    """The events that this session brought, and those it told again (its words are among their evidence)."""
+    """The events that this session added, and those it mentioned again (its messages are among their evidence)."""
     ours = Q(session=session) | Q(evidence__message__session=session)
     return _live_events(session.persona).filter(ours).distinct().newest_first()
 
@@ -111,7 +112,7 @@ def _live_events(persona: Persona) -> NodeQuerySet:
 
 
 def draft_thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]:
-    """The drafts of what the model thought, and how many of its thoughts were dropped."""
+    """The drafts of the model's thoughts, and the number of dropped thoughts."""
     session = lease.row
     persona = session.persona
     request = prompt.request(
@@ -135,7 +136,7 @@ def draft_thoughts(lease: Lease[Session], plan: Plan) -> tuple[list[Draft], int]
 
 
 def drafts_of(thought: ReflectedThought, events_by_id: dict[int, ConceptNode], session: Session) -> Draft | None:
-    """The thought as a draft; None where it rests on no given event."""
+    """The thought as a draft; None if it rests on none of the events."""
     event_ids = dict.fromkeys(prompt.node_id(event_id) for event_id in thought.filling)
     owner_names = names_of(session.persona)
     filling = grounds(
@@ -159,7 +160,7 @@ def drafts_of(thought: ReflectedThought, events_by_id: dict[int, ConceptNode], s
 
 
 def note_tone(thought: ReflectedThought, when: str) -> None:
-    """Log what the tone rules forbid, without the words of the thought; it is kept all the same."""
+    """Log violations of the tone rules without the words of the thought, which is kept all the same."""
     if off_words := off_tone(thought.description):
         logger.warning("a thought %s has %d words against the tone rules", when, off_words)
     if abs(thought.emotional_impact) > RECOMMENDED_IMPACT:
@@ -167,7 +168,7 @@ def note_tone(thought: ReflectedThought, when: str) -> None:
 
 
 def off_tone(text: str) -> int:
-    """How many of the words that a quiet impression avoids stand in `text`."""
+    """The number of words in `text` that the tone rules forbid."""
     plain = text.casefold()
     return sum(word in plain for word in TONELESS)
 
@@ -198,8 +199,8 @@ def store_thoughts(lease: Lease[Session], plan: Plan, drafts: Sequence[Draft], d
 
 
 def _write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> Outcome | None:
-    """Write one thought on what is left of its filling, and how it got in; None where nothing is left, or the thought
-    was forgotten before. What was hidden, corrected or deleted while the model thought is no ground any more."""
+    """Write one thought on the remaining events of its filling; returns the outcome, or None if no event is left or the
+    thought is forgotten text. Events that were hidden, corrected or deleted meanwhile do not count."""
     live = _live_events(persona).in_bulk([child.pk for child in draft.filling])
     filling = [live[child.pk] for child in draft.filling if child.pk in live]
     if not filling:

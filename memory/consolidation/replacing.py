@@ -1,9 +1,8 @@
-"""What becomes of a known memory that an answer says it replaces. Pure.
+"""Decide what happens to a memory that an answer claims to replace. Pure.
 
-A model names whatever its news goes on with. What happened stays true whatever came of it, and a plan that came about
-did happen, on its day: neither leaves memory because there is news of it. What was wrong does, what is over, and the
-plan that was moved or called off. An event without a day or a weight is no happening but how things were: it is
-replaced like a fact.
+A model names whatever memory its news continues. An event stays true whatever followed it, and a plan that was carried
+out did happen, on its day: neither is replaced by news. Replaced are mistakes, things that are over, and plans that
+were moved or cancelled. An event without a day or an impact describes a state: it is replaced like a fact.
 """
 
 import re
@@ -16,11 +15,11 @@ from memory.store.deduplication import DateRange
 
 Effect = Literal["replaced", "came about", "stays"]
 
-# Somebody takes their words back.
+# The speaker corrects themselves.
 _TAKEN_BACK = re.compile(
     r"\b(?:i (?:was wrong|meant|misspoke|got it wrong)|actually|never happened)\b|不是|不对|说错|记错|搞错|弄错", re.I
 )
-# A plan is moved or called off.
+# A plan is moved or cancelled.
 _MOVED = re.compile(
     r"\b(?:not (?:the|on|in|at)|instead|rather than|postponed|rescheduled|brought forward|delayed|"
     r"(?:is|was|were|been|got|it's|they've|they) (?:moved|pushed)|(?:moved|pushed) (?:it|them|the|my|our)|"
@@ -28,7 +27,7 @@ _MOVED = re.compile(
     r"推迟|延期|延到|提前|改(?:到|成|为|在|期)|挪到|取消|泡汤|黄了|作罢|没(?:去|办|搞|考|做)?成|不去了",
     re.I,
 )
-# How things are now is not how they were.
+# The present differs from the past.
 _CHANGED = re.compile(
     r"\b(?:now|these days|no longer|any ?more|used to|since then|not \w+ (?:now|yet))\b|现在|如今|不再|已经不|改|换",
     re.I,
@@ -38,7 +37,7 @@ WEIGHTY, HEAVY = 3, 5
 
 @dataclass(frozen=True)
 class Known:
-    """The memory that is to be replaced. `days` are its own, `told_on` is the day on which it was told."""
+    """The memory to replace. `days` are the days it is about, `told_on` is the day on which it was recorded."""
 
     is_event: bool
     is_planned: bool
@@ -49,7 +48,7 @@ class Known:
 
 @dataclass(frozen=True)
 class News:
-    """The item that replaces it, with the words that it cites and the day on which the last of them was said."""
+    """The item that replaces it, with its quotes and the day of the last of them."""
 
     words: tuple[str, ...]
     told_on: date
@@ -66,7 +65,7 @@ class News:
 
     @property
     def tells_of_change(self) -> bool:
-        """Whether it says how things are now."""
+        """Whether it describes the present."""
         return self._says(_CHANGED)
 
     def _says(self, words: re.Pattern[str]) -> bool:
@@ -74,7 +73,7 @@ class News:
 
 
 def effect(known_nodes: Known, news: News) -> Effect:
-    """What the news does to the known memory.
+    """The effect of the news on the known memory.
 
     >>> day = date(2025, 1, 22)
     >>> talk = Known(is_event=False, is_planned=True, impact=0, days=(day, day), told_on=date(2025, 1, 14))

@@ -1,4 +1,4 @@
-"""The model's replies to the steps of a session, kept until a step has used them."""
+"""Model replies to the steps of a session, stored until a step has used them."""
 
 from chat.models import Session
 from echovessel.jobs.lease import Lease, LeasedReplyStore
@@ -8,8 +8,8 @@ EXTRACTION = "extraction:"
 
 
 def of_extraction(lease: Lease[Session], through: int) -> LeasedReplyStore:
-    """Of the piece that ends with the message of this key. A repeat has to ask about the same messages, whatever was
-    said since: `asked_through` says which."""
+    """The replies about the piece that ends with the message of this key. A repeat must ask about the same messages,
+    whatever was sent since: `asked_through` returns their end."""
     return _of(lease, f"{EXTRACTION}{through}")
 
 

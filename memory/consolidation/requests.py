@@ -1,4 +1,4 @@
-"""Requests: somebody asks that what was said so far be remembered while the session is still open."""
+"""Early consolidation: a request to remember an open session's messages so far."""
 
 from datetime import datetime
 
@@ -9,8 +9,8 @@ from chat.sessions import close
 
 
 def request_early_consolidation(session: Session, now: datetime) -> bool:
-    """Have what was said so far consolidated now; False if the session is no longer open, for then all of it is
-    consolidated anyway, or is off the record."""
+    """Request that the messages so far are consolidated now. False if the session is off the record, or no longer open
+    and consolidated anyway."""
     with transaction.atomic():
         requested = (
             Session.objects.open()

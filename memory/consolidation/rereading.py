@@ -1,8 +1,7 @@
-"""Reading closed sessions again for facts: what an installation talked about before there were facts, or before a
-model was connected.
+"""Read closed sessions again for facts: those from before there were facts, or before a model was connected.
 
-The oldest session comes first, so that what changed since replaces what was before. Each piece is stored as soon as it
-is answered: a run that is stopped goes on where it stopped, and pays for nothing twice.
+The oldest session is read first, so that later facts replace earlier ones. Each piece is stored as soon as it is
+answered: a stopped run resumes where it stopped, and pays for nothing twice.
 """
 
 from django.db import transaction
@@ -18,12 +17,12 @@ from memory.models import Extraction
 
 
 def to_read_again(sessions: SessionQuerySet) -> SessionQuerySet:
-    """Those of `sessions` that were read before there were facts, or by rules alone where a model is connected now, and
-    not, or not wholly, again since."""
+    """The sessions that were read before there were facts, or by rules only although a model is connected now, and that
+    have not been completely read again."""
     read = Extraction.objects.filter(session=OuterRef("pk"))
     before_facts = read.filter(again=False).exclude(answer__has_key="facts")
     if provider_name() != OfflineProvider.name:
-        # Rules answer neither facts nor a summary; every model sums up what it has read.
+        # Rules return neither facts nor a summary; every model returns a summary.
         by_rules = {"answer__facts": [], "answer__session_summary": "", "answer__self_check_notes": ""}
         before_facts |= read.filter(again=False, **by_rules)
     begun = read.filter(again=True, applied_at=None)
@@ -39,7 +38,7 @@ def to_read_again(sessions: SessionQuerySet) -> SessionQuerySet:
 
 
 def read_again(session_id: int, clock: Clock) -> bool:
-    """Read one session again, as far as it is not read again yet; False if somebody else holds it. Raises LLMError,
+    """Read the rest of one session again; False if it is leased by another process. Raises LLMError,
     EmbeddingUnavailable and LeaseLost."""
     rows = Session.objects.filter(pk=session_id).select_related("persona__owner")
     lease = Lease.acquire(rows, to_read_again(rows).filter(available(clock())).order_by(), clock)

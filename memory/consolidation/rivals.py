@@ -1,8 +1,8 @@
-"""Facts that cannot both hold, where no model said that one replaces the other: the owner is asked, once.
+"""Rivals: two facts that cannot both hold, and neither of which a model replaced. The owner is asked once.
 
-Somebody lives in one place, has one partner, eats meat or does not. Two facts about the same person that say so
-differently both stand, for either may be the mistake; the persona wonders which, and asks when the talk comes near it.
-What says itself that it is over is no rival, nor is a plan.
+A person lives in one place, has one partner, eats meat or does not. If two facts about one person disagree, both stay,
+because either may be the mistake; the persona asks when a conversation comes near it. Facts that are told as over and
+plans are no rivals.
 """
 
 import re
@@ -17,7 +17,7 @@ from persona.models import Persona
 
 MAX_ASKED = 2  # of one session
 MAX_COMPARED = 200
-# Of each of these only one holds at a time.
+# Slots: only one fact of each holds at a time.
 _SLOTS = {
     "home": r"\blives?\b|\bliving (?:in|at|with)\b|\bhas lived\b|\bmoved (?:in)?to\b|\bresides?\b|"
     r"住在|住进|搬到|搬进|现住|租住",
@@ -31,7 +31,7 @@ _SLOTS = {
     "drink": r"\b(?:drinks?|smokes?|teetotal|sober)\b|不喝酒|戒酒|喝酒|抽烟|戒烟",
 }
 _BY_SLOT = {slot: re.compile(words, re.I) for slot, words in _SLOTS.items()}
-# "Once a day", "late shifts", "her left ear" and "until four" are of today.
+# "Once a day", "late shifts", "her left ear" and "until four" describe the present.
 _OVER = re.compile(
     r"\b(?:no longer|any ?more|formerly|former|ex-?|gave up|broke up|divorced|died)\b|"
     r"(?<!\bis )(?<!\bare )(?<!\bgets )(?<!\bgot )\bused to\b|"
@@ -53,7 +53,7 @@ _ENDS = re.compile(
     r"吃素|素食",
     re.I,
 )
-# Who lives so from now on eats or drinks otherwise than before: the news, and what it may end.
+# A new way of life that changes what somebody eats or drinks: the news, and the facts it may end.
 _BEGUN = (
     (
         re.compile(r"\b(?:vegetarian|vegan|pescatarian|no (?:longer eats?|meat))\b|吃素|素食|不吃(?:肉|荤)", re.I),
@@ -69,7 +69,7 @@ _BEGUN = (
 
 
 def slot_of(description: str) -> str:
-    """What the fact fills of which there is only one; "" where there may be several, or where it is over.
+    """The slot that the fact fills; "" if it fills none, or is told as over.
 
     >>> slot_of("Ana lives in Basel."), slot_of("Ana no longer lives in Basel."), slot_of("Ana plays the cello.")
     ('home', '', '')
@@ -80,7 +80,7 @@ def slot_of(description: str) -> str:
 
 
 def is_told_as_over(description: str) -> bool:
-    """Whether a fact says itself that it is past."""
+    """Whether the fact itself says that it is past."""
     return _OVER.search(description) is not None
 
 
@@ -90,12 +90,12 @@ def tells_of_an_end(description: str) -> bool:
 
 
 def may_be_ended_by(description: str, news: str) -> bool:
-    """Whether a fact is about what the news says is otherwise from now on: food, of who turns vegetarian."""
+    """Whether the news may end the fact: that somebody turned vegetarian, a fact about their food."""
     return any(begun.search(news) and matter.search(description) for begun, matter in _BEGUN)
 
 
 def are_rivals(one: str, other: str) -> bool:
-    """Whether two facts about one person fill the same place differently: each says something that the other does not.
+    """Whether two facts about one person fill the same slot differently: each has a word that the other does not have.
 
     >>> are_rivals("Ana lives in Basel.", "Ana lives in Oslo."), are_rivals("Ana is vegan.", "Ana is vegan now.")
     (True, False)
@@ -105,12 +105,12 @@ def are_rivals(one: str, other: str) -> bool:
 
 
 def find(persona: Persona, fact: ConceptNode) -> ConceptNode | None:
-    """The newest earlier fact that a new one rivals."""
+    """The newest earlier fact that a new fact rivals."""
     if fact.kind != ConceptNode.Kind.FACT or fact.status != ConceptNode.Status.ACTIVE or fact.plan_state or fact.until:
         return None
     if not slot_of(fact.description):
         return None
-    # The facts of earlier sessions about the same person; of somebody else those that mention them, too.
+    # Facts of earlier sessions about the same person; for people other than owner and persona, facts that mention them.
     earlier = persona.nodes.active().filter(kind=ConceptNode.Kind.FACT, subject=fact.subject, plan_state="", until="")
     earlier = earlier.exclude(session=fact.session).exclude(pk=fact.pk)
     if fact.subject == ConceptNode.Subject.OTHER:
@@ -128,8 +128,8 @@ def ask(
     settled: Collection[int] = (),
     limit: int = MAX_ASKED,
 ) -> int:
-    """Wonder about the new facts that rival an earlier one, unless it is `settled` which of them holds; returns how
-    many questions are new. Call in a transaction, after their names are resolved."""
+    """Add a question for each new fact that rivals an earlier one not in `settled`; returns the number of new
+    questions. Call in a transaction, after the names of the facts are resolved."""
     question_count = 0
     for fact in new_memories:
         rival = find(persona, fact) if question_count < limit else None
@@ -139,6 +139,6 @@ def ask(
 
 
 def ask_about(persona: Persona, earlier: ConceptNode, news: ConceptNode, now: datetime) -> bool:
-    """Wonder which of two holds; False where the persona does already."""
+    """Add the question which of the two holds; False if it exists already."""
     text = prompt.render("rivals", persona, before=earlier.description, now_told=news.description)
     return questions.keep(persona, text, [earlier, news], now) is not None

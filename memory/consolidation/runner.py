@@ -43,12 +43,12 @@ from memory.models import ConceptNode, ImportJob, ReflectionRun
 logger = logging.getLogger(__name__)
 
 Status, WaitingFor = Session.Status, Session.WaitingFor
-# Failures of these are no fault of the answers that are stored already.
+# Failures with these prefixes are not caused by the stored answers.
 BLAMELESS = ("extraction: ", "embedding: ")
 
 
 class Outcome(StrEnum):
-    """What one run made of a session."""
+    """The result of one run."""
 
     CLOSED = "closed"
     TRIVIAL = "trivial"
@@ -61,14 +61,14 @@ class Outcome(StrEnum):
 
 
 def run(session_id: int, clock: Clock = timezone.now) -> Outcome:
-    """Take the session as far as it goes; a failure is stored with the session, or waits for its next attempt."""
+    """Run all steps that can be run now. A failure is stored with the session, or waits for its next attempt."""
     lease = acquire(session_id, clock)
     return Outcome(Consolidation(lease).run()) if lease else Outcome.NOT_MINE
 
 
 def acquire(session_id: int, clock: Clock) -> Lease[Session] | None:
-    """A lease on a session that is to be consolidated, or an open one whose early consolidation was requested. None if
-    it is neither, another worker holds it, it is in a pause, or a reply is in flight."""
+    """A lease on a session that is due for consolidation, or on an open one with a request for early consolidation.
+    None if it is neither, is leased by another worker, waits for a retry, or a reply is being written."""
     now, rows = clock(), Session.objects.filter(pk=session_id).select_related("persona__owner")
     free = rows.without_turn_in_flight()
     status = Case(When(status=Status.OPEN, then=F("status")), default=Value(Status.CONSOLIDATING))
@@ -77,8 +77,8 @@ def acquire(session_id: int, clock: Clock) -> Lease[Session] | None:
 
 
 def requeue_stale(now: datetime) -> int:
-    """Enqueue the sessions that wait: closing ones, then early consolidations, then imported ones. Those of an import
-    that is at work or being cancelled are left to it."""
+    """Enqueue waiting sessions: closing ones, then early consolidations, then imported ones. An import that is running
+    or being cancelled takes care of its own sessions."""
     waiting = Session.objects.without_turn_in_flight().order_by("closed_at", "id")
     imported = Q(close_reason=Session.CloseReason.IMPORT)
     being_erased = Q(status=ImportJob.Status.CANCELLED, finished_at=None)
@@ -95,7 +95,7 @@ def requeue_stale(now: datetime) -> int:
 def retry(session: Session) -> bool:
     """Let a failed session wait again, with all its attempts; False if it has not failed.
 
-    Answers that nothing was made of are deleted and asked for again, if they may be what it failed of.
+    Answers that were not applied are deleted and asked for again if they may have caused the failure.
     """
     with transaction.atomic():
         failed = Session.objects.select_for_update().filter(pk=session.pk, status=Status.FAILED).first()
@@ -125,12 +125,12 @@ class Consolidation(runner.Job[Lease[Session]]):
         try:
             return self.consolidate_early() if self.is_early else self.consolidate()
         except ServerUnavailable:
-            raise  # it is tried again until the server is back
+            raise  # retried until the server is back
         except EmbeddingUnavailable as error:
             return self.fail(f"embedding: {error}")
 
     def consolidate(self) -> Outcome:
-        """All of a session that has ended."""
+        """Run all steps for a session that has ended."""
         session = self.session
         if not is_imported(session):
             messages = session.messages.select_related("session", "persona__owner")
@@ -148,7 +148,8 @@ class Consolidation(runner.Job[Lease[Session]]):
         return self.close(trivial=False)
 
     def consolidate_early(self) -> Outcome:
-        """What was said so far in an open session. Its mood, access counts and thoughts come with its close."""
+        """Extract and apply the messages so far of an open session. Mood, access counts and thoughts follow at its
+        close."""
         if not self.session.off_the_record:
             extraction.read(self.lease)
             self.step = "applying"
@@ -172,7 +173,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         return Outcome.TRIVIAL if trivial else Outcome.CLOSED
 
     def delete(self) -> Outcome:
-        """A session off the record leaves nothing, and no byte in the file."""
+        """Delete a session off the record, and erase its bytes from the file."""
         persona, now = self.session.persona, self.lease.clock()
         with transaction.atomic():
             self.lease.checkpoint()
@@ -182,9 +183,10 @@ class Consolidation(runner.Job[Lease[Session]]):
         receipts.finish(receipt, self.lease.clock())
         return Outcome.DELETED
 
-    # --- what goes wrong ------------------------------------------------------------------------------------------
+    # --- failures -------------------------------------------------------------------------------------------------
     def handle_provider_error(self, error: LLMError) -> str:
-        """Answers that nobody can read stay for people to see. An open session is asked about anew at its close."""
+        """Unreadable answers are kept for people to inspect, except those about an open session, which is asked about
+        anew at its close."""
         with transaction.atomic():
             outcome = super().handle_provider_error(error)
             if outcome == Outcome.DROPPED and isinstance(error, AnswerUnreadable):
@@ -192,7 +194,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         return outcome
 
     def next_retry(self, error: Exception) -> Retry | None:
-        """Deleting a session off the record is never given up."""
+        """Never give up deleting a session off the record."""
         attempts = self.lease.attempts()
         retry = super().next_retry(error)
         return retry or (Retry(delay_after(attempts), attempts) if self.session.off_the_record else None)
@@ -201,7 +203,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         return f"{self.step}: {error if isinstance(error, LLMError) else type(error).__name__}"
 
     def wait(self, retry: Retry, error: Exception) -> Outcome:
-        """The pages are told what it waits for, once a pause."""
+        """Publish the reason for waiting, once per pause."""
         now, waiting_for = self.lease.clock(), ""
         if isinstance(error, LLMError):
             waiting_for = WaitingFor.BUDGET if error.code == "budget_exhausted" else WaitingFor.PROVIDER
@@ -225,7 +227,7 @@ class Consolidation(runner.Job[Lease[Session]]):
 
     def drop_request(self) -> Outcome:
         """Give up consolidating an open session early: its close reads all of it. If it was closed meanwhile the
-        request stands, so that the gate lets it pass."""
+        request stays, so that the gate admits the session."""
         with transaction.atomic():
             self._clear_request(self.lease.leased_row().filter(status=Status.OPEN))
             self._release_open()
@@ -233,13 +235,14 @@ class Consolidation(runner.Job[Lease[Session]]):
         return Outcome.DROPPED
 
     def _clear_request(self, sessions: QuerySet[Session]) -> None:
-        """The request is answered, unless it was made again meanwhile."""
+        """Clear the request, unless it was made again meanwhile."""
         sessions.filter(early_consolidation_requested_at=self.session.early_consolidation_requested_at).update(
             early_consolidation_requested_at=None
         )
 
     def _release_open(self) -> None:
-        """Whoever closed the session meanwhile, or asked again, found it leased: their job is enqueued now."""
+        """Release the session, and enqueue it again if it was closed or requested meanwhile: the job of that moment
+        found it leased."""
         self.lease.release(attempts=0)
         session = Session.objects.get(pk=self.session.pk)
         if session.status != Status.OPEN or session.early_consolidation_requested_at:
@@ -247,9 +250,8 @@ class Consolidation(runner.Job[Lease[Session]]):
 
 
 def is_worth_reading(session: Session) -> bool:
-    """The gate, on the lines of which nothing was made yet. It judges the same lines however often it is asked, so that
-    a repeat reads on where the first run began to; and lines that somebody asked to have remembered pass it, and what
-    somebody has written down."""
+    """The gate, on the messages that no answer was applied for yet. Its decision depends on these only, so that a
+    repeat continues the first run. Messages that were requested to be remembered pass, and so does prose."""
     last_extraction = session.extractions.filter(again=False).exclude(applied_at=None).last()
     rest = [
         message for message in messages_of(session) if last_extraction is None or message.id > last_extraction.through
@@ -263,14 +265,14 @@ def is_worth_reading(session: Session) -> bool:
         or not is_trivial(rest)
         or may_be_answered(session.persona, theirs)
         or may_be_settled(session.persona, theirs)
-        # A model may put a memory right by a correction, however short.
+        # With a model, even a short correction may change a memory.
         or (provider_name() != "offline" and any(request.kind is RequestKind.CORRECTION for request in requests))
     )
 
 
 def publish_boundary(session: Session, *, trivial: bool, failed: bool) -> None:
-    """Publish that a session has ended, and what came of it. Call inside a transaction. Imported sessions ended long
-    ago: only their import is published."""
+    """Publish that a session has ended, with the results. Call inside a transaction. Imported sessions are not
+    published, only their import is."""
     if is_imported(session):
         return
     run_after = ReflectionRun.objects.filter(session=session).first()

@@ -1,10 +1,9 @@
-"""Whether a line tells something of its speaker: a short talk that does is worth reading, a greeting is not.
+"""Whether a message states something about its speaker: a short session with such a message is worth reading.
 
-The trivial gate of seed 000 would drop the very story that seed 001 tells ("我养了只白猫,叫小黑。…": one line, one
-reply, few tokens). A plain statement in the first person is therefore read, however short the talk; greetings,
-questions and small talk stay below. Small talk at the beginning of a sentence is set aside and the rest is judged:
-"I'm good, but my boss yelled at me" tells something. Made to miss nothing: to read a plain line in vain costs one
-small call.
+The trivial gate of seed 000 would drop the very story that seed 001 tells ("我养了只白猫,叫小黑。…": one message, one
+reply, few tokens). So a plain statement in the first person is read, however short the session; greetings, questions
+and small talk are not. Small talk at the beginning of a sentence is removed and the rest is judged: "I'm good, but my
+boss yelled at me" states something. Made to miss nothing: reading a plain message in vain costs one small call.
 """
 
 from echovessel.language import lazy_re as re
@@ -31,7 +30,7 @@ _SMALL_TALK = re.compile(
     r"我(?:很|挺|还)?好|我知道|我不知道|我在|我来|我回来|我先)",
     re.IGNORECASE,
 )
-# "I'm pregnant", "My cat is Bob", "I lost my job": few words, and no less worth reading.
+# "I'm pregnant", "My cat is Bob", "I lost my job": few words, and yet worth reading.
 _SHORT_ENGLISH = re.compile(
     r"^\W*(?:(?:i'm|i am|we're|we are)\s+\w+|(?:i|i've|my|we|we've|our)\s+\S+\s+\w+)", re.IGNORECASE
 )
@@ -62,8 +61,8 @@ def tells_something(text: str) -> bool:
 
 
 def _says_enough(sentence: str, rest: str, enough_words: int) -> bool:
-    """Whether the speaker stands in the sentence, and enough of it is left, by the measure of either language. What
-    stands between Chinese characters in another script counts by words."""
+    """Whether the sentence has a first person and `rest` is long enough, by the measure of either language. Words of
+    another script between Chinese characters count as words."""
     characters = len(_HAN.findall(rest))
     if characters and _CHINESE_SELF.search(sentence):
         return characters + len(_FOREIGN_WORD.findall(rest)) >= ENOUGH_CHARACTERS

@@ -1,4 +1,4 @@
-"""Requests of the slow cycle: a session that has ended asks for a run, and enqueues the job that runs it."""
+"""Requests for the slow cycle: a session that has ended requests a run, and enqueues its job."""
 
 from datetime import datetime, timedelta
 
@@ -14,8 +14,8 @@ from persona.models import Persona
 
 
 def request_run(session: Session, now: datetime) -> bool:
-    """Have the persona think about what the session left, as soon as the gate allows it; False if it left nothing new.
-    Call in the transaction that closes the session: the job is queued with it."""
+    """Request a slow cycle about the session's new events, as soon as the gate allows it; False if there are none. Call
+    in the transaction that closes the session: the job is queued with it."""
     requested = note_request(session.persona, session, now)
     if requested:
         enqueue(SlowCycle(pk=session.persona_id))
@@ -23,9 +23,9 @@ def request_run(session: Session, now: datetime) -> bool:
 
 
 def note_request(persona: Persona, session: Session | None, now: datetime) -> bool:
-    """Note that there is something to think about, and which session brought it; False if nothing is new.
+    """Store the request with the session that made it; False if there are no new events.
 
-    Something new may be too heavy to wait for: it ends a rest, but no pause after a fault.
+    A new event may be too heavy to wait for: the request ends a rest, but no pause after a failure.
     """
     cycle, _is_new = SlowCycle.objects.get_or_create(persona=persona)
     if not fresh_events(cycle, now).exists():
@@ -37,13 +37,13 @@ def note_request(persona: Persona, session: Session | None, now: datetime) -> bo
 
 
 def clear_request(cycle: SlowCycle) -> None:
-    """The request is answered, unless it was made again since `cycle` was read. Call in the transaction that releases
-    the lease."""
+    """Clear the request, unless it was made again since `cycle` was read. Call in the transaction that releases the
+    lease."""
     SlowCycle.objects.filter(pk=cycle.pk, requested_at=cycle.requested_at).update(requested_at=None, requested_by=None)
 
 
 def requeue_stale(now: datetime) -> int:
-    """Enqueue the slow cycles that wait; returns how many."""
+    """Enqueue waiting slow cycles; returns how many."""
     requested = SlowCycle.objects.exclude(requested_at=None)
     return runner.requeue_stale(
         requested, SlowCycle.objects.waiting(now).order_by("requested_at", "pk"), enqueue=enqueue
@@ -55,8 +55,8 @@ def enqueue(cycle: SlowCycle) -> None:
 
 
 def fresh_events(cycle: SlowCycle, now: datetime) -> NodeQuerySet:
-    """The recallable events that no run was given yet, oldest first. What lies further back than some days is not
-    wondered about by the first run, nor where an archive brings it."""
+    """The recallable events after the last run's watermark, oldest first. Events older than some days count only after
+    the first run, and only if they were not imported."""
     events = ConceptNode.objects.filter(persona=cycle.persona_id, kind=ConceptNode.Kind.EVENT).recallable()
     condition = Q(created_at__gte=now - timedelta(days=knobs.slow_cycle_first_days()))
     if cycle.through:

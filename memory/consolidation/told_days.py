@@ -1,8 +1,8 @@
-"""The days of an answer, checked against the days that its quotes name. Pure.
+"""Check the days of an answer against the days that its quotes name. Pure.
 
-A model reckons "Wednesday week" from the date of a message, and errs now and then; code does not. Where the quotes
-name one day and the model none of the days they may mean, that day takes its place; where the model leaves out the day
-of a plan, or of what happened "yesterday", it is put in.
+A model computes "Wednesday week" from a message's date and sometimes errs; code does not. If the quotes name one day
+and the model gives none of their possible days, the named day replaces it. If the model omits the day of a plan, or of
+an event "yesterday", it is added.
 """
 
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ BEFORE_OR_TO_COME = 2
 def with_named_days(
     answer: ExtractionAnswer, messages_by_id: Mapping[int, SaidMessage]
 ) -> tuple[ExtractionAnswer, int]:
-    """The answer with the days that its quotes name, and how many of its own days were others."""
+    """The answer with the days that its quotes name, and the number of wrong days."""
     mistakes = 0
     events: list[ExtractedEvent] = []
     for event in answer.events:
@@ -49,7 +49,7 @@ def with_named_days(
 
 
 def _mentions(citations: list[Cited], messages_by_id: Mapping[int, SaidMessage]) -> tuple[list[Mention], date]:
-    """The days that the quotes may mean, and the day on which the last of them was said."""
+    """The days that the quotes may mean, and the day of the last quoted message."""
     quoted = [
         (span.text, message)
         for citation in citations
@@ -61,8 +61,8 @@ def _mentions(citations: list[Cited], messages_by_id: Mapping[int, SaidMessage])
 
 
 def _right_day(written_days: Days | None, mentions: list[Mention], day: date | None) -> date | None:
-    """The named day where it is to take the place of what is written; None where that may stay. What is written less
-    exactly holds the day it means."""
+    """The named day if it replaces the written one; None if that may stay. A less exact range contains the day it
+    means."""
     if day is None:
         return None
     if written_days is None or (
