@@ -1,10 +1,10 @@
-"""Readers of files from elsewhere: they turn a file into plain values, and store nothing.
+"""Readers of files from other systems: they turn a file into plain values, and store nothing.
 
     with Source(path) as source:
         for found in read(source):
             …
 
-`recognize` says which format a file has; a person may choose another. The values that readers yield are in `types`, the
+`recognize` finds the format of a file; a person may choose another. The values that readers yield are in `types`, the
 reasons for leaving something out in `reasons`.
 """
 
@@ -55,7 +55,7 @@ from memory.imports.readers.web_pages import is_page, refuse_page, refuse_pages
 
 __all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognize", "speakers"]
 
-# In the order in which people are offered them; where two are equally likely, the earlier is taken.
+# In the order in which they are offered to people; of two equally likely formats the earlier is chosen.
 FORMATS: tuple[Format, ...] = (
     *chatgpt.FORMATS,
     *claude.FORMATS,
@@ -92,9 +92,9 @@ FORMATS: tuple[Format, ...] = (
     *table.FORMATS,
     *mapper.FORMATS,
 )
-# Below this a file resembles nothing.
+# A file below this resembles no format.
 _LEAST_LIKENESS = 0.25
-# From this on a zip is of a format as a whole, and its files need not be looked at one by one.
+# From this on a zip as a whole has a format, and its files need not be looked at one by one.
 _SURE_OF_ZIP = 0.75
 
 
@@ -113,7 +113,7 @@ def recognize(source: Source) -> Format:
     refuse_page(source.sample)
     contents = contents_of(source)
     if not source.members and not contents.startswith(("kind:", "zip:")):
-        # Whatever is wrong with the text is a better answer.
+        # If the text is broken, that error is the better answer.
         next(iter(source.texts()), None)
     refuse_pages(source.sample)
     labels = ", ".join(str(file_format.label) for file_format in FORMATS)
@@ -121,7 +121,7 @@ def recognize(source: Source) -> Format:
 
 
 def _likeliest(sample: Sample) -> tuple[float, Format]:
-    # A page may be read only by who reads pages: to others it is text with many signs.
+    # Only formats that read web pages may read one: to others it is text with many signs.
     formats = [
         file_format for file_format in FORMATS if getattr(file_format, "reads_pages", False) or not is_page(sample)
     ]
@@ -134,7 +134,7 @@ def _nothing_found(source: Source) -> ImportRejected:
 
 
 def format_named(name: str) -> Format:
-    """Raises KeyError."""
+    """The format with this name. Raises KeyError."""
     return {file_format.name: file_format for file_format in FORMATS}[name]
 
 

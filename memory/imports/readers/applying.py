@@ -13,14 +13,14 @@ from memory.imports.readers.quotes import without_quote
 from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
 from memory.imports.readers.when import When, as_date, read_when
 
-# Where a record stands, for people; and the record, or why it could not be read.
+# The position of a record, for people; and the record, or why it could not be read.
 Record = tuple[str, Any]
 _SAMPLE = 200
 
 
 def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], options: Options) -> None:
-    """Raises ImportRejected if no field names a speaker and the records look like those of several people: these words
-    are the owner's only if a person says so."""
+    """Raises ImportRejected if no field names a speaker and the records look like those of several people: they are the
+    owner's own words only if a person says so."""
     if mapping.speaker or options.kind == "notes":
         return
     if options.kind == "chat":
@@ -32,8 +32,8 @@ def ask_whose(mapping: Mapping, likely: Mapping | None, fields: Iterable[str], o
 def order_of_days(records: Callable[[], Iterable[Record]], mapping: Mapping, options: Options) -> bool | None:
     """Whether the day is first in dates like 3/4/2024; None if no date is written like that.
 
-    Raises ImportRejected if some are and nothing tells. `records` is read once more only if the first ones have such
-    dates.
+    Raises ImportRejected if some are and the file does not tell. `records` is read once more only if the first ones
+    have such dates.
     """
     if options.day_first is not None or not any(_open_dates(islice(records(), _SAMPLE), mapping)):
         return options.day_first
@@ -55,7 +55,7 @@ class ChoiceReader:
         self.order = order
         self.limits = limits
         self.name = name
-        # Of the whole file, so that the same words in two conversations of it are told apart.
+        # One for the whole file, so that equal texts in two of its conversations get different ids.
         self.places = ContentIds()
         self.talks = 0
 
@@ -91,7 +91,7 @@ class ChoiceReader:
         )
 
     def _entry(self, where: str, record: Any) -> Entry | Skipped:
-        """Some diaries keep an entry of one line as a title alone."""
+        """The entry of a record. Some diaries store an entry of one line only as its title."""
         if isinstance(record, Skipped):
             return record
         title, text = (storable(word(value_at(record, path))) for path in (self.mapping.title, self.mapping.text))

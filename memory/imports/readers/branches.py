@@ -1,6 +1,6 @@
-"""Conversations that fork where a message was edited or regenerated: which messages led to the last one. Pure.
+"""Conversations that fork where a message was edited or regenerated: finds the messages that led to the last one. Pure.
 
-Each message names its parent; ids that are no message's stand above the first.
+Each message names its parent; the first message has a parent that is no message.
 """
 
 from collections.abc import Mapping

@@ -1,5 +1,5 @@
-"""Whether a text can be the name of a speaker: what stands before a colon or below a time may also be a half of the
-day, a date, a receipt, or a label of a form. Pure."""
+"""Whether a text can be the name of a speaker. Other texts before a colon or below a time are a half of the day, a
+date, a receipt, or a label of a form. Pure."""
 
 import re
 from collections.abc import Sequence
@@ -32,7 +32,7 @@ _MONTHS_THAT_ARE_NAMES = (
     "avril",
     "janvier",
 )
-# What people's forms and diaries call their fields.
+# Labels of fields in forms and diaries.
 _LABELS = frozenset(
     {
         "mood", "chorus", "verse", "refrain", "bridge", "副歌", "主歌", "weather", "sleep", "steps", "food",

@@ -1,7 +1,7 @@
-"""JSON in its canonical form, byte for byte the same wherever it is made: RFC 8785 (JCS).
+"""JSON in its canonical form, byte for byte the same in every program: RFC 8785 (JCS).
 
-Keys in the order of their UTF-16 units, no whitespace, numbers as ECMAScript writes them, and no more escapes than
-JSON demands. A checksum over such bytes is one that others can repeat.
+Keys in the order of their UTF-16 units, no whitespace, numbers as ECMAScript writes them, and no more escapes than JSON
+demands. Others can repeat a checksum over such bytes.
 
 >>> canonical({"b": 1.0, "a": [1e21, 0.000001, 1e-7, "é"]}).decode()
 '{"a":[1e+21,0.000001,1e-7,"é"],"b":1}'
@@ -15,7 +15,8 @@ from typing import Any
 
 
 def canonical(value: Any) -> bytes:
-    """The UTF-8 bytes. Numbers are doubles, as they are to ECMAScript; raises ValueError for what none can hold."""
+    """The UTF-8 bytes. Numbers are doubles, as in ECMAScript; raises ValueError for a number that is not
+    representable."""
     return _written(value).encode()
 
 
@@ -37,8 +38,8 @@ def _written(value: Any) -> str:
         raise ValueError(f"{value} is no number of JSON")
     if number == 0:
         return "0"
-    # Number::toString of ECMAScript: plain from 1e-6 up to below 1e21, else with an exponent. The decimal point stands
-    # behind the `point`-th of the shortest digits.
+    # Number::toString of ECMAScript: plain from 1e-6 up to below 1e21, else with an exponent. The decimal point comes
+    # after the `point`-th of the shortest digits.
     negative, digits_of, exponent = Decimal(repr(number)).normalize().as_tuple()
     digits, sign = "".join(map(str, digits_of)), "-" * negative
     point = len(digits) + int(exponent)

@@ -1,4 +1,5 @@
-"""A card written for others to read: V2 or V3, as JSON or in a picture. What was read from a card comes out again."""
+"""Writes a card for other programs: V2 or V3, as JSON or in a picture. A card that was read is written with all its
+data."""
 
 import base64
 import io
@@ -14,7 +15,7 @@ from memory.imports.readers.types import Card
 Version = Literal[2, 3]
 _PORTRAIT = (400, 600, (94, 106, 130))
 _SPEC = {2: ("chara_card_v2", "2.0"), 3: ("chara_card_v3", "3.0")}
-# What the specifications demand even of who has nothing to say there.
+# Fields that the specifications require even if they are empty.
 _NEEDED: dict[str, Any] = {
     "creator_notes": "",
     "system_prompt": "",
@@ -28,8 +29,8 @@ _NEEDED: dict[str, Any] = {
 def as_json(card: Card, version: Version) -> dict[str, Any]:
     """The card as an object of that version of the specification.
 
-    A card that was read from the same version comes out as it was; fields that only V3 knows stay in a V2 card, as
-    readers keep what they do not know.
+    A card that was read from the same version is unchanged; fields that only V3 knows stay in a V2 card, because
+    readers keep unknown fields.
     """
     spec, spec_version = _SPEC[version]
     outer = {key: value for key, value in card.rest.items() if key != "data"}
@@ -56,7 +57,7 @@ def as_bytes(card: Card, version: Version) -> bytes:
 def as_picture(card: Card, version: Version, picture: BinaryIO | None = None) -> Iterator[bytes]:
     """A PNG with the card in it: `picture` without the card it held, or a plain one.
 
-    A V3 card stands in it twice, the second time as V2 for readers that know no other. Raises `png.BrokenPNG`.
+    A V3 card is stored twice, the second time as V2 for older readers. Raises `png.BrokenPNG`.
     """
     plain = io.BytesIO(b"" if picture else png.plain(*_PORTRAIT))
     versions: tuple[Version, ...] = (2, 3) if version == 3 else (2,)

@@ -1,7 +1,7 @@
-"""Character cards V1, V2 and V3, as JSON, in a PNG or APNG, and as .charx; lorebooks that come without a card.
+"""Character cards V1, V2 and V3, as JSON, in a PNG or APNG, and as .charx; lorebooks without a card.
 
-The texts stay as they are written, macros ({{char}}, {{user}}) too. Whatever has no field of its own in `Card` is in
-its `rest`, in the shape of the card, so that `card_writing` can write the same card again. No link is followed.
+Texts are unchanged, including macros ({{char}}, {{user}}). Data without a field in `Card` is in its `rest`, in the
+structure of the card, so that `card_writing` can write the same card again. No link is followed.
 """
 
 import base64
@@ -30,7 +30,7 @@ from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Card, Found, ImportRejected, Lore, Options, Skipped, digest
 from memory.imports.readers.whole_json import load_json
 
-# A card is a few kilobytes of text; pictures that some carry inside make it megabytes.
+# A card has a few kilobytes of text; embedded pictures can make it megabytes.
 MOST_CHARACTERS = 16 * 1024**2
 KEYWORDS = ("ccv3", "chara")
 _EMBEDDED = ("embeded", "embedded")  # the specification writes it with one d
@@ -43,13 +43,13 @@ TEXTS = {
     "mes_example": "example_messages",
     "post_history_instructions": "post_history",
 }
-# What Pygmalion's cards call them, which some sites still give out.
+# The names of the fields in Pygmalion's cards, which some sites still offer.
 _PYGMALION = {
     "char_name": "name", "char_persona": "description", "world_scenario": "scenario", "char_greeting": "first_mes",
     "example_dialogue": "mes_example",
 }  # fmt: skip
 _TELLING = {"data.first_mes", "data.mes_example", "first_mes", "mes_example", "data.character_book", "data.personality"}
-# Lists of entries, by what they hold in which programs: card books, NovelAI, Agnai, RisuAI.
+# The places of lists of entries, by program: card books, NovelAI, Agnai, RisuAI.
 _BOOKS = (
     {"data.entries.item.keys", "data.entries.item.content"},
     {"entries.item.keys", "entries.item.content"},
@@ -82,10 +82,10 @@ class CharacterCard:
 
 
 def portrait_in(source: Source, max_bytes: int) -> bytes:
-    """The picture of a card, unchecked and at most one byte longer than `max_bytes`; b"" where it has none.
+    """The picture of a card, unchecked and at most one byte longer than `max_bytes`; b"" if it has none.
 
-    Of a PNG it is the file itself; of a .charx and of JSON the main icon among its assets: a member of the zip, or
-    base64 in the card. An address elsewhere is never followed. Raises ImportRejected.
+    For a PNG it is the file itself; for a .charx or JSON the main icon among its assets: a member of the zip, or base64
+    in the card. Addresses are never followed. Raises ImportRejected.
     """
     if source.sample.head.startswith(png.SIGNATURE):
         with source.open() as file:
@@ -94,7 +94,7 @@ def portrait_in(source: Source, max_bytes: int) -> bytes:
     assets = card.rest["data"].get("assets")
     asset_tables = [asset for asset in assets if isinstance(asset, dict)] if isinstance(assets, list) else []
     icons = [asset for asset in asset_tables if asset.get("type") == "icon" and isinstance(asset.get("uri"), str)]
-    # Of several, the specification calls the main one "main"; sorting keeps the order of the others.
+    # The specification calls the main icon "main"; sorting keeps the order of the others.
     for icon in sorted(icons, key=lambda icon_table: icon_table.get("name") != "main"):
         scheme, _colon, place = icon["uri"].partition(":")
         member = place.removeprefix("//")
@@ -109,7 +109,7 @@ def portrait_in(source: Source, max_bytes: int) -> bytes:
 
 
 def _json_in_picture(source: Source) -> bytes:
-    """A `ccv3` is preferred to a `chara`, which is then a copy for older readers."""
+    """The JSON of the card. A `ccv3` is preferred to a `chara`, which is then a copy for older readers."""
     with source.open() as file:
         try:
             texts = png.texts_of(file, KEYWORDS)
@@ -118,7 +118,7 @@ def _json_in_picture(source: Source) -> bytes:
     text = next((texts[keyword] for keyword in KEYWORDS if keyword in texts), None)
     if text is None:
         raise ImportRejected("picture_without_card")
-    # Base64, which some write over lines or without its padding, and a few leave out.
+    # Base64, which some programs break into lines or leave unpadded, and a few do not use.
     bare = b"".join(text.split())
     if bare.startswith(b"{"):
         return text
@@ -130,7 +130,7 @@ def _json_in_picture(source: Source) -> bytes:
 
 
 def found_in(document: Any) -> Iterator[Card | Skipped]:
-    """The card of a JSON document, and what of its lorebook could not be read."""
+    """The card of a JSON document, and the unreadable parts of its lorebook."""
     if not isinstance(document, dict):
         raise ImportRejected("nothing_found")
     document = {_PYGMALION.get(name, name): value for name, value in document.items()}
@@ -141,7 +141,7 @@ def found_in(document: Any) -> Iterator[Card | Skipped]:
     lore = tuple(entry for entry in entries if isinstance(entry, Lore))
     texts = {ours: lore_of(fields, theirs, is_text, "") for theirs, ours in TEXTS.items()}
     nickname = lore_of(fields, "nickname", is_named, "")
-    # The first message and its alternatives; where there are alternatives alone, the first is empty.
+    # The first message and its alternatives; if there are only alternatives, the first is empty.
     first = lore_of(fields, "first_mes", is_text, "")
     others = lore_of(fields, "alternate_greetings", are_texts, [])
     greetings = (first, *others) if first or others else ()

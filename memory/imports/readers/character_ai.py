@@ -1,5 +1,5 @@
-"""Character.AI's chats as its site holds them and tools around it save them: turns, newest first or last, each with the
-answers that were offered. What counts of those is the one that was chosen.
+"""Character.AI's chats as its site stores them and tools save them: turns, newest first or last, each with the answers
+that were offered, of which only the chosen one is read.
 
     {turns: [{turn_key, create_time, author: {name, is_human?}, candidates: [{raw_content, …}], primary_candidate_id}]}
 
@@ -17,7 +17,7 @@ from memory.imports.readers.lines import SessionReader, array, moment, table, wo
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
 
-# Where lists of turns stand.
+# The places of lists of turns.
 _HELD = ("", "item.", "chats.item.", "histories.item.", "chat.")
 _TURNS = tuple(f"{path}turns" for path in _HELD)
 
@@ -38,7 +38,7 @@ class CharacterAI:
             if not isinstance(turns, list):
                 yield Skipped(where, reason_of(turns))
                 continue
-            # The site gives what was said last first.
+            # The site lists the newest turn first.
             times = [word(table(turn).get("create_time")) for turn in turns]
             turns = turns[::-1] if times and times[0] > times[-1] else turns
             key = table(table(turns[0]).get("turn_key")) if turns else {}
@@ -66,7 +66,7 @@ def _offered(turn: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def _words(turn: Any) -> str:
-    """What was said in a turn: of what was offered, that which was chosen."""
+    """The text of a turn: the chosen one of its candidates."""
     turn = table(turn)
     offered = _offered(turn)
     candidates = [

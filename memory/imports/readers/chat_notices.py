@@ -1,10 +1,10 @@
-"""Notices that messengers write between messages, without a time of their own: who was invited, joined and left; and
+"""Notices that messengers write between messages, without a time of their own: who was invited, joined or left; and
 placeholders of deleted messages. Pure."""
 
 import re
 from collections.abc import Container
 
-# Where nobody is called so, what stands before 님 is a title: the teacher went out.
+# If nobody has such a name, the word before 님 is a title: "the teacher left".
 _KOREAN = re.compile(
     r"(?P<who>\S[^\n]{0,100}?)님(?:이|께서|과|와|,)? ?(?:[^\n]{0,150}님[을를과와,]? ?[^\n]{0,20})?"
     r"(?:초대(?:했|하였)습니다|나갔습니다|들어왔습니다|내보냈습니다|입장(?:했|하였)습니다"
@@ -63,7 +63,7 @@ _DELETED = re.compile(
     r"|.{0,40}已?收回訊息。?|message deleted\.?",
     re.I,
 )
-# What KakaoTalk writes in place of what is no text.
+# Placeholders that KakaoTalk writes for content other than text.
 KAKAO_TALK_MEDIA = re.compile(
     r"사진(?: \d+장)?|동영상|이모티콘|\(이모티콘\)|음성메시지|지도: .*|파일: .*|연락처: .*"
     r"|보이스톡 .*|페이스톡 .*|라이브톡 .*"
@@ -140,7 +140,7 @@ def without_notices(text: str, names: Container[str]) -> tuple[str, int]:
 
 
 def invited_in(line: str, names: Container[str]) -> list[str]:
-    """Those invited by somebody `known`: people who may never write, and leave."""
+    """The people whom somebody `known` invited: they may never write, and may leave."""
     invited = _INVITED.fullmatch(line.strip()) if len(line) <= _LONGEST else None
     is_one = invited and _is_one(invited["who"], names) and _are_people(invited["whom"], names)
     return _AND.split(invited["whom"]) if invited and is_one else []

@@ -1,10 +1,10 @@
-"""ChatGPT's export: conversations.json, or its newer parts conversations-000.json …, alone or in the zip they come in.
-Tools around it save one conversation by itself, or one a line, or the data of a shared link: those are read, too.
+"""ChatGPT's export: conversations.json, or its newer parts conversations-000.json …, alone or in their zip. Files of
+tools are read, too: one conversation, one a line, or the data of a shared link.
 
-A conversation is a tree in which every edit and regeneration is a branch. What counts is the branch that ends at
-`current_node`; messages of the others are told as not chosen. Where a tool left out the links, all messages count, in
-the order of `linear_conversation`, else of their times. Marks at which the program shows a source or a card are
-no words: they are taken off, but for the names in them.
+A conversation is a tree in which every edit and regeneration is a branch. The branch that ends at `current_node` is
+read; messages of the others are skipped as not chosen. If a tool left out the links, all messages are read, in the
+order of `linear_conversation`, else of their times. Marks at which the program shows a source or a card are removed,
+except for the names in them.
 """
 
 import re
@@ -24,14 +24,14 @@ from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
 
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
-# Where the keys of a file stand that holds many conversations, and of one that is one, or has one a line.
+# Places of the keys in files with many conversations, with a single one, and with one a line.
 _AROUND = ("item", "", "conversations.item", "data", "serverResponse.data", "props.pageProps.serverResponse.data")
 _HOLDERS = ("mapping", "linear_conversation", "messages")
 _NODES = re.compile(r"(?:mapping\.[^.]+|linear_conversation\.item)\.message\.(?:author|content)$")
-# Messages or nodes without anything around them, and messages in a list.
+# Messages or nodes at the top of a file, and messages in a list.
 _FLAT = re.compile(r"(?:messages\.)?item\.(?:message\.)?content\.(?P<what>content_type|parts)$")
 _AUTHOR = re.compile(r"(?:messages\.)?item\.(?:message\.)?author\.role$")
-# Nodes without anything around them that are held: they are one conversation.
+# The number of nodes without a conversation that are kept in memory: they are one conversation.
 _MAX_FLAT = 50_000
 _ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
 _THOUGHTS = ("thoughts", "reasoning_recap")
@@ -39,10 +39,10 @@ _TOOLS = (
     "code", "execution_output", "tether_quote", "tether_browsing_display", "tether_browsing_code", "system_error",
     "computer_output", "sonic_webpage", "citable_code_output",
 )  # fmt: skip
-# What a model says to itself has a channel of its own.
+# The channel of a model's own thoughts.
 _ASIDE = "analysis"
-# Marks of sources: 【12†source】, 【oaicite:0】, and newer ones between signs that no letter has. Of those some are
-# shown as a name: entity ["city","Berlin"], url Berlin https://…
+# Marks of sources: 【12†source】, 【oaicite:0】, and newer ones between private-use signs. Some of these are shown as a
+# name: entity ["city","Berlin"], url Berlin https://…
 _OLD_MARK = re.compile(r"【(?:\d+(?::\d+)?†[^】\n]{0,200}|oaicite:\d+)】|:contentReference\[oaicite:\d+\]\{index=\d+\}")
 _NEW_MARK = re.compile(r"\ue200(?P<kind>[a-z_]+)(?P<rest>[^\ue200\ue201]*)\ue201")
 _SIGNS = re.compile(r"[\ue200-\ue206]")
@@ -50,11 +50,11 @@ _NAMED_BY = {
     "entity": re.compile(r'\ue202\["[^"]*","(?P<name>[^"]+)"'),
     "url": re.compile(r"\ue202(?P<name>[^\ue202]+)"),
 }
-# What was remembered of the user: "1. [2024-05-01]. Likes tea."
+# Memories about the user: "1. [2024-05-01]. Likes tea."
 _KEPT = re.compile(r"^\s*\d+\.\s+\[(?P<day>\d{4}-\d\d-\d\d)\]\.?\s*", re.MULTILINE)
-# What the zip holds beside conversations: chat.html is the same once more, for reading.
+# The zip also holds chat.html, the same conversations as a page.
 _SAME_AGAIN = "chat.html"
-# Keys that tell conversations without an id apart; the first one is the same in many.
+# The first nodes identify conversations without an id; a single one is the same in many.
 _FIRST_NODES = 3
 _Node = dict[str, Any]
 
@@ -97,7 +97,7 @@ class ChatGPT:
                 conversations = (value for _place, value in values(source, [around], file))
             for conversation in conversations:
                 number += 1
-                # What is known of the user stands in every conversation anew: it is handed over once.
+                # Every conversation repeats what is known of the user: it is yielded once.
                 items = _conversation(conversation, number, places, options.limits)
                 for item in items:
                     if isinstance(item, Remembered):
@@ -108,7 +108,7 @@ class ChatGPT:
 
 
 def _around(paths: frozenset[str]) -> str | None:
-    """The place of the conversations in a file; None where none is known."""
+    """The place of the conversations in a file; None if it is unknown."""
     paths_around = (around for around in _AROUND if any(_place(around, holder) in paths for holder in _HOLDERS))
     return next(paths_around, None)
 
@@ -118,7 +118,7 @@ def _place(around: str, key: str) -> str:
 
 
 def _is_flat(paths: Iterable[str]) -> bool:
-    """Whether there is a list of messages or nodes: with authors, or at least with kinds of content called as here."""
+    """Whether there is a list of messages or nodes: with authors, or at least with ChatGPT's kinds of content."""
     path_list = list(paths)
     fields = {match["what"] for match in map(_FLAT.match, path_list) if match}
     return "content_type" in fields or (bool(fields) and any(map(_AUTHOR.match, path_list)))
@@ -136,8 +136,8 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
         return
     yield from (Skipped(where, "broken") for _lost in range(lost_count))
     parents = _parents(nodes)
-    # The keys of the nodes from the root to `current`; where that is missing, to the leaf that was written last. All
-    # nodes where nothing links them.
+    # The keys of the nodes from the root to `current`; if that is missing, to the newest leaf. All nodes if nothing
+    # links them.
     current = conversation.get("current_node")
     if not _is_linked(nodes):
         branch = list(nodes)
@@ -157,15 +157,15 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     source_id = conversation_id or digest(number, title, *branch)
     spoken = (item for item in items if not isinstance(item, Remembered))
     yield from sessions_of(title, source_id, where, spoken, limits)
-    # One for each message beside the branch that would have been one of it.
+    # One for each message outside the branch that would otherwise be read.
     for key in nodes.keys() - set(branch):
         if any(isinstance(message, Line) for message in _message(nodes[key], ContentIds(), where, limits)):
             yield Skipped(where, "not_chosen")
 
 
 def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, int]:
-    """The nodes by their keys, in the order of the file, and how many are none; None where there is nothing of the
-    kind. What has no links is put in order by its list, or by its times."""
+    """The nodes by key, in the order of the file, and the number of invalid ones; None if there are no nodes. Nodes
+    without links are ordered by their list, or by their times."""
     linear, mapping = conversation.get("linear_conversation"), conversation.get("mapping")
     node_values = mapping if isinstance(mapping, dict | list) else None
     if isinstance(node_values, dict) and _is_linked(
@@ -181,12 +181,12 @@ def _nodes(conversation: Mapping[str, Any]) -> tuple[dict[str, _Node] | None, in
     nodes: dict[str, _Node] = {}
     for number, (key, node) in enumerate(pairs):
         if isinstance(node, dict):
-            # A message that stands by itself is a node without links.
+            # A single message is a node without links.
             nodes[_key(key or word(node.get("id")), number, nodes)] = (
                 node if "message" in node else {"message": node} if "content" in node else node
             )
     if not _is_linked(nodes) and node_list is not linear:
-        # By when each was written; one without a time stays behind the one before it.
+        # By time; a node without a time follows the one before it.
         last, times = 0.0, {}
         for key, node in nodes.items():
             last = _written_at(node) or last
@@ -204,7 +204,7 @@ def _key(source_id: str, number: int, nodes: Mapping[str, _Node]) -> str:
 
 
 def _parents(nodes: Mapping[str, _Node]) -> dict[str, str]:
-    """The parent of each node: as it says itself, else as another names it among its children."""
+    """The parent of each node: as it says itself, else as another node lists it among its children."""
     children = {word(child): key for key, node in nodes.items() for child in array(node.get("children"))}
     parent_of = {key: word(node.get("parent")) for key, node in nodes.items()}
     return {key: parent if parent in nodes else children.get(key, "") for key, parent in parent_of.items()}
@@ -237,7 +237,7 @@ def _message(node: _Node, places: ContentIds, where: str, limits: Limits) -> Ite
         return
     author = table(message.get("author"))
     role = _role(message)
-    # The words of a message, spoken ones too, and whether there was more to it.
+    # The text of a message, including spoken text, and whether it has other content.
     parts = array(content.get("parts"))
     words = [part if isinstance(part, str) else _transcription(part) for part in parts]
     wordless = any(not isinstance(part, str) and not _transcription(part) for part in parts)
@@ -253,7 +253,7 @@ def _message(node: _Node, places: ContentIds, where: str, limits: Limits) -> Ite
 
 
 def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
-    """Why the message is not something that one of the two said to the other; "" where it is."""
+    """Why the message is not part of the conversation between the two sides; "" if it is."""
     kind = content.get("content_type")
     role = _role(message)
     if kind in _THOUGHTS or message.get("channel") == _ASIDE:
@@ -279,7 +279,7 @@ def _transcription(part: Any) -> str:
 
 
 def strip_citations(text: str) -> str:
-    """`text` as it was shown: without marks of sources, and with the names that stood in some of them.
+    """`text` as it was shown: without marks of sources, and with the names in some of them.
 
     >>> strip_citations("It is open【4†source】 in \ue200entity\ue202[\\"city\\",\\"Berlin\\"]\ue201.")
     'It is open in Berlin.'
@@ -294,7 +294,8 @@ def strip_citations(text: str) -> str:
 
 
 def _about_the_user(message: Mapping[str, Any], content: Mapping[str, Any], where: str) -> Iterator[Remembered]:
-    """What she wrote of herself, without the sentences around it that the model was given; and what was kept of her."""
+    """What the owner wrote about themselves, without the sentences around it for the model; and the memories about
+    them."""
     kind = content.get("content_type")
     if kind == "user_editable_context":
         bare = table(table(message.get("metadata")).get("user_context_message_data"))

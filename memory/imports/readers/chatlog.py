@@ -1,14 +1,14 @@
-"""Chats as text, as other messengers write them or as people copy them: a stamp and a name, then the words.
+"""Chats as text, as other messengers export them or people copy them: a stamp and a name, then the words.
 
-QQ, WeChat       2024-01-05 10:22:33 张三(12345) ⏎ words       张三 2024/1/5 10:22:33 ⏎ words
-LINE             21:05 ⇥ Ana ⇥ words, under a line with the day
-KakaoTalk        [민수] [오후 10:22] words, under a line with the day       2024년 1월 5일 오후 10:22, 민수 : words
-IRC              [21:05] <ana> words, under a line with the day       2024-01-05 21:05:33 ⇥ ana ⇥ words
-WeFlow           2024-01-05 10:22:33 '张三' ⏎ words
-others           [21:05] Ana: words       Ana [2024-01-05 21:05]: words       [1/5/2024 10:22 PM] ana ⏎ words
+    QQ, WeChat       2024-01-05 10:22:33 张三(12345) ⏎ words       张三 2024/1/5 10:22:33 ⏎ words
+    LINE             21:05 ⇥ Ana ⇥ words, under a line with the day
+    KakaoTalk        [민수] [오후 10:22] words, under a line with the day       2024년 1월 5일 오후 10:22, 민수 : words
+    IRC              [21:05] <ana> words, under a line with the day       2024-01-05 21:05:33 ⇥ ana ⇥ words
+    WeFlow           2024-01-05 10:22:33 '张三' ⏎ words
+    others           [21:05] Ana: words       Ana [2024-01-05 21:05]: words       [1/5/2024 10:22 PM] ana ⏎ words
 
-The style that begins the most lines of the beginning is that of all. Where a stamp says no day, the line with the day
-above it does; where there is none, or it says no year, the message has no time.
+The file has the style that begins most of its first lines. A stamp without a day takes that of the line with a day
+above it; if there is none, or it has no year, the message has no time.
 """
 
 from collections.abc import Iterable, Iterator
@@ -61,9 +61,9 @@ _WITHOUT_YEAR = rf"\d{{1,2}}[/.]\d{{1,2}}\.?,? {_CLOCK}"
 _STAMP = rf"(?P<stamp>{_FULL}|{_WITHOUT_YEAR}|{_CLOCK})"
 _NAME = r"(?P<name>[^\s:：<>\[\]\t][^:：<>\t\n]{0,59}?)"
 _SAID = r"(?:：|:(?=\s|$))\s?(?P<words>.*)"
-# What groups of QQ call their members, before the names.
+# The titles that QQ groups give their members, before the names.
 _TITLE = re.compile(r"【[^】\n]{1,20}】\s?(?=\S)")
-# Where copies say no date: "Ana — Today at 10:14 AM". Nobody knows when that was.
+# Copies without a date: "Ana — Today at 10:14 AM". The day is unknown.
 _RELATIVE = (
     r"(?:(?:today|yesterday|heute|gestern|hoy|ayer|hoje|ontem|aujourd['’]hui|hier|oggi|ieri|vandaag|gisteren|сегодня|вчера"
     r"|dziś|dzisiaj|wczoraj|bugün|dün|今天|昨天|今日|昨日|오늘|어제)"
@@ -102,35 +102,35 @@ _SAMPLE_LINES = 200
 _LEAST_SHARE = 0.1
 _MAX_NAMES = 50
 _LIKENESS = 0.78
-# Front matter makes no diary of an archive.
+# Front matter does not make an archive a diary.
 _MARKDOWN_LIKENESS = 0.87
-# A diary with dates above its entries resembles one less.
+# A diary with dates above its entries resembles a chat less.
 _UNSURE_LIKENESS = 0.77
 _HAS_WORD = re.compile(r"[^\W\d_]{3}")
 
 
 @dataclass(frozen=True)
 class _Style:
-    """`begins` matches the whole of a line that begins a message: `stamp`, `name` (else it is the next line), `number`
-    and `words`; `notice` one that is the program's. Where `most_names` is set, lines of diaries and lists begin so,
-    too: then there are at most so many names, and they come again. `quotes`: what has several lines is in quotes.
-    `media` is what the program writes in place of a picture, without any mark."""
+    """`begins` matches the whole of a line that begins a message: `stamp`, `name` (otherwise on the next line),
+    `number` and `words`; `notice` matches a line of the program. `most_names` is set for styles that also occur in
+    diaries and lists: a chat then has at most that many names, and they recur. `quotes`: messages of several lines are
+    in quotes. `media` matches placeholders for pictures, which have no mark."""
 
     begins: re.Pattern[str]
     most_names: int = 0
     notice: re.Pattern[str] | None = None
     quotes: bool = False
     media: re.Pattern[str] | None = None
-    # Nobody's diary looks so, though names stand there once only.
+    # No diary looks like this, even if each name occurs only once.
     is_framed: bool = False
-    # What the beginning of the file has to hold; even then it is asked whether it is a chat.
+    # Must occur at the beginning of the file; even then a person is asked whether it is a chat.
     beside: re.Pattern[str] | None = None
-    # Dates are headings, and what would be a sign of Markdown has a backslash before it.
+    # Dates are headings, and Markdown characters in words are escaped with a backslash.
     is_markdown: bool = False
 
     @property
     def is_name_first(self) -> bool:
-        """Whether a name and a whole time behind it stand in a line of their own, as titles of diaries do not."""
+        """Whether a name and then a whole time are in a line of their own, unlike titles of diaries."""
         return self.begins.groupindex["name"] < self.begins.groupindex["stamp"] and "words" in self.begins.groupindex
 
 
@@ -140,7 +140,7 @@ def _pattern(style_text: str) -> re.Pattern[str]:
 
 @cache
 def _styles() -> tuple[_Style, ...]:
-    """Compiled with the first text: it takes 0.15 s, which a process that imports nothing need not spend."""
+    """Compiled with the first text, because that takes 0.15 s, which other processes need not spend."""
     style = _Style(
         _pattern(rf"(?P<stamp>{_CLOCK})\t(?P<name>[^\t\n]{{1,60}})\t(?P<words>.*)"),
         notice=_pattern(rf"{_CLOCK}\t(?:\t.*|[^\t]*)"),
@@ -166,7 +166,7 @@ def _styles() -> tuple[_Style, ...]:
     qq = _Style(_pattern(rf"(?P<stamp>{_FULL}) +(?:{_NAME})?{_NUMBER}\s*(?P<words>)"))
     qq_copied = _Style(_pattern(rf"{_NAME}{_NUMBER} +(?P<stamp>{_FULL})\s*(?P<words>)"))
     we_flow = _Style(_pattern(rf"(?P<stamp>{_FULL}) '(?P<name>[^\n]{{1,60}})'(?P<words>)"))
-    # Names end at the first blank: where they have some themselves, nobody can tell.
+    # Names end at the first blank: names with blanks cannot be told from the words.
     line_of_computers = _Style(
         _pattern(rf"(?P<stamp>{_CLOCK}) (?P<name>[^\s:：]{{1,40}}) (?P<words>.+)"),
         _MAX_NAMES,
@@ -198,7 +198,7 @@ def _styles() -> tuple[_Style, ...]:
         _Style(_pattern(rf"(?P<stamp>{_FULL}) +{_NAME}(?P<words>)"), _MAX_NAMES),
         _Style(_pattern(rf"{_NAME}[:：]?{_GAP}+{_DASH}(?P<stamp>{_FULL})(?P<words>)"), _MAX_NAMES),
         _Style(_pattern(rf"{_NAME}{_GAP}+{_DASH}{_RELATIVE}?(?P<stamp>{_CLOCK})(?P<words>)"), _MAX_NAMES),
-        # Who writes by hand writes no seconds.
+        # With seconds, which people do not write themselves.
         _Style(_pattern(rf"{_NAME}[:：]{_GAP}*(?P<stamp>{_CLOCK_OF_SECONDS})(?P<words>)"), _MAX_NAMES),
         line_of_computers,
     )  # fmt: skip
@@ -206,7 +206,8 @@ def _styles() -> tuple[_Style, ...]:
 
 @dataclass(frozen=True)
 class _Head:
-    """What begins: a message with its stamp, or, without a stamp, something that nobody says. `day` stands above it."""
+    """The beginning of a message with its stamp, or without a stamp of lines that nobody speaks. `day` is the day above
+    it."""
 
     stamp: str = ""
     name: str = ""
@@ -254,12 +255,12 @@ class Chatlog:
 
 
 def _style(lines: Iterable[str], *, sure: bool = True) -> _Style | None:
-    """The style that begins the most of the first lines, None where none begins enough of them. Where it need not be
-    `sure`, because a person says that it is a chat, names need not come again."""
+    """The style that begins most of the first lines; None if none begins enough of them. If a person says that it is a
+    chat, it need not be `sure`: names need not recur."""
     beginning = _beginning(lines)
     counted_styles: list[tuple[int, _Style]] = []
     for style in _styles():
-        # The lines that begin messages; none if they may as well be headings of something else.
+        # The lines that begin messages; none if they may as well be headings.
         is_unsure = style.beside and (sure or not style.beside.search("\n".join(beginning)))
         names = [] if is_unsure else _names(style, beginning)
         different = len(set(names))
@@ -279,31 +280,31 @@ def _begun_in(style: _Style, lines: Iterable[str]) -> Iterator[re.Match[str]]:
 
 
 def _is_message(begun: re.Match[str]) -> bool:
-    """Whether a line in the style begins a message: "Jan 5, 2024 9:05 | PM" is a time and nobody called PM."""
+    """Whether a line in the style begins a message: "Jan 5, 2024 9:05 | PM" is a time, not a speaker PM."""
     groups = begun.groupdict(default="")
     return _is_stamp(groups["stamp"]) and (bool(groups.get("number")) or may_be_name(groups["name"]))
 
 
 def _name_in(begun: re.Match[str]) -> str:
-    """Who speaks: without a title, and by the number where the name is empty."""
+    """The speaker: without a title, and by number if the name is empty."""
     groups = begun.groupdict(default="")
     return _TITLE.sub("", groups["name"].strip(), count=1) or groups.get("number", "")
 
 
 @cached_words(maxsize=4_000)
 def _is_stamp(stamp: str) -> bool:
-    """Whether the words of a stamp, if it has any, are those of a date."""
+    """Whether the words of a stamp, if it has any, belong to a date."""
     return not _HAS_WORD.search(stamp) or _ONLY_CLOCK.fullmatch(stamp) is not None or moment_in(stamp) is not None
 
 
 def _names(style: _Style, lines: list[str]) -> list[str]:
-    """Who speaks, line by line."""
+    """The speaker of each line."""
     return [_name_in(begun) for begun in _begun_in(style, lines)]
 
 
 def _is_unclear(lines: Iterable[str]) -> bool:
-    """Whether times and what stands beside them may be a chat and may be notes: some name comes again or stands before
-    a whole time, and it is no label, and names do not follow each other as those of a form do."""
+    """Whether times and the texts beside them may be either a chat or notes: some name that is no label recurs or is
+    before a whole time, and the names do not follow each other like the fields of a form."""
     beginning = _beginning(lines)
     for style in _styles():
         begun = list(_begun_in(style, beginning)) if style.most_names else []
@@ -312,7 +313,7 @@ def _is_unclear(lines: Iterable[str]) -> bool:
             continue
         if not names or len(names) < _LEAST_SHARE * len(beginning) or all(map(is_label, names)) or is_form(names):
             continue
-        # A stamp that says the day or the second, as nobody writes by hand.
+        # A stamp with the day or the second, as people do not write themselves.
         whole = style.is_name_first and all(
             not match["words"]
             and (not _ONLY_CLOCK.fullmatch(match["stamp"]) or len(_COLONS.findall(match["stamp"])) > 1)
@@ -324,7 +325,7 @@ def _is_unclear(lines: Iterable[str]) -> bool:
 
 
 def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
-    """In their order; the day on which the chat was saved is the last."""
+    """The open dates in their order; the day on which the chat was saved is the last."""
     begin, has_begun, saved = _Beginnings(style).of, False, None
     for line in source.lines():
         begun = begin(line.text)
@@ -340,7 +341,7 @@ def _open_dates(source: Source, style: _Style) -> Iterator[day_order.Numbers]:
 
 @cached_words(maxsize=1_000)
 def _open_numbers(stamp: str) -> day_order.Numbers | None:
-    """The numbers of a date in which the order of day and month is open."""
+    """The numbers of a date if the order of day and month is open."""
     moment = moment_in(stamp)
     if moment:
         return (moment.month, moment.day, moment.year) if moment.open_order else None
@@ -351,8 +352,8 @@ def _open_numbers(stamp: str) -> day_order.Numbers | None:
 
 
 class _Beginnings:
-    """What begins at a line, and what follows in it. The day of the line above is kept; where stamps say their own, a
-    line with nothing but a date is somebody's words."""
+    """Recognizes the beginnings of messages, and keeps the day of the line above. If stamps have a day of their own, a
+    line with only a date is part of a message."""
 
     def __init__(self, style: _Style) -> None:
         self.style = style
@@ -393,7 +394,7 @@ def _lines(
     places: ContentIds,
     limits: Limits,
 ) -> Iterator[Line | Skipped]:
-    """Blank lines around messages belong to the layout."""
+    """The messages; blank lines around them belong to the layout."""
     line_number, names = _("line %d"), Names()
     for message in messages:
         where, head = line_number % message.number, message.head

@@ -1,8 +1,8 @@
 """Claude's export: conversations.json (an array, or an object a line), alone or in its zip; and memories.json.
 
-Where messages say which one they answer, those count that led to the last one (or to the one that is open); where
-something was said anew, what had been said before is told as not chosen. A message's `text` is what was said, unless it
-has blocks of other kinds as well: then `text` holds stand-ins for those, and the blocks that are text are taken.
+If messages name the one they answer, those are read that led to the last one (or to the open one); replaced messages
+are skipped as not chosen. A message's `text` is its content, unless it has blocks of other kinds: then `text` contains
+placeholders for these, and the text blocks are read.
 """
 
 import re
@@ -53,7 +53,7 @@ class Claude:
             if _CONVERSATIONS.search(name) or _MEMORIES.search(name):
                 yield from _file(source, name, options.limits)
             elif _PROJECTS.search(name):
-                # A project's documents are not what anybody said; each is told.
+                # A project's documents are no messages; each is reported as skipped.
                 places = ["item.docs.item", "docs.item"]
                 count = 0
                 for count, _document in enumerate(values(source, [], name, dict.fromkeys(places, "document")), start=1):
@@ -65,7 +65,7 @@ class Claude:
 
 
 def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
-    """Each object of the file is a conversation, or what Claude remembers."""
+    """Each object of the file is a conversation, or Claude's memory of the owner."""
     places = ContentIds()
     for number, conversation in enumerate(objects(source, member), start=1):
         if isinstance(conversation, dict) and "conversations_memory" in conversation:
@@ -80,7 +80,7 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
             title = word(conversation.get("name"))
             conversation_id, begun_at = word(conversation.get("uuid")), word(conversation.get("created_at"))
             places.begin(conversation_id or digest(title, begun_at))
-            # By time, if every message has one; else as they stand.
+            # By time, if every message has one; else in file order.
             messages = conversation["chat_messages"]
             times = [moment(table(message).get("created_at")) for message in messages]
             if None not in times:
@@ -88,7 +88,7 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
                 messages = [
                     message for _second, message in sorted(zip(seconds, messages, strict=True), key=itemgetter(0))
                 ]
-            # The ids of messages that were said anew, and of what followed them.
+            # The ids of replaced messages, and of those that followed them.
             parents = {
                 word(message.get("uuid")): word(message.get("parent_message_uuid"))
                 for message in map(table, messages)

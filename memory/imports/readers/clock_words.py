@@ -18,7 +18,7 @@ AFTERNOON = (
     "ettermiddag", "下午", "中午", "晚上", "傍晚", "오후", "저녁", "밤", "午後", "夜", "μ.μ.", "μμ", "م", "مساء", "ب.ظ",
     "ب.ظ.", "אחה״צ", "אחה\"צ", "अपराह्न", "หลังเที่ยง", "пп", "пп.", "вечера", "дня", "tarde", "noche", "večer",
 )  # fmt: skip
-# Noon of Chinese clocks begins before twelve: 中午11:50. Small hours are before noon, so is the twelve of a night.
+# Noon of Chinese clocks begins before twelve: 中午11:50. The small hours and twelve at night are before noon.
 NOON = "中午"
 _NOT_LETTERS = re.compile(r"[\s\u00a0\u202f.\u200e\u200f]+")
 
@@ -36,7 +36,7 @@ def _pattern(words: tuple[str, ...]) -> str:
     return "|".join(re.escape(word).replace(r"\ ", r"[ \u00a0\u202f]") for word in ordered)
 
 
-# Behind a time a word of letters has to end there; before one, only words that nobody is called are looked for.
+# After a time, a word of letters has to end there; before a time only words that are no names are looked for.
 _BEHIND = _pattern((*FORENOON, *AFTERNOON))
 _AHEAD = _pattern(tuple(word for word in (*FORENOON, *AFTERNOON) if not word[0].isascii())) + r"|[ap]\.?m\.?|d[eu]\."
 HALF_BEHIND = rf"(?:(?:{_BEHIND})(?![^\W\d_]))"
@@ -44,7 +44,7 @@ HALF_AHEAD = rf"(?:{_AHEAD})"
 
 
 def is_half_of_day(word: str) -> bool:
-    """Whether `word` says nothing but a half of the day: no name of a speaker.
+    """Whether `word` is only a half of the day, and so no name of a speaker.
 
     >>> is_half_of_day("PM"), is_half_of_day("a. m."), is_half_of_day("下午"), is_half_of_day("Pam")
     (True, True, True, False)
@@ -54,7 +54,7 @@ def is_half_of_day(word: str) -> bool:
 
 
 def hour_of(hour: int, half: str) -> int:
-    """The hour of a clock of 24, for one of twelve with its `half`; an hour beyond twelve is one already.
+    """The hour on a clock of 24, from one of twelve with its `half`; an hour beyond twelve is unchanged.
 
     >>> hour_of(9, "p. m."), hour_of(12, "AM"), hour_of(13, "PM"), hour_of(11, "中午")
     (21, 0, 13, 11)

@@ -1,7 +1,7 @@
-"""Ids for messages and entries that have none in their file. Pure.
+"""Ids for messages and entries without one in their file. Pure.
 
-The same words have the same id at every reading, also in a later export that begins or ends elsewhere. So an id
-contains nothing that another export changes: no line number, no number of a conversation, no translation.
+The same text has the same id at every reading, also in a later export that begins or ends elsewhere. So an id contains
+nothing that another export changes: no line number, no number of a conversation, no translation.
 """
 
 from collections import Counter
@@ -12,9 +12,9 @@ from typing import TypeVar
 
 from memory.imports.readers.types import digest
 
-# Lines, and talks, that are held while the same ones are counted.
+# Messages and sessions that are kept in memory while equal ones are counted.
 _MAX_HELD = 30_000
-# So many lines tell how a talk begins: many begin with "Hi".
+# Messages that identify the beginning of a session: many begin with "Hi".
 _BEGINNING = 3
 
 T = TypeVar("T")

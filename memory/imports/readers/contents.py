@@ -1,7 +1,7 @@
-"""What is in a file that nothing was found in: its kind, the kinds of files in a zip, or the fields of its JSON.
+"""The contents of a file without importable content: its kind, the kinds of files in a zip, or the fields of its JSON.
 
-As one word that can be stored, and that `reasons.describe_contents` puts into a sentence in the language of whoever
-reads it. No value of the file is in it, and no name of a field that could be anybody's.
+They are one word that can be stored, and that `reasons.describe_contents` puts into a sentence in the reader's
+language. It contains no value of the file, and no field name that could be a person's.
 """
 
 import json
@@ -34,14 +34,14 @@ _OFFICE = (
     ("word/document.xml", "document"), ("xl/workbook.xml", "spreadsheet"), ("ppt/presentation.xml", "presentation"),
     ("META-INF/container.xml", "book"), ("content.xml", "document"),
 )  # fmt: skip
-# A name of a field as programs give it; longer and other ones may be of people.
+# Field names as programs choose them; longer and other ones may be people's names.
 _FIELD = re.compile(r"[A-Za-z_][A-Za-z0-9_-]{0,29}")
 _MAX_FIELDS = 6
 _MAX_LINES = 1_000_000
 
 
 def contents_of(source: Source) -> str:
-    """ "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"; "" where nothing is to be said. Never raises."""
+    """As "kind:pdf", "zip:pictures=214,pages=3", "json:a,b", "text:12"; "" if they are unknown. Never raises."""
     try:
         members = source.members
     except ImportRejected:
@@ -56,17 +56,17 @@ def contents_of(source: Source) -> str:
         kind = "video"
     else:
         magic_kind = next((kind for magic, kind in _MAGIC if head.startswith(magic)), "")
-        # Words may begin like a picture.
+        # Text may begin like a picture.
         kind = "" if magic_kind == "picture" and sample.text else magic_kind
     if kind:
         return f"kind:{kind}"
-    # The names of the outermost fields that say something: of an array's elements theirs.
+    # The names of the outermost fields; for an array those of its elements.
     names = {path.removeprefix("item.").removeprefix("item.").partition(".")[0] for path in sample.paths}
     fields = sorted(name for name in names if _FIELD.fullmatch(name) and name != "item")[:_MAX_FIELDS]
     if fields:
         return f"json:{','.join(fields)}"
     if sample.text.strip()[:1] in ("[", "{"):
-        # Without fields: an empty one, one of bare values, or none at all.
+        # JSON without fields is empty, has only plain values, or is no JSON.
         try:
             return "" if json.loads(sample.text) else "json:"
         except (ValueError, RecursionError):
@@ -80,5 +80,5 @@ def contents_of(source: Source) -> str:
 
 
 def kind_of_name(name: str) -> str:
-    """What kind of file has such a name: "pictures", "json", … or "others"."""
+    """The kind of a file by its name: "pictures", "json", … or "others"."""
     return _KIND_OF.get(name.rpartition(".")[2].casefold(), "others")

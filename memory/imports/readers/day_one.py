@@ -1,5 +1,5 @@
-"""The diary app Day One: its JSON, alone or in the zip it comes in with its photographs; and the entries of Day One
-Classic, each a property list (`Journal.dayone/entries/*.doentry`), alone or in a zip."""
+"""The diary app Day One: its JSON, alone or in its zip with photographs; and the entries of Day One Classic, each a
+property list (`Journal.dayone/entries/*.doentry`), alone or in a zip."""
 
 import json
 import plistlib
@@ -20,7 +20,7 @@ from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import Entry, Found, Options, Skipped, digest
 from memory.imports.readers.zips import within
 
-# Where a photograph stands in an entry; and signs that would be Markdown, which stand behind a backslash.
+# The place of a photograph in an entry; and Markdown characters that are escaped with a backslash.
 _MOMENT = re.compile(r"!\[[^\]]{0,200}\]\(dayone-moment:[^)\s]{0,200}\)")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!~>|&])")
 _CLASSIC = ".doentry"
@@ -44,7 +44,7 @@ class DayOne:
         classic = _classic(source.members)
         journals = [name for name in _journals(source.members) if _is_journal(source.sample.inside(name))]
         if not journals and not classic:
-            # One that is damaged from its beginning on is still what people brought.
+            # A journal that is damaged from its beginning is still the file that people chose.
             journals = [name for name in _journals(source.members) if "/" not in name]
         yield from skip_others(source, {*journals, *classic})
         if not source.members and _CLASSIC_KEY in source.sample.text:
@@ -60,7 +60,7 @@ class DayOne:
 
 
 def _journals(members: tuple[str, ...]) -> list[str]:
-    """What may be journals in the zip: JSON at the top or in a folder, beside folders of photographs."""
+    """Possible journals in the zip: JSON at the top or in a folder, beside folders of photographs."""
     return [name for name in members if PurePosixPath(name).suffix.casefold() == ".json"]
 
 
@@ -84,7 +84,7 @@ def _classic_entry(source: Source, member: str, options: Options) -> Entry | Ski
         return Skipped(where, "broken")
     entry = table(plist)
     at = entry.get("Creation Date")
-    # The clock of a property list is that of Greenwich, without saying so.
+    # Times in a property list are UTC, without saying so.
     at = at.replace(tzinfo=UTC) if isinstance(at, datetime) else None
     value = {"text": entry.get("Entry Text"), "uuid": entry.get("UUID"), "timeZone": entry.get("Time Zone")}
     return _entry(value | {"creationDate": at.isoformat() if at else None}, where, options)
@@ -95,7 +95,7 @@ def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
         return Skipped(where, reason_of(value))
     text, rich = word(value.get("text")), word(value.get("richText"))
     if rich and not text:
-        # Some entries have their words with the layout alone: as JSON within a text.
+        # Some entries have their text only in the layout: as JSON within a string.
         with suppress(ValueError, RecursionError):
             pieces = array(table(json.loads(rich)).get("contents"))
             text = "".join(word(table(piece).get("text")) for piece in pieces)
@@ -110,7 +110,7 @@ def _entry(value: Any, where: str, options: Options) -> Entry | Skipped:
 
 
 def _as_written(text: str) -> str:
-    """`text` without the places of its photographs, and without the signs that keep others from being Markdown.
+    """`text` without the places of its photographs, and without escaping backslashes.
 
     >>> _as_written("It \\\\- snowed\\\\. ![](dayone-moment://AB12)")
     'It - snowed.'
@@ -119,7 +119,7 @@ def _as_written(text: str) -> str:
 
 
 def local(at: datetime | None, zone: tzinfo | None) -> datetime | None:
-    """The moment on the clock of the place it was written at, since a diary's day is the writer's."""
+    """The moment in the zone where it was written, because a diary's day is the writer's."""
     return at.astimezone(zone) if at and at.tzinfo and zone else at
 
 

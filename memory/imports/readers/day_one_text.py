@@ -1,4 +1,5 @@
-"""The plain text of the diary app Day One, of today and of Day One Classic: alone or in the zip beside its photographs.
+"""The plain text of the diary app Day One, of the current app and of Day One Classic: alone or in the zip beside its
+photographs.
 
     ⇥Date:⇥May 24, 2020 at 10:14:22 AM GMT+2
     ⇥Weather:⇥15°C Sunny
@@ -6,7 +7,7 @@
 
     The words of the entry, in paragraphs.
 
-Lines above an entry tell of it, each behind a tab: its date first, whatever the app calls it in the writer's language.
+Above an entry are its fields, each after a tab: the date first, whatever its name in the writer's language.
 """
 
 import re
@@ -30,7 +31,7 @@ _ABOUT = re.compile(r"\t\s*(?P<label>[^\t:：\n]{1,30})[:：]\s*(?P<value>\S.*)"
 _TITLE_LABELS = frozenset({"title", "titel", "titre", "título", "标题", "標題"})
 _PICTURE_LABELS = frozenset({"photo", "photos", "foto", "fotos", "video", "audio", "pdf", "照片", "写真", "사진"})
 _PLACE_OF_PHOTO = re.compile(r"!\[[^\]]{0,200}\]\((?:dayone-moment:|photos/)[^)\s]{0,200}\)|\[Photo\]")
-# Between "at" and the time stands a narrow blank in some; the name of the zone is left out, but for its numbers.
+# Some have a narrow blank between "at" and the time; the name of the zone is removed, except for its numbers.
 _ZONE_NAME = re.compile(r"\s+(?:[A-Z][a-z]+/[A-Z][A-Za-z_]+|[A-Z][a-z]+(?: [A-Z][a-z]+)* Time)$")
 
 
@@ -88,7 +89,7 @@ def _begins_with_date(text: str) -> bool:
 
 
 def _date_in(line: str) -> str:
-    """The date of a line that begins an entry, as it is written."""
+    """The date of a line that begins an entry, as written."""
     match = _ABOUT.fullmatch(line) if line.startswith("\t") else None
     value = _ZONE_NAME.sub("", match["value"].strip()) if match else ""
     return value if value and (moment_in(value) or _day_in(value)) else ""
@@ -118,7 +119,7 @@ def _entries(lines: Iterable[TextLine], limits: Limits) -> Iterator[_Entry]:
         elif entry:
             heads = False
             entry.size += len(line.text) + 1
-            # What is too long already need not be held.
+            # An entry that is too long already is not kept.
             if entry.size <= limits.message_bytes:
                 entry.lines.append(line.text)
     if entry:

@@ -1,4 +1,4 @@
-"""Whether 03/04 is the third of April or the fourth of March: decided once for a whole file, or not at all. Pure."""
+"""Whether 03/04 is 3 April or 4 March: decided once for a whole file, or not at all. Pure."""
 
 from collections.abc import Iterable
 from datetime import date
@@ -34,8 +34,8 @@ def day_first(dates: Iterable[Numbers]) -> bool | None:
 def choose_order(
     chosen_order: bool | None, dates: Iterable[Numbers], where: str = "", lines: Iterable[str] = ()
 ) -> bool:
-    """Whether the day is first: as a person has `chosen`, else as the `written` dates say, or the weekdays beside them
-    in `lines`. Raises ImportRejected where nothing tells."""
+    """Whether the day is first: as a person has `chosen`, else by the `written` dates, or by the weekdays beside them
+    in `lines`. Raises ImportRejected if the file does not tell."""
     order = chosen_order if chosen_order is not None else day_first(dates)
     order = order_by_weekdays(lines) if order is None else order
     if order is None:

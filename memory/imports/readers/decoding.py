@@ -1,7 +1,7 @@
 """Bytes to text: detects the encoding, and decodes piece by piece. Pure.
 
-UTF-8, UTF-16 and GBK (as GB18030) are told apart; everything else is refused rather than guessed, since wrong letters
-would be stored for good.
+UTF-8, UTF-16 and GBK (as GB18030) are distinguished; everything else is refused rather than guessed, because wrong
+letters would be stored for good.
 """
 
 import codecs
@@ -16,7 +16,7 @@ from memory.imports.readers.types import ImportRejected
 
 _MARKS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
 _UTF_32 = (codecs.BOM_UTF32_LE, codecs.BOM_UTF32_BE)
-# Chinese text is made of GB 2312: its punctuation, and hanzi in common use. Other alphabets read as GBK are not.
+# Chinese text consists of GB 2312 punctuation and common hanzi. Other alphabets read as GBK do not.
 _PUNCTUATION = range(0xA1, 0xAA)
 _HANZI = range(0xB0, 0xF8)
 _SHARE_OF_GB2312 = 0.8
@@ -25,13 +25,13 @@ MOST_ZEROS = 3  # of a short file; of a longer one a hundredth
 
 
 def encoding_of(chunks: Iterable[bytes]) -> str:
-    """The codec of a file that begins with `chunks`. Reads only as many as needed: the first, or, if that is plain
+    """The codec of a file that begins with `chunks`. Reads only as many as needed: the first, or if that is plain
     ASCII, up to the first that is not. Raises ImportRejected."""
     for number, chunk in enumerate(chunks):
         if not number and (encoding := _encoding_by_mark(chunk)):
             return encoding
         if not chunk.isascii():
-            # What is neither is read as UTF-8, which says where it breaks.
+            # A file in neither encoding is read as UTF-8, which reports the place of the error.
             if _decodes(chunk, "utf-8") is None or _decodes(chunk, "gb18030") is not None:
                 return "utf-8"
             pairs = re.findall(rb"[\x80-\xff].", chunk, re.DOTALL)
@@ -41,8 +41,8 @@ def encoding_of(chunks: Iterable[bytes]) -> str:
 
 
 def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
-    """The text of `chunks`, without a byte order mark. Raises ImportRejected with the line and byte of what cannot be
-    decoded."""
+    """The text of `chunks`, without a byte order mark. Raises ImportRejected with the line and byte of the first
+    error."""
     decoder = codecs.getincrementaldecoder(encoding)("strict")
     fed, line_count, first = 0, 1, True
     zeros = read = 0
@@ -64,20 +64,20 @@ def decode(chunks: Iterable[bytes], encoding: str) -> Iterator[str]:
 
 
 def _encoding_by_mark(chunk: bytes) -> str:
-    """The codec by the first bytes of a file, a mark or zeros; "" if these say nothing."""
+    """The codec by a byte order mark or by zeros in the first bytes of a file; "" if there are none."""
     if chunk.startswith(_UTF_32):
         raise ImportRejected("encoding", _place(1, 0))
     for mark, encoding in _MARKS:
         if chunk.startswith(mark):
             return encoding
     if b"\0" in chunk:
-        # A few zeros may have gone astray in what is text: they are dropped, as at every other door.
+        # Text may contain a few stray zeros: they are dropped, as in all other inputs.
         rest = chunk.replace(b"\0", b"")
         is_utf_8 = _decodes(rest, "utf-8") is None and _is_text(rest.decode("utf-8", "ignore"))
         if is_utf_8 and _are_few(len(chunk) - len(rest), len(chunk)):
             return ""
-        # The zeros of UTF-16 stand in every second place, those of blanks and digits at least; a few like 一 (4E00)
-        # have them in the other. What comes out has to be text.
+        # In UTF-16 every second byte is zero, at least for blanks and digits; a few signs like 一 (4E00) have zeros in
+        # the other byte. The result has to be text.
         encoding = "utf-16-le" if chunk[1::2].count(0) > chunk[::2].count(0) else "utf-16-be"
         if _decodes(chunk, encoding) is None and _is_text(chunk.decode(encoding, "ignore")):
             return encoding

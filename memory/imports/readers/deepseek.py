@@ -1,6 +1,6 @@
-"""DeepSeek's export: conversations.json, alone or in its zip. A tree as ChatGPT's, with messages made of fragments.
+"""DeepSeek's export: conversations.json, alone or in its zip. A tree like ChatGPT's, with messages made of fragments.
 
-What counts is the branch that ends at the message written last.
+The branch that ends at the newest message is read.
 """
 
 import re
@@ -64,7 +64,7 @@ def _lines(
     for number, key in enumerate(branch, start=1):
         place = message_number % {"talk": where, "number": number}
         source_id = f"{talk}/{key}" if talk else ""
-        # Each side's words in one message; its ids are those of places in the tree, which differ by conversation only.
+        # One message per side; its ids are places in the tree, which are unique only within a conversation.
         message = table(nodes[key].get("message"))
         for fragment in map(table, array(message.get("fragments"))):
             if word(fragment.get("type")) not in _SIDES:
@@ -79,7 +79,7 @@ def _lines(
 
 
 def _texts_by_side(message: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """The side and the words of a message; nothing where it has none."""
+    """The side and the text of a message; nothing if it has no text."""
     fragments = [table(fragment) for fragment in array(message.get("fragments"))]
     words = {
         kind: "\n\n".join(word(fragment.get("content")) for fragment in fragments if fragment.get("type") == kind)

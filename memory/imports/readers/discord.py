@@ -1,4 +1,4 @@
-"""The JSON of DiscordChatExporter: one channel, or one talk between people."""
+"""The JSON of DiscordChatExporter: one channel, or one chat between people."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -15,13 +15,13 @@ from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Op
 from memory.imports.readers.zips import within
 
 _HEAD = ("guild.id", "guild.name", "channel.id", "channel.name", "channel.type")
-# Kinds that the exporter has no name for are numbers: of Discord's own, commands of bots are spoken.
+# Kinds that the exporter has no name for are Discord's numbers; commands of bots are spoken.
 _SPOKEN = ("Default", "Reply", "ChatInputCommand", "ContextMenuCommand", "0", "19", "20", "23")
 _LAST_KNOWN_KIND = 46
-# Members that are looked at, to find out what a zip holds.
+# Members that are examined to find out the contents of a zip.
 _LOOKED_AT = 20
 _FILES = ("attachments", "stickers")
-# A talk between people has no guild.
+# A chat between people has no guild.
 _NO_GUILD = "0"
 
 
@@ -39,7 +39,7 @@ class _Channel:
         return self.names.of(word(author.get("id")), word(author.get("nickname")) or word(author.get("name")))
 
     def role_of(self, author: dict[str, Any]) -> Role:
-        """In a talk of two a bot is a companion; in a channel it is one of many."""
+        """The role of an author. In a chat of two a bot is a companion; in a channel it is one of many."""
         if not author.get("isBot"):
             return ""
         return "persona" if self.known.get("channel.type") == "DirectTextChat" else "other"
@@ -74,7 +74,7 @@ class Discord:
                             yield value
 
                 messages = read_messages()
-                # The head of the file is read on the way to its first message.
+                # The head of the file is read before its first message.
                 first = list(islice(messages, 1))
                 source_id = channel.known.get("channel.id") or digest("discord", channel.title)
                 reader = _Messages(options.limits, channel)
@@ -108,12 +108,12 @@ class _Messages(SessionReader):
         at, message_id = moment(message.get("timestamp")), word(message.get("id"))
         for part in filter(None, (forwarded, message)):
             text = word(part.get("content"))
-            # What is embedded beside words is mostly a link's preview.
+            # Embeds beside words are mostly previews of links.
             with_media = any(array(part.get(key)) for key in (_FILES if text.strip() else (*_FILES, "embeds")))
             if with_media:
                 yield Skipped(where, "media")
             if part is forwarded and text.strip():
-                # The export does not name who said it.
+                # The export does not name the original author.
                 speaker = f"{self.channel.name_of(author)} (forwarded)"
                 yield self.line(speaker, text, at, where, f"{message_id}/forwarded" if message_id else "", "other")
             elif part is message and (text.strip() or not (with_media or message.get("forwardedMessage"))):

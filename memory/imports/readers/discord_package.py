@@ -1,11 +1,11 @@
-"""Discord's own data package: what the owner wrote, and nothing of what others did.
+"""Discord's own data package: it contains only the owner's messages.
 
     messages/c123/messages.json (or .csv)   [{ID, Timestamp, Contents, Attachments}], the latest message first
     messages/c123/channel.json              {id, type, name?, guild: {id, name}?, recipients?}
     messages/index.json                     {"123": "Direct Message with ben#0"}
     account/user.json                       {id, username, global_name}
 
-The folders on top are called in the language of the account. One messages file by itself is read, too.
+The top folders have names in the language of the account. A single messages file is read, too.
 """
 
 import csv
@@ -31,7 +31,7 @@ _FIELDS = frozenset({"ID", "Timestamp", "Contents"})
 _MEMBERS_LOOKED_AT = 40
 _MAX_INDEX = 16 * 1024 * 1024
 _OWNER = "me"
-# "Direct Message with ben#0"; in other languages the name stands last, too, or alone.
+# "Direct Message with ben#0"; in other languages the name is last, or alone.
 _WITH = re.compile(r"^direct message with (?P<name>.+?)(?:#\d{1,4})?$", re.I)
 _NUMBER = re.compile(r"#0+$")
 
@@ -46,11 +46,11 @@ class DiscordPackage:
         return 0.96 if any(map(_is_messages, inside if sample.members else [sample])) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        # A channel in which nothing was written is an empty list.
+        # A channel without messages is an empty list.
         samples = {name: source.sample.inside(name) for name in _files(source.members)}
         files = [name for name, sample in samples.items() if _is_messages(sample) or sample.text.strip() == "[]"]
         yield from skip_others(source, files, (".json", ".csv", ".txt"))
-        # What the package calls each channel.
+        # The package's names of channels.
         index = next((name for name in source.members if name.casefold().endswith("messages/index.json")), "")
         folder = next((name.rpartition("/c")[0] for name in _files(source.members) if "/c" in name), "")
         index_object = load_small_object(source, index or f"{folder}/index.json", _MAX_INDEX)
@@ -60,7 +60,7 @@ class DiscordPackage:
             with within(file):
                 channel = load_small_object(source, f"{file.rpartition('/')[0]}/channel.json", _MAX_INDEX)
                 channel_id = word(channel.get("id")) or (file.rpartition("/")[0].rpartition("/")[2].lstrip("cC"))
-                # The server and the channel; of a chat of two whoever it is with.
+                # The server and the channel; for a chat of two the other person.
                 guild = word(table(channel.get("guild")).get("name"))
                 with_whom = _WITH.match(names.get(channel_id, ""))
                 partner = _NUMBER.sub("", with_whom["name"] if with_whom else names.get(channel_id, ""))
@@ -84,7 +84,7 @@ def _is_messages(sample: Sample) -> bool:
 
 
 def _owner(source: Source) -> str:
-    """Who the package was made for, by name."""
+    """The name of the owner of the package."""
     name_fields = ("global_name", "username")
     for member in source.members:
         if member.casefold().endswith("/user.json") or member == "user.json":
@@ -97,7 +97,7 @@ def _owner(source: Source) -> str:
 
 
 def _at(message: Any) -> datetime | None:
-    """In UTC, whether the file says so or not."""
+    """The time in UTC, also if the file names no zone."""
     timestamp = word(table(message).get("Timestamp"))
     at = moment(timestamp)
     return moment(f"{timestamp}Z") if at and at.tzinfo is None else at

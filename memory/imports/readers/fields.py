@@ -1,6 +1,6 @@
-"""What the fields of records hold: speaker, text, time. Guessed from names and values. Pure.
+"""The meaning of the fields of records: speaker, text, time. Guessed from names and values. Pure.
 
-A guess has to be confirmed by a person, unless the names leave no doubt (`Mapping.sure`).
+A person has to confirm a guess, unless the names leave no doubt (`Mapping.sure`).
 """
 
 import re
@@ -13,8 +13,8 @@ from memory.imports.readers.lines import role_named, word
 from memory.imports.readers.types import Role
 from memory.imports.readers.when import read_when
 
-# Names in the order of how plainly they say it, without case and marks. Of a path the last part counts, or, where that
-# alone says little ("author.name"), the last two.
+# Names by meaning, the plainest first, without case and punctuation. The last part of a path counts, or the last two if
+# the last one is generic ("author.name").
 NAMES: dict[str, tuple[str, ...]] = {
     "text": (
         "text", "content", "contents", "message", "mes", "msg", "body", "reply", "words", "messagetext",
@@ -58,11 +58,11 @@ _CLOCK_NAMES = ("time", "clock", "uhrzeit", "heure", "hora", "ora", "时间", "�
 _LONGEST_NAME = 80
 _MAX_SPEAKERS = 50
 _UNMARKED = re.compile(r"[\W_]+")
-# Names that hold all kinds of things: they are a speaker's only if few stand there.
+# Ambiguous names: they are the speaker only if the field has few different values.
 _WEAK = frozenset(
     {"name", "user", "who", "de", "da", "type", "handle", "contact", "remark", "data", "好友", "用户", "备注"}
 )
-# Last parts of a path that say nothing by themselves, and what they are of where that is somebody.
+# Generic last parts of a path, and the parts before them that mean a person.
 _GENERIC = frozenset({"name", "id", "username", "nickname", "displayname", "title", "type", "text", "value", "user"})
 _PERSONS = frozenset(
     {
@@ -79,7 +79,7 @@ _IDS_OF_SPEAKERS = frozenset(
         "发送者id", "发送人id", "用户id",
     }
 )  # fmt: skip
-# Fields that say yes or no about who speaks: whether that is a program, or whoever took the file along.
+# Yes-or-no fields about the speaker: a program, or the person who exported the file.
 _BOT_FLAGS = ("isbot", "isai")
 _COMPANION_FLAGS = ("ishuman", "isuser", *_BOT_FLAGS)
 _OWN_FLAGS = (
@@ -91,13 +91,13 @@ _OWN_FLAGS = (
 _FLAGS = (*_COMPANION_FLAGS, *_OWN_FLAGS)
 _TRUE = ("1", "true", "yes", "y", "是", "我", "本人", "自己", "1.0", "ja", "oui", "sí", "si", "да")
 _FALSE = ("0", "false", "no", "n", "", "否", "不是", "对方", "對方", "0.0", "none", "null", "nein", "non", "нет")
-# Fields that say which way it went, seen from whoever took it along.
+# Fields with the direction of a message, as seen by the person who exported the file.
 _WAYS = ("direction", "nature", "type", "发送方向", "收发", "方向")
 _FROM_USER = frozenset({"outgoing", "sent", "out", "outbound", "customer", "发送", "发出", "发"})
 _FROM_PROGRAM = frozenset({"robot"})
 _FROM_OTHER = frozenset({"incoming", "received", "in", "inbound", "接收", "收到", "收"}) | _FROM_PROGRAM
 _UNNAMED = "other"
-# What fields of kinds say of lines that a program wrote, and what such fields are called.
+# Values of kind fields that mark lines written by a program, and the names of such fields.
 _OF_PROGRAM = frozenset(
     {
         "notification", "system", "systemmessage", "notice", "service", "event", "info", "status", "groupevent",
@@ -106,7 +106,8 @@ _OF_PROGRAM = frozenset(
     }
 )  # fmt: skip
 _KINDS = (*_WAYS, "kind", "messagetype", "msgtype", "typename", "类型", "消息类型", "類型", "訊息類型")
-# Where a chat of two says who the other one is, the plainest first; and what is around names of somebody else.
+# Fields that name the other person in a chat of two, the plainest first; and parts of a path that belong to somebody
+# else.
 _PARTNERS = (
     "partner", "partnername", "contact", "contactname", "with", "chatwith", "withuser", "friend", "friendname", "peer",
     "peername", "other", "othername", "otheruser", "talker", "talkername", "buddy", "correspondent", "recipient",
@@ -117,7 +118,7 @@ _PARTNERS = (
 _OWN_PLACES = frozenset(
     {"me", "self", "owner", "myself", "user", "account", "app", "exporter", "device", "tool", "meta"}
 )
-# What stands for somebody and is no name.
+# Identifies somebody, but is no name.
 _ID = re.compile(
     (
         r"\d+(?:\.\d+)?|(?:wxid_|gh_|user|uid|u_|@)[\w-]*\d[\w-]*|[UWB][A-Z0-9]{6,}|[0-9a-f]{16,}|[0-9a-f-]{32,}"
@@ -126,7 +127,7 @@ _ID = re.compile(
     re.I,
 )
 _CLOCK = re.compile(r"\s*\d{1,2}:\d{2}(?::\d{2})?(?:\s*[ap]\.?m\.?)?\s*", re.I)
-# Fields that hold few words again and again, and nobody's name.
+# Fields with few recurring words that are nobody's name.
 _NO_PEOPLE = frozenset(
     {
         "mood", "moods", "weather", "tag", "tags", "category", "kind", "status", "state", "lang", "language",
@@ -138,7 +139,7 @@ _NO_PEOPLE = frozenset(
         "地点", "状态", "星期", "stimmung", "wetter", "ort", "kategorie",
     }
 )  # fmt: skip
-# Fields that only a chat has.
+# Fields that occur only in chats.
 _OF_CHATS = frozenset(
     {
         "message", "msg", "mes", "messagetext", "messagecontent", "messagebody", "msgcontent", "msgtext", "chattext",
@@ -149,7 +150,8 @@ _OF_CHATS = frozenset(
         "roomid", "channelid", "channel", "chatroom", "接收者", "接收人", "群聊", "聊天对象", *_FLAGS,
     }
 )  # fmt: skip
-# Of values that only somebody's name could be, there are at most so many, each at least so often in the mean.
+# A field that could be the speaker only by its values has at most this many values, each with at least this mean
+# frequency.
 _MAX_UNNAMED = 30
 _LONGER_THAN_NAMES = 12
 _AT_LEAST_OFTEN = 2.0
@@ -177,14 +179,14 @@ class Mapping:
 
 
 def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Mapping | None:
-    """The guess for some values of each field; None if no field could hold a text."""
+    """The guess from some values of each field; None if no field could hold a text."""
     samples_left = dict(samples)
     speaker, own, partner = _speaker(samples_left)
     for path in filter(None, (speaker, own, partner)):
         samples_left.pop(path)
     mapping: dict[str, str] = {}
     for role in ("at", "source_id", "talk", "title", "text"):
-        # The field with the plainest name for the role whose values fit; it is then no longer left for others.
+        # The field with the plainest name for the role and fitting values; it is then not available for other roles.
         ranks = sorted((rank, path) for path in samples_left if (rank := _rank(role, path)) is not None)
         mapping[role] = next((path for _position, path in ranks if _FITS[role](path, samples_left[path])), "")
         samples_left.pop(mapping[role], None)
@@ -212,13 +214,13 @@ def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Map
 
 
 def is_of_a_chat(samples: Iterable[str], text: str = "") -> bool:
-    """Whether the names of the fields are those of a chat of people rather than of a diary."""
+    """Whether the names of the fields are those of a chat between people rather than of a diary."""
     return any(_bare(path) in _OF_CHATS or _joined(path) in _OF_CHATS for path in {*samples, text})
 
 
 def _speaker(samples: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
-    """The field of the speaker (a name rather than an id or a yes or no, and one without gaps); the yes-or-no field
-    beside it that marks the exporter's own messages; and the field that names the chat on both sides' messages."""
+    """The field of the speaker (preferably a name, not an id or a flag, and without gaps); the flag beside it that
+    marks the exporter's own messages; and the field that names the chat on both sides' messages."""
     ranked_paths = [(rank, path) for path in samples if (rank := _rank_of_speaker(path)) is not None]
     fitting = [(rank, path) for rank, path in ranked_paths if _fits_speaker(path, samples[path])]
     flags = [(bare in _WAYS, path) for _rank, path in fitting if (bare := _bare(path)) in (*_OWN_FLAGS, *_WAYS)]
@@ -239,7 +241,7 @@ def _speaker(samples: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
 
 
 def _rank_of_speaker(path: str) -> int | None:
-    """The rank of a field name for the speaker; None if it does not say that."""
+    """The rank of a field name for the speaker; None if it does not mean a speaker."""
     names = NAMES["speaker"]
     bare, joined = _bare(path), _joined(path)
     if joined in names:
@@ -253,25 +255,25 @@ def _rank_of_speaker(path: str) -> int | None:
         return len(names) + 1
     if bare in _IDS_OF_SPEAKERS:
         return len(names) + 1
-    # The name of a channel or of a file is nobody's.
+    # The name of a channel or file is no speaker's.
     return names.index(bare) if bare in names and not (around and bare in _GENERIC and "." in path) else None
 
 
 def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, bool]:
-    """What speaks against a field, the heaviest first. Beside an `own` field it may have gaps."""
+    """Reasons against a field, the strongest first. Beside an `own` field it may have gaps."""
     bare = _bare(path)
     filled = [value for value in values if value not in (None, "")]
     flag = bare in _FLAGS or bare in _WAYS
     ids = not flag and _are(
         values, lambda value: not isinstance(value, str) or _ID.fullmatch(value.strip()) is not None
     )
-    # Where the own lines have no name, another field says whose they are.
+    # If the exporter's messages have no name, another field identifies them.
     gaps = sum(value in (None, "") for value in values) > 0.2 * len(values) and not (own and filled)
     return gaps, len({str(value) for value in values}) < 2, flag, ids
 
 
 def _is_partner(names: list[Any], flags: list[Any], flagged: str) -> bool:
-    """Whether the names are those of the chat, and stand beside the exporter's own messages, too."""
+    """Whether the names are those of the chat, which the exporter's own messages have, too."""
     if len(names) != len(flags):
         return False
     sides: dict[bool, set[str]] = {True: set(), False: set()}
@@ -360,7 +362,7 @@ _FITS: dict[str, Callable[[str, list[Any]], bool]] = {
     "text": _fits_text,
     "at": lambda _path, values: _are(values, _is_time),
     "title": lambda _path, values: _are(values, lambda value: isinstance(value, str)),
-    # Each record has one of its own: the id of its author is none.
+    # Each record has an id of its own; an author's id is not unique.
     "source_id": lambda path, values: (
         _bare(path.rpartition(".")[0]) not in _PERSONS
         and _are(values, lambda value: isinstance(value, str | int))
@@ -388,7 +390,7 @@ def _longest(samples: AnyMapping[str, list[Any]], *, few: bool) -> str:
 
 
 def value_at(record: Any, path: str) -> Any:
-    """The value at `path` in a record, None if there is none; a name may contain dots, as columns do."""
+    """The value at `path` in a record, None if there is none; names may contain dots, as in columns."""
     if not path:
         return None
     if isinstance(record, dict) and path in record:
@@ -402,8 +404,7 @@ def value_at(record: Any, path: str) -> Any:
 
 def speaker_of(record: Any, mapping: Mapping, partner: str = "") -> tuple[str, Role]:
     """The speaker of a record by name, and the role that the file itself gives them, "" for none. If only the
-    exporter's own messages are marked, the other person is named by the chat or by `partner`, and is nobody's
-    persona."""
+    exporter's own messages are marked, the chat or `partner` names the other person, who is no persona."""
     value = value_at(record, mapping.speaker)
     name = _bare(mapping.speaker)
     if name in _COMPANION_FLAGS:
@@ -430,7 +431,7 @@ def _is_own(value: Any, field_name: str) -> bool:
 
 
 def is_of_program(record: Any) -> bool:
-    """Whether a record says of itself that a program wrote it: somebody joined, left, or changed a name."""
+    """Whether a record says that a program wrote it: somebody joined, left, or changed a name."""
     return isinstance(record, dict) and any(
         _is_of_program(value) and _bare(key) in _KINDS for key, value in record.items()
     )

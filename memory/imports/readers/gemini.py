@@ -1,10 +1,10 @@
-"""Gemini's part of a Google Takeout: MyActivity.json, alone or in the zip. What was asked and answered, newest first.
+"""Gemini's part of a Google Takeout: MyActivity.json, alone or in the zip. Prompts and answers, newest first.
 
-An activity is a prompt in its title and the answer as HTML. Conversations have no ids in it: all of it is one talk,
-which is cut where nobody spoke for long. What was done otherwise (a file shared, a verdict given) is told as a notice.
+An activity has the prompt in its title and the answer as HTML. Conversations have no ids: the whole file is one
+session, which is cut at long pauses. Other activities (a shared file, a rating) are skipped as notices.
 
-Takeouts are written in the language of the account: folders and the file itself have other names, and other words stand
-before (or behind) what was asked. The file is known by what is in it, and the words by standing at every prompt.
+Takeouts are in the language of the account: folders and the file itself have other names, and other words precede (or
+follow) the prompt. The file is recognized by its content, and these words because every prompt has them.
 """
 
 import re
@@ -26,12 +26,12 @@ from memory.imports.readers.types import Found, ImportRejected, Line, Options, R
 from memory.imports.readers.zips import within
 
 _TITLE = "Gemini"
-# What an activity is of, as its header and its product are called in every language; it was called Bard before.
+# The product's name in headers and product fields in every language; it was called Bard before.
 PRODUCT = re.compile(r"Gemini|Bard")
 _OF_GEMINI = re.compile(r'"(?:header|products)"\s*:\s*\[?\s*"[^"]{0,60}(?:Gemini|Bard)')
 _MARKS = frozenset({"item.header", "item.title", "item.time"})
 _MEMBERS_LOOKED_AT = 60
-# In English. Elsewhere the words around what was asked are found out, or known by one of these in front of a colon.
+# The words in English. Other languages' words are found by frequency, or by one of these before a colon.
 PROMPTED = ("Prompted ", "Asked ", "Said ")
 USED = "Used "
 _STEMS = (
@@ -46,7 +46,7 @@ _BREAK = re.compile(r"[\s:：\"“”„«»「」『』]")
 _MAX_WRAPPING = 40
 _MAX_TITLES = 2_000
 _MOSTLY = 0.8
-# At so many prompts the same words are the program's even if none of them is known.
+# From this number of prompts on, words that all of them share are the program's even if none is known.
 _MANY_PROMPTS = 12
 _QUOTES = ("“”", '""', "„“", "«»", "「」", "『』", "‘’")
 _USER, _PERSONA = "user", "Gemini"
@@ -55,7 +55,7 @@ _ROLES: Mapping[str, Role] = {_USER: "user", _PERSONA: "persona"}
 
 @dataclass(frozen=True)
 class Wrapping:
-    """What stands before and behind everything that was asked."""
+    """The words before and after every prompt."""
 
     before: str = ""
     behind: str = ""
@@ -116,13 +116,14 @@ def _is_activities(sample: Sample) -> bool:
 
 
 def _is_of_gemini(activity: Mapping[str, Any]) -> bool:
-    """One file may hold what was done elsewhere, too; what does not say is taken for Gemini's."""
+    """Whether an activity is Gemini's. A file may hold those of other products; one without a product counts as
+    Gemini's."""
     header_text = " ".join([word(activity.get("header")), *map(word, array(activity.get("products")))])
     return not header_text.strip() or PRODUCT.search(header_text) is not None
 
 
 def wrapping_of(titles: Iterable[str]) -> Wrapping:
-    """The words that stand before and behind nearly all titles, and are the program's."""
+    """The program's words before and after nearly all titles."""
     unprompted = [title for title in titles if title and not title.startswith(PROMPTED)]
     before = _common(unprompted)
     behind = _common([title[::-1] for title in unprompted])[::-1]
@@ -141,7 +142,7 @@ def wrapping_of(titles: Iterable[str]) -> Wrapping:
 
 
 def _common(titles: list[str]) -> str:
-    """The longest beginning, up to the end of a word, that nearly all of several titles have."""
+    """The longest prefix, up to the end of a word, that nearly all of several titles share."""
     counts: Counter[str] = Counter()
     for title in titles:
         ends = (match.end() for match in _BREAK.finditer(title, 0, _MAX_WRAPPING))

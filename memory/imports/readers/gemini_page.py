@@ -4,8 +4,8 @@
       <div class="content-cell …">Prompted&nbsp;the question<br>May 19, 2026, 7:07:02 PM GMT-03:00<br>
       <p>the answer</p></div>…
 
-Each activity is a card, the newest first. What stands before the time was asked, behind the words that all questions
-have in front; what stands behind it was answered.
+Each activity is a card, newest first. The text before the time is the prompt, after the words that precede all prompts;
+the text after the time is the answer.
 """
 
 import re
@@ -48,7 +48,7 @@ _HARD_SPACE = "\u00a0"
 
 @dataclass(frozen=True)
 class _Activity:
-    """A card: what stands over its time, and what below; `files` were attached."""
+    """A card: the texts above and below its time; `files` were attached."""
 
     title: str
     moment: Moment
@@ -76,7 +76,7 @@ class GeminiPage:
             moments = (activity.moment for activity in activities if isinstance(activity, _Activity))
             dates = ((moment.month, moment.day, moment.year) for moment in moments if moment.open_order)
             day_first = choose_order(options.day_first, dates, file or source.name)
-            # The words in front of all questions: those before a hard blank, else as in the other form of the export.
+            # The words before all prompts: those before a non-breaking space, else as in the JSON export.
             activities = _activities(source, file, options.limits)
             answered = (
                 activity.title for activity in activities if isinstance(activity, _Activity) and activity.answer
@@ -119,7 +119,7 @@ def _is_its_card(card: str) -> bool:
 
 # --- cards ------------------------------------------------------------------------------------------------------------
 def _cards(source: Source, file: str, limits: Limits) -> Iterator[str]:
-    """What stands between the beginnings of cards, one at a time; of what is far too long, its beginning."""
+    """The texts between the beginnings of cards, one at a time; of far too long ones only the beginning."""
     rest, begun = "", False
     for piece in source.texts(file):
         *whole, rest = (rest + piece).split(_CARD)
@@ -134,7 +134,7 @@ def _cards(source: Source, file: str, limits: Limits) -> Iterator[str]:
 
 
 def _activities(source: Source, file: str, limits: Limits) -> Iterator[_Activity | str]:
-    """The activities of a page, and of what is none, why it is left out."""
+    """The activities of a page; for other cards why they are left out."""
     for card in _cards(source, file, limits):
         if not _is_its_card(card):
             yield "notice"
@@ -157,7 +157,7 @@ def _activities(source: Source, file: str, limits: Limits) -> Iterator[_Activity
 
 
 def _plain(html: str) -> str:
-    """A line of a card. The blank behind the words in front of a question is a hard one, and is kept."""
+    """A line of a card. The space after the words before a prompt is non-breaking, and is kept."""
     first, mark, rest = html.partition("&nbsp;")
     if not mark:
         first, mark, rest = html.partition(_HARD_SPACE)

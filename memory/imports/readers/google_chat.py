@@ -1,10 +1,10 @@
-"""Google Chat in a Google Takeout: a folder for each talk and space, alone or in the zip.
+"""Google Chat in a Google Takeout: a folder for each chat and space, alone or in the zip.
 
     Google Chat/Groups/DM abc/messages.json     {messages: [{creator: {name, email}, created_date, text, message_id}]}
     Google Chat/Groups/DM abc/group_info.json   {name?, members: [{name, email}]}
-    Google Chat/Users/User 1/user_info.json     {user: {name, email}}: whose account it is
+    Google Chat/Users/User 1/user_info.json     {user: {name, email}}: the owner of the account
 
-Folders are called in the language of the account, and dates written in it: "Tuesday, May 24, 2020 at 10:14:22 AM UTC".
+Folder names and dates are in the language of the account: "Tuesday, May 24, 2020 at 10:14:22 AM UTC".
 """
 
 from collections.abc import Iterable, Iterator
@@ -42,7 +42,7 @@ class GoogleChat:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = [name for name in _files(source.members) if _is_chat(source.sample.inside(name))]
         yield from skip_others(source, files, (".json",))
-        # Whose account it is, by address or name; "" where that is not said.
+        # The owner of the account, by address or name; "" if unknown.
         profiles = [name for name in source.members if name.casefold().endswith("user_info.json")]
         users = (table(load_small_object(source, name, _MAX_INFO).get("user")) for name in profiles)
         user = next(filter(None, users), {})
@@ -82,7 +82,7 @@ def _at(message: Any) -> datetime | None:
 
 
 class _Chats(SessionReader):
-    """`owner` is their address or name; names are told apart within each chat."""
+    """`owner` is the owner's address or name; equal names are distinguished within each chat."""
 
     def __init__(self, limits: Limits, owner: str) -> None:
         super().__init__(limits)

@@ -145,7 +145,7 @@ def _chat_files(sample: Sample) -> list[str]:
     return chats
 
 
-# --- what stamps look like --------------------------------------------------------------------------------------------
+# --- shapes of times --------------------------------------------------------------------------------------------------
 def _key(stamp: str) -> str:
     """
     >>> _key("May 24, 2020  5:14:22 PM"), _key("24. Mai 2020 um 17:14")
@@ -202,7 +202,7 @@ def _likeness(lines: list[str], shape: _Shape) -> float:
     return 0.77 if different < len(names_called) or is_its_own else 0.0
 
 
-# --- what the whole file says -----------------------------------------------------------------------------------------
+# --- the whole file ---------------------------------------------------------------------------------------------------
 class _Survey:
     """Who owns the phone, by the receipts, and the dates in which the order of day and month is open."""
 
