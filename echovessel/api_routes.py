@@ -17,7 +17,7 @@ from ninja.security import HttpBearer, SessionAuth
 import echovessel.llm.api
 import memory.web.api
 import persona.api
-import proactive.api  # noqa: F401  (its operations stand below a persona, as those of memory and chat do)
+import proactive.api  # noqa: F401  (adds its operations to persona.api.addresses)
 from echovessel import seed_routes
 from echovessel.api import openapi, problems
 from echovessel.api.bodies import StrictParser
@@ -59,7 +59,7 @@ class Token(HttpBearer):
             raise ApiError(429, "locked_out", title, retry_after=error.seconds) from error
         if caller is None:
             return None
-        _keep_pace(("token", caller.token_id))
+        _limit_rate(("token", caller.token_id))
         request.user = caller.user
         return caller.user
 
@@ -74,11 +74,11 @@ class Login(SessionAuth):
     def authenticate(self, request: HttpRequest, key: str | None) -> Any:
         user = super().authenticate(request, key)
         if user is not None:
-            _keep_pace(("user", user.pk))
+            _limit_rate(("user", user.pk))
         return user
 
 
-def _keep_pace(who: tuple[str, int]) -> None:
+def _limit_rate(who: tuple[str, int]) -> None:
     now = time.monotonic()
     if not pace.admit(who, now):
         raise ApiError(429, "rate_limited", "Too many requests in a minute.", retry_after=pace.wait(who, now))
@@ -88,7 +88,7 @@ def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
     """Require a login or a token for the document and its page; others are redirected to the login page."""
 
     @wraps(view)
-    def answered(request: HttpRequest, **options: Any) -> HttpResponse:
+    def answer(request: HttpRequest, **options: Any) -> HttpResponse:
         try:
             caller = bearer.shown_by(request, timezone.now())
         except (bearer.WrongToken, bearer.LockedOut):
@@ -97,7 +97,7 @@ def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
             return redirect_to_login(request.get_full_path())
         return view(request, **options)
 
-    return answered
+    return answer
 
 
 class Api(NinjaAPI):
@@ -128,7 +128,7 @@ def _refuse_with_problems(view: Callable[..., HttpResponse]) -> Callable[..., Ht
 
     @login_not_required
     @wraps(view)
-    def answered(request: HttpRequest, **options: Any) -> HttpResponse:
+    def answer(request: HttpRequest, **options: Any) -> HttpResponse:
         # HEAD is answered like GET: servers send no body with it.
         method = request.method
         request.method = "GET" if method == "HEAD" else method
@@ -136,7 +136,7 @@ def _refuse_with_problems(view: Callable[..., HttpResponse]) -> Callable[..., Ht
         request.method = method
         return problems.not_allowed(sorted(response["Allow"].split(", "))) if response.status_code == 405 else response
 
-    return answered
+    return answer
 
 
 urls = api.urls

@@ -32,7 +32,7 @@ class Lately(SimpleListFilter):
         return queryset.filter(**{f"{self.field}__gte": timezone.now() - timedelta(days=int(self.value() or 0))})
 
 
-class _One(SimpleListFilter):
+class _RelatedRowFilter(SimpleListFilter):
     """Filters rows that belong to one other row, which a link has chosen; there is no list of choices."""
 
     path: str
@@ -49,9 +49,9 @@ class _One(SimpleListFilter):
         return queryset.filter(**{self.path: int(self.value() or 0)})
 
 
-class AboutPersona(_One):
+class AboutPersona(_RelatedRowFilter):
     title, parameter_name, path = _("persona"), "persona", "persona"
 
 
-class InSession(_One):
+class InSession(_RelatedRowFilter):
     title, parameter_name, path = _("session"), "session", "session"

@@ -18,7 +18,7 @@ PAUSE_SECONDS = 0.05
 # How long a restore waits for others: processes whose supervisor was killed need a few seconds to end (`lifeline`).
 PATIENCE_SECONDS = 10.0
 
-_held: dict[Path, int] = {}
+_locks: dict[Path, int] = {}
 
 
 class Occupied(Exception):
@@ -27,7 +27,7 @@ class Occupied(Exception):
 
 def acquire_shared(folder: Path) -> None:
     """Hold the shared lock from now on. Waits while a restore runs, and completes one that died during the swap."""
-    lock = _opened(folder)
+    lock = _open_lock(folder)
     while True:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
@@ -36,30 +36,30 @@ def acquire_shared(folder: Path) -> None:
             fcntl.flock(lock, fcntl.LOCK_SH)
         if not swap.is_begun(folder):
             break
-        with contextlib.suppress(Occupied), _alone(lock):
+        with contextlib.suppress(Occupied), _exclusive(lock):
             swap.finish(folder)
         time.sleep(PAUSE_SECONDS)
-    _held[folder] = lock
+    _locks[folder] = lock
 
 
 @contextlib.contextmanager
 def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[None]:
     """Hold the lock exclusively in the block; processes that start meanwhile wait. Raises Occupied if other processes
     are still alive after `patience_seconds`."""
-    lock = _held[folder] if folder in _held else _opened(folder)
+    lock = _locks[folder] if folder in _locks else _open_lock(folder)
     try:
         deadline, has_told = time.monotonic() + patience_seconds, False
         while time.monotonic() < deadline:
-            with contextlib.suppress(Occupied), _alone(lock):
+            with contextlib.suppress(Occupied), _exclusive(lock):
                 break
             if not has_told:
                 sys.stderr.write("EchoVessel is still there; waiting a few seconds for it to end.\n")
                 has_told = True
             time.sleep(PAUSE_SECONDS)
-        with _alone(lock):
+        with _exclusive(lock):
             yield
     finally:
-        if folder not in _held:
+        if folder not in _locks:
             os.close(lock)
 
 
@@ -73,12 +73,12 @@ def others(folder: Path) -> list[int]:
     return sorted(lock_path - {os.getpid()})
 
 
-def _opened(folder: Path) -> int:
+def _open_lock(folder: Path) -> int:
     return os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
 
 @contextlib.contextmanager
-def _alone(lock: int) -> Iterator[None]:
+def _exclusive(lock: int) -> Iterator[None]:
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError as error:

@@ -48,18 +48,18 @@ def pack(to: Path, manifest: Manifest, members: Mapping[str, Path], progress: Pr
 
 def manifest_of(file: Path) -> Manifest:
     """Read the manifest of a backup. Raises NotABackup."""
-    with _opened(file) as tar:
+    with _open_tar(file) as tar:
         return _manifest(tar)
 
 
 def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
     """Write the members into `folder`, each checked against its hash. Raises NotABackup."""
-    with _opened(file) as tar:
+    with _open_tar(file) as tar:
         manifest = _manifest(tar)
         for name in MEMBERS:
             member = manifest.members[name]
             to = folder / name
-            source, size = _next(tar, name, member.size)
+            source, size = _next_member(tar, name, member.size)
             digest = hashlib.sha256()
             with open(to, "xb", opener=open_private) as out:
                 while chunk := source.read(CHUNK_BYTES):
@@ -74,10 +74,10 @@ def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
 
 
 def _manifest(tar: tarfile.TarFile) -> Manifest:
-    return read(_next(tar, MANIFEST, MANIFEST_MOST_BYTES)[0].read())
+    return read(_next_member(tar, MANIFEST, MANIFEST_MOST_BYTES)[0].read())
 
 
-def _next(tar: tarfile.TarFile, name: str, limit: int) -> tuple[IO[bytes], int]:
+def _next_member(tar: tarfile.TarFile, name: str, limit: int) -> tuple[IO[bytes], int]:
     entry = tar.next()
     if entry is None or entry.name != name or not entry.isreg() or entry.size > limit:
         raise NotABackup(f"{name} is not where it has to be in a backup")
@@ -87,7 +87,7 @@ def _next(tar: tarfile.TarFile, name: str, limit: int) -> tuple[IO[bytes], int]:
 
 
 @contextmanager
-def _opened(file: Path) -> Iterator[tarfile.TarFile]:
+def _open_tar(file: Path) -> Iterator[tarfile.TarFile]:
     try:
         with tarfile.open(file, "r:") as tar:
             yield tar
@@ -140,7 +140,7 @@ def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
     with copy.open_copy(archive_file, key) as archive:
         try:
             for name, size, data in archive.execute("SELECT name, sz, data FROM sqlar"):
-                content = _content(name, size, data)
+                content = _file_content(name, size, data)
                 if not contents.belongs(name):
                     raise NotABackup(f"it holds a file that is none of an installation: {name!r}")
                 path = folder / name
@@ -153,7 +153,7 @@ def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
             raise NotABackup("its files cannot be read") from error
 
 
-def _content(name: str, size: int, data: bytes) -> bytes:
+def _file_content(name: str, size: int, data: bytes) -> bytes:
     if len(data) == size:
         return data
     try:

@@ -113,7 +113,7 @@ def restore(
             raise RestoreRefused(
                 f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment"
             )
-        with _nobody_else(before), _stages():
+        with _lock_database(before), _stages():
             receipt, counts = _prepare_stage(file, before, now, progress)
             if counts["pages_damaged"]:
                 raise NotABackup("the database in it is damaged")
@@ -152,7 +152,7 @@ def _key() -> str:
 
 
 @contextmanager
-def _nobody_else(before: BackupState) -> Iterator[None]:
+def _lock_database(before: BackupState) -> Iterator[None]:
     """Lock the database to be replaced, so that no other program reads or writes it. Raises Occupied."""
     if before.told is None:
         yield  # there is none, or none that can be locked
@@ -201,7 +201,7 @@ def _prepare_stage(
     with backup_copy.open_copy(database, _key()) as copy:
         if backup_copy.damage(copy):
             raise NotABackup("the database in it is damaged")
-    with _with_its_key(), temporary_database(keep=folder / DATABASE):
+    with _use_restored_tombstone_key(), temporary_database(keep=folder / DATABASE):
         hook = forget_replay()
         hook.settle(now)
         revocations.apply_revocations(before.closed, now)
@@ -213,7 +213,7 @@ def _prepare_stage(
 
 
 @contextmanager
-def _with_its_key() -> Iterator[None]:
+def _use_restored_tombstone_key() -> Iterator[None]:
     """In the block, tombstones are made with the key that the restored installation will have: the environment's if it
     sets one, else the backup's, else the present one."""
     usual = settings.TOMBSTONE_KEY

@@ -50,7 +50,8 @@ class _Statement:
 
     def run(self, cursor: Any, values: tuple[Any, ...]) -> None:
         cursor.execute(
-            self.sql, [_stored(values[param.place]) if isinstance(param, _Value) else param for param in self.params]
+            self.sql,
+            [_to_parameter(values[param.place]) if isinstance(param, _Value) else param for param in self.params],
         )
 
 
@@ -71,7 +72,7 @@ class Query(Generic[Row]):
 
     @cached_property
     def _rows(self) -> Any:
-        return _built(self._build)
+        return _build_with_placeholders(self._build)
 
     @cached_property
     def _statement(self) -> _Statement:
@@ -92,13 +93,13 @@ class Query(Generic[Row]):
         names = [column.target.attname for column, *_ in compiler.select[first:end]]
         related = populators(compiler.klass_info, compiler.select, DEFAULT_DB_ALIAS)
 
-        def made(row: Any) -> Row:
+        def build_instance(row: Any) -> Row:
             instance = model.from_db(DEFAULT_DB_ALIAS, names, row[first:end])
             for related_model in related:
                 related_model.populate(row, instance)
             return cast(Row, instance)
 
-        return lambda rows: [made(row) for row in rows]
+        return lambda rows: [build_instance(row) for row in rows]
 
 
 class Update:
@@ -115,7 +116,7 @@ class Update:
 
     @cached_property
     def _statement(self) -> _Statement:
-        rows, values = _built(self._build)
+        rows, values = _build_with_placeholders(self._build)
         query: Any = rows.query.chain(UpdateQuery)
         query.add_update_values(values)
         return _Statement(query.get_compiler(DEFAULT_DB_ALIAS))
@@ -140,11 +141,11 @@ def _insertion(model: type[Model]) -> tuple[str, list[Any]]:
     return f"INSERT INTO {quoted(model._meta.db_table)} ({names}) VALUES ({places})", fields
 
 
-def _built(build: Callable[..., Any]) -> Any:
+def _build_with_placeholders(build: Callable[..., Any]) -> Any:
     return build(*(_Value(place) for place in range(len(signature(build).parameters))))
 
 
-def _stored(value: Any) -> Any:
+def _to_parameter(value: Any) -> Any:
     if isinstance(value, UUID):
         return value.hex
     if isinstance(value, datetime):

@@ -167,7 +167,7 @@ def build_encoder(is_quantized: bool) -> Encode:
         if len(texts) < MANY:
             encode_waiting()
             return rows
-        with ThreadPoolExecutor(1, initializer=_give_way) as idle:
+        with ThreadPoolExecutor(1, initializer=_lower_priority) as idle:
             helping = idle.submit(encode_waiting)
             encode_waiting()
             helping.result()
@@ -176,7 +176,7 @@ def build_encoder(is_quantized: bool) -> Encode:
     return encode
 
 
-def _give_way() -> None:
+def _lower_priority() -> None:
     """Give this thread the lowest priority, if the system can."""
     with suppress(OSError, AttributeError):
         os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), 19)

@@ -113,7 +113,7 @@ def embed(
     }
     if uncached_texts := [text for text in dict.fromkeys(worded) if text not in cached_vectors]:
         cached_vectors |= zip(
-            uncached_texts, _wish_for(uncached_texts, model, as_query, is_hurried).result(), strict=True
+            uncached_texts, _submit(uncached_texts, model, as_query, is_hurried).result(), strict=True
         )
     return (
         np.stack([cached_vectors[text] for text in worded]) if worded else np.zeros((0, _in_use.dimension or DIMENSION))
@@ -124,7 +124,7 @@ def soon(text: str) -> None:
     """Start to embed `text`, which a turn needs in a moment. Waits neither for the vector nor for a model to load."""
     [worded] = _with_prefix([text], name(), True)
     if _is_loaded() and _lately.recall(name(), worded) is None:
-        _wish_for([worded], name(), as_query=True)
+        _submit([worded], name(), as_query=True)
 
 
 def warm(text: str = "Hello") -> "Future[Any]":
@@ -165,7 +165,7 @@ def _with_prefix(texts: Sequence[str], model: str, as_query: bool) -> Sequence[s
     return [prefix + text for text in texts] if prefix else texts
 
 
-def _wish_for(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool | None = None) -> "Future[np.ndarray]":
+def _submit(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool | None = None) -> "Future[np.ndarray]":
     if is_served(model):
         hurried = as_query if is_hurried is None else is_hurried
 
@@ -177,7 +177,7 @@ def _wish_for(texts: Sequence[str], model: str, as_query: bool, is_hurried: bool
         return _executor_for(model).submit(ask_server)
     wish = _Request(model, texts, Future())
     _wishes.append(wish)
-    _executor_for(model).submit(_grant_some)
+    _executor_for(model).submit(_embed_waiting)
     return wish.answer
 
 
@@ -186,14 +186,14 @@ def _is_loaded() -> bool:
     return bool(_model.cache_info().currsize) or is_served(name())
 
 
-def _grant_some() -> None:
+def _embed_waiting() -> None:
     """Embed the oldest waiting requests; does nothing if an earlier call took this request along."""
     wishes = [_wishes.popleft() for _ in range(min(len(_wishes), TOGETHER))]
     for model in dict.fromkeys(wish.model for wish in wishes):
         alike = [wish for wish in wishes if wish.model == model]
         try:
             vectors = _vectors(dict.fromkeys(text for wish in alike for text in wish.texts), model)
-        except Exception as error:  # noqa: BLE001  (whoever waits is told)
+        except Exception as error:  # noqa: BLE001  (passed to the callers)
             for wish in alike:
                 wish.answer.set_exception(error)
         else:

@@ -55,7 +55,7 @@ def encode(texts: Sequence[str]) -> np.ndarray:
 
 
 def states_of_tokens(texts: Sequence[str], layers: Sequence[int]) -> list[np.ndarray]:
-    """Of every text what the `chosen` layers make of each of its tokens: (tokens, layers * WIDTH) float32."""
+    """For every text the vectors of its tokens by the `chosen` layers: (tokens, layers * WIDTH) float32."""
     states_by_place: dict[int, np.ndarray] = {}
     for numbers, states, starts in _rows(texts):
         stacked = np.concatenate([states[layer] for layer in layers], axis=1)
@@ -66,8 +66,8 @@ def states_of_tokens(texts: Sequence[str], layers: Sequence[int]) -> list[np.nda
 
 
 def _rows(texts: Sequence[str]) -> Iterator[tuple[list[int], list[np.ndarray], np.ndarray]]:
-    """Texts that are passed through together, by their numbers: what each layer makes of their tokens, and where the
-    tokens of each begin."""
+    """Yield the texts that are passed together: their indexes, the states of their tokens by layer, and the index at
+    which the tokens of each text begin."""
     tokens = [encoding.ids for encoding in _tokenizer().encode_batch(list(texts))]
     row: list[int] = []
     for number, ids in enumerate(tokens):
@@ -80,7 +80,7 @@ def _rows(texts: Sequence[str]) -> Iterator[tuple[list[int], list[np.ndarray], n
 
 
 def _pass(token_rows: Sequence[Sequence[int]]) -> tuple[list[np.ndarray], np.ndarray]:
-    """Pass several token sequences in one row; attention stays within each sequence."""
+    """Pass several token sequences in one row; attention stays within each sequence. Returns states and starts."""
     weights = _weights()
     starts = np.cumsum([0, *map(len, token_rows)])
     ids = np.concatenate([np.asarray(row) for row in token_rows])

@@ -62,7 +62,7 @@ class ServerModel:
             for first in range(0, len(texts), knobs.batch_texts()):
                 batch = list(texts[first : first + knobs.batch_texts()])
                 is_probed = is_stored or not self._is_verified
-                rows = self._sound(self._ask_again([*batch, PROBE] if is_probed else batch, deadline))
+                rows = self._check_rows(self._request_vectors([*batch, PROBE] if is_probed else batch, deadline))
                 if is_probed:
                     self._compare_probe(rows[-1])
                 parts.append(rows[: len(batch)])
@@ -73,18 +73,18 @@ class ServerModel:
         self._paused_until = 0.0
         return np.concatenate(parts)
 
-    def _ask_again(self, texts: list[str], deadline: float | None) -> np.ndarray:
+    def _request_vectors(self, texts: list[str], deadline: float | None) -> np.ndarray:
         """The server's vectors; a text that is too long for it is cut."""
         try:
-            return self._ask_with_retries(texts, deadline)
+            return self._request_with_retries(texts, deadline)
         except TextsRefused:
             if len(texts) > 1:
-                return np.concatenate([self._ask_again([text], deadline) for text in texts])
+                return np.concatenate([self._request_vectors([text], deadline) for text in texts])
             if len(texts[0]) <= MIN_CHARACTERS:
                 raise
-            return self._ask_again([texts[0][: len(texts[0]) // 2]], deadline)
+            return self._request_vectors([texts[0][: len(texts[0]) // 2]], deadline)
 
-    def _ask_with_retries(self, texts: list[str], deadline: float | None) -> np.ndarray:
+    def _request_with_retries(self, texts: list[str], deadline: float | None) -> np.ndarray:
         """The server's vectors unchanged, (n, d), with retries. Raises ServerUnavailable, TextsRefused and
         EmbeddingUnavailable."""
         model, url = self.spec.model, f"{settings.EMBEDDING_BASE_URL.rstrip('/')}/embeddings"
@@ -100,7 +100,7 @@ class ServerModel:
                 time.sleep(min(MAX_PAUSE_SECONDS, error.retry_after or 0.5 * 2**attempt))
         raise AssertionError("unreachable")
 
-    def _sound(self, rows: np.ndarray) -> np.ndarray:
+    def _check_rows(self, rows: np.ndarray) -> np.ndarray:
         """The rows in the form in which they are stored. Raises EmbeddingUnavailable if they are unusable."""
         model, dimensions = self.spec.model, self.spec.dimensions
         if not np.isfinite(rows).all():

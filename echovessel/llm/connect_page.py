@@ -110,7 +110,7 @@ def connect(request: HttpRequest) -> HttpResponse:
     if request.POST.get("action") == "remove":
         connections.remove()
         cache.delete(_pending(request))
-        _announce()
+        _publish_provider()
         messages.success(request, _("The model is disconnected, and its key is deleted."))
         return redirect("connect_model")
     return _act(request, ConnectionForm(request.POST))
@@ -127,7 +127,7 @@ def _act(request: HttpRequest, form: ConnectionForm) -> HttpResponse:
             names = servers.usable_names(async_to_sync(servers.list_models)(connection))
         except LLMError as error:
             form.add_error(
-                "address" if connection.base_url else "key", _in_words(servers.trouble_of(error), connection)
+                "address" if connection.base_url else "key", _humanize_trouble(servers.trouble_of(error), connection)
             )
             return _render(request, True, form, status=422)
         if needs_model:
@@ -135,12 +135,12 @@ def _act(request: HttpRequest, form: ConnectionForm) -> HttpResponse:
         return _render(request, True, form, names=names, status=422 if needs_model else 200)
     result = _run_test(connection)
     if connection.base_url and result.steps[0].code == servers.UNREACHED:
-        form.add_error("address", _in_words(servers.UNREACHED, connection))
+        form.add_error("address", _humanize_trouble(servers.UNREACHED, connection))
     if action == "test" or not (result.replies or request.POST.get("anyway")):
         return _render(request, True, form, tried=connection, result=result, offers_anyway=action == "save")
     connections.save(connection, cast(User, request.user))
     cache.delete(_pending(request))
-    _announce()
+    _publish_provider()
     messages.success(request, _("Connected. Your companion answers with this model from the next message on."))
     return redirect("connect_model")
 
@@ -173,7 +173,7 @@ def _run_test(connection: Connection) -> servers.TestResult:
     return async_to_sync(servers.test)(connection)
 
 
-def _announce() -> None:
+def _publish_provider() -> None:
     """Notify open pages that another model answers from now on."""
     is_offline = connections.current().provider == OFFLINE
     personas: list[UUID] = list(apps.get_model("persona", "Persona").objects.values_list("uuid", flat=True))
@@ -255,13 +255,14 @@ def _describe(result: servers.TestResult, tried: Connection) -> dict[str, Any]:
     words = {"reply": _("Replies"), "stream": _("Word by word"), "structured": _("Structured answers, for memory")}
     return {
         "steps": [
-            (words[step.name], step.works, "" if step.works else _in_words(step.code, tried)) for step in result.steps
+            (words[step.name], step.works, "" if step.works else _humanize_trouble(step.code, tried))
+            for step in result.steps
         ],
         "first_word": result.first_word_seconds,
         "speed": result.tokens_per_second,
     }
 
 
-def _in_words(code: str, tried: Connection) -> str:
+def _humanize_trouble(code: str, tried: Connection) -> str:
     place = tried.base_url or dict(KINDS)[tried.provider]
     return str(TROUBLE.get(code, UNUSABLE)) % {"address": place}

@@ -25,7 +25,7 @@ Source = Literal["environment", "saved", "none"]
 # The variables that choose a model. While one is set, the page only shows their values.
 CHOOSING = ("LLM_BASE_URL", "LLM_API_KEY", "ANTHROPIC_API_KEY", "OPENAI_API_KEY")
 OFFLINE = "offline"
-_ONLY = 1  # the primary key of the one row
+_ROW_ID = 1  # the primary key of the one row
 
 
 @dataclass(frozen=True)
@@ -80,7 +80,7 @@ def models_of_environment() -> dict[Tier, str]:
 def saved() -> Connection | None:
     """The connection that was saved on the page, or None. Models named in the environment take precedence over saved
     ones."""
-    row = apps.get_model("llm", "ModelConnection").objects.filter(pk=_ONLY).first()
+    row = apps.get_model("llm", "ModelConnection").objects.filter(pk=_ROW_ID).first()
     if row is None:
         return None
     model_by_tier: dict[Tier, str] = {"large": row.model_large, "medium": row.model_medium, "small": row.model_small}
@@ -98,7 +98,7 @@ def current() -> Connection:
 def save(connection: Connection, user: "User") -> None:
     """Replace the saved connection. It is in force from the next call on, in every process."""
     apps.get_model("llm", "ModelConnection").objects.update_or_create(
-        pk=_ONLY,
+        pk=_ROW_ID,
         defaults={
             "provider": connection.provider,
             "base_url": connection.base_url,
@@ -114,7 +114,7 @@ def save(connection: Connection, user: "User") -> None:
 
 def remove() -> None:
     """Delete the saved connection with its key."""
-    apps.get_model("llm", "ModelConnection").objects.filter(pk=_ONLY).delete()
+    apps.get_model("llm", "ModelConnection").objects.filter(pk=_ROW_ID).delete()
 
 
 def automatic(*, base_url: str, key: str, anthropic_key: str, openai_key: str) -> str:

@@ -91,7 +91,7 @@ class Meter:
     def record(self) -> None:
         """Write the row. If that fails, log an error instead of losing the reply."""
         try:
-            self._enter()
+            self._insert_row()
         except DatabaseError as error:
             log.error("A call to %s is not in the ledger: %s", self.provider.name, redaction.format_exception(error))
 
@@ -100,7 +100,7 @@ class Meter:
         used. A database error is then logged as in `record`; any other error of `keep` is raised."""
         try:
             with transaction.atomic():
-                self._enter()
+                self._insert_row()
                 keep()
         except Exception as error:
             self.record()
@@ -108,7 +108,7 @@ class Meter:
                 raise
             log.error("A reply of %s could not be kept: %s", self.provider.name, redaction.format_exception(error))
 
-    def _enter(self) -> None:
+    def _insert_row(self) -> None:
         insert(apps.get_model("llm", "LLMCall")(**self.row()))
 
     def row(self) -> dict[str, object]:

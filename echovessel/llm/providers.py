@@ -97,7 +97,7 @@ async def achosen_provider() -> Provider:
     return provider_of(environment_connection) if environment_connection else await in_thread(chosen_provider)
 
 
-# --- what a server refuses ---
+# --- terms that a server accepts ---
 Mode = Literal["schema", "json", "text"]
 Endpoint = tuple[str, str, str]  # provider, base URL, model
 Opened = TypeVar("Opened")
@@ -105,7 +105,7 @@ Opened = TypeVar("Opened")
 # Statuses by which servers reject an unknown field or mode: 400 and 422 validation, 404 and 415 unknown, 501 not built.
 REFUSALS = frozenset({400, 404, 415, 422, 501})
 
-_agreed: dict[Endpoint, "Terms"] = {}
+_accepted_terms: dict[Endpoint, "Terms"] = {}
 
 
 class TermsRefused(Protocol):
@@ -139,7 +139,7 @@ class Terms:
 
 def terms(endpoint: Endpoint) -> Terms:
     """The terms that the endpoint last accepted; the best terms if it is unknown."""
-    return _agreed.get(endpoint, Terms("schema"))
+    return _accepted_terms.get(endpoint, Terms("schema"))
 
 
 async def open_stream(
@@ -161,7 +161,7 @@ async def open_stream(
                 raise
             current = poorer
         else:
-            _agreed[endpoint] = current
+            _accepted_terms[endpoint] = current
             return stream
 
 
@@ -203,7 +203,7 @@ def learn_habits(endpoint: Endpoint, *, thought: bool, was_unopened: bool) -> No
 
 def forget_endpoints() -> None:
     """Forget all that was learned (for tests)."""
-    _agreed.clear()
+    _accepted_terms.clear()
     _thinks.clear()
     _opens_in_prompt.clear()
 

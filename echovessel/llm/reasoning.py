@@ -261,7 +261,7 @@ class ReasoningFilter:
     _ends: str = ""  # end marks that nothing has followed so far
     _until: re.Pattern[str] | None = None  # the words that end reasoning which began with plain words
     _undecided: str = ""  # the text since those opening words
-    _kept: list[str | Withdrawn] = field(default_factory=list)
+    _visible_items: list[str | Withdrawn] = field(default_factory=list)
 
     @property
     def is_thinking(self) -> bool:
@@ -272,7 +272,7 @@ class ReasoningFilter:
         """The visible items that this piece adds."""
         self._rest, self._at = self._rest[self._at :] + piece, 0
         self._read(is_end=False)
-        return [] if self._is_held_back else self._taken()
+        return [] if self._is_held_back else self._take_visible()
 
     def close(self) -> list[str | Withdrawn]:
         """The visible items that the end of the reply adds."""
@@ -283,7 +283,7 @@ class ReasoningFilter:
         if self._until:
             text, self._until = self._undecided, None
             self._let_through(text)
-        return self._taken()
+        return self._take_visible()
 
     @property
     def is_waiting(self) -> bool:
@@ -298,8 +298,8 @@ class ReasoningFilter:
     def _is_held_back(self) -> bool:
         return self.holds_back and not self.found
 
-    def _taken(self) -> list[str | Withdrawn]:
-        pieces, self._kept = self._kept, []
+    def _take_visible(self) -> list[str | Withdrawn]:
+        pieces, self._visible_items = self._visible_items, []
         return pieces
 
     # --- reading --------------------------------------------------------------------------------------------------
@@ -310,9 +310,9 @@ class ReasoningFilter:
             marks = self._block.marks if self._block else _MARK
             mark = marks.search(self._rest, self._at)
             if mark is None or mark.start() >= until:
-                self._pass(until)
+                self._read_text(until)
                 return
-            self._pass(mark.start())
+            self._read_text(mark.start())
             if not is_end and not _WORD_OR_BREAK.match(self._rest, mark.end()):
                 return  # the character after the mark decides what it is
             self._at = mark.end()
@@ -333,7 +333,7 @@ class ReasoningFilter:
             else:
                 self._judge(mark)
 
-    def _pass(self, until: int) -> None:
+    def _read_text(self, until: int) -> None:
         """Show the text up to `until`, or drop it inside a block."""
         text, self._at = self._rest[self._at : until], until
         if self._block:
@@ -419,7 +419,7 @@ class ReasoningFilter:
     def _withdraw(self) -> None:
         """Discard all text so far as reasoning."""
         was_shown = not self._visible.is_blank and not self._is_held_back
-        self._kept = [Withdrawn()] if was_shown else []
+        self._visible_items = [Withdrawn()] if was_shown else []
         self._visible, self._ends, self._spaces, self._until, self._undecided = _VisibleText(), "", "", None, ""
         self.found = self.was_unopened = True
 
@@ -451,7 +451,7 @@ class ReasoningFilter:
             text = text.lstrip(BLANK) if self.found else self._spaces + text
         text, self._ends = self._ends + text, ""
         self._visible.add(text)
-        self._kept.append(text)
+        self._visible_items.append(text)
 
 
 def without_reasoning(text: str) -> str:

@@ -91,20 +91,20 @@ def parse_answer(text: str, schema: type[Schema], *, mend: bool = True) -> Schem
 def as_answer(text: str) -> str:
     """`text` without reasoning. A whole JSON object stays as it is: marks in it are text."""
     try:
-        is_object = _loaded(text.strip()) is not None
+        is_object = _parse_object(text.strip()) is not None
     except RecursionError:
         return text  # `parse_answer` reports the problem
     return text if is_object else without_reasoning(text)
 
 
 def _read(text: str, mend: bool) -> Any:
-    if (whole := _loaded(text)) is not None:
+    if (whole := _parse_object(text)) is not None:
         return whole
     bare = without_reasoning(text).strip()
     if "{" not in bare:
         raise Unreadable("There is no JSON object in the answer.")
     for candidate in _candidates(bare):
-        if (parsed := _loaded(candidate)) is not None:
+        if (parsed := _parse_object(candidate)) is not None:
             return parsed
     if not mend or _breaks_off(bare):
         raise Unreadable("It is not valid JSON, and it may have been cut off. Answer more briefly.")
@@ -117,7 +117,7 @@ def _read(text: str, mend: bool) -> Any:
         raise Unreadable("It is not valid JSON.") from error
 
 
-def _loaded(text: str) -> dict[str, Any] | None:
+def _parse_object(text: str) -> dict[str, Any] | None:
     """The JSON object that `text` is; None if it is none."""
     try:
         parsed = json.loads(

@@ -88,7 +88,7 @@ class VisibleReply:
     reasoned: bool = False
     began_in_prompt: bool = False
     _received: int = 0
-    _told: bool = False
+    _has_shown_thinking: bool = False
     _shown: list[Visible] = field(default_factory=list)
 
     @property
@@ -104,10 +104,14 @@ class VisibleReply:
         else:
             self._received += len(piece)
             self._show(self.reasoning.feed(piece))
-        if not self._told and not self.text and (isinstance(piece, Thought) or self.reasoning.is_thinking):
-            self._told = True
+        if (
+            not self._has_shown_thinking
+            and not self.text
+            and (isinstance(piece, Thought) or self.reasoning.is_thinking)
+        ):
+            self._has_shown_thinking = True
             self._shown.append(Thinking())
-        return self._taken()
+        return self._take_shown()
 
     def close(self, *, is_cut: bool) -> list[Visible]:
         """The visible items that the end adds. `is_cut`: the model did not end by itself. If the text is still held
@@ -124,7 +128,7 @@ class VisibleReply:
             self._add(self.limit.close())
         if (is_cut or self.limit.is_reached) and self.text.strip():
             self._shown.append(CutOff())
-        return self._taken()
+        return self._take_shown()
 
     def _show(self, items: list[str | Withdrawn]) -> None:
         for item in items:
@@ -140,6 +144,6 @@ class VisibleReply:
             self.text += text
             self._shown.append(text)
 
-    def _taken(self) -> list[Visible]:
+    def _take_shown(self) -> list[Visible]:
         shown_text, self._shown = self._shown, []
         return shown_text

@@ -114,13 +114,13 @@ class Hub:
         self._news = asyncio.Event()
         self._tail: asyncio.Task[None] | None = None
         self._seen = 0
-        self._reading = asyncio.Lock()
-        self._asked = self._answered = 0
-        self._joining = asyncio.Lock()
+        self._read_lock = asyncio.Lock()
+        self._requested = self._completed = 0
+        self._subscribe_lock = asyncio.Lock()
 
     async def subscribe(self, *streams: UUID) -> Subscription:
         """Subscribe to these streams from now on, in one order. End it with `unsubscribe`."""
-        async with self._joining:
+        async with self._subscribe_lock:
             if not self._subscriptions:
                 self._seen = await in_thread(last_id)
             if self._tail is None or self._tail.done():
@@ -146,19 +146,19 @@ class Hub:
 
     async def catch_up(self) -> None:
         """Deliver every durable event committed so far, in order and once."""
-        self._asked += 1
-        mine = self._asked
-        async with self._reading:
-            if not self._subscriptions or self._answered >= mine:
+        self._requested += 1
+        mine = self._requested
+        async with self._read_lock:
+            if not self._subscriptions or self._completed >= mine:
                 return  # another task has read the table since this call
-            answering = self._asked
+            answering = self._requested
             while rows := await in_thread(after, self._seen):
                 for stream, frame in rows:
                     self.broadcast(stream, frame)
                     self._seen = frame.id or self._seen
                 if len(rows) < MAX_AT_ONCE:
                     break
-            self._answered = answering
+            self._completed = answering
 
     def wake_threadsafe(self) -> None:
         loop = self._loop()

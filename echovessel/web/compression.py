@@ -31,12 +31,12 @@ def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
 
     if iscoroutinefunction(get_response):
 
-        async def waited(request: HttpRequest) -> HttpResponseBase:
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
             return compress(request, await get_response(request))
 
-        return waited
+        return answer_async
 
-    def called(request: HttpRequest) -> HttpResponseBase:
+    def answer(request: HttpRequest) -> HttpResponseBase:
         return compress(request, get_response(request))
 
-    return called
+    return answer

@@ -25,15 +25,15 @@ def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
     """Tells browsers which pages may call /v1/."""
     if iscoroutinefunction(get_response):
 
-        async def waited(request: HttpRequest) -> HttpResponseBase:
-            return _marked(request, _before(request) or await get_response(request))
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _add_headers(request, _preflight_response(request) or await get_response(request))
 
-        return waited
+        return answer_async
 
-    def called(request: HttpRequest) -> HttpResponseBase:
-        return _marked(request, _before(request) or get_response(request))
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        return _add_headers(request, _preflight_response(request) or get_response(request))
 
-    return called
+    return answer
 
 
 def fault(origin: str) -> str:
@@ -49,10 +49,10 @@ def fault(origin: str) -> str:
     return "" if is_one else "it is no origin"
 
 
-def _before(request: HttpRequest) -> HttpResponse | None:
+def _preflight_response(request: HttpRequest) -> HttpResponse | None:
     """The answer to a browser's preflight request, if it is one from an allowed page."""
     requested_method = request.headers.get("Access-Control-Request-Method")
-    if request.method != "OPTIONS" or not requested_method or not _may_ask(request):
+    if request.method != "OPTIONS" or not requested_method or not _is_allowed(request):
         return None
     headers = {
         "Access-Control-Allow-Methods": METHODS,
@@ -63,14 +63,14 @@ def _before(request: HttpRequest) -> HttpResponse | None:
     return HttpResponse(status=204, headers=headers)
 
 
-def _marked(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
+def _add_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
     if settings.API_ORIGINS and request.path_info.startswith(DOOR):
         patch_vary_headers(response, ["Origin"])
-        if _may_ask(request):
+        if _is_allowed(request):
             response["Access-Control-Allow-Origin"] = request.headers["Origin"]
             response["Access-Control-Expose-Headers"] = TOLD
     return response
 
 
-def _may_ask(request: HttpRequest) -> bool:
+def _is_allowed(request: HttpRequest) -> bool:
     return request.path_info.startswith(DOOR) and request.headers.get("Origin") in settings.API_ORIGINS

@@ -16,12 +16,12 @@ AT_ONCE_BYTES = 64 * 1024
 def download(request: HttpRequest, pieces: Iterator[bytes], media_type: str, name: str) -> StreamingHttpResponse:
     """A response that streams the pieces as they come, saved under `name` (ASCII, no quotation marks)."""
     headers = {"Content-Disposition": f'attachment; filename="{name}"', "X-Accel-Buffering": "no"}
-    gathered = _gathered(pieces)
-    content = _one_by_one(gathered) if isinstance(request, ASGIRequest) else gathered
+    gathered = _join_pieces(pieces)
+    content = _iterate_in_thread(gathered) if isinstance(request, ASGIRequest) else gathered
     return StreamingHttpResponse(content, content_type=media_type, headers=headers)
 
 
-def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
+def _join_pieces(pieces: Iterator[bytes]) -> Iterator[bytes]:
     """Join the pieces to larger ones."""
     gathered = bytearray()
     for piece in pieces:
@@ -33,7 +33,7 @@ def _gathered(pieces: Iterator[bytes]) -> Iterator[bytes]:
         yield bytes(gathered)
 
 
-async def _one_by_one(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
+async def _iterate_in_thread(pieces: Iterator[bytes]) -> AsyncIterator[bytes]:
     """Generate each piece on a thread, once the one before is sent."""
     while piece := await in_thread(next, pieces, b""):
         yield piece

@@ -18,17 +18,17 @@ def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
     """Adds `Cache-Control: no-store` to every answer without that header."""
     if iscoroutinefunction(get_response):
 
-        async def waited(request: HttpRequest) -> HttpResponseBase:
-            return _marked(await get_response(request))
+        async def answer_async(request: HttpRequest) -> HttpResponseBase:
+            return _add_no_store(await get_response(request))
 
-        return waited
+        return answer_async
 
-    def called(request: HttpRequest) -> HttpResponseBase:
-        return _marked(get_response(request))
+    def answer(request: HttpRequest) -> HttpResponseBase:
+        return _add_no_store(get_response(request))
 
-    return called
+    return answer
 
 
-def _marked(response: HttpResponseBase) -> HttpResponseBase:
+def _add_no_store(response: HttpResponseBase) -> HttpResponseBase:
     response.headers.setdefault("Cache-Control", "no-store")
     return response

@@ -20,17 +20,17 @@ def middleware(get_response: Callable[[HttpRequest], Any]) -> Callable[[HttpRequ
     if iscoroutinefunction(get_response):
 
         async def answer_async(request: HttpRequest) -> HttpResponseBase:
-            return _completed(await get_response(request))
+            return _add_retry_after(await get_response(request))
 
         return answer_async
 
     def answer(request: HttpRequest) -> HttpResponseBase:
-        return _completed(get_response(request))
+        return _add_retry_after(get_response(request))
 
     return answer
 
 
-def _completed(response: HttpResponseBase) -> HttpResponseBase:
+def _add_retry_after(response: HttpResponseBase) -> HttpResponseBase:
     if response.status_code in (429, 503):
         response.headers.setdefault("Retry-After", str(SECONDS))
     return response

@@ -114,17 +114,17 @@ class CursorWrapper(Database.Cursor):
     def execute(self, query: str, params: Sequence[Any] | Mapping[str, Any] | None = None) -> Any:
         if params is None:
             return super().execute(query)
-        return super().execute(_converted(query, params), params)
+        return super().execute(_convert_placeholders(query, params), params)
 
     def executemany(self, query: str, param_list: Iterable[Any]) -> Any:
         rows = iter(param_list)
         first = next(rows, None)
         if first is None:
-            return super().executemany(_converted(query, ()), [])
-        return super().executemany(_converted(query, first), chain([first], rows))
+            return super().executemany(_convert_placeholders(query, ()), [])
+        return super().executemany(_convert_placeholders(query, first), chain([first], rows))
 
 
-def _converted(query: str, params: Sequence[Any] | Mapping[str, Any]) -> str:
+def _convert_placeholders(query: str, params: Sequence[Any] | Mapping[str, Any]) -> str:
     if isinstance(params, Mapping):
         return query % {name: f":{name}" for name in params}
     return _with_question_marks(query)

@@ -116,17 +116,17 @@ def traces(paths: Iterable[Path], needles: Sequence[bytes]) -> dict[bytes, list[
     search_input = json.dumps({"files": [str(path) for path in paths], "needles": list(needle_by_hex)})
     return {
         needle_by_hex[needle]: [Path(path) for path in holders]
-        for needle, holders in _of_raw_bytes(search_input).items()
+        for needle, holders in _run_raw_bytes(search_input).items()
     }
 
 
 def leftovers(paths: Iterable[Path]) -> dict[Path, list[str]]:
     """Texts in the files of a database that belong to no row."""
-    remains = _of_raw_bytes(json.dumps({"leftovers_of": [str(path) for path in paths]}))
+    remains = _run_raw_bytes(json.dumps({"leftovers_of": [str(path) for path in paths]}))
     return {Path(path): texts for path, texts in remains.items()}
 
 
-def _of_raw_bytes(task_json: str) -> dict[str, list[str]]:
+def _run_raw_bytes(task_json: str) -> dict[str, list[str]]:
     # In a separate process: reading a database's file here would release the locks of every connection to it.
     process = subprocess.run(
         [sys.executable, "-I", RAW_BYTES], input=task_json, capture_output=True, text=True, check=True

@@ -51,7 +51,7 @@ def leftovers(path: Path) -> Iterator[bytes]:
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             if content[:16] == DATABASE:
-                yield from _of_database(content)
+                yield from _unused_in_database(content)
             elif _number(content[:4]) in LOG_MAGIC:
                 size, salt = _number(content[8:12]), content[16:24]
                 frames = [content[at : at + 24 + size] for at in range(32, len(content) - size - 23, 24 + size)]
@@ -61,12 +61,12 @@ def leftovers(path: Path) -> Iterator[bytes]:
                 for at, frame in enumerate(frames):
                     page = frame[24:]
                     number = _number(frame[:4])
-                    yield from _unused(page, 100 if number == 1 else 0) if newest.get(number) == at else (page,)
+                    yield from _unused_in_page(page, 100 if number == 1 else 0) if newest.get(number) == at else (page,)
     except (FileNotFoundError, ValueError):
         return
 
 
-def _of_database(content: Any) -> Iterator[bytes]:
+def _unused_in_database(content: Any) -> Iterator[bytes]:
     size = _number(content[16:18])
     size = 65_536 if size == 1 else size
     if size < LEAST_PAGE:
@@ -81,10 +81,10 @@ def _of_database(content: Any) -> Iterator[bytes]:
         trunk = _number(page[:4])
     for number in range(1, len(content) // size + 1):
         page = content[(number - 1) * size : number * size]
-        yield from (page,) if number in free else _unused(page, 100 if number == 1 else 0)
+        yield from (page,) if number in free else _unused_in_page(page, 100 if number == 1 else 0)
 
 
-def _unused(page: bytes, header: int) -> Iterator[bytes]:
+def _unused_in_page(page: bytes, header: int) -> Iterator[bytes]:
     """Yield the unused bytes of a b-tree page; nothing for any other page."""
     kind = page[header]
     if kind not in INNER_PAGES | LEAF_PAGES:

@@ -108,7 +108,7 @@ class SubstringIndex(SyncedIndex):
         scope: int | None = None,
         before: int | None = None,
     ) -> list[int]:
-        """The keys of rows whose text contains `needle` in any letter case: the `most` highest, highest first. With
+        """The keys of rows whose text contains `needle` in any letter case: the `limit` highest, highest first. With
         `scope`, only rows of that scope; with `before`, only lower keys."""
         # Reject a needle that cannot be a query: NUL ends a query, and a single surrogate cannot be encoded.
         if not needle or not ("\0" not in needle and not any("\ud800" <= sign <= "\udfff" for sign in needle)):

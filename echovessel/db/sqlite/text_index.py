@@ -130,7 +130,7 @@ class TextIndex(SyncedIndex):
     def holding(
         self, connection: BaseDatabaseWrapper, terms: Sequence[str], scope: str, limit: int
     ) -> dict[str, np.ndarray]:
-        """Return, for each of `terms`, the ids of the rows of `scope` that contain it: int64, the `most` highest ids,
+        """Return, for each of `terms`, the ids of the rows of `scope` that contain it: int64, the `limit` highest ids,
         highest first.
 
         Terms may be any text; one that is no token of `tokenize` is left out of the result. A scope is ASCII letters
