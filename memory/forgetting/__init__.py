@@ -1,4 +1,4 @@
-"""Forgetting: plan, choose, do in one transaction, prove. See the modules, each named for its deed."""
+"""Forgetting: plan, choose, execute in one transaction, verify. Each step has its module."""
 
 from memory.erasure.receipts import finish, finish_pending, note_erasure
 from memory.forgetting.execute import forget

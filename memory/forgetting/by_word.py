@@ -1,7 +1,9 @@
-"""Forgetting by word where there is no page: the reply says what was found, and a plain yes in the next one confirms.
+"""Forgetting by word, for channels without pages: the reply lists the matches, and a plain yes in the next message
+confirms.
 
-The reply is made of what was found, by no model: none can promise what it does not do. What was found is noted on its
-turn, by ids; the yes forgets exactly that, once its own turn has ended, for nothing is forgotten while a reply is made.
+The reply is built from the matches without a model, so it promises nothing that is not done. The ids of the matches are
+stored on the turn. The yes forgets exactly these, after its own turn has ended, because nothing can be forgotten while
+a reply is being written.
 """
 
 import logging
@@ -39,8 +41,8 @@ _YES = re.compile(
 
 
 def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
-    """The reply to a turn that asks to forget, or says yes to what the last reply found, and what to note on the turn;
-    "" where a model shall reply. No transaction may be open."""
+    """The reply to a turn that asks to forget or confirms the last reply, and values to store in the turn's x-ray; ""
+    if a model shall reply. No transaction may be open."""
     session = turn.session
     if session.channel == PAGE or session.off_the_record:
         return "", {}
@@ -66,7 +68,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         for request in read_requests(message.content, previous=previous):
             if request.kind is RequestKind.FORGET:
                 matches = find_about(message.persona, request.subject, message)
-                # What may not be meant is asked about where something was found, and nothing is said where nothing was.
+                # An unsure request is asked about only if there are matches.
                 if request.sure or matches.nodes or matches.messages:
                     return _describe_matches(message, request, matches)
             if request.kind is RequestKind.FORGET_THIS and request.sure and (target := meant_message(message, request)):
@@ -76,7 +78,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
 
 
 def forget_confirmed(turn: Turn, now: datetime) -> None:
-    """Forget what a yes in this turn confirmed. What is gone already is passed over."""
+    """Forget the rows that a yes in this turn confirmed. Rows that are already gone are skipped."""
     confirmed = turn.xray.get(CONFIRMED) or {}
     for _attempt in range(ATTEMPTS):
         targets = []
@@ -99,7 +101,7 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
 def _describe_matches(message: Message, request: Request, matches: Found) -> tuple[str, dict[str, Any]]:
     words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
     nodes, messages = matches.nodes, matches.messages
-    if not (nodes or messages):  # what only comes near is shown as well: nothing is forgotten before a yes
+    if not (nodes or messages):  # without exact matches show similar ones: nothing is forgotten before a yes
         nodes, messages = matches.alike, matches.alike_messages
     if not (nodes or messages):
         nothing = _("I found nothing about “%(words)s”, in memories or messages. Nothing was forgotten.")

@@ -1,17 +1,18 @@
-"""The dependency closure: what is forgotten together with the targets. Pure, on a graph of memories and messages.
+"""The dependency closure: everything that is forgotten together with the targets. Pure, on a graph of memories and
+messages.
 
-    target          deleted, with every earlier version of it
-    its messages    (and those of what was concluded from it) deleted or withheld, as the choice says
-    what was left   of a target that ended in part is deleted, for it says what the target said
-    dependents      deleted; with "orphan" they stay as long as they rest on something else
-    shared messages take the memories that rest on them along; with "orphan" those stay and the messages are withheld
-    a reply         goes or is withheld with the messages it replied to
-    a mention       of it in another message is deleted or withheld, as the choice says; no memory goes with that
+    target          deleted with all its earlier versions
+    its messages    (also those of conclusions from it) deleted or withheld, as chosen
+    a remainder     of a target that ended in part is deleted, because it repeats the target's text
+    dependents      deleted; with "orphan" they stay if they also rest on something else
+    shared messages take along memories that rest on them; with "orphan" these stay and the messages are withheld
+    a reply         is deleted or withheld with the messages it replied to
+    a mention       of the target in another message is deleted or withheld, as chosen; no memory is deleted with it
 
-No message is deleted under a memory that stays, unless that very message was chosen.
+No message is deleted while a memory that stays rests on it, unless this message itself was chosen.
 
-Without `block_reimport` (an import is reverted) a memory goes for where it came from and not for what it says: it takes
-no memory of the same content along.
+Without `block_reimport` (an import is reverted) memories are deleted by origin, not by content: memories with the same
+content stay.
 """
 
 from collections.abc import Iterable, Mapping
@@ -25,8 +26,8 @@ NONE: frozenset[int] = frozenset()
 
 @dataclass(frozen=True)
 class MemoryNode:
-    """A memory: the messages that it quotes, the memories from which it was concluded, the one that replaced it, and
-    those of which it is what was left when they ended in part."""
+    """A memory: the messages it quotes, the memories it was concluded from, the memory that superseded it, and the
+    memories that ended in part and left it as their remainder."""
 
     messages: frozenset[int] = NONE
     filling: frozenset[int] = NONE
@@ -36,7 +37,7 @@ class MemoryNode:
 
 @dataclass(frozen=True)
 class GraphMessage:
-    """A message and its turn. `is_reply`: the persona said it in that turn."""
+    """A message and its turn. `is_reply`: the persona wrote it in that turn."""
 
     turn: int | None = None
     is_reply: bool = False
@@ -44,7 +45,7 @@ class GraphMessage:
 
 @dataclass(frozen=True)
 class Graph:
-    """The memories and messages around what is to be forgotten, by key."""
+    """The memories and messages around the targets, by key."""
 
     memories: Mapping[int, MemoryNode]
     messages: Mapping[int, GraphMessage] = field(default_factory=dict)
@@ -52,12 +53,12 @@ class Graph:
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """Keys to forget, with the reason.
+    """Keys to forget, each with a reason code.
 
-    memories, messages: go in any case
-    wanted: further messages that hold the same words; they go as far as nothing that stays rests on them
-    mentions: messages in which it is also mentioned, with what becomes of each
-    left: mentions that stay, even where the message goes that they reply to
+    memories, messages: deleted in any case
+    wanted: further messages with the same text; deleted unless a memory that stays rests on them
+    mentions: messages that also mention the target, with the mode of each
+    left: mentions that stay, even if the message they reply to is deleted
     """
 
     memories: Mapping[int, str]
@@ -69,11 +70,10 @@ class ForgetRequest:
 
 @dataclass(frozen=True)
 class ForgetDecision:
-    """What becomes of each key, with the reason.
+    """The decision for each key, with a reason code.
 
-    content_matches: those of `memories` that go for what they say, not only for messages that they share or the file
-        that they came with
-    staying: memories that stay although something they rest on goes
+    content_matches: memories deleted for their content, not only for shared messages or a shared file
+    staying: memories that stay although something they rest on is deleted
     """
 
     memories: Mapping[int, str]
@@ -84,7 +84,7 @@ class ForgetDecision:
 
 
 def decide(graph: Graph, request: ForgetRequest, choice: Choice) -> ForgetDecision:
-    """What becomes of everything in the graph that forgetting reaches. The more the graph holds, the more may go."""
+    """Decide on the whole graph. A larger graph may lead to more deletions."""
     decider = _Decider(graph, request, choice)
     while decider.advance():
         pass
@@ -92,7 +92,7 @@ def decide(graph: Graph, request: ForgetRequest, choice: Choice) -> ForgetDecisi
 
 
 class _Decider:
-    """One decision under way: the memories that go grow until no further one does."""
+    """A decision in progress: the set of memories to delete grows until it is stable."""
 
     def __init__(self, graph: Graph, request: ForgetRequest, choice: Choice) -> None:
         self.graph, self.request, self.choice = graph, request, choice
@@ -101,7 +101,7 @@ class _Decider:
         self.chosen_turns = self._turns(request.messages)
 
     def advance(self) -> bool:
-        """Add memories that must go with those that go already, and return whether there were any."""
+        """Add the memories that depend on those already in the set; returns whether there were any."""
         before = len(self.going), len(self.content_matches)
         wanted_memories = self.wanted(mentions=False)
         chosen_keys = self.request.messages.keys()
@@ -135,7 +135,7 @@ class _Decider:
         return self.choice.dependents == "orphan" or pk in self.choice.staying
 
     def wanted(self, *, mentions: bool) -> dict[int, str]:
-        """Messages with the text of memories that go, without those that were chosen themselves."""
+        """Messages with the text of deleted memories, except chosen ones."""
         texts = {message: "words_of" for pk in self.content_matches for message in self.graph.memories[pk].messages}
         texts |= {message: why for message, why in self.request.wanted.items() if message not in texts}
         if mentions:
@@ -148,12 +148,12 @@ class _Decider:
         return {pk: why for pk, why in (replies | texts).items() if pk not in kept_keys}
 
     def _turns(self, messages: Iterable[int]) -> set[int]:
-        """The turns that one of these messages of the user belongs to."""
+        """The turns of these messages, as far as they are messages of the user."""
         known_messages = (self.graph.messages[pk] for pk in messages if pk in self.graph.messages)
         return {message.turn for message in known_messages if message.turn is not None and not message.is_reply}
 
     def _mode(self, pk: int) -> str:
-        """Whether a message is forgotten or withheld. A reply goes with a chosen message."""
+        """Whether a message is forgotten or withheld. A reply follows the chosen message it replies to."""
         message = self.graph.messages.get(pk)
         if pk in self.request.mentions:
             return self.request.mentions[pk]
@@ -173,7 +173,7 @@ class _Decider:
                 withheld[pk] = "still_needed"
             else:
                 deleted[pk] = why
-        # A reply to a message that is withheld is withheld with it, and not deleted.
+        # A reply to a withheld message is withheld with it, and not deleted.
         withheld_turns = self._turns(withheld) - self._turns(deleted)
         for pk in [pk for pk, why in deleted.items() if why in ("reply", "echo") and pk not in self.request.messages]:
             message = self.graph.messages.get(pk)

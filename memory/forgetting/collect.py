@@ -1,8 +1,8 @@
-"""Collecting what forgetting reaches, ring by ring, and what it leaves empty. Reads only.
+"""Collect the dependency closure ring by ring, and the consequences of the decision. Reads only.
 
-Each ring of memories and messages takes the same few statements, however many it holds; it is read because something
-in the ring before it goes. Then the consequences: sessions and turns without a message, names without an entity,
-entities without a memory.
+Each ring of memories and messages takes the same few statements, whatever its size; it is read because something in the
+previous ring is deleted. The consequences: sessions and turns without messages, aliases without an entity, entities
+without memories.
 """
 
 from collections import defaultdict
@@ -40,30 +40,30 @@ NODE_FIELDS = (
 
 @dataclass
 class Closure:
-    """The rows around the targets, and what becomes of them."""
+    """The rows around the targets, and the decision on them."""
 
     persona: Persona
     choice: Choice
     nodes: dict[int, ConceptNode] = field(default_factory=dict)
     messages: dict[int, Message] = field(default_factory=dict)
-    # The turn that a message belongs to; another answer belongs to the turn that it answers.
+    # The turn of each message. An alternative reply counts for the turn that it answers.
     turns: dict[int, int | None] = field(default_factory=dict)
     evidence: dict[int, Evidence] = field(default_factory=dict)
     fillings: dict[int, Filling] = field(default_factory=dict)
     versions: dict[int, list[NodeVersion]] = field(default_factory=lambda: defaultdict(list))
-    sessions: set[int] = field(default_factory=set)  # that were chosen themselves
-    imported: set[int] = field(default_factory=set)  # that go when no message of theirs is left
+    sessions: set[int] = field(default_factory=set)  # chosen sessions
+    imported: set[int] = field(default_factory=set)  # sessions to delete if they lose all messages
     runs: dict[int, UUID] = field(default_factory=dict)  # imports
     entities: set[int] = field(default_factory=set)
-    imported_entities: set[int] = field(default_factory=set)  # that go when nothing mentions them any longer
+    imported_entities: set[int] = field(default_factory=set)  # entities to delete if no memory mentions them any longer
     request: ForgetRequest = field(default_factory=lambda: ForgetRequest({}, {}, {}))
     decision: ForgetDecision = field(default_factory=lambda: ForgetDecision({}, frozenset(), {}, {}, {}))
-    source_sessions: set[int] = field(default_factory=set)  # that the memories come from
-    # Replies in these sessions, or made when a memory that goes had been recalled.
+    source_sessions: set[int] = field(default_factory=set)  # the sessions that the memories come from
+    # Replies in these sessions, and replies for which a deleted memory was recalled.
     possible_restatements: set[int] = field(default_factory=set)
 
     def graph(self) -> Graph:
-        """The rows read so far, as the graph to decide on."""
+        """The graph of the rows read so far."""
         quoted: dict[int, set[int]] = defaultdict(set)
         for row in self.evidence.values():
             quoted[row.node_id].add(row.message_id)
@@ -90,9 +90,9 @@ class Closure:
         return Graph(memories, messages)
 
     def _is_earlier_version(self, node: ConceptNode, quoted: Mapping[int, set[int]]) -> bool:
-        """Whether a memory says what the one that replaced it says, before that was put right. What was true until
-        something changed, and was told in another session, is a memory of its own: it holds again when the news goes.
-        """
+        """Whether a memory is the uncorrected version of the one that superseded it. A memory that was true until
+        something changed, and was recorded in another session, is a separate memory: it holds again when the news is
+        deleted."""
         newer = self.nodes.get(node.superseded_by_id or 0)
         if newer is None:
             return node.superseded_by_id is not None
@@ -103,7 +103,7 @@ class Closure:
         return puts_right or of_one_telling or bool(quoted[node.pk] & quoted[newer.pk])
 
     def statements_of(self, nodes: Iterable[int], names: frozenset[str]) -> list[Statement]:
-        """The texts of memories: descriptions, earlier ones too, and quotes."""
+        """The texts of memories: current and earlier descriptions, and quotes."""
         quotes: dict[int, list[str]] = defaultdict(list)
         for row in self.evidence.values():
             quotes[row.node_id].append(row.quote)
@@ -114,7 +114,7 @@ class Closure:
 
 
 class ClosureReader:
-    """One reading under way; `found` holds the rows so far."""
+    """Reads the closure ring by ring; `closure` holds the rows so far."""
 
     def __init__(self, persona: Persona, targets: Sequence[Target], choice: Choice) -> None:
         self.persona, self.choice = persona, choice
@@ -132,7 +132,7 @@ class ClosureReader:
         self._settle()
 
     def set_mention_modes(self, modes: Mapping[int, MentionMode]) -> bool:
-        """Decide again with these modes of mentions, and return whether anything else becomes of any row by them."""
+        """Decide again with these modes of mentions; returns whether the decision changed for any row."""
         before = self.closure.decision
         self.mentions = {pk: mode for pk, mode in modes.items() if mode != "leave"}
         self.left = frozenset(pk for pk, mode in modes.items() if mode == "leave")
@@ -140,7 +140,7 @@ class ClosureReader:
         return self.closure.decision != before
 
     def _settle(self) -> None:
-        """Decide on the rows read so far, and read what depends on that, until nothing is new."""
+        """Decide on the rows read so far and read their dependents, until nothing new is found."""
         size: tuple[int, ...] = (0,)
         size_before: tuple[int, ...] = ()
         while size != size_before:
@@ -166,13 +166,13 @@ class ClosureReader:
             size += (len(self.chosen_messages), len(self.wanted), len(self.memories))
 
     def _read_ring(self, going: Sequence[int], messages: Sequence[int], deleted: Sequence[int]) -> None:
-        """Read the memories and messages that depend on memories that go, on messages that go or are withheld, and on
-        messages that are deleted."""
+        """Read the memories and messages that depend on memories to delete (`going`), on messages to delete or withhold
+        (`messages`), and on messages to delete (`deleted`)."""
         if not (going or messages or deleted):
             return
         turns = among({turn for pk in messages if (turn := self.closure.turns.get(pk)) is not None})
-        # What a message was before its owner worded it anew, and the answers to that. One worded anew is the first of
-        # its turn.
+        # Earlier wordings of a message that its owner edited, and the replies to them. The current wording is the first
+        # message of its turn.
         first = Message.objects.filter(turn=OuterRef("replaced_by"), role=Message.Role.USER).order_by("pk")
         earlier = Message.objects.filter(persona=self.persona, replaced_by__isnull=False)
         earlier = earlier.annotate(wording=Subquery(first.values("pk")[:1]))
@@ -200,7 +200,8 @@ class ClosureReader:
         self.followed[what].update(fresh)
         return fresh
 
-    # --- what was chosen --------------------------------------------------------------------------------------------
+    # --- targets
+    # --------------------------------------------------------------------------------------------------------
     def _take_node(self, key: int) -> None:
         self.memories[key] = "chosen"
 
@@ -209,7 +210,8 @@ class ClosureReader:
             self.chosen_messages[key] = "chosen"
 
     def _take_session(self, key: int) -> None:
-        """All its messages, and what was made of them alone. What else rests on them is decided as for any message."""
+        """Take all messages of the session, and the memories made of them alone. Other memories that rest on them are
+        decided as for any message."""
         if not Session.objects.filter(pk=key, persona=self.persona).exists():
             return
         self.closure.sessions.add(key)
@@ -224,7 +226,7 @@ class ClosureReader:
         self.memories |= dict.fromkeys(nodes, "in_chosen")
 
     def _take_import(self, key: int) -> None:
-        """All that came in by it. A memory for which there are other words, too, is decided as for any message."""
+        """Take everything the import added. A memory with further evidence is decided as for any message."""
         for uuid in self.persona.import_runs.filter(pk=key).values_list("uuid", flat=True):
             self.closure.runs[key] = uuid
             ours = Q(persona=self.persona, import_uuid=uuid)
@@ -238,7 +240,7 @@ class ClosureReader:
             self.closure.imported_entities.update(Entity.objects.filter(ours).values_list("pk", flat=True))
 
     def _take_entity(self, key: int) -> None:
-        """Who is meant, with all whom they absorbed, what is remembered of them, and the messages that name them."""
+        """Take the entity with all entities merged into it, its memories, and the messages that name it."""
         entity = Entity.objects.filter(pk=key, persona=self.persona).first()
         while entity is not None and entity.merged_into is not None:
             entity = entity.merged_into
@@ -248,7 +250,7 @@ class ClosureReader:
         about = Mention.objects.filter(entity=entity).values_list("node_id", flat=True)
         self.memories |= dict.fromkeys(about, "mentions")
         names = Alias.objects.filter(Q(entity=entity) | Q(entity__merged_into=entity)).values_list("text", flat=True)
-        # Messages with one of the names in them, and messages whose speaker has that name.
+        # Messages that contain one of the names, and messages whose speaker has one of them.
         all_names = [entity.canonical_name, *names]
         others = self.persona.messages.exclude(speaker="").order_by()
         speakers = others.values_list("speaker", flat=True).distinct()
@@ -260,7 +262,8 @@ class ClosureReader:
 
     # --- reading ----------------------------------------------------------------------------------------------------
     def _read_nodes(self, keys: Iterable[int], last: Collection[int] = ()) -> None:
-        """Memories with all that they rest on; those of `last` after the others, for a plan lists them as they come."""
+        """Read memories with everything they rest on; those of `last` come after the others, because a plan lists them
+        in this order."""
         fresh = [key for key in keys if key not in self.closure.nodes]
         if not fresh:
             return
@@ -301,8 +304,8 @@ class ClosureReader:
         self._find_verbatim(statements)
 
     def _find_same_content(self, content_matches: Sequence[int]) -> None:
-        """Find memories of the same content that refer to none of these: a claim in quarantine, say. Memories of the
-        same text on days that differ are two memories."""
+        """Find memories with the same content but no reference to these, such as a quarantined claim. Memories with the
+        same text and conflicting dates are different memories."""
         first = [pk for pk in content_matches if self.memories.get(pk) != "echo"]
         by_hash = {content_hash(version.description): pk for pk in first for version in self.closure.versions[pk]}
         by_hash |= {self.closure.nodes[pk].content_hash: pk for pk in first}
@@ -313,8 +316,8 @@ class ClosureReader:
                 self.memories[node.pk] = "echo"
 
     def _find_restatements_of_chosen(self, messages: Sequence[int]) -> None:
-        """Find what the persona said in the sessions of the chosen messages, and where it quotes one of the owner's
-        that tells something. Who forgets a whole import means what came in by it, and nothing that was said beside."""
+        """Find replies in the sessions of the chosen messages, and replies that quote a chosen message with significant
+        content. Of an import only its own rows are meant: its messages are not searched for."""
         chosen_messages = [self.closure.messages[pk] for pk in messages if pk in self.closure.messages]
         source_sessions = {message.session_id for message in chosen_messages}
         self.closure.source_sessions |= source_sessions
@@ -332,8 +335,8 @@ class ClosureReader:
         self._find_verbatim([statement for statement in statements if len(statement.telling) > MIN_SHARED])
 
     def _find_verbatim(self, statements: Sequence[Statement]) -> None:
-        """Find replies of the persona with the same text word for word. Messages of the owner with the same text were
-        not chosen: they stay."""
+        """Find replies of the persona with the same text word for word. Messages of the owner with the same text stay,
+        because they were not chosen."""
         wanted_texts = {text for statement in statements for text in statement.literal}
         hits = search.find_by_all_words(self.persona.pk, [tokenizer.tokenize(text) for text in wanted_texts])
         replies = Message.objects.filter(role=Message.Role.PERSONA, pk__in=among({pk for keys in hits for pk in keys}))
@@ -346,7 +349,7 @@ class ClosureReader:
 
 
 def turns_that_name(persona: Persona, uuids: Collection[str]) -> QuerySet[Turn]:
-    """The turns whose x-ray names one of these: something recalled, weighed, listed or shown."""
+    """The turns whose x-ray names one of these ids: recalled, weighed, listed or shown."""
     return Turn.objects.filter(naming("xray", uuids), persona=persona).exclude(xray={})
 
 
@@ -355,14 +358,14 @@ def turns_that_name(persona: Persona, uuids: Collection[str]) -> QuerySet[Turn]:
 class Consequences:
     """Rows by key.
 
-    touched: sessions of which something is deleted or withheld, deleted ones included
-    last_left_at: of those of them that keep a message, the time of the last one
+    touched: sessions of which something is deleted or withheld, including deleted sessions
+    last_left_at: the time of the last remaining message of each touched session that keeps one
     summarised, moods: sessions that lose their summary, and moods that are deleted
-    turns: deleted ones, with their ids
+    turns: deleted turns, with their ids
     replied: turns of messages that are deleted or withheld
-    described: entities that stay and were described from what is deleted
-    by_people: those of them that a person described
-    related: entities that stay, and of which no memory that stays says what they are to the owner
+    described: surviving entities whose description was written from deleted text
+    by_people: surviving entities that a person described
+    related: surviving entities whose relation to the owner is stated in no remaining memory
     """
 
     touched: dict[int, Session] = field(default_factory=dict)
@@ -393,7 +396,8 @@ def consequences_of(closure: Closure) -> Consequences:
 
 
 def _collect_sessions(closure: Closure, consequences: Consequences, messages: Sequence[Message]) -> None:
-    """Sessions that lose messages or memories, the turns of these messages, and what of both is left empty."""
+    """Sessions that lose messages or memories, the turns of these messages, and sessions and turns that are left
+    empty."""
     decision = closure.decision
     messages_left = Message.objects.exclude(pk__in=among(decision.messages)).order_by("-created_at")
     memories_left = ConceptNode.objects.exclude(pk__in=among(decision.memories)).filter(session=OuterRef("pk"))
@@ -427,8 +431,8 @@ def _collect_sessions(closure: Closure, consequences: Consequences, messages: Se
 
 
 def _collect_entities(closure: Closure, consequences: Consequences) -> dict[int, Entity]:
-    """Entities that nothing mentions any longer, and those merged into them; of those that stay what was described from
-    what is deleted. Returns those that stay and that a deleted memory mentions and another one still remembers."""
+    """Entities that no memory mentions any longer, those merged into them, and survivors with descriptions written from
+    deleted text. Returns survivors that both a deleted and a remaining memory mention."""
     gone = among(closure.decision.memories)
     mentions = Mention.objects.filter(entity=OuterRef("pk"))
     telling = ConceptNode.objects.exclude(pk__in=gone).filter(description__icontains=OuterRef("relation"))
@@ -457,7 +461,7 @@ def _collect_entities(closure: Closure, consequences: Consequences) -> dict[int,
 
 
 def _absorbed(merged_into: Collection[int], entities: QuerySet[Any]) -> dict[int, Any]:
-    """Those of the entities that were merged into these, directly or not."""
+    """The entities that were merged into these, directly or not."""
     absorbed: dict[int, Any] = {}
     ring: Iterable[int] = merged_into
     while ring:
@@ -487,7 +491,7 @@ def _collect_names(
         memories[key].append(text)
     deleted = [*(closure.nodes[pk].description for pk in decision.memories), *messages]
     mentioned = [alias for alias in aliases if any(occurs(alias.text, text) for text in deleted)]
-    # Names that stand in a message that a model may still read.
+    # Names that occur in a message that models may still read.
     texts = sorted({alias.text for alias in mentioned})
     hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in texts])
     hidden = {*decision.messages, *decision.withheld}
@@ -539,8 +543,7 @@ def _rename(staying: Mapping[int, Entity], aliases: Iterable[Alias], consequence
 
 
 def names_that_go(closure: Closure, consequences: Consequences) -> list[str]:
-    """The names of deleted entities, and the deleted names of entities that stay; never those of the owner and the
-    persona."""
+    """The names of deleted entities, and the deleted names of survivors; never the names of owner and persona."""
     if not closure.choice.block_reimport:
         return []
     names = {alias.text for alias in consequences.aliases.values()} | {

@@ -1,11 +1,11 @@
-"""Copies: every place that holds forgotten text a second time, and what becomes of each.
+"""Copies: every place that holds forgotten text a second time, and what to do with each.
 
 Nothing is changed here: a `Work` lists the rows to delete and the values to write, by key. It is made while planning,
-so that a receipt says exactly what the plan said, and done in `memory.forgetting.execute`.
+so that the receipt equals the plan, and executed in `memory.forgetting.execute`.
 
-The models themselves declare what follows from foreign keys, and which columns are searched for the text
-(`memory.forgetting.registry`). Here is what no declaration can say: which rows the decision reaches, and the value of a
-column that is not simply cleared.
+The models declare the consequences of foreign keys, and which columns are searched for the text
+(`memory.forgetting.registry`). This module holds what cannot be declared: the rows that the decision reaches, and new
+values of columns that are not simply cleared.
 """
 
 from collections import defaultdict
@@ -46,14 +46,14 @@ from memory.store.tombstones import is_telling
 from persona.models import CoreDraft, MoodChange
 
 CUT = "cut:"
-# A description that a person wrote stays; of a refusal the code stays; a thread gets another title.
+# Exceptions: descriptions written by people stay, a refusal keeps its code, a thread gets another title.
 _CLEARED_BY_RULE = {"memory_entity.description", "memory_importjob.refusal", "memory_thread.title"}
 UNFINISHED = (Session.Status.OPEN, Session.Status.CLOSING, Session.Status.CONSOLIDATING, Session.Status.FAILED)
 
 
 @dataclass(frozen=True)
 class Words:
-    """Text that no copy may hold any longer: texts so telling that they are nobody else's, and deleted names."""
+    """Text that no copy may keep: texts so distinctive that they can come from nowhere else, and deleted names."""
 
     texts: Sequence[str]
     names: Sequence[str]
@@ -78,7 +78,7 @@ def texts(closure: Closure) -> list[str]:
 
 
 def work_of(closure: Closure, consequences: Consequences) -> Work:
-    """The work after which no word of what goes is left."""
+    """The work after which no copy of the deleted text is left."""
     copies = Copies(closure, consequences)
     copies.collect_drafts()
     copies.collect_imports()
@@ -88,10 +88,10 @@ def work_of(closure: Closure, consequences: Consequences) -> Work:
         copies.collect_threads()
         copies.collect_entities()
         copies.collect_messages()
-        # Rows that hold the text, then their dependents; then values in rows that stay.
+        # First rows that hold the text, then their dependents, then values in rows that stay.
         for place, keys in copies.matches.items():
             table = place.split(".")[0]
-            if by_place()[place].on_forget is not CLEAR and table != "persona_draftquote":  # its draft is deleted
+            if by_place()[place].on_forget is not CLEAR and table != "persona_draftquote":  # deleted with its draft
                 copies.work.delete(table, keys)
         copies.work.add_dependents()
         for place, keys in copies.matches.items():
@@ -107,15 +107,15 @@ def work_of(closure: Closure, consequences: Consequences) -> Work:
 
 
 class Copies:
-    """The work while it is collected. `collect_drafts` to `collect_messages` add rows to delete; the others write
-    values in rows that stay, and need to know those that do not."""
+    """Collects the work. `collect_drafts` to `collect_messages` add rows to delete; the later methods write values in
+    rows that stay, and need to know the deleted ones."""
 
     def __init__(self, closure: Closure, consequences: Consequences) -> None:
         self.closure, self.consequences, self.work = closure, consequences, Work()
 
     @cached_property
     def keys(self) -> dict[str, list[Any]]:
-        """The rows that the decision reaches, by what they are to it."""
+        """The rows that the decision reaches, by their role."""
         closure, consequences, persona = self.closure, self.consequences, self.closure.persona
         memory_ids, sessions = among(closure.decision.memories), among(consequences.sessions)
         affected = (*closure.decision.messages, *closure.decision.withheld)
@@ -151,10 +151,10 @@ class Copies:
             "calls of turns": calls.filter(turn_uuid__in=among(consequences.turns.values())).values("pk"),
         })  # fmt: skip
 
-    # --- the words --------------------------------------------------------------------------------------------------
+    # --- the text ---------------------------------------------------------------------------------------------------
     @cached_property
     def words(self) -> Words:
-        """Empty where an import is reverted: rows with the same text stay."""
+        """The text to search for. Empty if an import is reverted: rows with the same text stay."""
         if not self.closure.choice.block_reimport:
             return Words((), ())
         telling = [comparable_form(text) for text in texts(self.closure) if is_telling(text)]
@@ -166,7 +166,7 @@ class Copies:
 
     @cached_property
     def matches(self) -> defaultdict[str, set[Any]]:
-        """The rows that hold the text although nothing refers to them, by "table.column"."""
+        """Rows that hold the text without any reference to deleted rows, by "table.column"."""
         if not self.words and not self.restated:
             return defaultdict(set)
         return registry.matching(self.closure.persona, self.holds_text)
@@ -177,7 +177,7 @@ class Copies:
         return column.found_by == "restatement" and any(statement.is_repeated_by(text) for statement in self.restated)
 
     def clear(self, place: str, keys: Iterable[Any]) -> None:
-        """Give a column its declared cleared value, in rows that stay."""
+        """Set a column to its declared cleared value, in rows that stay."""
         deleted = self.work.deletes.get(place.split(".")[0], ())
         self.work.overwrite(place, dict.fromkeys(set(keys).difference(deleted), by_place()[place].cleared))
 
@@ -187,12 +187,12 @@ class Copies:
         self.work.delete("memory_conceptnode", gone)
         edges = self.closure.fillings.values()
         orphaned = [edge.pk for edge in edges if edge.child_id in gone and edge.parent_id not in gone]
-        # First: only such an edge may have no child.
+        # First, because only an orphaned edge may have no child.
         self.work.overwrite("memory_filling.orphaned", dict.fromkeys(orphaned, True))
         self.work.overwrite("memory_filling.child_id", dict.fromkeys(orphaned))
         self.work.delete("memory_question", self.keys["questions"])
         if not self.closure.choice.block_reimport:
-            # An import that is reverted settled nothing: memories that it settled are open again.
+            # Items that a reverted import settled are open again.
             settled = self.keys["settled"]
             self.work.overwrite("memory_conceptnode.resolved_at", dict.fromkeys(settled))
             self.work.overwrite("memory_conceptnode.outcome", dict.fromkeys(settled, ConceptNode.Outcome.OPEN))
@@ -201,8 +201,9 @@ class Copies:
                 self.work.overwrite(f"memory_conceptnode.{name}", {pk: value})
 
     def collect_threads(self) -> None:
-        """A thread that loses a memory gets a title from those that are left, unless its owner gave it one that says
-        nothing of what is deleted. One with fewer than two left is deleted, and so is a dissolved one."""
+        """A thread that loses a memory gets a title made from the remaining ones, unless the owner's own title says
+        nothing of the deleted text. A thread with fewer than two remaining memories is deleted, and so is a dissolved
+        one."""
         gone = self.closure.decision.memories
         touched = ThreadMember.objects.filter(node__in=among(gone)).values("thread")
         matched = self.matches["memory_thread.title"]
@@ -238,12 +239,12 @@ class Copies:
         self.clear("memory_entity.relation", {*consequences.related, *self.matches["memory_entity.relation"]})
         attributed = [pk for pk, entity in consequences.described.items() if entity.described_by]
         self.work.overwrite("memory_entity.described_by", dict.fromkeys(attributed, ""))
-        self.work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # it is described anew
+        self.work.overwrite("memory_entity.described_through", dict.fromkeys(attributed, 0))  # describe it anew
 
     # --- drafts of L1, and imports ----------------------------------------------------------------------------------
     def collect_drafts(self) -> None:
-        """Drafts that rest on messages that are deleted or withheld, drafts of an import that is deleted, and drafts
-        that restate forgotten text; whatever was decided of them. A block that a person has edited is the person's."""
+        """Delete drafts that rest on deleted or withheld messages, drafts of a deleted import, and drafts that restate
+        forgotten text, whatever their state. A core block that a person edited belongs to the person and stays."""
         self.work.delete("persona_coredraft", [*self.keys["drafts"], *self.keys["drafts that quote"]])
         closure = self.closure
         if closure.runs and closure.persona.greeting:
@@ -251,8 +252,8 @@ class Copies:
             self.work.overwrite("persona_persona.greeting", {closure.persona.pk: ""} if is_from_it else {})
 
     def collect_imports(self) -> None:
-        """Imports with their file. Of a session that loses messages no digest tells which they were; and no file's name
-        who was in it."""
+        """Delete imports with their file. The digest of a session that loses messages no longer identifies these, and
+        file names that name a person are cleared."""
         work, jobs = self.work, self.keys["jobs"]
         work.delete("memory_importrun", self.closure.runs)
         work.delete("memory_importjob", jobs)
@@ -271,8 +272,8 @@ class Copies:
 
     # --- L2 ---------------------------------------------------------------------------------------------------------
     def collect_messages(self) -> None:
-        """Messages, turns and sessions, and replies of models about them: an applied one is emptied, another is deleted
-        and asked again."""
+        """Delete messages, turns and sessions, and model replies about them. An applied extraction is emptied; one that
+        was not applied is deleted and asked for again."""
         closure = self.closure
         self.work.delete("chat_message", [pk for pk in closure.decision.messages if pk in closure.messages])
         self.work.delete("chat_turn", self.consequences.turns)
@@ -292,8 +293,8 @@ class Copies:
         )
 
     def collect_sessions(self) -> None:
-        """Summaries and reasons of failure; and the time of the last message, for a trigger counts only how many are
-        left."""
+        """Clear summaries and failure texts, and correct the time of the last message, because the database trigger
+        only updates the counts."""
         staying = {
             pk: session for pk, session in self.consequences.touched.items() if pk not in self.consequences.sessions
         }
@@ -311,7 +312,7 @@ class Copies:
         }
         self.consequences.summarised = summarised
         self.clear("chat_session.summary", summarised)
-        # The step that failed, without what an answer said.
+        # Keep the step that failed, without the model's text.
         parts = {pk: row.failure.partition(": ") for pk, row in sessions.items()}
         failures = {pk: f"{step}: …" for pk, (step, colon, _) in parts.items() if colon}
         changed = {pk: failure for pk, failure in failures.items() if failure != sessions[pk].failure}
@@ -323,9 +324,9 @@ class Copies:
         later = {pk: at for pk, at in left_at.items() if at != staying[pk].last_message_at}
         self.work.overwrite("chat_session.last_message_at", later)
 
-    # --- L6, and what others keep -----------------------------------------------------------------------------------
+    # --- L6, and other records --------------------------------------------------------------------------------------
     def collect_moods(self) -> None:
-        """Moods of touched sessions; the mood of now becomes the newest one that is left."""
+        """Delete the moods of touched sessions; the current mood becomes the newest remaining one."""
         persona = self.closure.persona
         uuids = among(session.uuid for session in self.consequences.touched.values())
         changes = MoodChange.objects.filter(persona=persona)
@@ -349,7 +350,7 @@ class Copies:
             self.work.overwrite("persona_persona.episodic_state", {persona.pk: mood})
 
     def collect_events(self) -> None:
-        """Events with the text or the ids of what goes. A page that has to resume from one of them loads afresh."""
+        """Delete events with the text or the ids of deleted rows. A page that would resume from one of them reloads."""
         closure, consequences = self.closure, self.consequences
         withheld = [str(closure.messages[pk].uuid) for pk in closure.decision.withheld if pk in closure.messages]
         turns = (turn.uuid for turn in consequences.replied.values())
@@ -358,7 +359,7 @@ class Copies:
         telling = Q(naming("data", ids))
         sessions = {session.uuid for session in (consequences.touched | consequences.summarised).values()}
         telling |= Q(data__closed_session_id__in=[str(uuid) for uuid in sessions])
-        # The partial text of failed replies: of a turn that was completed since, the stream alone has it.
+        # Partial text of failed replies: if the turn was completed later, only the stream still contains it.
         failed = OutboxEvent.objects.filter(stream=closure.persona.uuid, name="chat.turn.failed")
         partials = failed.exclude(data__partial="").order_by().values_list("pk", "data__partial")
         column = by_place()["chat_turn.partial"]
@@ -371,8 +372,8 @@ class Copies:
         self.work.delete("outbox_outboxevent", rows.values_list("pk", flat=True))
 
     def collect_logs(self) -> None:
-        """The sessions and turns that calls of a model were for, while their cost stays; and what the admin noted of
-        the deleted rows."""
+        """Clear the sessions and turns of model calls, whose cost stays, and the admin's log entries about deleted
+        rows."""
         self.work.overwrite("llm_llmcall.session_uuid", dict.fromkeys(self.keys["calls of sessions"]))
         self.work.overwrite("llm_llmcall.turn_uuid", dict.fromkeys(self.keys["calls of turns"]))
         rows = {
@@ -406,7 +407,7 @@ class Copies:
 
 
 def without(value: Any, gone: Collection[str]) -> Any:
-    """An x-ray without what has gone: neither its entries nor its ids are left.
+    """An x-ray without the entries and ids of deleted rows.
 
     >>> without({"chosen": [{"id": "a", "messages": ["b", "c"]}, {"id": "d"}], "proposal": "b"}, {"b", "d"})
     {'chosen': [{'id': 'a', 'messages': ['c']}]}

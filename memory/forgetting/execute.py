@@ -1,11 +1,11 @@
-"""Executing a plan: one transaction from the plan to its receipt, and after it the bytes.
+"""Execute a plan: one transaction from the plan to its receipt, then the erasure of the bytes.
 
-1. No reply of the persona may be running.
+1. No reply of the persona may be in progress.
 2. The plan is made again; if it differs from the confirmed one, nothing is done.
 3. Every lease on the persona's sessions, slow cycle and imports is revoked.
-4. Tombstones are added while the words are still there; none for an import that is reverted.
-5. Copies are rewritten and rows deleted, by key. If anything is left, all of it is undone.
-6. The receipt is stored and published, by ids alone.
+4. Tombstones are added while the text is still there; none for an import that is reverted.
+5. Copies are rewritten and rows deleted, by key. If anything is left, everything is rolled back.
+6. The receipt is stored and published, with ids only.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -31,11 +31,11 @@ from persona.models import CoreDraft
 
 
 def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
-    """Execute the plan, all of it or nothing, and erase the bytes. The receipt is pending while these are not erased; a
-    job does it then.
+    """Execute the plan completely or not at all, and erase the bytes. The receipt is pending until they are erased, if
+    necessary by a job.
 
-    Raises Busy while a reply of the persona is being written, and PlanChanged where something else would go than what
-    was confirmed.
+    Raises Busy while a reply of the persona is being written, and PlanChanged if the current plan differs from the
+    confirmed one.
     """
     if are_people(plan.targets):
         receipt = people.forget(plan, by, now)
@@ -45,7 +45,7 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         current = _confirmed(plan)
         persona = current.closure.persona
         # Revoke every lease on this persona's sessions, slow cycle and imports, so that no worker can commit text
-        # derived from what is being forgotten. What was read of a file is read again.
+        # derived from what is being forgotten. An interrupted import reads its file again.
         SlowCycle.objects.filter(persona=persona).exclude(holder="").update(holder="", lease_until=None)
         at_work = ImportJob.objects.filter(persona=persona, status__in=ImportJob.AT_WORK)
         at_work.exclude(holder="").update(holder="", lease_until=None)
@@ -61,7 +61,7 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         indexed = [current.work.deletes.get(table, ()) for table in ("chat_message", "memory_conceptnode")]
         with registry.bulk_deletion(sum(map(len, indexed))):
             registry.do(current.work)
-        # Pages drop deleted rows, and mark withheld messages. Ids alone.
+        # Pages drop deleted rows and mark withheld messages. Ids only.
         closure = current.closure
         events.publish(
             closure.persona.uuid,
@@ -78,7 +78,7 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
 
 
 def _confirmed(plan: Plan) -> Survey:
-    """The plan of now, where it is the confirmed one. Raises Busy and PlanChanged."""
+    """The current plan, if it equals the confirmed one. Raises Busy and PlanChanged."""
     if plan.persona is not None:
         hold([plan.persona])
     try:
@@ -92,13 +92,14 @@ def _confirmed(plan: Plan) -> Survey:
 
 # --- tombstones -----------------------------------------------------------------------------------------------------
 def _tombstone_sources(current: Survey) -> Iterator[TombstoneSource]:
-    """The texts that each model declares, of every deleted row; and the ids by which an archive would restore it."""
+    """The texts of deleted rows as their models declare them, and the ids by which an archive would restore these
+    rows."""
     closure, consequences = current.closure, current.consequences
     for pk in closure.decision.memories:
         yield from of_ids("node", closure.nodes[pk])
         for row in (closure.nodes[pk], *closure.versions[pk]):
             yield from of_row(row)
-    # Deleted and withheld messages, and the quotes of deleted memories: none of them is to become a memory again.
+    # Deleted and withheld messages, and quotes of deleted memories: none of them may become a memory again.
     for pk in (*closure.decision.messages, *closure.decision.withheld):
         if message := closure.messages.get(pk):
             yield from of_row(message, message.day)
@@ -135,7 +136,7 @@ def _receipt(
         choice=choice_as_json(current.plan),
         counts=dict(current.plan.counts),
         erased=erased,
-        # A reverted import leaves none, for it may come again.
+        # No fingerprints of a reverted import, because it may be imported again.
         prints=receipts.fingerprints_of(texts(closure), but=withheld) if closure.choice.block_reimport else [],
         stones=stones,
         by_id=by.pk if by is not None else None,
@@ -144,7 +145,7 @@ def _receipt(
 
 
 def choice_as_json(plan: Plan) -> dict[str, Any]:
-    """The choice as a receipt keeps it. (Archives and the API know `block_reimport` as "bury".)"""
+    """The choice in the form that a receipt stores. (Archives and the API call `block_reimport` "bury".)"""
     kept_count = sum(1 for mention in plan.mentioned if mention.why == "same_words" and mention.mode == "leave")
     choice = plan.choice
     return {

@@ -1,8 +1,8 @@
-"""The messages and memories that were kept and have the same fingerprints as forgotten text.
+"""The kept messages and memories that share fingerprints with forgotten text.
 
-Kept text is no trace of forgotten text, wherever its rows lead: into their own index, quotes and events, the summary of
-their session, the memories that rest on them. A copy that leads to none of them is a trace. What people wrote into core
-blocks and descriptions is theirs, and no trace either.
+Kept text is no trace of forgotten text, wherever its rows lead: to their index rows, quotes and events, the summary of
+their session, the memories that rest on them. A copy that leads to none of them is a trace. Core blocks and
+descriptions written by people belong to these people, and are no trace either.
 """
 
 import re
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from memory.forgetting.verify import Value
 
 _UUID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
-# The columns by which a row refers to a message, memory, session or turn; of their own tables, the key.
+# The columns by which a row refers to a message, memory, session or turn; in their own tables, the primary key.
 _LEADS = {"message_id": "message", "node_id": "node", "session_id": "session", "turn_id": "turn"}
 _OWN = {
     "chat_message": "message",
@@ -45,7 +45,7 @@ class Kept:
 
     @classmethod
     def of(cls, printed: Collection[str], gone: Collection[str]) -> "Kept":
-        """The kept rows with one of these fingerprints; `gone` are the ids, in hex, of forgotten rows."""
+        """The kept rows with one of these fingerprints; `gone` are the ids of forgotten rows, in hex."""
         kept_rows = cls()
         if printed:
             kept_rows.read_messages(printed, gone)
@@ -77,7 +77,7 @@ class Kept:
             )
 
     def read_nodes(self, printed: Collection[str], gone: Collection[str]) -> None:
-        """Memories that rest on something; one that rests on nothing is a copy that refers to nothing."""
+        """Read memories that rest on something; one without ground counts as a copy."""
         bodies = NodeText.objects.order_by().values_list("node_id", "body").iterator(chunk_size=500)
         node_ids = _with_prints(bodies, printed)
         quoted = Exists(Evidence.objects.filter(node=OuterRef("pk")))
@@ -98,13 +98,13 @@ class Kept:
 
 
 def is_written_by_people(value: "Value") -> bool:
-    """Whether the owner wrote it: a core block, the persona's facts, or the description of an entity."""
+    """Whether people wrote it: a core block, the persona's facts, or the description of an entity."""
     return value.declaration.on_forget is OnForget.OWNERS or (
         value.name == "memory_entity.description" and value.row["described_by"] == Entity.DescribedBy.PERSON
     )
 
 
 def _with_prints(bodies: Iterable[tuple[int, str]], printed: Collection[str]) -> dict[int, set[str]]:
-    """The fingerprints in each tokenized body that has any."""
+    """The fingerprints in each tokenized body that contains any of `printed`."""
     hits = ((key, set(receipts.fingerprints_in(body.split())).intersection(printed)) for key, body in bodies)
     return {key: prints for key, prints in hits if prints}

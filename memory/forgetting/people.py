@@ -1,6 +1,6 @@
-"""Forgetting a whole persona, or an owner with everything that is theirs: by whose it is, not row by row.
+"""Forget a whole persona, or an owner with everything they own: by foreign keys, not row by row.
 
-Tombstones go with it: whoever brings a persona back from an archive of theirs wants it back.
+Tombstones are deleted as well: an owner who restores a persona from an archive wants it back.
 """
 
 from collections.abc import Mapping, Sequence
@@ -31,12 +31,12 @@ from persona.models import Persona
 
 
 class LastSuperuser(Exception):
-    """Nobody would be left who may look after the installation: make another superuser first."""
+    """No active superuser would be left for the installation: create another one first."""
 
 
 @dataclass(frozen=True)
 class Whole:
-    """All that goes: one persona of an owner, or the owner with every persona of theirs."""
+    """The rows to forget: one persona of an owner, or the owner with all their personas."""
 
     target: Target
     owner: Any
@@ -48,13 +48,13 @@ class Whole:
 
 
 def plan(target: Target, choice: Choice) -> Plan:
-    """The plan by its counts: of all that somebody has no words are shown."""
+    """The plan with counts only: the text of a whole persona or owner is not listed."""
     whole = _whole(target)
     return empty_plan([target], choice) if whole is None else _plan(whole, choice)
 
 
 def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
-    """Delete it all in one transaction. Raises Busy, PlanChanged and LastSuperuser."""
+    """Delete everything in one transaction. Raises Busy, PlanChanged and LastSuperuser."""
     (target,) = confirmed.targets
     with transaction.atomic():
         whole = _whole(target)
@@ -66,7 +66,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
             raise PlanChanged(current)
         if whole.is_owner and is_last_superuser(whole.owner):
             raise LastSuperuser
-        # All of it; raises RuntimeError where something is left.
+        # Delete all rows; raises RuntimeError if any is left.
         for name, rows in _referring(whole).items():
             rows.update(**_FORGOTTEN.get(name, {name.split(".")[1]: None}))
         going = _going(whole)
@@ -85,14 +85,14 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
 
 
 def is_last_superuser(user: Any) -> bool:
-    """Whether others have accounts, and none of them could look after the installation. Whoever is alone in it may
-    leave: who starts it again gets a first-run link."""
+    """Whether others have accounts and none of them is an active superuser. The only user of an installation may delete
+    their account: the next start shows a first-run link."""
     others = User.objects.exclude(pk=user.pk)
     return bool(user.is_superuser) and others.exists() and not others.filter(is_superuser=True, is_active=True).exists()
 
 
 def _whole(target: Target) -> Whole | None:
-    """Who goes; None where they are gone."""
+    """The rows to forget; None if they are already gone."""
     if target.kind == "persona":
         hers = list(Persona.objects.filter(pk=target.key).select_related("owner"))
         return Whole(target, hers[0].owner, hers) if hers else None
@@ -119,9 +119,9 @@ def _plan(whole: Whole, choice: Choice) -> Plan:
     )
 
 
-# --- rows to delete, in their order ---------------------------------------------------------------------------------
+# --- rows to delete, in order ---------------------------------------------------------------------------------------
 def _going(whole: Whole) -> dict[str, Rows]:
-    """The rows by table: those of the personas, and with the account what refers to it, and its sign-ins."""
+    """The rows by table: those of the personas; with an account also rows that refer to it, and its sign-ins."""
     personas = whole.personas
     rows: dict[str, Rows] = {
         OutboxEvent._meta.db_table: OutboxEvent.objects.filter(stream__in=among(persona.uuid for persona in personas)),
@@ -134,7 +134,7 @@ def _going(whole: Whole) -> dict[str, Rows]:
     for model in text_columns.models_with(OnForget.ACCOUNTS):
         if model is not User and "username" in {column.name for column in model._meta.local_fields}:
             rows[model._meta.db_table] = model._default_manager.filter(username=owner.get_username())
-    # A login is sealed, so that each has to be opened.
+    # Logins are encrypted, so each has to be decoded.
     logins = Login.objects.all().iterator()
     rows[Login._meta.db_table] = Login.objects.filter(
         pk__in=[login.pk for login in logins if login.get_decoded().get("_auth_user_id") == str(owner.pk)]
@@ -142,9 +142,9 @@ def _going(whole: Whole) -> dict[str, Rows]:
     return rows | registry.rows_of(User, [owner.pk], but=frozenset([Persona]))
 
 
-# --- rows that stay, and lose a reference ---------------------------------------------------------------------------
+# --- rows that stay and lose a reference ----------------------------------------------------------------------------
 def _referring(whole: Whole) -> dict[str, Rows]:
-    """Rows that stay and refer to deleted ones, by table and column; and what the admin noted of these."""
+    """Rows that stay and refer to deleted ones, by table and column; and the admin's log entries about these."""
     referring = registry.rows_that_lose(Persona, [persona.pk for persona in whole.personas])
     if whole.is_owner:
         referring |= registry.rows_that_lose(User, [whole.owner.pk])

@@ -1,4 +1,4 @@
-"""Planning: what forgetting would do, with the words and the numbers of it. Nothing is written."""
+"""Planning: the effects of forgetting, with texts and counts. Nothing is written."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,12 +41,12 @@ from memory.forgetting.types import (
 from memory.models import ConceptNode, Entity, ImportJob
 from persona.models import CoreBlock
 
-# A mention that goes may be the last that names somebody else, whose mentions are then looked for.
+# A mention that is deleted may be the last one that names somebody else, whose mentions are then searched for.
 MAX_ROUNDS = 3
-# With more texts than this, such as a session of a whole evening, single words are not searched: all would match.
+# With more texts than this, such as a long session, single words are not searched: all would match.
 MAX_TEXTS = 40
 MAX_RARE_WORDS = 60
-# A name in more messages than these is the place one lives in, or a word: they are listed, and stay.
+# A name in more messages than this is a home town, or a word: the messages are listed, and stay.
 MAX_SUGGESTED = 50
 
 
@@ -63,7 +63,7 @@ class Survey:
 
 @dataclass(frozen=True)
 class Mention:
-    """A message, why it is listed, and what is proposed for it."""
+    """A message, the reason why it is listed, and the suggested mode."""
 
     message: Message
     why: str
@@ -71,10 +71,10 @@ class Mention:
 
 
 def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
-    """What is deleted with the targets, what stays, and the number of copies to rewrite. Reads only.
+    """The rows that are deleted with the targets, those that stay, and the number of copies to rewrite. Reads only.
 
-    The targets belong to one persona, or are one persona or one owner; else ValueError. The plan of
-    targets that are no longer there is empty.
+    The targets belong to one persona, or are one persona or one owner; else ValueError. The plan of targets that are
+    gone is empty.
     """
     if are_people(targets):
         return people.plan(targets[0], choice)
@@ -85,7 +85,7 @@ def plan(targets: Sequence[Target], choice: Choice = CASCADE) -> Plan:
 
 
 def survey(targets: Sequence[Target], choice: Choice) -> Survey:
-    """The plan for what one persona has, with the rows behind it."""
+    """The plan for rows of one persona, with the rows behind it."""
     persona, ids = whose(targets)
     reading = ClosureReader(persona, targets, choice)
     closure, mentions = reading.closure, dict[int, Mention]()
@@ -111,7 +111,7 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
             if not message.withheld
         ),
     }
-    # By keys and choice: copies that were written since, such as events, change no decision.
+    # By keys and choice: copies written since, such as events, do not change the decision.
     keys = {name: sorted((row.kind, row.key) for row in rows) for name, rows in sections.items()}
     plan = Plan(
         persona=persona,
@@ -130,17 +130,17 @@ def survey(targets: Sequence[Target], choice: Choice) -> Survey:
 
 # --- mentions ---------------------------------------------------------------------------------------------------------
 def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Mention]:
-    """Messages that stay and mention what goes, by key, though no deleted memory rests on them.
+    """Messages that mention the deleted content although no deleted memory rests on them, by key.
 
-        names_it      has a name that is deleted with its entity; it goes along, unless it is chosen otherwise
-        rare_word     has a word that is rare in this memory; replies of the same session, or to which the memory had
-                      been recalled, go along, and all others stay
-        same_words    has the same text, word for word; it stays, for it was not chosen
+        names_it      contains a name that is deleted with its entity; included unless chosen otherwise
+    rare_word     contains a word that is rare in this memory; replies in the same session, or for which the memory
+                  was recalled, are included, all others stay
+    same_words    contains the same text, word for word; stays, because it was not chosen
 
-    They are listed in the plan, each with a choice of its own.
+    The plan lists them, each with a choice of its own.
     """
     if not closure.choice.block_reimport:
-        return {}  # an import is reverted: only its own rows go
+        return {}  # an import is reverted: only its own rows are deleted
     suggested: MentionMode = closure.choice.messages
     names, texts = names_that_go(closure, consequences), sorted(distinctive_texts(closure))
     hits = search.find_by_all_words(closure.persona.pk, [tokenizer.tokenize(text) for text in [*names, *texts]])
@@ -192,7 +192,7 @@ def _with_rare_words(closure: Closure, settled: set[int]) -> dict[int, str]:
 
 
 def telling_words(closure: Closure) -> set[str]:
-    """Words of deleted texts that tell by themselves what these are about."""
+    """Words of deleted texts that are distinctive by themselves."""
     names = names_of(closure.persona)
     memories = [pk for pk in closure.decision.content_matches if pk in closure.nodes]
     messages = [
@@ -212,7 +212,7 @@ _CHOSEN = {"chosen", "in_chosen"}
 
 
 def distinctive_texts(closure: Closure) -> set[str]:
-    """The deleted texts that are more than people say every day: messages with the same, word for word, are listed."""
+    """The deleted texts that are no everyday phrases: messages that repeat them word for word are listed."""
     names = names_of(closure.persona)
     keys = (*closure.decision.messages, *closure.decision.withheld)
     messages = (closure.messages[pk] for pk in keys if pk in closure.messages)
@@ -266,7 +266,7 @@ def _erased(closure: Closure, consequences: Consequences, work: Work) -> Iterabl
 
 
 def _mentioned(closure: Closure, mentions: Iterable[Mention]) -> Iterable[Affected]:
-    """The mentions with what becomes of each; a message that a memory needs is withheld in place of deleted."""
+    """The mentions, each with its mode; a message that a remaining memory needs is withheld instead of deleted."""
     for mention in mentions:
         message = mention.message
         mode: MentionMode = "withhold" if message.pk in closure.decision.withheld else "leave"
@@ -285,7 +285,8 @@ def _mentioned(closure: Closure, mentions: Iterable[Mention]) -> Iterable[Affect
 
 
 def _list_untouched(closure: Closure, consequences: Consequences, work: Work) -> Iterable[Affected]:
-    """Texts of people about it, later memories of it, and files that are still to be read: not touched, only listed."""
+    """Rows that are listed and not touched: texts by people about the deleted content, its later versions, and files
+    still to be read."""
     newer = {closure.nodes[pk].superseded_by_id for pk in closure.decision.memories} - closure.decision.memories.keys()
     for node in ConceptNode.objects.filter(pk__in=among(pk for pk in newer if pk is not None)):
         yield _memory(node, "later")
@@ -307,7 +308,7 @@ def _list_untouched(closure: Closure, consequences: Consequences, work: Work) ->
         if is_restated or any(is_named(name, block.content) for name in names):
             yield Affected("core_block", block.pk, None, block.content, "written_by_people")
     if not closure.choice.block_reimport:
-        return  # an import is reverted: other files still come in
+        return  # an import is reverted: other files are still read
     on_their_way = ImportJob.objects.filter(persona=closure.persona, file_is_here=True).exclude(
         status__in=ImportJob.OVER
     )

@@ -1,7 +1,7 @@
-"""Rows that depend on others, read from the models themselves, so that a model that is added later is not missed.
+"""Dependent rows, derived from the models themselves, so that models added later are covered.
 
-Foreign keys say what a row hangs on (`on_delete`), and `echovessel.db.text_columns` which columns hold words. Rows are
-chosen, deleted and rewritten by key, without a limit on how many and without Django's collector, which would read
+Foreign keys state dependencies (`on_delete`), and `echovessel.db.text_columns` states which columns hold text. Rows are
+selected, deleted and rewritten by key, without a limit on their number and without Django's collector, which would read
 every row that it deletes.
 """
 
@@ -30,7 +30,7 @@ from persona.models import Persona
 
 Key = int | str
 Rows = QuerySet[Any]
-# An edge that loses its child may stay, as an orphan; of a question the whole goes with one of its grounds.
+# An edge that loses its child may stay, as an orphan; a question is deleted with any of its grounds.
 # `memory.forgetting.copies` decides on both.
 _DECIDED_ELSEWHERE = {"memory_filling.child_id", "memory_questionground.node_id"}
 FEW = 6
@@ -57,8 +57,8 @@ class Work:
         return {name: len(keys) for name, keys in sorted(counts_by_table.items()) if keys}
 
     def add_dependents(self) -> None:
-        """Add what hangs on the deleted rows by foreign keys: rows that cascade, and columns that lose the row they
-        refer to, unless another one was decided on."""
+        """Add the dependents of deleted rows by foreign keys: rows that cascade, and columns to set null unless another
+        value was decided on."""
         fresh = {table: set(keys) for table, keys in self.deletes.items() if keys}
         nulled: dict[str, set[Key]] = {}
         while fresh:
@@ -80,9 +80,9 @@ class Work:
 
 
 def do(work: Work) -> None:
-    """Rewrite and delete; raises RuntimeError where anything is left, for a fault of ours must not half-forget.
+    """Rewrite and delete; raises RuntimeError if anything is left, so that a bug cannot leave a half-forgotten state.
 
-    What hangs on other rows is deleted before them, so that no trigger takes away what was not deleted by name.
+    Dependents are deleted before the rows they refer to, so that no trigger deletes rows that were not listed.
     """
     for name, values in work.overwrites.items():
         if not values:
@@ -108,11 +108,11 @@ def do(work: Work) -> None:
 
 @contextmanager
 def bulk_deletion(rows: int) -> Iterator[None]:
-    """Delete so many messages and memories within. Call in the transaction.
+    """Delete this number of messages and memories within the block. Call in the transaction.
 
-    The indexes of words erase each word of a deleted row immediately, from its place: 0.85 ms for a message. Where
-    thousands go, the indexes mark them instead and are merged afterwards, which leaves nothing of what was marked:
-    0.04 ms for a message, and 1 s for every 100,000 that stay (2026-11-21, 2 cores).
+    The text indexes erase each word of a deleted row immediately: 0.85 ms per message. For thousands of rows the
+    indexes mark the words instead and are merged afterwards, which leaves nothing of the marked words: 0.04 ms per
+    message, plus 1 s for every 100,000 remaining messages (2026-11-21, 2 cores).
     """
     if rows < MANY:
         yield
@@ -130,9 +130,10 @@ def _configure_indexes(column: str, what: str) -> None:
             cursor.execute(f"INSERT INTO {index.name}({index.name}{columns}) VALUES ({what})")
 
 
-# --- whose rows they are --------------------------------------------------------------------------------------------
+# --- ownership ------------------------------------------------------------------------------------------------------
 def rows_of(root: Model, keys: Collection[int], but: frozenset[Model] = frozenset()) -> dict[str, Rows]:
-    """All rows that go with these rows of `root`, by table, in the order of deletion; not over the models of `but`."""
+    """All rows that cascade from these rows of `root`, by table, in the order of deletion; paths through the models of
+    `but` are not followed."""
     paths = _paths(root, but)
     return {
         model._meta.db_table: model._default_manager.filter(**{f"{paths[model]}__in": among(keys)})
@@ -142,13 +143,13 @@ def rows_of(root: Model, keys: Collection[int], but: frozenset[Model] = frozense
 
 
 def rows_of_persona(model: Model, persona: Persona) -> Rows:
-    """Those of the persona; all of a model of which no foreign key says whose its rows are, such as a job."""
+    """The rows of the persona; all rows of a model without a foreign key path to a persona, such as a job."""
     path = _paths(Persona, frozenset()).get(model)
     return model._default_manager.filter(**{path: persona.pk}) if path else model._default_manager.all()
 
 
 def rows_that_lose(root: Model, keys: Collection[int]) -> dict[str, Rows]:
-    """The rows that live on without these rows of `root`, by table and column of the reference."""
+    """The rows that outlive these rows of `root`, by table and column of the reference."""
     return {
         f"{model._meta.db_table}.{column.column}": model._default_manager.filter(**{f"{column.name}__in": among(keys)})
         for model, column in _referring(root, models.SET_NULL)
@@ -156,8 +157,8 @@ def rows_that_lose(root: Model, keys: Collection[int]) -> dict[str, Rows]:
 
 
 def matching(persona: Persona, matches: Callable[[TextColumn, str], bool]) -> defaultdict[str, set[Any]]:
-    """The keys of the persona's rows of which `matches` accepts a text, by "table.column": of the columns whose rows
-    forgetting finds by words, and that are not cleared already."""
+    """The keys of the persona's rows with a text that `matches` accepts, by "table.column". Only columns that
+    forgetting searches by text, and only rows that are not cleared already."""
     matching_ids: defaultdict[str, set[Any]] = defaultdict(set)
     for model in text_columns.all_models():
         columns = {name: column for name, column in text_columns.declared(model).items() if column.found_by != "key"}
@@ -190,7 +191,7 @@ def _paths(root: Model, but: frozenset[Model]) -> Mapping[Model, str]:
 
 @cache
 def _referring(to: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
-    """The models and columns that refer to it, and do this when it goes."""
+    """The models and columns that refer to `to` with this `on_delete`."""
     return tuple(
         (model, column)
         for model in text_columns.all_models()
@@ -200,7 +201,7 @@ def _referring(to: Model, on_delete: Any) -> tuple[tuple[Model, Any], ...]:
 
 
 def _rows_referring(deleted: Mapping[str, Collection[Key]]) -> dict[tuple[Model, Any], set[Key]]:
-    """By model and column, the keys of the rows whose foreign key is one of these rows."""
+    """By model and column, the keys of the rows whose foreign key is one of the deleted rows."""
     columns = [
         (model, column, keys)
         for table, keys in deleted.items()
@@ -216,8 +217,8 @@ def _rows_referring(deleted: Mapping[str, Collection[Key]]) -> dict[tuple[Model,
 
 
 def select_keys(references: Sequence[tuple[str, str, Collection[Key]]]) -> list[list[Key]]:
-    """For each table, column and values the keys of the rows that have one of these values. One statement of our own:
-    Django takes ten times as long to compose dozens of them as SQLite to answer them."""
+    """For each (table, column, values), the keys of the rows with one of these values. One raw statement: Django takes
+    ten times as long to compose dozens of them as SQLite takes to answer them."""
     selects = [
         f"SELECT {number}, {_quoted(_key_of(table))} FROM {_quoted(table)} "
         f"WHERE {_quoted(column)} IN (SELECT value FROM json_each(%s))"
@@ -234,7 +235,7 @@ def select_keys(references: Sequence[tuple[str, str, Collection[Key]]]) -> list[
 
 @cache
 def deletion_order() -> tuple[Model, ...]:
-    """Every model, those that refer to others before them."""
+    """Every model; referring models come before the models they refer to."""
     referring: dict[Model, set[Model]] = {model: set() for model in text_columns.all_models()}
     for model in referring:
         for column in model._meta.local_fields:
@@ -245,17 +246,17 @@ def deletion_order() -> tuple[Model, ...]:
 
 # --- rows by key ----------------------------------------------------------------------------------------------------
 def among(keys: Iterable[Key | UUID]) -> Any:
-    """For a condition: `filter(pk__in=among(keys))`. One parameter, however many keys there are. Without a key it is an
+    """A condition value: `filter(pk__in=among(keys))`. One parameter for any number of keys. Without keys it is an
     empty list, for which Django runs no statement: 60 of the 175 of a usual plan."""
     key_list = list(keys)
     return RawSQL("SELECT value FROM json_each(%s)", [_listed(key_list)]) if key_list else []
 
 
 def naming(column: str, ids: Collection[str]) -> RawSQL:
-    """The condition that a JSON column names one of these UUIDs.
+    """The condition that a JSON column contains one of these UUIDs.
 
-    A few are looked for as they are written: a plan among 10,000 turns with x-rays of 22 KB took 1.0 s of CPU so, and
-    2.7 s with each x-ray taken apart, which costs the same for any number of them (2026-11-21).
+    A few are searched as text: a plan among 10,000 turns with x-rays of 22 KB took 1.0 s of CPU this way, and 2.7 s
+    with each x-ray parsed, which costs the same for any number of UUIDs (2026-11-21).
     """
     anywhere = f"SELECT 1 FROM json_tree({column}) AS said WHERE said.atom IN (SELECT value FROM json_each(%s))"
     statement = f"SELECT 1 FROM json_each(%s) AS wanted WHERE instr({column}, wanted.value)"
@@ -263,7 +264,7 @@ def naming(column: str, ids: Collection[str]) -> RawSQL:
 
 
 def read_keys(rows: Mapping[str, QuerySet[Any, Any]]) -> dict[str, list[Any]]:
-    """The keys of each of these, by name, in one statement: `read_keys({"turns": Turn.objects.values("pk"), …})`."""
+    """The keys of each query set, by name, in one statement: `read_keys({"turns": Turn.objects.values("pk"), …})`."""
     selects: list[str] = []
     parameters: list[Any] = []
     for name, of_name in rows.items():
@@ -287,7 +288,7 @@ def of_table(table: str) -> Model:
 
 
 def content_types(table: str) -> list[int]:
-    """The content types of a table, by whatever proxy of its model."""
+    """The content types of a table, including those of proxy models."""
     models = [model for model in apps.get_models(include_auto_created=True) if model._meta.db_table == table]
     return [kind.pk for kind in ContentType.objects.get_for_models(*models, for_concrete_models=False).values()]
 
@@ -309,5 +310,5 @@ def _quoted(name: str) -> str:
 
 
 def _listed(keys: Iterable[Key | UUID]) -> str:
-    """As the database keeps them: a UUID in hex."""
+    """The keys as the database stores them: a UUID in hex."""
     return json.dumps([key.hex if isinstance(key, UUID) else key for key in keys])

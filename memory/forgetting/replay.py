@@ -1,14 +1,14 @@
-"""Replay: a database is replaced by an older state, and what was forgotten since is forgotten in it once more.
+"""Replay: after a database is replaced by an older state, forget again what had been forgotten since.
 
-`read_log` reads the receipts and tombstones of the database that is to be replaced; `replay` applies them to the older
-one. A receipt names by id all that was deleted, so that is what is deleted again: each id that the older state has,
-with the choice that takes least along ("orphan", "withhold"), for everything that was deleted with it is named, too.
-Names that nothing mentions go by themselves; one that something still mentions here is deleted like a chosen one:
-rather too much than too little. Withheld messages are withheld, tombstones are set again. Reverted imports are
-reverted again, and may come again as they might before.
+`read_log` reads the receipts and tombstones of the database that will be replaced; `replay` applies them to the older
+one. A receipt lists the ids of all deleted rows. Each id that the older state contains is deleted with the choice that
+takes least along ("orphan", "withhold"), because everything deleted with it is listed, too. Entities that nothing
+mentions are deleted implicitly; a deleted entity that something still mentions here is deleted like a chosen one:
+rather too much than too little. Withheld messages are withheld, tombstones are set again. Reverted imports are reverted
+again, and may be imported again as before.
 
-Tombstones need the key they were made with. Where it is another, they are left out and counted; what is deleted here
-gets new ones.
+Tombstones are valid only with the key they were made with. With another key they are left out and counted; rows deleted
+here get new ones.
 """
 
 from collections import defaultdict
@@ -32,7 +32,7 @@ from memory.store import tombstones
 from memory.store.checks import check
 from persona.models import Persona
 
-# What a restore calls by the setting FORGET_REPLAY.
+# Entry points for restores, by the setting FORGET_REPLAY.
 __all__ = ["check", "read_log", "replay", "settle"]
 
 LEAST = Choice("orphan", "withhold")
@@ -42,7 +42,7 @@ _KEPT = ("uuid", "persona_uuid", "owner_id", "targets", "choice", "counts", "era
 
 
 def read_log() -> ForgetLog:
-    """What the database tells that is open now. Raises DatabaseError for one that is not of this version."""
+    """The log of the database that is open now. Raises DatabaseError for one of another version."""
     rows = Tombstone.objects.values("persona__uuid", "kind", "digest", "key_id")
     return ForgetLog(
         receipts=list(Receipt.objects.order_by("id").values(*_KEPT)),
@@ -53,13 +53,15 @@ def read_log() -> ForgetLog:
 
 
 def replay(log: ForgetLog, now: datetime) -> Replayed:
-    """Forget it in the database that is open now, all or nothing, and erase the bytes. Nobody else has it open."""
+    """Apply the log to the database that is open now, completely or not at all, and erase the bytes. No other process
+    may have it open."""
     result = Replayed()
     is_ours = log.key_id == tombstones.key_id()
     with transaction.atomic():
         missing = _add_receipts(log, is_ours=is_ours)
         result.receipts = len(missing)
-        # Personas by id; accounts by key, which means the same account only where both are states of one installation.
+        # Personas by id; accounts by key, which identifies the same account only if both are states of one
+        # installation.
         gone = [uuid for receipt in missing for uuid in receipt.erased.get("persona", ())]
         for key in Persona.objects.filter(uuid__in=among(map(UUID, gone))).values_list("pk", flat=True):
             _forget_one(Target("persona", key), result, now)
@@ -75,7 +77,7 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
         _forget_all(_targets(forgotten, first=False), LEAST, result, now)
         _forget_all(_targets(reverted, first=True), LEAST_REVERT, result, now)
         result.withheld = Message.objects.filter(uuid__in=among(log.withheld), withheld=False).update(withheld=True)
-        # Those that were cancelled since are so again; the job of the minute takes away what nobody has read.
+        # Imports cancelled since are cancelled again; the job of every minute removes what nobody has read.
         stopped = [UUID(uuid) for receipt in missing for kind, uuid in receipt.targets if kind == CANCELLED_IMPORT]
         going_on = ImportJob.objects.filter(uuid__in=among(stopped)).exclude(status=ImportJob.Status.CANCELLED)
         going_on.update(status=ImportJob.Status.CANCELLED, finished_at=None, holder="", lease_until=None)
@@ -86,8 +88,8 @@ def replay(log: ForgetLog, now: datetime) -> Replayed:
 
 
 def settle(now: datetime) -> None:
-    """Take from whoever had it in hand what no process of that time will finish: replies that were being written fail
-    and can be asked for again, sessions off the record are over and go."""
+    """Settle work that no process of that time will finish: replies being written fail and can be requested again,
+    sessions off the record end and are deleted."""
     Turn.objects.running().update(lease_until=None)
     turns.abandon(now)
     for session in Session.objects.filter(off_the_record=True).select_related("persona"):
@@ -99,7 +101,7 @@ def settle(now: datetime) -> None:
 
 # --- receipts -------------------------------------------------------------------------------------------------------
 def _add_receipts(log: ForgetLog, *, is_ours: bool) -> list[Receipt]:
-    """The receipts that are new here, now kept here, too; by whom, where keys mean the same people."""
+    """Store the receipts that are missing here; with `by_id` if keys identify the same users."""
     known_receipts = set(Receipt.objects.values_list("uuid", flat=True))
     personas = dict(Persona.objects.values_list("uuid", "pk"))
     users = set(User.objects.values_list("pk", flat=True)) if is_ours else set()
@@ -130,8 +132,8 @@ _ERASED: Sequence[Kind] = ("message", "session", "node")
 
 
 def _targets(receipts: Iterable[Receipt], *, first: bool) -> dict[int, list[Target]]:
-    """What there is of it, by persona: first what was chosen, and all messages, sessions and memories that went; then,
-    once those are gone, the names that are left."""
+    """The targets that exist here, by persona. First the chosen rows, and all deleted messages, sessions and memories;
+    then, once these are gone, the remaining entities."""
     wanted_targets: dict[Kind, set[UUID]] = defaultdict(set)
     for receipt in receipts:
         for kind in _ERASED if first else ("entity", *_ERASED):
@@ -151,7 +153,7 @@ def _forget_all(targets: Mapping[int, list[Target]], choice: Choice, result: Rep
     for uuids in targets.values():
         for start in range(0, len(uuids), AT_ONCE):
             plan = planning.plan(uuids[start : start + AT_ONCE], choice)
-            if not plan.is_empty:  # those before may have taken these along
+            if not plan.is_empty:  # earlier batches may have deleted these already
                 result.rows.update(_rows(execute.forget(plan, None, now)))
 
 

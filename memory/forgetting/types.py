@@ -1,5 +1,5 @@
-"""Targets, choices and plans of forgetting, with the conditions that hold before it: no reply is being written, and the
-plan is the confirmed one."""
+"""Targets, choices and plans of forgetting, and its preconditions: no reply is being written, and the plan is the
+confirmed one."""
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
@@ -26,7 +26,7 @@ MentionMode = Literal["forget", "withhold", "leave"]
 OtherMentions = Literal["suggested", "forget", "withhold", "leave"]
 MENTION_MODES: tuple[MentionMode, ...] = get_args(MentionMode)
 
-# What a receipt names that was made without a plan: an import that was stopped, by its id.
+# The target kind of a receipt made without a plan: an import that was cancelled, by its id.
 CANCELLED_IMPORT = "cancelled_import"
 
 
@@ -40,15 +40,15 @@ class Target:
 
 @dataclass(frozen=True)
 class Choice:
-    """What becomes of what rests on the targets, and of the messages they came from.
+    """How to treat dependents of the targets, and the messages they came from.
 
-    dependents: "cascade", they go too; "orphan", they stay as far as they rest on something else
-    messages: "forget", the messages go too; "withhold", they stay in the history and reach no model again
-    staying: nodes, by key, that stay against "cascade", as far as they may
-    mentions: what becomes of messages, by key, in which the same is also mentioned: (key, mode); they are listed in the
-        plan. Of one that is not named here `other_mentions` says it: "suggested" is what the plan proposes for each.
-    block_reimport: what is deleted is refused from then on. Without it an import is reverted: only what came in by it
-        is deleted, not what says the same, and the same file may come again.
+    dependents: "cascade" deletes them; "orphan" keeps those that also rest on something else
+    messages: "forget" deletes them; "withhold" keeps them in the history and from every model
+    staying: keys of nodes that stay in spite of "cascade", if possible
+    mentions: (key, mode) of messages that mention the same and are listed in the plan. For the others
+        `other_mentions` is the mode; "suggested" means the mode that the plan suggests for each.
+    block_reimport: deleted content is refused from then on. If False an import is reverted: only its own rows are
+        deleted, not others with the same content, and the same file may be imported again.
     """
 
     dependents: DependentMode = "cascade"
@@ -59,13 +59,13 @@ class Choice:
     other_mentions: OtherMentions = "suggested"
 
     def mode_of(self, message: int, suggested: MentionMode) -> MentionMode:
-        """What becomes of a message in which it is also mentioned."""
+        """The mode of a message that mentions the same."""
         other = suggested if self.other_mentions == "suggested" else self.other_mentions
         return dict(self.mentions).get(message, other)
 
 
 class InvalidChoice(ValueError):
-    """A choice that nobody can make. `field` is the part that is wrong: dependents, messages or mentions."""
+    """An impossible choice. `field` is the wrong part: dependents, messages or mentions."""
 
     def __init__(self, field: str) -> None:
         super().__init__(f"{field}: there is no such choice")
@@ -79,9 +79,9 @@ def make_choice(
     modes: Iterable[tuple[int, str]] = (),
     staying: Iterable[int] = (),
 ) -> Choice:
-    """The choice that these words make, by the same rules and defaults on the page, in the admin, the API and the
-    command. `modes` holds (key of a message, mode), `staying` keys of nodes. Raises InvalidChoice for a word that is
-    none, and for two modes of one message: forgetting cannot be undone, so nothing is guessed.
+    """The choice for these values, with the same rules and defaults on the page, in the admin, the API and the command.
+    `modes` holds (key of a message, mode), `staying` keys of nodes. Raises InvalidChoice for an unknown value and for
+    two modes of one message: forgetting cannot be undone, so nothing is guessed.
 
     >>> make_choice(messages="withhold") == Choice(messages="withhold")
     True
@@ -104,16 +104,15 @@ def make_choice(
 
 
 CASCADE = Choice()
-# What was said here since stays, and what is known from elsewhere, too.
+# Messages in which the persona has mentioned it since stay, and so do memories from other sources.
 REVERT_IMPORT = Choice("orphan", block_reimport=False)
 
 
 @dataclass(frozen=True)
 class Affected:
-    """One row that a plan touches: its kind, its text, and why, as a code of `REASONS`.
+    """One row that a plan touches: its kind, its text, and the reason, as a code of `REASONS`.
 
-    `mode` is what becomes of a message in which it is also mentioned, `proposed` what would if nobody chose, and
-    `said_by` its role.
+    For a message that mentions the same, `mode` is its mode, `proposed` the suggested mode, and `said_by` its role.
     """
 
     kind: str
@@ -129,16 +128,16 @@ class Affected:
 
 @dataclass(frozen=True)
 class Plan:
-    """Everything that forgetting would do; nothing is done yet.
+    """All effects of forgetting, before anything is done.
 
-    `mentioned` are the messages in which it is also mentioned, each with what becomes of it. Those of them that go or
-    are withheld stand in `going` and `withheld`, too.
-    `counts` per table, or "table.column" where a column is emptied. `digest` is keyed and over keys and choice: by it
-    a confirmation confirms this plan and no other. Plans for a persona or an owner hold counts alone, no words.
+    `mentioned` are the messages that mention the same, each with its mode; those that are deleted or withheld are in
+    `going` and `withheld` as well. `counts` are per table, or per "table.column" for values. `digest` is keyed and
+    covers keys and choice: a confirmation is valid for this plan only. Plans for a persona or an owner contain counts
+    only, no text.
     """
 
-    persona: Any  # Persona, or None where an owner goes
-    owner: Any  # the owner of what goes
+    persona: Any  # Persona, or None if an owner is forgotten
+    owner: Any  # the owner of the rows
     targets: tuple[Target, ...]
     choice: Choice
     going: tuple[Affected, ...]
@@ -157,11 +156,11 @@ class Plan:
 
 
 class Busy(Exception):
-    """A reply is being written just now, perhaps from what is to be forgotten; a moment later it can be."""
+    """A reply is being written, perhaps from the content to forget. Try again a moment later."""
 
 
 class PlanChanged(Exception):
-    """What would be forgotten is not what was confirmed: `plan` is what it would be now. Nothing was done."""
+    """The current plan differs from the confirmed one: `plan` is the current one. Nothing was done."""
 
     def __init__(self, plan: Plan) -> None:
         super().__init__("the plan is not the one that was confirmed")
@@ -179,11 +178,11 @@ MODELS: Mapping[str, Any] = {
 
 
 class NothingThere(LookupError):
-    """None of the targets is there any longer."""
+    """None of the targets exists any longer."""
 
 
 def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
-    """The row of the persona with that id or external id. Raises LookupError."""
+    """The row of the persona with this id or external id. Raises LookupError."""
     if kind == "persona":
         return Target("persona", persona.pk)
     if kind == "owner":
@@ -199,8 +198,8 @@ def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
 
 
 def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
-    """The one persona that has them, and the ids of those that are there. Raises NothingThere, and ValueError for
-    targets of several."""
+    """The persona of the targets, and the ids of those that exist. Raises NothingThere, and ValueError for targets of
+    several personas."""
     ids: dict[Target, UUID] = {}
     personas: set[int] = set()
     for kind in dict.fromkeys(target.kind for target in targets):
@@ -217,8 +216,8 @@ def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
 
 
 def are_people(targets: Sequence[Target]) -> bool:
-    """Whether the target is a persona or an owner, and not rows of one persona. Raises ValueError for more than one of
-    them together."""
+    """Whether the target is a persona or an owner, and not rows of one persona. Raises ValueError for more than one
+    persona or owner."""
     has_people = any(target.kind in ("persona", "owner") for target in targets)
     if has_people and len(targets) > 1:
         raise ValueError("a persona or an owner is forgotten alone")
@@ -226,16 +225,16 @@ def are_people(targets: Sequence[Target]) -> bool:
 
 
 def hold(personas: Iterable[Persona]) -> None:
-    """Make sure that no reply of these is under way. Call inside a transaction, which holds the write lock
-    from its beginning on: no reply can begin until it ends. Raises Busy."""
+    """Make sure that no reply of these personas is in progress. Call inside a transaction, which holds the write lock
+    from its beginning: no reply can begin until it ends. Raises Busy."""
     keys = [persona.pk for persona in personas]
     if Turn.objects.running().filter(persona__in=keys).exists():
         raise Busy
 
 
 def digest_of(targets: Iterable[Target], choice: Choice, contents: Mapping[str, Any]) -> str:
-    """The digest of a plan by its targets, its choice and its contents; nobody without the installation's secret can
-    make one up."""
+    """The digest of a plan by its targets, choice and contents; it cannot be forged without the installation's
+    secret."""
     fields = {**asdict(choice), "staying": sorted(choice.staying), "mentions": sorted(choice.mentions)}
     keys = sorted((target.kind, target.key) for target in targets)
     confirmed = json.dumps([keys, fields, contents], sort_keys=True)
@@ -243,13 +242,13 @@ def digest_of(targets: Iterable[Target], choice: Choice, contents: Mapping[str, 
 
 
 def empty_plan(targets: Sequence[Target], choice: Choice) -> Plan:
-    """The plan where nothing is left to forget."""
+    """The plan if nothing is left to forget."""
     return Plan(None, None, tuple(targets), choice, (), (), (), (), (), (), {}, digest_of(targets, choice, {}))
 
 
-# --- the words of a plan ----------------------------------------------------------------------------------------------
+# --- the texts of a plan ----------------------------------------------------------------------------------------------
 REASONS = {
-    # what goes
+    # deleted
     "chosen": _("You chose it."),
     "request": _("It is your request to forget this."),
     "in_chosen": _("It is part of what you chose."),
@@ -270,16 +269,16 @@ REASONS = {
     "empty": _("All its messages are deleted."),
     "unmentioned": _("No remaining memory mentions it."),
     "name_gone": _("This name occurs only in deleted text."),
-    # what stays
+    # staying
     "other_ground": _("It has other sources too; only its link to the deleted ones is removed."),
-    # what is withheld
+    # withheld
     "put_away": _("You chose to keep the messages in the history; they are no longer sent to any model."),
     "still_needed": _("A memory you keep is based on it: it stays in the history and is no longer sent to any model."),
-    # what is erased
+    # erased
     "written_from": _("It was written from deleted text."),
     "thread_gone": _("Fewer than two of its memories are left."),
     "felt_in": _("It summarises a conversation with deleted parts."),
-    # what is not touched
+    # not touched
     "written_by_people": _(
         "A person wrote it, so it is not changed. Please check whether it mentions what you delete."
     ),

@@ -1,19 +1,19 @@
-"""Proof: the places where forgotten text still stands. Everything is searched, nothing is taken for granted.
+"""Verification: the places where forgotten text still is. Everything is searched, nothing is assumed.
 
-text     a value of a table that holds the text, whatever its case, signs and wrapping
-digest   a hash of the words, by which a guess can be tried
-words    rows of a text index, or triples of a substring index, whose message or memory is gone
-vector   the vector of the words with a memory that does not say them
-bytes    the words or their vector in a file, where no living row accounts for it
-id       the id of what was forgotten
-print    eight words in a row of what was forgotten (`memory.erasure.receipts`)
-sealed   a value that cannot be unwrapped, so that nothing can be said of it
+    text     a value of a table with the text, in whatever case, punctuation and encoding
+    digest   a hash of the text, by which a guess can be verified
+    words    rows of a text index, or trigrams of a substring index, whose message or memory is gone
+    vector   the vector of the text at a memory that does not contain it
+    bytes    the text or its vector in a file, where no existing row accounts for it
+    id       the id of a forgotten row
+    print    eight consecutive words of forgotten text (`memory.erasure.receipts`)
+    sealed   a value that cannot be decoded, so that its content is unknown
 
-By a receipt, the same text in a message or memory that was not chosen is no trace: it is counted as kept, with what was
-made of those very rows. Bytes that no row uses are searched, too.
+When a receipt is verified, the same text in a message or memory that was not chosen is no trace: it is counted as kept,
+together with values derived from those rows. Bytes that no row uses are searched, too.
 
-The values are those of all tables, also those beneath indexes, unwrapped: JSON, sessions, pickled jobs. A value that
-cannot be unwrapped is given as it stands, and `sealed` says so.
+The values come from all tables, including those beneath indexes, decoded from JSON, sessions and pickled jobs. A value
+that cannot be decoded is searched as it is, and `sealed` reports it.
 """
 
 import html
@@ -48,7 +48,7 @@ Form = Literal["text", "digest", "words", "vector", "bytes", "id", "print", "sea
 
 SAME_VECTOR = 0.999
 _SLICE = 64
-# Events that name what was forgotten by its id, on purpose, so that the pages drop it.
+# Events that name forgotten rows by id on purpose, so that pages drop these.
 _PUBLISHED = {"memory.node.forgotten", "chat.session.erased"}
 _ID = re.compile(r"[0-9a-f]{32}|[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 READ_AT_ONCE = 500
@@ -59,7 +59,7 @@ _KEYS = {"secret_key", "tombstone_key"}
 
 @dataclass(frozen=True)
 class Value:
-    """The value of one column of one row. `row` are all values of the row, `key` its row id where it has one."""
+    """The value of one column of one row. `row` holds all values of the row, `key` its row id if it has one."""
 
     table: str
     column: str
@@ -73,11 +73,12 @@ class Value:
 
     @property
     def declaration(self) -> TextColumn:
-        """That of its column; one that no model has (of an index, say) or that cannot hold words counts as wordless."""
+        """The declaration of its column. A column that no model has (such as an index's), or that cannot hold text,
+        counts as wordless."""
         return text_columns.by_place().get(self.name, NO_WORDS)
 
     def texts(self) -> list[str]:
-        """The texts in it: each string in what it wraps, and of HTML what a reader sees; none in bytes."""
+        """The texts in it: each decoded string, and the visible part of HTML; none in bytes."""
         if isinstance(self.stored, bytes):
             return []
         decode = self.declaration.decode or parse_json
@@ -89,7 +90,7 @@ class Value:
 
     @property
     def sealed(self) -> bool:
-        """Whether it is wrapped in a way that cannot be undone, so that nobody knows what is in it."""
+        """Whether it cannot be decoded, so that its content is unknown."""
         decode = self.declaration.decode
         if not isinstance(self.stored, str) or decode is None:
             return False
@@ -123,7 +124,7 @@ def values() -> Iterator[Value]:
 
 
 def visible_parts(text: str) -> list[str]:
-    """The text, and what a reader sees of it where it is HTML or JSON in a string."""
+    """The text, and its visible part if it is HTML, or its strings if it is JSON."""
     if text[:1] in '{["' and (inside := parse_json(text)) is not text:
         return [text, *strings(inside)]
     if "<" in text or "&" in text:
@@ -143,7 +144,7 @@ def parse_json(text: str) -> Any:
 # --- the search -------------------------------------------------------------------------------------------------------
 @dataclass(frozen=True, order=True)
 class Hit:
-    """Where something stands: a table and column, or a file; the row id, where there is one; and in what form."""
+    """The place of a trace: a table and column, or a file; the row id, if there is one; and its form."""
 
     place: str
     key: int | None = field(compare=False)
@@ -155,7 +156,7 @@ def of_texts(texts: Iterable[str]) -> list[Hit]:
     wanted = [text for text in dict.fromkeys(texts) if normalize_text(text)]
     if not wanted:
         return []
-    embedded = embedding.embed(wanted if NodeVector.objects.exists() else [])  # none where no memory has one
+    embedded = embedding.embed(wanted if NodeVector.objects.exists() else [])  # empty if no memory has a vector
     needles = [window for text in wanted for form in erasure.forms(text) for window in erasure.windows(form)]
     for vector in embedded:
         stored = vector.astype("<f4").tobytes()
@@ -174,21 +175,21 @@ def of_texts(texts: Iterable[str]) -> list[Hit]:
 
 @dataclass(frozen=True)
 class Proof:
-    """The places where something is left, and the number of kept messages with the same text."""
+    """The places of remaining traces, and the number of kept messages with the same text."""
 
     hits: list[Hit]
     kept_messages: int
 
 
 def prove(receipts: Iterable[Receipt]) -> Proof:
-    """Search everywhere for what was forgotten by these receipts."""
+    """Search everywhere for traces of what these receipts report as forgotten."""
     gone, printed = set[str](), set[str]()
     for receipt in receipts:
         gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
         printed |= set(receipt.prints)
     kept = Kept.of(printed, gone)
     hits = [hit for value in values() for hit in _hits_in(value, gone, printed, kept)]
-    # Files of the database with these fingerprints where no row stands. Kept text is no trace there: where tables grow,
+    # Search the database files for these fingerprints outside of rows. Kept text is no trace there: when tables grow,
     # rows move and leave their bytes behind.
     lost = printed - kept.prints
     for path, texts in (erasure.leftovers(erasure.files(connection)) if lost else {}).items():
@@ -199,7 +200,7 @@ def prove(receipts: Iterable[Receipt]) -> Proof:
 
 
 def files() -> list[Path]:
-    """Every file that may hold text of people: the database, its log, and the data folder with media, without keys and
+    """Every file that may contain text of people: the database, its log, and the data folder with media; not keys and
     static files."""
     static = Path(settings.STATIC_ROOT)
     kept = {path for root in (settings.DATA_DIR, settings.MEDIA_ROOT) for path in Path(root).rglob("*")}
@@ -208,7 +209,7 @@ def files() -> list[Path]:
 
 
 class _Search:
-    """Texts that are looked for in one value after another, and the bytes of theirs that were found in files."""
+    """Searches values for the texts, and tracks which bytes found in files are accounted for."""
 
     def __init__(self, texts: Sequence[str], in_files: dict[bytes, list[Path]]) -> None:
         self.plain = [normalize_text(text) for text in texts]
@@ -218,7 +219,7 @@ class _Search:
         self.accounted = set[bytes]()
 
     def in_value(self, value: Value) -> Iterator[Hit]:
-        # The bytes that a living row holds are no trace of one that is gone.
+        # Bytes of an existing row are no trace of a deleted one.
         stored = value.stored if isinstance(value.stored, bytes) else value.stored.encode(errors="surrogatepass")
         self.accounted |= {needle for needle in self.in_files.keys() - self.accounted if needle in stored}
         if value.declaration.form == "terms":
@@ -234,7 +235,7 @@ class _Search:
             yield Hit(value.name, value.key, "text")
 
     def unaccounted(self) -> list[Hit]:
-        """Bytes in files that no row accounts for; in another file than the database's they always are a trace."""
+        """Bytes in files that no row accounts for; outside the database files every match is a trace."""
         database = set(erasure.files(connection))
         return sorted(
             {
@@ -247,7 +248,7 @@ class _Search:
 
 
 def _in_indexes(text: str) -> list[Hit]:
-    """Rows that an index has for all words of the text, or for all its triples, and its table does not have."""
+    """Rows that an index has for all words or all trigrams of the text, and that its table does not have."""
     hits: list[Hit] = []
     for index in (lines.INDEX, vectors.TEXT):
         hits += [
@@ -261,7 +262,7 @@ def _in_indexes(text: str) -> list[Hit]:
 
 
 def rows_with_all_words(index: TextIndex, text: str) -> set[int]:
-    """The rows of an index with all words of the text, in the scope of any persona, deleted ones too."""
+    """The rows of an index with all words of the text, in any persona's scope, including deleted rows."""
     wanted = tokenizer.content_words(text)
     if not wanted:
         return set()
@@ -289,7 +290,7 @@ def rows_with_all_words(index: TextIndex, text: str) -> set[int]:
 
 
 def _gone(table: str, key: str, rows: set[int]) -> list[int]:
-    """Those of the rows that the table does not have."""
+    """The rows that the table does not have."""
     with connection.cursor() as cursor:
         cursor.execute(
             f'SELECT value FROM json_each(%s) WHERE value NOT IN (SELECT "{key}" FROM "{table}")',
@@ -325,7 +326,7 @@ def _hits_in(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Ite
         yield Hit(value.name, value.key, "id")
     if printed and not value.declaration.cut_in and not is_written_by_people(value):
         is_cut = value.declaration.form == "terms"
-        # Most values are one word (a key, a digest, a code), and need not be cut.
+        # Most values are one word (a key, a digest, a code), and need not be tokenized.
         several = (text for text in texts if not (text.isascii() and text.isalnum()))
         tokens = (text.split() if is_cut else tokenizer.tokenize(text) for text in several)
         found = {one for cut in tokens for one in fingerprints_in(cut) if one in printed}
