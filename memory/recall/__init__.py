@@ -1,7 +1,7 @@
-"""Recall: the memories and passages that the user's recent messages call up, and why. Reads only; scope is one
-persona; no channel (D4).
+"""Recall: the memories and passages that the user's recent messages call up, and why. Read-only; the scope is one
+persona, whatever the channel (D4).
 
-query -> candidates (retrievers) -> scores (ranking) -> shortlist -> (reranker) -> selection (budget) -> items, x-ray
+  query -> candidates (retrievers) -> scores (ranking) -> shortlist -> (reranker) -> selection (budget) -> items, x-ray
 """
 
 import time
@@ -45,21 +45,21 @@ from persona.models import Persona
 
 __all__ = ["Item", "Meaning", "Recall", "prepare", "recall"]
 
-# The uuid in hex and the archive id of messages, by key.
+# The uuid (hex) and the archive id of each message, by primary key.
 Names = Mapping[int, tuple[str, str | None]]
-# The x-ray keeps this many candidates: all that matter, and not a megabyte in every turn.
+# Limit of candidates in an x-ray: enough for all that matter, without storing a megabyte per turn.
 MAX_XRAY_CANDIDATES = 100
 MAX_THREAD_TOKENS = 16
-# An import in these states changes memory from moment to moment.
+# While an import is in one of these states, memory changes constantly.
 CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
 
 
 @dataclass(frozen=True)
 class Item:
-    """One recollection. `text` is what the model reads; `said` the same without date and speaker; `when` how long ago
-    it was, as people say it. `read_evidence` gives the uuid in hex and the archive id of each message whose words it
-    shows: of a node its evidence, of a passage its messages. `lead` is set of what comes first for what is asked: the
-    state of the thread, or "feeling". `subject` is whom a node is about."""
+    """One recalled item. `text` is what the model reads; `said` is the same without date and speaker; `when` is its age
+    in words. `read_evidence` returns the uuid (hex) and the archive id of each message whose words the item shows: the
+    evidence of a node, the messages of a passage. `lead` is set on items that answer the question first: the state of
+    the thread, or "feeling". `subject` is the person a node is about."""
 
     layer: str
     kind: str
@@ -79,7 +79,7 @@ class Item:
 
     @classmethod
     def of_node(cls, shown: SelectedItem, offered: Shortlist, names: Callable[[], Names]) -> "Item":
-        """A node; `names` reads the uuid and the archive id of each message."""
+        """An item of a node; `names` returns the uuid and the archive id of each message."""
         node = offered.nodes[shown.best.key]
         return cls(
             layer=node.layer,
@@ -100,10 +100,10 @@ class Item:
 
     @classmethod
     def of_passage(cls, shown: SelectedItem, offered: Shortlist) -> "Item":
-        """A passage: its messages in the order they were written, scored by the best of them."""
+        """An item of a passage: its messages in chronological order, with the score of the best one."""
         in_order = exchanges.in_order_of_time(shown, offered.messages)
         best, score = offered.messages[shown.best.key], round(shown.best.score, 4)
-        # Of a question it is the answer that tells.
+        # If the best message is a question, the answer is what matters.
         later = [message for message in shown.context if message.created_at > best.created_at]
         teller = later[0] if later and passages.is_question(best.content) else best
         return cls(
@@ -136,7 +136,7 @@ class Item:
 
     @property
     def messages(self) -> tuple[str, ...]:
-        """The archive ids of the messages whose words it shows."""
+        """The archive ids of the messages whose words the item shows."""
         return tuple(external_id or format_uuid(uuid_hex) for uuid_hex, external_id in self.evidence)
 
     @property
@@ -144,7 +144,7 @@ class Item:
         return tuple(UUID(uuid_hex) for uuid_hex, _ in self.evidence)
 
     def as_json(self) -> dict[str, Any]:
-        """The item of a result line (design/archive.md)."""
+        """The item as a result record (design/archive.md)."""
         return {
             "layer": self.layer,
             "kind": self.kind,
@@ -158,7 +158,7 @@ class Item:
         }
 
     def as_record(self) -> ItemRecord:
-        """The item of an x-ray: ids in place of words."""
+        """The item in an x-ray: ids instead of words."""
         return ItemRecord(
             id=format_uuid(self.uuid_hex),
             layer=self.layer,
@@ -173,8 +173,8 @@ class Item:
 
 @dataclass(frozen=True)
 class Recall:
-    """The recollections, best first, and the account of them. No reply waits for the account: it is written when it is
-    first asked for, by what was counted for the choice."""
+    """The recalled items, best first, and their x-ray. The x-ray is built on first access, from the numbers of the
+    selection, so that no reply waits for it."""
 
     items: tuple[Item, ...]
     explain: Callable[[], XRay] = field(compare=False, repr=False)
@@ -185,9 +185,8 @@ class Recall:
 
 
 def prepare(persona_id: int) -> None:
-    """Load into memory what recall searches, as the database is now. Off the hot path: it may take seconds. Skipped
-    while a worker stores or remembers an import: by the next turn it would be out of date.
-    """
+    """Load what recall searches into memory, as of now. Off the hot path: it may take seconds. Skipped while a worker
+    writes or consolidates an import, because it would be out of date by the next turn."""
     vectors.space(persona_id)
     if not ImportJob.objects.filter(persona=persona_id, status__in=CHANGING).exclude(holder="").exists():
         snapshot.prepare(persona_id)
@@ -203,11 +202,11 @@ def recall(
     window: Iterable[Message] = (),
     already_in_prompt: Callable[[Meaning | None], Collection[int]] = lambda meaning: (),
 ) -> Recall:
-    """What `turns`, the user's recent messages (oldest first, the last one current), call up.
+    """Recall for `turns`, the user's recent messages (oldest first, the last one current).
 
     At most `budget_tokens` in all. Not repeated are the messages of `window`, and the nodes whose ids
-    `already_in_prompt` returns; it receives the meaning of the query, so that it can depend on that. The same input
-    gives the same output. Without an embedding model the dense retriever is skipped, and the x-ray says so.
+    `already_in_prompt` returns; it receives the meaning of the query, on which it can depend. The same input gives the
+    same output. Without an embedding model the dense retriever is skipped, and the x-ray records that.
     """
     clock = _Clock()
     question = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.called))
@@ -289,7 +288,8 @@ def recall(
 def _with_threads(
     items: tuple[Item, ...], selection: Selection, offered: Shortlist, pool: Pool, budget: int
 ) -> tuple[Item, ...]:
-    """The items; the first of each thread tells its title, where that costs few tokens and the budget has them left."""
+    """The items. The first item of each thread shows the thread's title, if that costs few tokens and the budget has
+    them left."""
     tokens_left = budget - sum(item.tokens for item in items)
     threads, noted = set[int](), list[Item]()
     for item, selected in zip(items, selection.items, strict=True):
@@ -323,8 +323,7 @@ class _Clock:
 
 
 def _candidate_records(persona: Persona, offered: Shortlist, selection: Selection) -> list[CandidateRecord]:
-    """The candidates of the x-ray: the chosen ones, then the best of the others. A node that is gone by now is left
-    out."""
+    """The candidates of the x-ray: the selected ones, then the best others. Nodes deleted meanwhile are left out."""
     chosen_keys = {(part.is_node, part.key) for item in selection.items for part in (item.best, *item.passage)}
     removed = {**offered.removed, **selection.removed}
     missing = details.node_rows(persona.pk, sorted(offered.parts.keys() - offered.nodes.keys()))

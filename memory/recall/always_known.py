@@ -1,8 +1,9 @@
-"""What is always known: memories that stand in every prompt, whatever is said.
+"""Always known: memories that are in every prompt, whatever the message.
 
-Pinned ones, those the owner asked to have remembered, what bears on health and safety, and what makes the owner who
-they are; in this order, within one budget, in each group the weightiest first. "What can't I eat?" shares no word with
-"allergic to nuts", and an order of Thai food no meaning: what must not be missed is not left to likeness.
+In order: pinned memories, those the owner asked to remember, those about health and safety, and those about who the
+owner is; all within one budget, in each group the highest impact first. "What can't I eat?" shares no word with
+"allergic to nuts", and an order of Thai food shares no meaning with it: what must not be missed cannot depend on
+similarity.
 """
 
 from collections.abc import Sequence
@@ -17,12 +18,12 @@ from memory.store.deduplication import telling_words
 Group = Literal["moment", "pinned", "asked_for", "health", "identity"]
 GROUPS: tuple[Group, ...] = ("moment", "pinned", "asked_for", "health", "identity")
 MAX_OF_A_GROUP = 60
-# Of the budget so much is kept for health and safety, however much was pinned and asked for.
+# Share of the budget reserved for health and safety, however much is pinned or asked for.
 HEALTH_SHARE = 0.3
 
 
 class KnownNode(NamedTuple):
-    """A memory that stands in every prompt, and why."""
+    """A memory that is in every prompt, and why."""
 
     node: RenderedNode
     group: Group
@@ -35,9 +36,9 @@ class KnownNode(NamedTuple):
 
 
 def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
-    """All of them in order; marked where `profile`, a core block that stands in the prompt, says the same already."""
+    """All of them in order; marked if `profile`, a core block in the prompt, already says the same."""
     candidates = [_node_of_row(group, row) for group, *row in details.standing_rows(persona_id, MAX_OF_A_GROUP)]
-    # Of what was asked for, too, what bears on health comes first.
+    # Among the memories that the owner asked to remember, too, those about health come first.
     candidates.sort(
         key=lambda candidate: (
             GROUPS.index(candidate.group),
@@ -53,7 +54,8 @@ def always_known(persona_id: int, profile: str = "") -> list[KnownNode]:
 
 
 def first_of_moment(persona_id: int, candidates: Sequence[KnownNode], fitting: Sequence[int]) -> list[KnownNode]:
-    """The memories kept for such a moment first, though there are more of them than every prompt has room for."""
+    """The memories for the present moment (`fitting`) first, including those for which the groups have no room; then
+    the others."""
     candidates_by_key = {candidate.pk: candidate for candidate in candidates}
     if missing := [pk for pk in fitting if pk not in candidates_by_key]:
         candidates_by_key |= {row[0]: _node_of_row("moment", row) for row in details.node_rows(persona_id, missing)}
@@ -64,7 +66,8 @@ def first_of_moment(persona_id: int, candidates: Sequence[KnownNode], fitting: S
 
 
 def within_budget(candidates: Sequence[KnownNode], renderer: Renderer, budget: int) -> list[tuple[KnownNode, Neutral]]:
-    """Those that the profile does not tell and that fit `budget` tokens, with their lines, in their order."""
+    """The memories that the profile does not contain and that fit into `budget` tokens, with their rendered lines, in
+    order."""
     candidates = [candidate for candidate in candidates if not candidate.is_in_profile]
     text_lines = [Neutral(renderer.node(candidate.node)) for candidate in candidates]
     costs = [tokens(text_line + "\n") for text_line in text_lines]

@@ -1,7 +1,7 @@
 """The window of days that the last messages ask about.
 
-A memory belongs to the days in which it happened, else to the one on which it was noted; a session to the day on which
-it began. The weight of a window depends on how narrow it is: a week points at few memories, a year at most of them.
+The date of a memory is the day it happened, otherwise the day it was recorded; that of a session is the day it began.
+The weight of a window depends on its width: a week selects few memories, a year most of them.
 """
 
 from collections.abc import Sequence
@@ -12,15 +12,15 @@ from zoneinfo import ZoneInfo
 from echovessel.language.dates import Days
 from echovessel.language.day_spans import days_meant
 
-# The newest of this many messages that names days counts.
+# How many of the last messages are read; the newest one that names days counts.
 MESSAGES_READ = 2
-# A window of this many days or fewer has its full weight; one of four times as many half of that.
+# A window of up to this many days has the full weight; one four times as wide has half of it.
 NARROW_DAYS = 7
 
 
 @dataclass(frozen=True)
 class Window:
-    """The asked days in the owner's zone, and the moments (UTC, naive) between which they lie."""
+    """The requested days in the owner's time zone, and their bounds (UTC, naive)."""
 
     days: Days
     since: datetime
@@ -28,12 +28,13 @@ class Window:
 
     @property
     def weight(self) -> float:
-        """How narrow the window is: 1 for a week or less, 0.5 for a month, 0.14 for a year."""
+        """Weight by width: 1 for a week or less, 0.5 for a month, 0.14 for a year."""
         return min(1.0, (NARROW_DAYS / ((self.days.end - self.days.start).days + 1)) ** 0.5)
 
 
 def window_asked_for(turns: Sequence[str], now: datetime, zone: ZoneInfo) -> Window | None:
-    """The window that the newest of the last messages asks for, or None. Today is no window: it is in every message.
+    """The window of the newest of the last messages that names days, or None. Today is no window: every message implies
+    it.
 
     >>> now = datetime(2026, 3, 18, 12, tzinfo=UTC)
     >>> window_asked_for(["What did I do yesterday?"], now, ZoneInfo("Asia/Shanghai")).since

@@ -1,6 +1,6 @@
-"""The statements of recall over nodes, entities and evidence, by the ids of candidates. All within a persona.
+"""SQL of recall over nodes, entities and evidence, by the ids of candidates, within one persona.
 
-Raw SQL, because a turn waits for it: of 500 rows Django's models take longer than reading them.
+Raw SQL, because a turn waits for it: for 500 rows, building Django models takes longer than reading.
 """
 
 import json
@@ -37,7 +37,7 @@ def recallable(persona_id: int, node_ids: Sequence[int], limit: int) -> list[int
 
 
 def entities_called(persona_id: int, names: Sequence[str]) -> list[int]:
-    """The ids of the persona's entities, merged ones left out, that go by any of `names`, in order."""
+    """The ids of the persona's entities, except merged ones, that have any of `names`, in order."""
     return _column(
         "SELECT DISTINCT e.id FROM json_each(%s) AS called "
         "CROSS JOIN memory_alias a ON a.persona_id = %s AND a.normalized = called.value "
@@ -47,7 +47,7 @@ def entities_called(persona_id: int, names: Sequence[str]) -> list[int]:
 
 
 def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
-    """The ids of nodes that may be recalled and mention an entity, the last noted first."""
+    """The ids of recallable nodes that mention an entity, the newest first."""
     return _column(
         "SELECT n.id FROM memory_mention m CROSS JOIN memory_conceptnode n ON n.id = m.node_id "
         f"WHERE m.entity_id = %s AND n.persona_id = %s AND {RECALLABLE} ORDER BY m.id DESC LIMIT %s",
@@ -56,8 +56,8 @@ def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
 
 
 def facts_about(persona_id: int, domains: Sequence[str], of_persona: bool, limit: int) -> list[int]:
-    """The ids of facts of these domains that may be recalled, the persona's own or all others: of each domain the
-    `limit` mentioned last."""
+    """The ids of recallable facts of `domains`, either about the persona or about all others: per domain the `limit`
+    mentioned last."""
     whose = "=" if of_persona else "<>"
     one_by_one = (
         "SELECT * FROM (SELECT n.id FROM memory_conceptnode n WHERE n.persona_id = %s AND n.kind = 'fact' "
@@ -69,7 +69,7 @@ def facts_about(persona_id: int, domains: Sequence[str], of_persona: bool, limit
 
 
 def facts_among(node_ids: Sequence[int], domains: Sequence[str], of_persona: bool) -> list[int]:
-    """Those of recallable nodes that are facts of these domains, the persona's own or all others, in order."""
+    """The recallable nodes that are facts of `domains`, either about the persona or about all others, in order."""
     whose = "=" if of_persona else "<>"
     return _column(
         "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
@@ -80,7 +80,7 @@ def facts_among(node_ids: Sequence[int], domains: Sequence[str], of_persona: boo
 
 
 def descriptions_of_events(node_ids: Sequence[int]) -> list[tuple[int, str]]:
-    """The events among recallable nodes that are not the persona's own, with their descriptions, in order."""
+    """The recallable events, except those of the persona, with their descriptions, in order."""
     rows = _rows(
         "SELECT n.id, n.description "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
@@ -91,7 +91,7 @@ def descriptions_of_events(node_ids: Sequence[int]) -> list[tuple[int, str]]:
 
 
 def dated_among(node_ids: Sequence[int]) -> list[int]:
-    """Those of nodes that have a day of their own, in the order given."""
+    """The nodes that have a date of their own, in the given order."""
     return _column(
         "SELECT n.id FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
         "WHERE n.event_time_start IS NOT NULL ORDER BY wanted.key",
@@ -100,7 +100,7 @@ def dated_among(node_ids: Sequence[int]) -> list[int]:
 
 
 def entities_by_relation(persona_id: int) -> list[tuple[int, str, str]]:
-    """Id, kind and relation to the owner of those entities that have one, and of pets."""
+    """Id, kind and relation to the owner of all entities with a relation, and of all pets."""
     return _rows(
         "SELECT e.id, e.kind, e.relation FROM memory_entity e "
         "WHERE e.persona_id = %s AND e.status <> 'merged' AND (e.relation <> '' OR e.kind = 'pet')",
@@ -109,8 +109,8 @@ def entities_by_relation(persona_id: int) -> list[tuple[int, str, str]]:
 
 
 def recallable_between(persona_id: int, days: Days, since: datetime, until: datetime, limit: int) -> list[int]:
-    """The ids of nodes that may be recalled and happened in `days`, or, where that is not known, were noted between
-    `since` and `until` (UTC, naive); the newest first."""
+    """The ids of recallable nodes that happened in `days` or, if that is unknown, were recorded between `since` and
+    `until` (UTC, naive); the newest first."""
     searches = (
         ("node_by_event_time", "n.event_time_start BETWEEN %s AND %s"),
         (
@@ -119,7 +119,7 @@ def recallable_between(persona_id: int, days: Days, since: datetime, until: date
         ),
         ("node_undated", "n.event_time_start IS NULL AND n.created_at >= %s AND n.created_at < %s"),
     )
-    # Each by an index of its own: as one search with OR they took 40 ms among 100,000 nodes.
+    # A statement per index: one search with OR took 40 ms among 100,000 nodes.
     among = " UNION ALL ".join(
         f"SELECT n.id, n.created_at FROM memory_conceptnode n INDEXED BY {index} "
         f"WHERE n.persona_id = %s AND {RECALLABLE} AND {condition}"
@@ -133,7 +133,7 @@ def recallable_between(persona_id: int, days: Days, since: datetime, until: date
 
 
 def nodes_resting_on(persona_id: int, message_ids: Sequence[int], limit: int) -> list[int]:
-    """The ids of nodes that may be recalled and rest on any of `message_ids`, the first `limit` by id."""
+    """The ids of recallable nodes that rest on any of `message_ids`, the first `limit` by id."""
     return _column(
         "SELECT DISTINCT n.id FROM json_each(%s) AS said CROSS JOIN memory_evidence e ON e.message_id = said.value "
         "CROSS JOIN memory_conceptnode n ON n.id = e.node_id CROSS JOIN memory_nodetext t ON t.node_id = n.id "
@@ -142,7 +142,7 @@ def nodes_resting_on(persona_id: int, message_ids: Sequence[int], limit: int) ->
     )
 
 
-# The columns of a node in rows.NodeColumns; `created` is in seconds since 1970, `sessions` 0 where there is none.
+# The columns of a node in rows.NodeColumns; `created` is in seconds since 1970, `sessions` is 0 if there is none.
 COLUMNS = {
     "ids": np.int64,
     "impacts": np.float64,
@@ -159,12 +159,12 @@ _COLUMNS = (
 )
 
 
-# ConceptNode.is_unsure as a condition.
+# ConceptNode.is_unsure as an SQL condition.
 _UNSURE = f"(n.verification = 'disputed' OR n.verification <> 'confirmed' AND n.confidence < {GUESS_BELOW})"
 
 
 def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
-    """Of those of `node_ids` that may be recalled, by id: the COLUMNS, then the tokenized words."""
+    """The recallable nodes among `node_ids`, by id: the COLUMNS, then the tokenized words."""
     return _rows(
         f"SELECT {_COLUMNS}, t.body "
         "FROM json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value "
@@ -175,8 +175,8 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 
 
 def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
-    """Of all nodes that have words, by id: whether it may be recalled, whether its words were superseded or corrected,
-    then the COLUMNS."""
+    """All nodes that have words, by id: whether the node may be recalled, whether its words were superseded or
+    corrected, then the COLUMNS."""
     return _rows(
         f"SELECT {RECALLABLE}, n.superseded_by_id IS NOT NULL OR EXISTS (SELECT 1 FROM memory_nodeversion v "
         f"WHERE v.node_id = n.id), {_COLUMNS} FROM memory_conceptnode n "
@@ -201,28 +201,28 @@ def columns(values: Iterable[Sequence[Any]]) -> dict[str, Any]:
 
 
 def evidence(node_ids: Sequence[int]) -> np.ndarray:
-    """Which nodes rest on which messages: (pairs, 2) int64, node id and message id, by both."""
+    """The evidence of nodes: (pairs, 2) int64, node id and message id, ordered by both."""
     source_rows = "json_each(%s) AS wanted CROSS JOIN memory_evidence e ON e.node_id = wanted.value"
     return _pairs(source_rows, json.dumps(node_ids))
 
 
 def evidence_of(persona_id: int) -> np.ndarray:
-    """The same of all nodes of a persona."""
+    """The evidence of all nodes of a persona, in the same form."""
     nodes = "memory_conceptnode n CROSS JOIN memory_evidence e ON e.node_id = n.id WHERE n.persona_id = %s"
     return _pairs(nodes, persona_id)
 
 
 def _pairs(source: str, of: Any) -> np.ndarray:
-    # One string for all of them, parsed by numpy: as rows they would take ten times as long.
+    # One string for all pairs, parsed by numpy: as rows they would take ten times as long.
     pairs = f"SELECT DISTINCT e.node_id || ',' || e.message_id AS pair FROM {source} ORDER BY e.node_id, e.message_id"
     ((joined,),) = _rows(f"SELECT group_concat(pair) FROM ({pairs})", [of])
     return np.fromstring(joined or "", dtype=np.int64, sep=",").reshape(-1, 2)
 
 
 def neighbours(persona_id: int, node_ids: Sequence[int], company: int) -> np.ndarray:
-    """The nodes one step away from `node_ids`, of those that may be recalled: (edges, 3) int64 of one of these, the
-    other node, and how many nodes share what joins them. A thought and its ground are two; nodes that mention the same
-    entity as many as mention it, at most `company`."""
+    """The recallable nodes one step away from `node_ids`: (edges, 3) int64, one of `node_ids`, the other node, and the
+    number of nodes that share the link. A thought and its source count as two; nodes that mention the same entity count
+    as many as mention it, at most `company`."""
     rows = _rows(
         "WITH wanted AS (SELECT value AS id FROM json_each(%s)), mentioned AS MATERIALIZED ("
         "SELECT m.node_id, m.entity_id, (SELECT count(*) FROM (SELECT 1 FROM memory_mention c "
@@ -263,10 +263,9 @@ def node_rows(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]
 
 
 def standing_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
-    """What stands in every prompt: its group (pinned, asked_for, health or identity), then the fields of
-    render.RenderedNode. Of each group the weightiest `limit`: how much it moved, how often it was told, how new it is.
-    """
-    # The indexes are named, because the planner prefers one by kind and reads ten thousand nodes.
+    """The rows of what is in every prompt: the group (pinned, asked_for, health or identity), then the fields of
+    render.RenderedNode. Of each group the first `limit` by impact, number of mentions and age."""
+    # The indexes are named, because otherwise the planner prefers one by kind and reads ten thousand nodes.
     groups = (
         ("'pinned'", "node_pinned", "n.pinned"),
         ("'asked_for'", "node_asked_for", "n.source = 'person' AND n.kind IN ('event', 'fact') AND NOT n.pinned"),
@@ -291,7 +290,7 @@ def standing_rows(persona_id: int, limit: int) -> list[tuple[Any, ...]]:
 
 
 def threads_with(persona_id: int, node_ids: Sequence[int]) -> list[tuple[int, str, list[int]]]:
-    """The id and the title of each standing thread of the persona, and which of `node_ids` it has."""
+    """Id and title of each active thread of the persona, and its nodes among `node_ids`."""
     rows = _rows(
         "SELECT h.id, h.title, (SELECT group_concat(m.node_id) FROM json_each(%s) AS wanted "
         "CROSS JOIN memory_threadmember m ON m.node_id = wanted.value AND m.removed_at IS NULL "
@@ -303,7 +302,7 @@ def threads_with(persona_id: int, node_ids: Sequence[int]) -> list[tuple[int, st
 
 
 def newest_of_thread(thread_id: int, limit: int) -> list[int]:
-    """The ids of the newest nodes of a thread that may be recalled, by their own days."""
+    """The ids of a thread's newest recallable nodes, by their own dates."""
     return _column(
         "SELECT n.id FROM memory_threadmember m CROSS JOIN memory_conceptnode n ON n.id = m.node_id "
         f"WHERE m.thread_id = %s AND m.removed_at IS NULL AND {RECALLABLE} "
@@ -313,7 +312,7 @@ def newest_of_thread(thread_id: int, limit: int) -> list[int]:
 
 
 def felt_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
-    """The newest events that may be recalled and were felt: id, emotion tags as JSON, and words; by their days."""
+    """The newest recallable events with emotions: id, emotion tags as JSON, and words; by their own dates."""
     return _rows(
         "SELECT n.id, n.emotion_tags, n.description FROM memory_conceptnode n "
         f"WHERE n.persona_id = %s AND n.kind = 'event' AND {RECALLABLE} "
@@ -324,7 +323,7 @@ def felt_nodes(persona_id: int, limit: int) -> list[tuple[int, str, str]]:
 
 
 def events_and_facts(persona_id: int, limit: int) -> list[tuple[int, str, str, str, int]]:
-    """The newest of what was told of the owner and their people: id, kind, domain, words, impact."""
+    """The newest events and facts of the owner and their people: id, kind, domain, words, impact."""
     return _rows(
         "SELECT n.id, n.kind, n.domain, n.description, n.emotional_impact FROM memory_conceptnode n "
         f"WHERE n.persona_id = %s AND n.kind IN ('fact', 'event') AND n.subject <> 'persona' AND {RECALLABLE} "
@@ -334,13 +333,14 @@ def events_and_facts(persona_id: int, limit: int) -> list[tuple[int, str, str, s
 
 
 def undated_sessions(session_ids: Sequence[int]) -> set[int]:
-    """Those of imported sessions of whose messages the file says no times."""
+    """The imported sessions whose file has no times for the messages."""
     source_rows = "json_each(%s) AS wanted CROSS JOIN memory_importchunk c ON c.session_id = wanted.value"
     return set(_column(f"SELECT c.session_id FROM {source_rows} WHERE NOT c.dated", [json.dumps(session_ids)]))
 
 
 def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
-    """The nodes that rest on messages, each with its words before and after it was superseded or corrected, if so."""
+    """The nodes that rest on messages, each with its words before and after it was superseded or corrected, if it
+    was."""
     rows = _rows(
         "SELECT e.message_id, n.id, n.status, CASE WHEN by.id IS NULL THEN v.description ELSE n.description END, "
         f"coalesce(by.description, n.description), {_UNSURE} FROM json_each(%s) AS said "
@@ -355,7 +355,7 @@ def resting_nodes(persona_id: int, message_ids: Sequence[int]) -> list[Resting]:
 
 
 def replaced_texts(persona_id: int, node_ids: Sequence[int]) -> list[ReplacedText]:
-    """The words before and after of those of `node_ids` that were superseded or corrected."""
+    """The words before and after, for all `node_ids` that were superseded or corrected."""
     if not node_ids:
         return []
     source_rows = "json_each(%s) AS wanted CROSS JOIN memory_conceptnode n ON n.id = wanted.value"

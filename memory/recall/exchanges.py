@@ -1,8 +1,8 @@
-"""A question is shown with its answer, and a reply that says little by itself with what it answers.
+"""Show a question with its answer, and a reply that says little by itself with the question.
 
-"Every Thursday." tells nothing without "When does the choir meet?", and a question alone brings back what was asked,
-not what is known. The message beside a passage is added where the passage needs it; where the budget then falls short,
-the weakest items go. Reads at most one statement; the rest is pure.
+"Every Thursday." says nothing without "When does the choir meet?", and a question alone shows what was asked, not what
+is known. A neighbouring message is added where the passage needs it; if the budget is then exceeded, the weakest items
+are dropped. At most one SQL statement; the rest is pure.
 """
 
 import re
@@ -15,7 +15,8 @@ from echovessel.llm.prompts import shorten, tokens
 from memory.recall.render import RenderedMessage, Renderer
 from memory.recall.select import SelectedItem, Selection
 
-# What is added is cut at this; a reply of so many tokens speaks for itself, unless it begins as an answer does.
+# An added message is cut at MAX_CONTEXT_TOKENS. A reply of more than SHORT_TOKENS is understood by itself, unless it
+# begins as an answer does.
 MAX_CONTEXT_TOKENS = 60
 SHORT_TOKENS = 12
 _ANSWERS = re.compile(
@@ -28,13 +29,14 @@ _ANSWERS = re.compile(
 
 
 def leans_on_question(message: RenderedMessage) -> bool:
-    """Whether a reply is hard to understand without what it answers."""
+    """Whether a reply is hard to understand without the message that it answers."""
     text = message.content.strip()
     return tokens(text) <= SHORT_TOKENS or _ANSWERS.match(text) is not None
 
 
 class Gap(NamedTuple):
-    """A message that stands beside a passage: its id, the end of the passage, and whether it comes before that."""
+    """A neighbour that a passage lacks: its id, the end of the passage next to it, and whether it precedes the
+    passage."""
 
     key: int
     end: RenderedMessage
@@ -49,8 +51,8 @@ def complete_exchanges(
     budget: int,
     window: Collection[int],
 ) -> Selection:
-    """The selection with what its passages need beside them, within `budget`. `messages` are those that are known by
-    id, `read` reads others; those of `window` stand in the prompt anyway."""
+    """Add to the passages the neighbours they need, within `budget`. `messages` are already read, by id; `read` reads
+    others; those of `window` are in the prompt anyway."""
     taken_messages = {*selection.shown_messages, *window}
     gaps = [[gap for gap in _gaps(item, messages) if gap.key not in taken_messages] for item in selection.items]
     unread = {gap.key for gaps_of_item in gaps for gap in gaps_of_item} - messages.keys()
@@ -79,7 +81,8 @@ def complete_exchanges(
 
 
 def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterator[Gap]:
-    """What a passage lacks: the question that its first message answers, the answer to that with which it ends."""
+    """The neighbours a passage lacks: the question that its first message answers, and the answer to its last
+    question."""
     in_order = sorted(item.passage, key=lambda message: (messages[message.key].created_at, message.key))
     if in_order:
         (first, before), (last, after) = ((messages[part.key], part) for part in (in_order[0], in_order[-1]))
@@ -90,8 +93,8 @@ def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterat
 
 
 def _fill(gap: Gap, message: RenderedMessage | None) -> RenderedMessage | None:
-    """The message as it is added, or None where it is no part of the exchange: a question without what stands around
-    it, an answer without a question of its own."""
+    """The neighbour as it is shown, or None if it is not part of the exchange: of a question only the question itself,
+    of an answer only the statement."""
     if message is None or {message.role, gap.end.role} != {"user", "persona"}:
         return None
     gist = message.gist or Gist(message.content, "")
@@ -103,6 +106,6 @@ def _fill(gap: Gap, message: RenderedMessage | None) -> RenderedMessage | None:
 
 
 def in_order_of_time(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> list[RenderedMessage]:
-    """The messages of a passage and what makes it understood."""
+    """The messages of a passage and its context, in chronological order."""
     shown_messages = [*(messages[part.key] for part in item.passage), *item.context]
     return sorted(shown_messages, key=lambda message: (message.created_at, message.id))

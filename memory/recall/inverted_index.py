@@ -1,8 +1,8 @@
-"""The text index of a persona that is talked with, in memory: the rows that contain each word. Pure.
+"""The in-memory text index of an active persona: the rows that contain each word. Pure.
 
-Two segments: one of all rows but the newest, and a small one that is rebuilt with every new row; when it has grown it
-becomes part of the other, off the hot path: that takes 40 ms of 30,000 rows. (Looking up 40 words in FTS5 and reading
-200 texts takes 5 ms here, in these arrays 0.6; 2026-11-21, 30,000 rows.)
+Two segments: a large one, and a small one of the newest rows, which is rebuilt with every new row. A small segment that
+has grown is merged into the large one, off the hot path: merging takes 40 ms for 30,000 rows. (Looking up 40 words and
+reading 200 texts takes 5 ms in FTS5 and 0.6 ms in these arrays; 2026-11-21, 30,000 rows.)
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,16 +14,16 @@ import numpy as np
 from memory.recall.lexical import Texts
 from memory.store.vector_cache import expand_ranges
 
-# The newest rows are kept apart up to this number: where nobody waits, and while a turn waits.
+# Maximum rows of the small segment: off the hot path, and while a turn waits.
 MAX_RECENT, MAX_RECENT_IN_TURN = 256, 2_048
-# This many texts are tokenized together; all of them would take a gigabyte.
+# Texts tokenized per batch; all together would take a gigabyte.
 BATCH = 4_096
 
 
 @dataclass(frozen=True, eq=False)
 class Segment:
-    """Rows `first` and following. `tokens` (all,) are the words of one row after another, which begin at `offsets`
-    (rows + 1,); `rows` are the positions, ascending, of each word, those of word w from `starts[w]` on."""
+    """Rows `first` and following. `tokens` (all,) are the words of the rows, one row after another, beginning at
+    `offsets` (rows + 1,). `rows` are the positions of each word, ascending; those of word w begin at `starts[w]`."""
 
     first: int
     tokens: np.ndarray
@@ -54,8 +54,8 @@ class Segment:
         return self.rows[self.starts[word] : self.starts[word + 1]] if word + 1 < len(self.starts) else self.rows[:0]
 
     def texts(self, positions: np.ndarray, columns: np.ndarray, words: int) -> Texts:
-        """The occurrences of some words in those rows of `positions` that are of this segment; `columns` (vocabulary,)
-        gives the column of each word, and `words`, their number, for all others."""
+        """The occurrences of words in those `positions` that are in this segment; `columns` (vocabulary,) gives the
+        column of each word, and `words`, their number, for all other words."""
         rows = positions[(positions >= self.first) & (positions < self.first + len(self))] - self.first
         begins = self.offsets[rows]
         lengths = self.offsets[rows + 1] - begins
@@ -68,7 +68,7 @@ NOTHING = Segment.of(0, NO_TOKENS, NO_LENGTHS, 0)
 
 @dataclass(frozen=True, eq=False)
 class InvertedIndex:
-    """An index of tokenized texts, known by their positions 0, 1, 2, …"""
+    """An index of tokenized texts, identified by their positions 0, 1, 2, …"""
 
     vocabulary: Mapping[str, int] = field(default_factory=dict)
     older: Segment = NOTHING
@@ -79,11 +79,11 @@ class InvertedIndex:
 
     @property
     def nbytes(self) -> int:
-        """About how much memory it takes; a word of the vocabulary some 100 bytes."""
+        """Approximate memory use; about 100 bytes per word of the vocabulary."""
         return self.older.nbytes + self.recent.nbytes + 100 * len(self.vocabulary)
 
     def followed(self, bodies: Sequence[str], *, in_turn: bool = False) -> "InvertedIndex":
-        """The same with further texts at its end; `in_turn`: somebody waits."""
+        """The index with further texts appended; `in_turn`: a turn waits for it."""
         numbers, pieces = self.vocabulary, list[tuple[np.ndarray, np.ndarray]]()
         for start in range(0, len(bodies), BATCH):
             texts = [body.split() for body in bodies[start : start + BATCH]]
@@ -100,11 +100,11 @@ class InvertedIndex:
         return InvertedIndex(numbers, older, Segment.of(len(older), NO_TOKENS, NO_LENGTHS, len(numbers)))
 
     def kept(self, rows: np.ndarray) -> "InvertedIndex":
-        """An index of the texts marked in `rows` (all,) alone: no word that only the others contain stays in it."""
+        """An index of only the texts marked in `rows` (all,); words that occur only in the others are removed."""
         lengths = np.concatenate([np.diff(self.older.offsets), np.diff(self.recent.offsets)])
         tokens = np.concatenate([self.older.tokens, self.recent.tokens])[np.repeat(rows, lengths)]
         present = np.bincount(tokens, minlength=len(self.vocabulary)) > 0
-        numbers = (np.cumsum(present) - 1).astype(np.int32)  # the new number of each word: how many before it stay
+        numbers = (np.cumsum(present) - 1).astype(np.int32)  # new number of each word: the kept words before it
         words = {word: int(numbers[number]) for word, number in self.vocabulary.items() if present[number]}
         older = Segment.of(0, numbers[tokens], lengths[rows], len(words))
         return InvertedIndex(words, older, Segment.of(len(older), NO_TOKENS, NO_LENGTHS, len(words)))
@@ -120,7 +120,7 @@ class InvertedIndex:
         return positions
 
     def texts(self, positions: np.ndarray, words: Sequence[str]) -> Texts:
-        """The occurrences of `words`, which are distinct, in the rows at `positions`, ascending."""
+        """The occurrences of `words` (distinct) in the rows at `positions` (ascending)."""
         columns = np.full(len(self.vocabulary), len(words), dtype=np.int16)
         for column, word in enumerate(words):
             if word in self.vocabulary:
@@ -129,6 +129,6 @@ class InvertedIndex:
 
 
 def _longer(segment: Segment, tokens: np.ndarray, lengths: np.ndarray, words: int) -> Segment:
-    """A segment with further rows."""
+    """A segment with further rows appended."""
     together = np.concatenate([np.diff(segment.offsets), lengths])
     return Segment.of(segment.first, np.concatenate([segment.tokens, tokens]), together, words)

@@ -1,8 +1,8 @@
-"""Memories that come first for what is asked: the newest of the thread of which somebody asks how it went, the last
-ones of the feeling of which they ask when it was there, or one of each side of a life where they ask what is known of
-them at all.
+"""Leads: memories that come first because they answer the question. If it asks how a matter went, the newest of its
+thread; if it asks when a feeling occurred, the last ones with that feeling; if it asks what is known of the owner at
+all, one of each side of their life.
 
-Only such a question costs a statement.
+Only such questions cost a statement.
 """
 
 import json
@@ -24,13 +24,13 @@ MAX_LEADS = 3
 MAX_FELT_READ = MAX_TOLD_READ = 1_000
 MAX_OVERVIEW = 8
 SIDES = ("about", "home", "work", "people", "health", "belongings", "likes", "plans", "beliefs")
-CLOSE = 8  # of the nearest nodes, those that show which thread is meant
+CLOSE = 8  # of the nearest nodes, those that decide which thread is meant
 LIFT = 1e-4
 
 
 @dataclass(frozen=True)
 class Leads:
-    """The nodes in their order, the retriever that found them, and the thread that is asked about."""
+    """The nodes in order, the retriever that found them, and the thread that the question is about."""
 
     nodes: Sequence[int] = ()
     retriever: str = ""
@@ -38,12 +38,12 @@ class Leads:
 
 
 def find_leads(persona: Persona, turns: Sequence[str], nearest: Sequence[int]) -> Leads:
-    """What comes first for the last of the turns; `nearest` are nodes near to the query, the nearest first."""
+    """The leads for the last of the turns; `nearest` are the nodes near the query, nearest first."""
     last_turn = turns[-1] if turns else ""
     if asks_how_it_went(last_turn) and (thread := _thread_meant(persona, last_turn, nearest)):
         return Leads(details.newest_of_thread(thread, MAX_LEADS), "thread", thread)
     if asks_when_last(last_turn):
-        # "This sad" says it; "like this" is what was said before.
+        # "This sad" names the feeling itself; "like this" refers to an earlier message.
         felt_before = (feelings_in(text) for text in reversed(turns))
         if feelings_meant := next((feelings for feelings in felt_before if feelings), None):
             felt = details.felt_nodes(persona.pk, MAX_FELT_READ)
@@ -56,8 +56,8 @@ def find_leads(persona: Persona, turns: Sequence[str], nearest: Sequence[int]) -
 
 
 def _overview(persona: Persona) -> list[int]:
-    """Of each side of the owner's life what tells most: a fact before an event, what weighs more before what weighs
-    less, the newer before the older; then the next ones of each side."""
+    """For each side of the owner's life the most important memory: facts before events, then by impact, then by age;
+    then the next ones of each side."""
     sides: dict[str, list[tuple[bool, int, int]]] = {side: [] for side in SIDES}
     for key, kind, domain, words, impact in details.events_and_facts(persona.pk, MAX_TOLD_READ):
         side = domain or next(iter(domains_of(words)), "about")
@@ -67,7 +67,7 @@ def _overview(persona: Persona) -> list[int]:
 
 
 def _thread_meant(persona: Persona, last_turn: str, nearest: Sequence[int]) -> int | None:
-    """The thread whose title or matter is asked about and that has the nearest nodes; None where none surely is."""
+    """The thread whose title or matter is asked about and that has the nearest nodes; None if it is not certain."""
     words, matters = _telling(last_turn), set(matters_in(last_turn))
     best: list[tuple[float, int]] = []
     for thread, title, members in details.threads_with(persona.pk, nearest):
@@ -80,7 +80,7 @@ def _thread_meant(persona: Persona, last_turn: str, nearest: Sequence[int]) -> i
 
 
 def lift(candidates: Sequence[Candidate], leads: Leads) -> Sequence[Candidate]:
-    """The candidates, of which the leads score just above all others."""
+    """The candidates, with the scores of leads raised just above all others."""
     if not leads.nodes:
         return candidates
     best = max((candidate.score for candidate in candidates), default=0.0)
@@ -95,7 +95,7 @@ def lift(candidates: Sequence[Candidate], leads: Leads) -> Sequence[Candidate]:
 
 
 def in_front(selection: Selection, leads: Leads) -> Selection:
-    """The selection with the leads before all others, in their order."""
+    """The selection with the leads first, in their order."""
     if not leads.nodes:
         return selection
     places = {key: place for place, key in enumerate(leads.nodes)}

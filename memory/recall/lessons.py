@@ -1,9 +1,9 @@
 """Which lessons fit a moment: those that always hold, boundaries, and those whose feeling, topic or person comes up.
 
-The words may differ: "everything feels empty" finds "when I'm sad". A feeling is read from its words
-(`echovessel.language.feelings`), a topic or person from the names and words for it (`matters`), and each of them also
-by the cosine of the condition with what was just said. The prompt shows the owner's words with their condition, so a
-model judges what fits only nearly; what is left out here it cannot judge, hence the floor is low.
+The words may differ: "everything feels empty" matches "when I'm sad". A feeling is detected by its words
+(`echovessel.language.feelings`), a topic or person by names and words for it (`matters`), and each of them also by the
+cosine of the condition and the latest messages. The prompt shows the owner's words with their condition, so that a
+model can reject a poor match; it cannot restore a lesson that is left out here, hence the floor is low.
 """
 
 import re
@@ -30,10 +30,10 @@ from persona import mood as moods
 from persona.models import Persona
 
 Scope = ConceptNode.Scope
-MAX_LESSONS = 200  # the newest of them are looked at
+MAX_LESSONS = 200  # limit of lessons compared, newest first
 MOMENT = timedelta(hours=2)
 MOMENT_MESSAGES = 4
-# What the last session's reading of the owner says of a feeling.
+# The feelings that each signal of the last session's reading of the owner implies.
 _SIGNALS: Mapping[str, frozenset[str]] = {"tired": frozenset({"tired"}), "frustrated": frozenset({"angry", "stressed"})}
 
 _lessons: Query[Any] = Query(
@@ -55,7 +55,7 @@ _asked_for: Query[Any] = Query(
         .values_list("node_id", "node__uuid", "quote", "message_id", "message__session_id")[:MAX_LESSONS]
     )
 )
-_FIRST = re.compile(r"[,.;，。；]")  # what a description begins with says what somebody is
+_FIRST = re.compile(r"[,.;，。；]")  # end of the beginning of a description, which says who somebody is
 _LIKE_THIS = re.compile(r"\blike (?:this|that|now)\b|\bthis way\b|这样|这种|那样|像现在", re.IGNORECASE)
 
 
@@ -76,7 +76,7 @@ class LessonRow(NamedTuple):
 
     @property
     def matter(self) -> str:
-        """What it is about, in words."""
+        """What the lesson is about, in words."""
         matter = self.description if self.is_boundary and relatives_in(self.description) else ""
         return (matter_of(self.description) if self.is_boundary else "") or self.condition or matter
 
@@ -91,20 +91,20 @@ class Fit:
 
 
 def active_lessons(persona: Persona) -> list[LessonRow]:
-    """The persona's active lessons, the newest first, without those about the name."""
+    """The persona's active lessons, newest first, without those about the name."""
     return [LessonRow(*row) for row in _lessons(persona.pk)]
 
 
 def fitting(request: ContextRequest) -> list[Fit]:
-    """The lessons that hold now: boundaries, then those that fit the moment, the best first, then those that always
-    hold. Without an embedding model words alone decide."""
+    """The lessons that hold now: boundaries, then those that fit the moment, best first, then those that always hold.
+    Without an embedding model, words alone decide."""
     return _fits(active_lessons(request.persona), request)
 
 
 def _fits(lessons: Sequence[LessonRow], request: ContextRequest) -> list[Fit]:
     if not lessons:
         return []
-    # A wish speaks of its feeling or topic itself: that is no such moment.
+    # The owner's wish itself mentions its feeling or topic; it is not such a moment.
     descriptions = [lesson.description for lesson in lessons]
     moment = "\n".join(text for text in _moment(request) if not any(words in text for words in descriptions))
     is_felt = any(lesson.scope == Scope.FEELING for lesson in lessons)
@@ -130,8 +130,8 @@ def _fit(lesson: LessonRow, moment: str, felt: frozenset[str], cosine: float) ->
 
 
 def _moment(request: ContextRequest) -> list[str]:
-    """What the owner says now: the burst and the few messages of the session before it; where nobody spoke, what the
-    persona writes about."""
+    """The texts of the moment: the new messages and the few messages of the session before them; in an outreach, what
+    the persona writes about."""
     if not request.burst:
         return list(request.turns[-1:])
     since = request.now - MOMENT
@@ -146,7 +146,7 @@ def _moment(request: ContextRequest) -> list[str]:
 
 
 def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
-    """How near each lesson's condition is to what is said now; vectors of texts of late are kept by the encoder."""
+    """The cosine of each lesson's condition and the moment; the encoder caches the vectors of recent texts."""
     if not lessons or not moment.strip():
         return {}
     try:
@@ -163,10 +163,11 @@ def _cosines(lessons: Sequence[LessonRow], moment: str) -> dict[int, float]:
 
 # --- memories with a condition --------------------------------------------------------------------------------------
 def conditional_memories(persona: Persona) -> list[LessonRow]:
-    """What the owner asked to have remembered for certain moments: "next time I'm like this, remember: …".
+    """Memories that the owner asked to have recalled at certain moments: "next time I'm like this, remember: …".
 
-    The condition is read from the words that the memory rests on, and where it only says "like this", from what was
-    said before them."""
+    The condition is read from the words that the memory rests on and, if it only says "like this", from the messages
+    before them.
+    """
     memories = []
     for pk, uuid, quote, message, session in _asked_for(persona.pk):
         condition = _condition_told(quote)
@@ -187,7 +188,7 @@ def conditional_memories(persona: Persona) -> list[LessonRow]:
 
 
 def moment_of(node: ConceptNode) -> str:
-    """When a memory comes up, in the owner's words; "" where no moment was named."""
+    """The condition of a memory, in the owner's words; "" if it has none."""
     if node.source != ConceptNode.Source.PERSON or node.kind == ConceptNode.Kind.LESSON:
         return ""
     conditions = (_condition_told(row.quote) for row in node.evidence.all())
@@ -195,14 +196,14 @@ def moment_of(node: ConceptNode) -> str:
 
 
 def fitting_memories(request: ContextRequest) -> list[Fit]:
-    """Those whose moment is now, the best first, as with lessons."""
+    """The memories whose condition holds now, best first, matched as lessons are."""
     return _fits(conditional_memories(request.persona), request)
 
 
 # --- boundaries -----------------------------------------------------------------------------------------------------
 @dataclass(frozen=True)
 class Boundary:
-    """What the owner wants left alone, the names of whom it is about, and which relatives people are."""
+    """What the owner wants left alone, the names of the people it is about, and the relation of people to the owner."""
 
     lesson: UUID
     text: str
@@ -216,8 +217,8 @@ class Boundary:
 
 
 def boundaries_of(persona: Persona) -> list[Boundary]:
-    """The persona's boundaries. They hold for whatever the persona does unasked: what it wonders about between
-    sessions, what it asks, and the first word."""
+    """The persona's boundaries. They hold for everything the persona does unprompted: thoughts between sessions,
+    questions, outreaches."""
     boundary_lessons = [lesson for lesson in active_lessons(persona) if lesson.is_boundary and lesson.matter]
     if not boundary_lessons:
         return []
@@ -240,13 +241,13 @@ def boundaries_of(persona: Persona) -> list[Boundary]:
 
 
 def crosses(boundaries: Sequence[Boundary], *texts: str) -> bool:
-    """Whether any of the texts speaks of what is to be left alone."""
+    """Whether any of the texts touches a boundary."""
     return any(boundary.is_crossed_by(text) for boundary in boundaries for text in texts if text)
 
 
 def _relatives(persona: Persona) -> dict[int, frozenset[str]]:
-    """The people who are relatives of the owner, by what the owner calls them or by the beginning of what describes
-    them: "Ana's father, a sailor"."""
+    """The people who are relatives of the owner, by their relation or by the beginning of their description: "Ana's
+    father, a sailor"."""
     people = Entity.objects.filter(persona=persona, kind=Entity.Kind.PERSON).exclude(description="", relation="")
     told = people.values_list("pk", "relation", "description")[:MAX_LESSONS]
     return {

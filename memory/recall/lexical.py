@@ -1,12 +1,12 @@
-"""How well words answer words: BM25 over a persona's own rows, with weighted query words. Pure.
+"""Lexical score: BM25 over a persona's own rows, with weighted query words. Pure.
 
     score     = Σ worth(word) · tf · (K1 + 1) / (tf + K1 · (1 - B + B · length / mean length))
     worth     = weight in the query · rarity
     rarity    = ln(1 + (rows - rows with it + 0.5) / (rows with it + 0.5)), over the rows of the persona and PRIOR_ROWS
 
-The counts are of the persona alone, so that other people's memories change nothing. Source: Robertson & Zaragoza 2009;
-k1 and b as usual for short texts. All texts of a recall are scored together, as a matrix: one by one they took half of
-its time.
+The counts are of the persona alone, so that other people's memories have no influence. Source: Robertson & Zaragoza
+2009; k1 and b as usual for short texts. All texts of a recall are scored together, as a matrix: scored one by one they
+took half of its time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,7 +18,7 @@ import numpy as np
 
 K1 = 1.2
 B = 0.5
-# Rows that every persona is taken to have besides their own: in a memory of three rows no word is common yet.
+# Rows that are added to those of every persona: in a memory of three rows no word would be common.
 PRIOR_ROWS = 100
 ENOUGH_WORDS = 6
 # Ids spread over more than this many times their number are sorted rather than counted.
@@ -27,27 +27,29 @@ SPARSE = 64
 
 @dataclass(frozen=True, eq=False)
 class Texts:
-    """The occurrences of a query's words in n texts: `counts` (n, words), `lengths` (n,) in words."""
+    """The occurrences of a query's words in n texts: `counts` (n, words); `lengths` (n,) in words."""
 
     counts: np.ndarray
     lengths: np.ndarray
 
     @classmethod
     def of(cls, columns: np.ndarray, lengths: np.ndarray, words: int) -> "Texts":
-        """Texts from their words one after another: of each its position among `words`, or `words` where it is none."""
-        # One count over (text, word) numbers as a single integer, in place of a loop over the texts.
+        """Count concatenated texts: `columns` holds for each word its position among the query's words, or `words` if
+        it is none of them."""
+        # One count over (text, word) pairs as single integers, instead of a loop over the texts.
         cells = np.repeat(np.arange(len(lengths)) * (words + 1), lengths) + columns
         counts = np.bincount(cells, minlength=len(lengths) * (words + 1)).reshape(len(lengths), words + 1)
         return cls(counts[:, :-1].astype(np.float64), lengths.astype(np.float64))
 
     @classmethod
     def joined(cls, texts: "Sequence[Texts]") -> "Texts":
-        """Texts after each other."""
+        """Several batches of texts, concatenated."""
         return cls(np.concatenate([part.counts for part in texts]), np.concatenate([part.lengths for part in texts]))
 
     @cached_property
     def damped(self) -> np.ndarray:
-        """The occurrences as BM25 counts them: the tenth adds less than the first, and less in a long text."""
+        """Term frequencies as BM25 weights them: the tenth occurrence adds less than the first, and less in a long
+        text."""
         mean_length = max(1.0, float(self.lengths.mean())) if len(self.lengths) else 1.0
         damping = K1 * (1 - B + B * self.lengths / mean_length)
         return np.asarray(self.counts * (K1 + 1) / (self.counts + damping[:, None]))
@@ -59,7 +61,7 @@ class Texts:
 
 
 def count_words(bodies: Sequence[str], words: Sequence[str]) -> Texts:
-    """The occurrences of `words`, which are distinct, in tokenized texts.
+    """The occurrences of `words` (distinct) in tokenized texts.
 
     >>> count_words(["the cat saw the cat", "a dog"], ["cat", "sofa"]).counts
     array([[2., 0.],
@@ -73,7 +75,7 @@ def count_words(bodies: Sequence[str], words: Sequence[str]) -> Texts:
 
 
 def join_texts(texts: Texts, of: np.ndarray, number: int) -> Texts:
-    """Texts joined to `number` longer ones; `of` (n,) is the longer one that each is part of."""
+    """Texts merged into `number` longer ones; `of` (n,) is the position of the longer text of each."""
     counts, lengths = np.zeros((number, texts.counts.shape[1])), np.zeros(number)
     np.add.at(counts, of, texts.counts)
     np.add.at(lengths, of, texts.lengths)
@@ -87,13 +89,13 @@ def rarity(rows_with: np.ndarray | int, rows: int) -> np.ndarray:
 
 
 def worth(query: Mapping[str, float], frequencies: Mapping[str, int], rows: int) -> np.ndarray:
-    """The worth of each word of `query` among `rows`, in its order: its weight by its rarity."""
+    """The worth of each word of `query` among `rows`, in order: weight · rarity."""
     rows_with = np.fromiter((frequencies.get(word, 0) for word in query), dtype=np.int64, count=len(query))
     return np.fromiter(query.values(), dtype=np.float64, count=len(query)) * rarity(rows_with, rows)
 
 
 def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> np.ndarray:
-    """The ids of `limit` rows, those first whose words are worth most together, of equals the newest.
+    """The ids of the best `limit` rows by the summed worth of their words; of equal rows the newest.
 
     `holding` gives for each word its worth and the ids of the rows that contain it.
 
@@ -104,28 +106,28 @@ def best(holding: Sequence[tuple[float, np.ndarray]], limit: int) -> np.ndarray:
         return np.zeros(0, dtype=np.int64)
     every = np.concatenate([rows for _, rows in holding])
     weights = np.repeat([weight for weight, _ in holding], [len(rows) for _, rows in holding])
-    # The sum of the weights of each id; counted rather than sorted where ids lie close together.
+    # The summed weight of each id. Ids that lie close together are counted, which is faster than sorting.
     first = int(every.min(initial=0))
     if int(every.max(initial=0)) - first > SPARSE * max(len(every), 1):
         ids, positions = np.unique(every, return_inverse=True)
         worth = np.bincount(positions, weights)
-    else:  # every word is worth more than nothing
+    else:  # every worth is above 0
         worth = np.bincount(every - first, weights)
         present = np.flatnonzero(worth)
         ids, worth = present + first, worth[present]
-    if len(ids) > limit:  # sort no more than can be among the best
+    if len(ids) > limit:  # sort only those that can be among the best
         least = np.partition(worth, len(worth) - limit)[len(worth) - limit]
         ids, worth = ids[worth >= least], worth[worth >= least]
     return ids[np.lexsort((-ids, -worth))[:limit]]
 
 
 def scores(texts: Texts, worth: np.ndarray) -> np.ndarray:
-    """The BM25 scores (n,) of texts, 0 where one contains none of the words."""
+    """The BM25 scores (n,) of texts; 0 for a text with none of the words."""
     return np.asarray(texts.damped @ worth)
 
 
 def coverage(texts: Texts, worth: np.ndarray, rows: int) -> np.ndarray:
-    """The share of a sufficient answer's worth in each text: (n,), 0 … 1. A sufficient answer contains all words, but
+    """Per text the share (n,), 0 … 1, of the worth of a sufficient answer. A sufficient answer contains all words, but
     of a long query at most the worth of ENOUGH_WORDS rare ones: nobody repeats four messages."""
     enough = min(float(worth.sum()), ENOUGH_WORDS * float(rarity(1, rows)))
     return np.minimum(1.0, texts.contained @ worth / enough) if enough else np.zeros(len(texts.lengths))

@@ -1,9 +1,9 @@
-"""Which memories and messages tell the same, so that one of them is enough. Pure.
+"""Near-duplicates: memories and messages with the same content, of which one is enough. Pure.
 
-A cosine alone cannot say so: "Ana's mother died" is near "Ana's father died" (store/deduplication.py). So two memories
-are alike where their meanings are near and neither names a number, a day, a relative or somebody that the other does
-not; nor does one word stand in the place of another in a sentence that is otherwise the same. Messages have no vector:
-one is alike where nearly all its words stand in what is shown.
+A cosine alone does not decide: "Ana's mother died" is near "Ana's father died" (store/deduplication.py). Two memories
+are duplicates if their meanings are near, neither has a number, a day, a relative or a name that the other lacks, and
+they are not the same sentence with one word replaced. Messages have no vector: a message is a duplicate if nearly all
+its words are in what is shown.
 """
 
 import re
@@ -15,10 +15,10 @@ from operator import add
 from echovessel.language import tokenizer
 from memory.store.deduplication import denials
 
-# A message adds nothing where this share of its words is shown, and they are enough to say something.
+# A message is a duplicate if this share of its words is shown, and it has enough words to mean something.
 SHOWN_SHARE = 0.8
 MIN_WORDS = 4
-# A sentence of which this share is the same differs by what does not: "a red car", "a blue car".
+# Texts that share this much of their words are one sentence; the differing words count: "a red car", "a blue car".
 SAME_SENTENCE = 0.6
 
 _SPACED = re.compile(r"[a-z0-9]+(?:'[a-z]+)?")
@@ -38,7 +38,7 @@ _DETAIL = re.compile(
 
 
 def words_of(text: str) -> frozenset[str]:
-    """The words that tell something; of Chinese the pairs of characters.
+    """The content words of a text; for Chinese, pairs of characters.
 
     >>> sorted(words_of("The cat and the sea")), sorted(words_of("橘猫豆豆"))
     (['cat', 'sea'], ['橘猫', '猫豆', '豆豆'])
@@ -51,8 +51,8 @@ def words_of(text: str) -> frozenset[str]:
 
 
 def which_is_enough(one: str, other: str) -> str:
-    """Of two texts of near meaning the one that tells all that the other does; an empty string where each tells
-    something of its own: a name, a number, a day, a relative, a denial, a plan, or one word in the place of another.
+    """Of two texts of near meaning, the one that contains all of the other; "" if each has something of its own: a
+    name, a number, a day, a relative, a denial, a plan, or one word in the place of another.
 
     >>> which_is_enough("Ana's mother died.", "Ana's father died.")
     ''
@@ -78,7 +78,7 @@ def details_of(text: str) -> frozenset[str]:
 
 
 class ShownWords:
-    """The words of what is shown, item by item."""
+    """The words of the selected items, item by item."""
 
     def __init__(self) -> None:
         self._items: dict[str, list[frozenset[str]]] = defaultdict(list)
@@ -88,10 +88,10 @@ class ShownWords:
             self._items[word].append(words)
 
     def tell(self, words: frozenset[str]) -> bool:
-        """Whether one item has nearly all of the words."""
+        """Whether one item contains nearly all of the words."""
         if len(words) < MIN_WORDS:
             return False
         enough = SHOWN_SHARE * len(words)
-        # Who has that many of them has one of the first few, whichever those are.
+        # An item with `enough` of the words has at least one of the first few, whichever words are first.
         few = islice(words, len(words) - ceil(enough) + 1)
         return any(len(words & item) >= enough for word in few for item in self._items.get(word, ()))

@@ -1,9 +1,9 @@
-"""Which messages of L2 answer, judged by their own words and by their neighbourhood. Pure.
+"""Which messages (L2) answer, by their own words and by their neighbourhood. Pure.
 
     message = own + 0.4·(the better neighbour) + 0.3·(own + the message before) + 0.4·(its session)
 
-An answer rarely repeats the words of its question, and a session about the matter has more to say about it (LoCoMo,
-turn recall at 10: 0.638 by own words alone, 0.742 with the neighbourhood; design/recall.md).
+An answer rarely repeats the words of its question, but its session is about the same matter (LoCoMo, turn recall at 10:
+0.638 by own words alone, 0.742 with the neighbourhood; design/recall.md).
 """
 
 from collections.abc import Mapping, Sequence
@@ -27,8 +27,8 @@ class Around:
 
 @dataclass(frozen=True, eq=False)
 class Sessions:
-    """Sessions, one after another: `messages` (n,), the ids of their messages in the order they were written; `of`
-    (n,), the position of each one's session in `sessions` (t,)."""
+    """Concatenated sessions: `messages` (n,), the message ids in chronological order; `of` (n,), for each message the
+    position of its session in `sessions` (t,)."""
 
     sessions: np.ndarray
     messages: np.ndarray
@@ -36,27 +36,27 @@ class Sessions:
 
     @classmethod
     def from_messages(cls, messages: Mapping[int, Sequence[int] | np.ndarray]) -> "Sessions":
-        """Sessions from the ids of the messages of each."""
+        """Sessions from the message ids of each."""
         lengths = [len(ids) for ids in messages.values()]
         every = np.concatenate([np.zeros(0), *messages.values()]).astype(np.int64)
         return cls(np.array([*messages], dtype=np.int64), every, np.repeat(np.arange(len(messages)), lengths))
 
     @cached_property
     def continues(self) -> np.ndarray:
-        """(n - 1,): whether a message and the next one are of one session."""
+        """Whether a message and the next one are of the same session: (n - 1,)."""
         return self.of[1:] == self.of[:-1]
 
     def before(self, values: np.ndarray) -> np.ndarray:
-        """Of `values` (n,) that of each message's predecessor in its session; 0 where there is none."""
+        """For each message the value of its predecessor in the session; 0 if it has none."""
         return np.concatenate([[0], np.where(self.continues, values[:-1], 0)])[: len(values)]
 
     def after(self, values: np.ndarray) -> np.ndarray:
-        """Of `values` (n,) that of each message's successor in its session; 0 where there is none."""
+        """For each message the value of its successor in the session; 0 if it has none."""
         return np.concatenate([np.where(self.continues, values[1:], 0), [0]])[: len(values)]
 
 
 def score_messages(sessions: Sessions, own: np.ndarray, worth: np.ndarray, around: Around) -> np.ndarray:
-    """The score of every message (n,): `own` (n,) is that by its own words, `worth` (t,) that of each session.
+    """The score of every message (n,): `own` (n,) is the score by its own words, `worth` (t,) that of each session.
 
     >>> score_messages(Sessions.from_messages({1: [10, 11]}), np.array([1.0, 0.0]), np.zeros(1), Around())
     array([1.3, 0.7])
@@ -76,5 +76,5 @@ def is_question(text: str) -> bool:
 
 
 def statement_weight(text: str) -> float:
-    """The factor of a message's score: one that asks holds less than one that states."""
+    """The factor of a message's score: a question contains less information than a statement."""
     return 1 - QUESTION_DISCOUNT * is_question(text)

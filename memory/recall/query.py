@@ -15,16 +15,16 @@ from echovessel.language.question_parts import parts_of
 UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u31ff\u3400-\u9fff\uac00-\ud7a3\uf900-\ufaff]")
 HAN = re.compile("[\u3400-\u9fff\uf900-\ufaff]")
 LATIN = re.compile("[A-Za-z\u00c0-\u024f\u1e00-\u1eff]")
-# The first words of a very long message give its subject.
+# The first words of a very long message show its subject.
 MAX_WORDS = 64
 
 
 @dataclass(frozen=True)
 class Query:
-    """The recent messages, oldest first, each with its weight; and the words they ask for, each with its own. `bare`
-    are the messages without the names of the owner and the persona; `parts` the questions of which the last message is
-    made, if several, without the names; `is_general`: the last message asks about the world, or for a service;
-    `follows_general`: one before it does."""
+    """The recent messages, oldest first, and the query words, each with its weight. `bare`: the messages without the
+    names of the owner and the persona; `parts`: the questions that the last message consists of, if several, without
+    the names; `is_general`: the last message asks about the world or for a service; `follows_general`: an earlier one
+    does."""
 
     turns: tuple[str, ...]
     weights: tuple[float, ...]
@@ -38,12 +38,12 @@ class Query:
 
 @dataclass(frozen=True)
 class Meaning:
-    """The vectors of a query, float32, unit length. `whole` is searched with: the messages one by one, each with its
-    weight, and all of them together, with the names and without, less the direction common to all messages. `bare`, all
-    of them together without the names, decides whether memory has an answer: every memory of Ana is near a message with
-    "Ana" in it. With a name unanswerable questions reach a cosine of 0.52 in the median and answerable ones 0.72,
-    without it 0.23 and 0.54 (LoCoMo, 2026-11). `last` is the last message alone, without the names: the present
-    subject. `parts` (p, d) are the parts of the query, less the same direction."""
+    """The vectors of a query, float32, unit length. `whole` is searched with: each message with its weight, and all of
+    them together, with and without the names, less the direction common to all messages. `bare`, all of them together
+    without the names, decides whether memory has an answer: every memory of Ana is near a message with "Ana" in it.
+    With a name unanswerable questions reach a median cosine of 0.52 and answerable ones 0.72, without it 0.23 and 0.54
+    (LoCoMo, 2026-11). `last`: the last message alone, without the names; the present subject. `parts` (p, d): the parts
+    of the query, less the same direction."""
 
     whole: np.ndarray
     bare: np.ndarray
@@ -52,10 +52,10 @@ class Meaning:
 
 
 def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
-    """The query of `turns`, oldest first; each message back weighs `decay` of the one after it.
+    """The query of `turns`, oldest first; each earlier message weighs `decay` of the next one.
 
-    Everyday words count less. `names` are those of the owner and the persona: they stand everywhere and tell nothing
-    apart, so their words do not count unless there are no others.
+    Everyday words count less. `names` are those of the owner and the persona: they occur everywhere and distinguish
+    nothing, so they count only if there are no other words.
 
     >>> build_query(["I got a cat", "Is Mira fond of it?"], 0.6, ["Mira"]).words
     {'fond': 1.0, 'got': 0.6, 'cat': 0.6}
@@ -85,7 +85,7 @@ def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -
 
 
 def strip_names(names: Sequence[str], text: str) -> str:
-    """`text` without `names`; a text of nothing else is left as it is.
+    """`text` without `names`; a text that consists of names is returned unchanged.
 
     >>> strip_names(["Mira"], "Is Mira's cat fond of Miranda?"), strip_names(["Mira"], "Mira?")
     ('Is cat fond of Miranda?', 'Mira?')
@@ -101,8 +101,8 @@ def strip_names(names: Sequence[str], text: str) -> str:
 
 
 def whole_words(weights: Mapping[str, float]) -> dict[str, float]:
-    """Of the tokens of a query those that are words, as far as this shows without a dictionary: spaced words, pairs of
-    characters that are both content words, and characters that stand between function words.
+    """The tokens of a query that are whole words, as far as that is visible without a dictionary: spaced words, pairs
+    of characters that are both content words, and characters between function words.
 
     >>> whole_words({"的猫": 1, "猫": 1, "书": 1, "店": 1, "书店": 1})
     {'猫': 1, '书店': 1}
@@ -131,8 +131,8 @@ def meaning(query: Query) -> Meaning:
 
 
 def knows(script: str) -> bool:
-    """Whether the embedding model was trained on much of a script; of one that the operator chose it is assumed, unless
-    it was measured and does not."""
+    """Whether the embedding model was trained on much text of a script. Assumed of a model chosen by the operator,
+    unless a measurement showed that it was not."""
     if embedding.name() != embedding.BUNDLED:
         return script not in embedding.scale().unknown
     return script in ("latin", "han")
@@ -148,8 +148,8 @@ def _unit(vector: np.ndarray, otherwise: np.ndarray) -> np.ndarray:
 
 
 def script_of(text: str) -> str:
-    """`unspaced` where characters of scripts without spaces make up a fair share of the letters, and `han` where three
-    in four of these are Chinese, which in Japanese they are not; else `latin` where most letters are, else `other`."""
+    """`unspaced` if a fair share of the letters is of scripts without spaces, and `han` if three quarters of these are
+    Chinese, which rules out Japanese; otherwise `latin` if most letters are Latin, else `other`."""
     unspaced, latin = len(UNSPACED.findall(text)), len(LATIN.findall(text))
     letters = sum(character.isalpha() for character in text)
     if unspaced * 4 > letters:

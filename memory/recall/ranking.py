@@ -39,23 +39,24 @@ from memory.recall.retrievers import Nodes, Pool
 from memory.recall.scoring import Parts, Profile
 from memory.store.vector_cache import index_of
 
-# Chosen by the mean of six LoCoMo conversations, 2026-11-21; around these values the mean moves by less than 0.005.
+# Chosen by the mean of six LoCoMo conversations, 2026-11-21; near these values the mean changes by less than 0.005.
 EVIDENCE = 0.3  # of the lexical score of a node's best message
-TALK_MEANING = 0.7  # a session's best node against its words
-TALK_IN_WINDOW = 1.0  # a session of the days that are asked about against its words
-IN_WINDOW = 0.4  # how far a node of these days is raised, where the window is narrow
-TALK_WORDS = 0.75  # the share of words that several messages, rather than one question, must find
-PART = 0.95  # of an answer to a part of the question against one to the whole
-HOP = 0.3  # how far a node is drawn towards what it is joined with
-# What words add to meaning in the question whether there is an answer; of several messages, to which some memory is
-# always akin, either sum may say so.
+TALK_MEANING = 0.7  # weight of a session's best node, relative to its words
+TALK_IN_WINDOW = 1.0  # weight of being in the requested days, relative to a session's words
+IN_WINDOW = 0.4  # how far a node of the requested days is raised, if the window is narrow
+TALK_WORDS = 0.75  # the share of words that must match several messages, relative to one question
+PART = 0.95  # weight of an answer to a part of the question, relative to the whole
+HOP = 0.3  # how far a node is drawn towards the nodes it is joined with
+# Weight of words beside meaning in `answers`. For several messages, which are always similar to some memory, either of
+# the two sums is enough.
 WORDS_BESIDE_MEANING, WORDS_BESIDE_MEANING_OF_TALK = 0.2, 0.8
-# So near to a memory several messages need hardly any of its words; of few words one that is shared is a large part,
-# and talk that asks about the world, or for a service, is nobody's life.
+# Least meaning with most of the words. Several messages this near to a memory need hardly any of its words. In a short
+# talk one shared word is a large share, and messages that ask about the world or for a service concern nobody's life;
+# both need more.
 MEANING_OF_TALK, MEANING_OF_SHORT_TALK, MEANING_OF_GENERAL_TALK = 0.38, 0.45, 0.6
 MORE_WORDS_OF_SHORT_TALK, MORE_WORDS_OF_GENERAL_TALK = 0.12, 0.37
 NEIGHBOURHOOD = 0.3  # how far a node is drawn towards the score of its best message
-# The best row holds at least this share of the query's worth; else even it is not a full answer.
+# The best row contains at least this share of the query's worth; otherwise even it is not a full answer.
 FULL_ANSWER = 0.35
 COMPANION_WORDS = 1 / 3
 SECONDS_A_DAY = 86_400
@@ -81,9 +82,8 @@ class Tuning:
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """Every node candidate with its parts, in the pool's order: `passes` those that are not below the floor, `excepted`
-    those that may come although they are. Of the messages those above the floor, best first, with their relevance
-    (0 … 1)."""
+    """The scores of every node candidate, in the pool's order: `passes` marks nodes above the floor, `excepted` nodes
+    that are allowed below it. `messages` are those above the floor, best first, with their `relevance` (0 … 1)."""
 
     parts: Parts
     passes: np.ndarray
@@ -93,7 +93,7 @@ class Ranking:
 
 
 def tuning(query: Query) -> Tuning:
-    """The tuning for a query: the share of the dense retriever belongs to the embedding model and the script."""
+    """The tuning for a query; the share of dense relevance depends on the embedding model and the script."""
     knows, single = queries.knows(query.script), len(query.turns) == 1
     share = knobs.dense_share_known_script() if knows else knobs.dense_share_unknown_script()
     if knows:
@@ -118,7 +118,8 @@ def tuning(query: Query) -> Tuning:
 
 
 def answer_bounds(query: Query) -> tuple[float, float]:
-    """The least meaning, with a little of the words and with most of them, at which some memory is an answer."""
+    """The least sums of `answers` at which memory has an answer: with the small weight of words and with the large
+    one."""
     if query.is_general:
         return knobs.answering_relevance_of_general(), math.inf
     if len(query.turns) == 1:
@@ -145,7 +146,7 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
         best_of_part = answers_part.max(initial=0.0)
         if best_of_part > tuning.floor:
             own = np.maximum(own, PART * best_own / best_of_part * answers_part)
-    # Who is named brings their own memories along anyway: no edge draws those.
+    # Named entities bring their own memories anyway: no edge draws those.
     joined, other, many = nodes.joined[~nodes.anchored[nodes.joined[:, 1]]].T
     base = own.copy()
     np.maximum.at(base, other, own[other] + HOP / (many - 1) * (own[joined] - own[other]))
@@ -156,7 +157,7 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
     answering = max(_message_answer(pool, query, tuning), in_window.max(initial=0.0))
     around = passages.score_messages(
         sessions,
-        # All messages of the sessions; index -1 (none that contains a word) reads the 0 at the end.
+        # All messages of the sessions; those that contain no word have index -1, which reads the appended 0.
         np.append(message_words, 0.0)[index_of(sessions.messages, pool.messages.ids)],
         _score_sessions(pool, base) + TALK_IN_WINDOW * in_window,
         tuning.around,
@@ -202,8 +203,9 @@ def best(pool: Pool, tuning: Tuning, limit: int) -> np.ndarray:
 def answers(pool: Pool, query: Query, tuning: Tuning) -> bool:
     """Whether some node is near enough to the query to be an answer.
 
-    In a script that the model knows: near in meaning, whole words of nodes and of messages helping, or with half of the
-    query's words. In another, and without a model: by words alone, where whole words count as much as all tokens.
+    In a script that the model knows: by meaning, to which whole words of nodes and messages add, or by a sufficient
+    share of the query's words. In another script, or without a model: by words alone, where whole words count as much
+    as all tokens.
     """
     covered = _best_coverage(pool.nodes.texts, pool.node_worth, pool.node_count)
     if pool.closest is None:
@@ -212,7 +214,7 @@ def answers(pool: Pool, query: Query, tuning: Tuning) -> bool:
     if not tuning.knows_script:
         return (covered + whole) / 2 >= tuning.min_words
     in_messages = _best_coverage(pool.messages.texts, _whole_words(query, pool.message_worth), pool.message_count)
-    cosine = 1 - pool.closest**2 / 2  # of unit vectors at this Euclidean distance
+    cosine = 1 - pool.closest**2 / 2  # of unit vectors with this Euclidean distance
     of_words = whole + max(whole, in_messages)
     return (
         cosine + WORDS_BESIDE_MEANING * of_words >= tuning.min_meaning
@@ -222,7 +224,7 @@ def answers(pool: Pool, query: Query, tuning: Tuning) -> bool:
 
 
 def _message_answer(pool: Pool, query: Query, tuning: Tuning) -> float:
-    """How much of a full answer the best message is, by its own words; 0 below the floor."""
+    """How near the best message comes to a full answer, by its own words; 0 below the floor."""
     texts = pool.messages.texts
     covered = _best_coverage(texts, pool.message_worth, pool.message_count)
     if query.script == "latin":
@@ -234,19 +236,19 @@ def _message_answer(pool: Pool, query: Query, tuning: Tuning) -> float:
 
 
 def _whole_words(query: Query, worth: np.ndarray) -> np.ndarray:
-    """The worth of whole words alone."""
+    """The worth of the whole words; 0 for other tokens."""
     whole = queries.whole_words(query.words)
     return worth * np.fromiter((word in whole for word in query.words), dtype=bool, count=len(worth))
 
 
 def _worth_of_parts(query: Query, worth: np.ndarray) -> list[np.ndarray]:
-    """The worth of the words of each part of the query."""
+    """For each part of the query, the worth of its words."""
     parts = [frozenset(tokenizer.content_words(part)) for part in query.parts]
     return [worth * np.fromiter((word in part for word in query.words), dtype=bool, count=len(worth)) for part in parts]
 
 
 def _best_coverage(texts: Texts, worth: np.ndarray, rows: int) -> float:
-    """The greatest share of the words' worth that one of `texts` contains."""
+    """The greatest coverage of any of `texts`."""
     return float(lexical.coverage(texts, worth, rows).max(initial=0.0))
 
 
@@ -255,13 +257,13 @@ def _node_words(pool: Pool) -> np.ndarray:
 
 
 def _normalize(scores: np.ndarray, worth: np.ndarray) -> np.ndarray:
-    """Scores against the best one, or against a full answer where even the best falls short of that."""
+    """Scores divided by the best one, or by a full answer if even the best is less than that."""
     full = max(FULL_ANSWER * float(worth.sum()), scores.max(initial=0.0))
     return scores / full if full else scores
 
 
 def _score_sessions(pool: Pool, base: np.ndarray) -> np.ndarray:
-    """How much each session is about the matter: by the words of its messages together, and by its best node."""
+    """How much each session is about the matter: by the words of all its messages, and by its best node."""
     number = len(pool.sessions.sessions)
     session = index_of(pool.messages.sessions, pool.sessions.sessions)
     has_session = session >= 0
@@ -275,8 +277,8 @@ def _score_sessions(pool: Pool, base: np.ndarray) -> np.ndarray:
 
 
 def _best_evidence(nodes: Nodes, messages: np.ndarray, scores: np.ndarray, otherwise: float) -> np.ndarray:
-    """Of each node the best of `scores` among the `messages` (ascending) that it rests on; `otherwise` where it rests
-    on none of them."""
+    """For each node the best of `scores` among the `messages` (ascending) that it rests on; `otherwise` if it rests on
+    none."""
     message = index_of(nodes.evidence[:, 1], messages)
     best = np.full(len(nodes.ids), otherwise)
     np.maximum.at(best, nodes.evidence[message >= 0, 0], scores[message[message >= 0]])
@@ -284,7 +286,7 @@ def _best_evidence(nodes: Nodes, messages: np.ndarray, scores: np.ndarray, other
 
 
 def _draw(nodes: Nodes, relevance: np.ndarray, messages: np.ndarray, scores: np.ndarray) -> np.ndarray:
-    """Relevance, drawn towards that of the best message that a node rests on."""
+    """Relevance, drawn towards the score of the best message that a node rests on."""
     order = np.argsort(messages)
     best = _best_evidence(nodes, messages[order], scores[order], -1.0)
     drawn = np.minimum(1.0, (1 - NEIGHBOURHOOD) * relevance + NEIGHBOURHOOD * best)

@@ -1,12 +1,12 @@
-"""Recollections as the prompt shows them: nodes with their days, messages quoted with their speaker.
+"""Recalled items as the prompt shows them: nodes with their dates, messages quoted with their speaker.
 
-    - [on 2023-04-09] Ana adopted a cat.         an event of which the day is known
-    - [2023-04-09] Ana adopted a cat.            one of which only the day of telling is known
+    - [on 2023-04-09] Ana adopted a cat.         an event with a known date
+    - [2023-04-09] Ana adopted a cat.            one of which only the day it was mentioned is known
     - [March–May 2023] Ana lived in Lyon.        one that is known to the month
 
-The exact day answers "when?" and resolves the "yesterday" of a quotation. How long ago it was is for people (`when_…`):
-in every item it cost LoCoMo 0.006 of its evidence. What lasts (facts) has no day, unless its words need one to be
-understood. Days are those of the owner's time zone.
+The exact date answers "when?" and resolves the "yesterday" of a quotation. Its age in words is for people (`when_…`):
+shown in every item it cost LoCoMo 0.006 of its evidence. Lasting facts have no date, unless their words need one to be
+understood. Dates are in the owner's time zone.
 """
 
 import tomllib
@@ -29,23 +29,23 @@ from memory.models import ConceptNode
 from memory.models.node import L3
 from persona.models import Persona
 
-# A longer message is cut: its words can be looked up, the budget is fixed.
+# A longer message is cut, because the budget is fixed; its full text can be looked up.
 MAX_MESSAGE_TOKENS = 250
 NEXT_LINE = "\n  "
 _stamp_days = lru_cache(maxsize=4_096)(stamp_days)
 Kind = ConceptNode.Kind
-# A memory of another kind is shown without a day.
+# Memories of other kinds are shown without a date.
 DATED = (Kind.EVENT, Kind.INTENTION, Kind.EXPECTATION, Kind.THOUGHT)
-# Of the days on which the same was told, too, the latest are shown.
+# Limit of further dates on which the same was mentioned; the latest are shown.
 MAX_ALSO = 2
 DAY_UNKNOWN = {"en": "[day unknown]", "zh": "[日期不详]"}
 
 
 class RenderedMessage(NamedTuple):
-    """A message as recall shows it; `created_at` in UTC, naive. `answers` is the id of the owner's message to which one
-    that is not theirs replies, `next_of_owner` the words of the owner's next one after it. `to` follows the speaker's
-    name where the owner spoke to others than the persona. `is_undated`: it came from a file that says no times. `gist`
-    is what is shown of it; without one, all of it."""
+    """A message as recall shows it; `created_at` in UTC, naive. `answers` is the id of the owner's message that a reply
+    of somebody else answers, `next_of_owner` the words of the owner's next message after it. `to` follows the speaker's
+    name if the owner wrote to others than the persona. `is_undated`: imported from a file without times. `gist` is the
+    part that is shown; without it, all of it."""
 
     id: int
     uuid_hex: str
@@ -65,7 +65,7 @@ class RenderedMessage(NamedTuple):
 
 class RenderedNode(NamedTuple):
     """A node as recall shows it; `created_at` in UTC, naive. `is_told`: it comes from a session, whose messages were
-    written when it was created; `is_undated`: these came from a file that says no times."""
+    written when it was created; `is_undated`: these were imported from a file without times."""
 
     id: int
     uuid_hex: str
@@ -94,7 +94,7 @@ class RenderedNode(NamedTuple):
 
 @dataclass(frozen=True)
 class Renderer:
-    """The language and names of a persona, and the moment from which dates are read."""
+    """The language and names of a persona, and the present moment, to which dates are relative."""
 
     language: str
     names: dict[str, str]
@@ -107,8 +107,8 @@ class Renderer:
         return cls(persona.language, names, now.astimezone(persona.zone))
 
     def node(self, node: RenderedNode, alike: Sequence[RenderedNode] = ()) -> str:
-        """A node's line; a fact ends with its times, a promise or expectation with its outcome. `alike` are others that
-        tell the same: their days stand beside its own."""
+        """The line of a node. A fact ends with its times, a promise or expectation with its outcome. `alike` are nodes
+        with the same content, whose dates are shown beside its own."""
         description: str = one_line(node.description)
         if outcome := _words(self.language).get(node.kind, {}).get(node.outcome):
             description += f"（{outcome}）" if self.language == "zh" else f" ({outcome})"
@@ -121,7 +121,7 @@ class Renderer:
         return f"- {self._after_note(self._note_node(node, alike))}{description}"
 
     def thread_note(self, node: RenderedNode, *, is_asked: bool) -> str:
-        """What follows a node of a thread: its title; its state too, where somebody asks how it went."""
+        """What follows a node of a thread: the title; also the state, if somebody asks how the matter went."""
         state = f"{'：' if self.language == 'zh' else ': '}{_words(self.language)['thread'][node.thread_state]}"
         of = _words(self.language)["thread"]["of"].format(title=one_line(node.thread_title))
         return (
@@ -129,8 +129,8 @@ class Renderer:
         )
 
     def passage(self, messages: Sequence[RenderedMessage]) -> str:
-        """Messages in the order they were written; the first one bears the day, and whichever begins a new one. A
-        question with which the last one ends is left out, if that tells anything besides."""
+        """Messages in chronological order; the first one shows the date, and so does each that begins a new day. The
+        question at the end of the last one is left out if the message also states something."""
         text_lines = [
             f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0], len(messages) > 1)}"
         ]
@@ -140,8 +140,8 @@ class Renderer:
         return NEXT_LINE.join(text_lines)
 
     def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
-        """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of the
-        question that is shown where an answer follows."""
+        """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of its
+        question, which is shown if an answer follows."""
         quote, note = self._quote(message, is_answered=False), self._after_note(self._note_message(message))
         day, own = "", self._day(message.created_at)
         for neighbour in neighbours:
@@ -156,8 +156,7 @@ class Renderer:
         return self._day(first.created_at) == self._day(other.created_at)
 
     def when_node(self, node: RenderedNode) -> str:
-        """How long ago a node's day is, as people say it; the days themselves where it has more than one ("2019");
-        nothing where it has none."""
+        """The age of a node in words; the dates themselves if it covers several days ("2019"); "" if it has none."""
         if node.kind == Kind.THOUGHT or not self._note_node(node) or (node.is_undated and not node.event_start):
             return ""
         if node.event_start and node.event_end and node.event_start < node.event_end:
@@ -165,13 +164,13 @@ class Renderer:
         return humanize_distance(node.event_start or self._day(node.created_at), self.now.date(), self.language)
 
     def when_message(self, message: RenderedMessage) -> str:
-        """The same of a message."""
+        """The age of a message in words."""
         if message.is_undated:
             return ""
         return humanize_distance(self._day(message.created_at), self.now.date(), self.language)
 
     def _note_node(self, node: RenderedNode, alike: Sequence[RenderedNode] = ()) -> str:
-        """The days of a node: its own, else that on which it was told or noted."""
+        """The dates of a node: its own, otherwise the day on which it was mentioned or recorded."""
         told_on = self._day(node.created_at)
         also: tuple[date, ...] = ()
         if alike:
@@ -222,14 +221,14 @@ def _local_day(moment: datetime, zone: tzinfo | None) -> date:
 
 
 def not_sure(language: str) -> str:
-    """What follows the words of a memory that is unsure, and of a message that it rests on."""
+    """The note after an unsure memory, and after a message that such a memory rests on."""
     doubt = _words(language)["doubt"]["unsure"]
     return f"（{doubt}）" if language == "zh" else f" ({doubt})"
 
 
 def fact_times(description: str, since: str, until: str, plan_state: str, today: date, language: str) -> str:
-    """What follows the sentence of a fact: since and until when it holds, of a plan when it is to be and what became of
-    it; nothing that the sentence says itself."""
+    """The note after a fact: since and until when it holds; for a plan, its date and outcome. Nothing that the sentence
+    itself says."""
     words = _words(language)["fact"]
     first, last = (humanize_coarse_date(code, language) if code else "" for code in (since, until))
     times = [time if time and time.casefold() not in description.casefold() else "" for time in (first, last)]
@@ -246,7 +245,7 @@ def fact_times(description: str, since: str, until: str, plan_state: str, today:
 
 @cache
 def _words(language: str) -> Mapping[str, Mapping[str, str]]:
-    """The words for the outcomes of promises and expectations, by kind and outcome, for the times of facts, and for
+    """The wordings of outcomes of promises and expectations, by kind and outcome, of the times of facts, and of
     doubt."""
     path = settings.BASE_DIR / "templates" / "prompts" / f"outcomes.{language}.toml"
     return tomllib.loads(path.read_text(encoding="utf-8"))

@@ -1,7 +1,7 @@
-"""The best candidates in the order of a reranker, where one is set up (echovessel/embeddings/reranker.py).
+"""The best candidates in the order of a reranker, if one is configured (echovessel/embeddings/reranker.py).
 
-Only the order is the reranker's: the scores are those that the same candidates had, dealt out anew, so that the rules
-of the selection mean what they meant. A reranker that fails, is late or answers nonsense changes nothing.
+The reranker decides only the order. The candidates' own scores are redistributed in that order, so that the rules of
+the selection keep their meaning. A reranker that fails, is late or returns nonsense changes nothing.
 """
 
 import time
@@ -14,12 +14,13 @@ from memory.recall.query import Query
 from memory.recall.select import Candidate
 from memory.recall.xray import RetrieverRecord
 
-# Of two of the same worth the one that the reranker has first stays first.
+# Keeps the reranker's order between candidates of equal worth.
 TIE = 1e-9
 
 
 def rerank(candidates: Sequence[Candidate], question: Query) -> tuple[Sequence[Candidate], list[RetrieverRecord]]:
-    """The candidates, the best ones scored by the reranker's order; and the account of it for the x-ray, if any."""
+    """The candidates, the best ones with scores in the reranker's order; and its record for the x-ray, if it was
+    asked."""
     if not reranker.is_set() or len(candidates) < 2:
         return candidates, []
     in_order = sorted(candidates, key=lambda candidate: candidate.order)

@@ -1,19 +1,19 @@
-"""The retrievers of recall: candidates from one persona's indexes. No retriever knows a channel (D4).
+"""The retrievers of recall: candidates from one persona's indexes. Retrievers know no channel (D4).
 
     dense     nodes near the query's vector
-    parts     nodes near the vectors of the questions that it is made of
+    parts     nodes near the vectors of the questions that it consists of
     lexical   nodes that contain its words
     evidence  nodes that rest on messages that contain its words
-    entity    nodes that mention an entity that is named
-    domain    where a question asks about somebody's life: facts of the domain, memories with a day where it asks for a
-              day, and those of the people whom it means by what they are to the owner
-    graph     nodes one step away from the best: by a thought, or by an entity that few mention
-    thread    the newest nodes of the thread of which is asked how it went
-    feeling   the last nodes with the feeling of which is asked when it was there
-    time      nodes of the days that are asked about, and the sessions of those days
+    entity    nodes that mention a named entity
+    domain    for a question about somebody's life: facts of the domain; nodes with a date, if it asks for a day; and
+              nodes about the people whom it means by their relation to the owner
+    graph     nodes one step away from the best: by a thought, or by an entity with few mentions
+    thread    the newest nodes of the thread, if the question asks how a matter went
+    feeling   the last nodes with the feeling, if the question asks when it occurred
+    time      nodes of the requested days, and the sessions of those days
     lines     messages that contain its words, and the sessions around them
 
-Left out here is what may not be recalled: nodes that are not active, messages that are withheld or off the record.
+Not retrieved is what may not be recalled: inactive nodes, messages that are withheld or off the record.
 """
 
 import re
@@ -55,12 +55,12 @@ from memory.store.vectors import Space
 from persona.models import Persona
 
 Domain = ConceptNode.Domain
-# A word in more rows than this is common; its exact count no longer matters.
+# A word in more rows than this is common; its exact count does not matter.
 COMMON = 1_000
-# The rarest words are looked up first; once their rows are this many, the others can hardly change which are best.
+# The rarest words are looked up first. Once they have this many rows, the other words hardly change the best rows.
 MAX_ROWS = 8_000
 MAX_MESSAGES = 200
-# Rows that recall may not show are among the best by words: this many times more are read.
+# Factor of rows read beyond the limit, because some of the best may not be shown.
 SPARE = 8
 MAX_SESSIONS = 30
 MAX_SESSIONS_IN_WINDOW = 10
@@ -69,16 +69,16 @@ MAX_ALIAS_CHARACTERS = 8
 MIN_ALIAS_CHARACTERS = 2
 MAX_CHARACTERS = 600
 MAX_MENTIONS = 200
-MAX_OF_A_DOMAIN = 8  # facts about what is asked, the last mentioned and the nearest
+MAX_OF_A_DOMAIN = 8  # facts about the domain of the question, the last mentioned and the nearest
 MAX_OF_ANY_DOMAIN = 4
 MAX_DATED = 8
 MAX_OF_ROLES = 8
-# What is of the kind that is asked about is looked for among so many of the nearest.
+# Nodes of the requested kind are looked for among this many of the nearest.
 NEAREST = 200
-KIND_RELEVANCE = 0.31  # cosine 0.05: at a right angle to what is asked nothing answers it, whatever its kind is
-# The node nearest to the messages without the names is among these nearest to the whole query.
+KIND_RELEVANCE = 0.31  # cosine 0.05: what is at a right angle to a question does not answer it, whatever its kind
+# The node nearest to the messages without the names is looked for among this many nearest to the whole query.
 MAX_CLOSE = 40
-# One step is made from the best of each retriever, and not by an entity that everything is about.
+# The graph step starts from this many of the best nodes; entities with more than COMPANY mentions are no links.
 HUBS = 5
 COMPANY = 8
 _WORD = re.compile(r"[^\W_]+")
@@ -87,10 +87,10 @@ _UNSPACED_RUN = re.compile(f"{UNSPACED.pattern}+")
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeRows):
-    """The node candidates. `vectors` (n, d) and `distances` (n,), Euclidean, are NaN where a node has none;
-    `anchored` are those that mention an entity that is named, and facts about what is asked; `in_window` those of the
-    days that are asked about; `part_distances` (n, p) are those from each part of the query.
-    `joined` (edges, 3) holds the positions of two nodes and how many nodes share what joins them."""
+    """The node candidates. `vectors` (n, d) and Euclidean `distances` (n,) are NaN for a node without a vector;
+    `anchored` marks nodes that mention a named entity, and facts of the domain; `in_window` marks those of the
+    requested days; `part_distances` (n, p) are the distances from each part of the query; `joined` (edges, 3) holds the
+    positions of two nodes and the number of nodes that share the link."""
 
     vectors: np.ndarray
     distances: np.ndarray
@@ -102,10 +102,10 @@ class Nodes(NodeRows):
 
 @dataclass(frozen=True, eq=False)
 class Pool:
-    """All candidates of one recall, from `memory`. `node_worth` and `message_worth` (words,) are the worth of the
-    query's words among the persona's nodes and messages, of which there are `node_count` and `message_count`; `leads`
-    are the nodes that come first; `closest` is the distance of the nearest node from the query's messages without the
-    names; `found` the nodes that each retriever found; `replaced` the corrections of nodes that contain the words."""
+    """All candidates of one recall, from `memory`. `node_worth` and `message_worth` (words,): the worth of the query's
+    words among the persona's nodes and messages, of which there are `node_count` and `message_count`; `leads`: the
+    nodes that come first; `closest`: the distance of the nearest node from the query's messages without the names;
+    `found`: the nodes of each retriever; `replaced`: the corrections of nodes that contain the words."""
 
     memory: Memory
     nodes: Nodes
@@ -126,7 +126,7 @@ class Pool:
 
 @dataclass
 class _Finds:
-    """The finds so far: the nodes that each retriever found."""
+    """The results so far: the nodes of each retriever."""
 
     nodes: dict[str, list[int]] = field(default_factory=dict)
     records: list[RetrieverRecord] = field(default_factory=list)
@@ -151,10 +151,10 @@ class _Finds:
 def gather(
     persona: Persona, query: Query, meaning: Meaning | None, k: int, why_not: str = "", window: Window | None = None
 ) -> Pool:
-    """All candidates of `persona` for `query`; each retriever gives at most about `k`.
+    """All candidates of `persona` for `query`; each retriever returns about `k` at most.
 
-    `meaning` is the query's, or None where nothing could be embedded; `why_not` then says why. `window` are the days
-    that are asked about.
+    `meaning` is the query's, or None if nothing could be embedded; `why_not` is then the reason. `window` are the
+    requested days.
     """
     in_memory = snapshot.of(persona.pk)
     memory: Memory = in_memory or DatabaseRows(persona.pk)
@@ -206,7 +206,7 @@ def gather(
         edges = details.neighbours(persona.pk, sorted({*near[:HUBS], *by_words[:HUBS]}), COMPANY)
         finds.add(dict.fromkeys(edges[:, 1].tolist()), record)
     rows = memory.nodes(list(dict.fromkeys(chain.from_iterable(finds.nodes.values()))), words)
-    # The sessions of most candidates, and those of the days that are asked about.
+    # The sessions of most candidates, and those of the requested days.
     counts = Counter(messages.sessions.tolist()) + Counter(rows.sessions[rows.sessions > 0].tolist())
     by_count = sorted(counts, key=lambda session: (-counts[session], session))[:MAX_SESSIONS]
     return Pool(
@@ -231,15 +231,15 @@ def gather(
 
 
 def _of_the_kind_asked(persona: Persona, question: str, nearest: Sequence[int]) -> dict[int, None]:
-    """The ids of nodes that are of the kind which a question asks about, of each kind the `nearest` ones first."""
+    """The ids of nodes of the kind that a question asks about; of each kind the `nearest` ones first."""
     of_kind: list[int] = []
     if domains := domains_asked(question):
         of_persona = person_asked_about(question, persona.called, persona.name) == "persona"
         of_kind += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
-        # Plans are about any part of a life, and what a fact is about is not always what it is asked by.
+        # Plans concern any part of a life, and the domain of a fact is not always that of the question it answers.
         of_kind += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]
         of_kind += details.facts_among(nearest, Domain.values, of_persona)[:MAX_OF_ANY_DOMAIN]
-    if aspects := aspects_asked(question):  # events carry no domain: what they tell is read
+    if aspects := aspects_asked(question):  # events have no domain: their descriptions are read
         telling_nodes = (
             node_id for node_id, text in details.descriptions_of_events(nearest) if is_told_in(text, aspects)
         )
@@ -275,14 +275,14 @@ def _measure(
 
 
 def _distances(kind: Kind, vectors: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    """Euclidean distances as they would be by the bundled model, for which all thresholds are written."""
+    """Euclidean distances on the scale of the bundled model, for which all thresholds are written."""
     own = np.linalg.norm(vectors - vector, axis=1).astype(np.float64)
     return np.asarray(embedding.scale().comparable_distance(kind, own))
 
 
 def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
-    """The same pool, its nodes measured from the query plus the mean direction of the `best` of them (positions): what
-    is near good answers is likelier to be one (Rocchio 1971)."""
+    """The pool with its nodes measured from the query plus the mean direction of its `best` nodes (positions): what is
+    near good answers is likelier to be one (Rocchio 1971)."""
     centre = np.nansum(pool.nodes.vectors[best], axis=0)
     if not centre.any():
         return pool
@@ -291,8 +291,8 @@ def sharpen(pool: Pool, meaning: Meaning, best: np.ndarray) -> Pool:
 
 
 def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) -> list[str]:
-    """The words that occur, rarest first: without the common ones while rarer ones remain, until MAX_ROWS rows contain
-    them together."""
+    """The words that occur, rarest first; no common ones while there are rarer ones; until together they occur in
+    MAX_ROWS rows."""
     known_words = sorted((word for word in weights if frequencies.get(word)), key=lambda word: frequencies[word])
     rarer = [word for word in known_words if frequencies[word] < COMMON] or known_words
     rows = accumulate((frequencies[word] for word in rarer), initial=0)
@@ -302,8 +302,8 @@ def telling_words(weights: Mapping[str, float], frequencies: Mapping[str, int]) 
 def _best_by_words(
     query: Query, holding: Mapping[str, np.ndarray], rows: int, limit: int
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The worth of each word of the query among `rows`, and the ids of the rows whose words are worth most together:
-    more than `limit`, since recall may not show some of them."""
+    """The worth of each word of the query among `rows`, and the ids of the rows with the greatest summed worth: more
+    than `limit`, because some of them may not be shown."""
     frequencies = {word: len(ids) for word, ids in holding.items()}
     worth = lexical.worth(query.words, frequencies, rows)
     by_word = dict(zip(query.words, worth.tolist(), strict=True))
@@ -312,14 +312,14 @@ def _best_by_words(
 
 
 def entities_named(persona: Persona, turns: Sequence[str]) -> list[int]:
-    """Ids of the persona's entities whose name or alias occurs in `turns`: a look-up of every run of words that could
-    be one, not a scan of every alias."""
+    """The ids of the persona's entities whose name or alias occurs in `turns`: every run of words that could be a name
+    is looked up; aliases are not scanned."""
     return details.entities_called(persona.pk, sorted(possible_names("\n".join(turns)[-MAX_CHARACTERS:])))
 
 
 def possible_names(text: str) -> set[str]:
-    """Every run of `text` that could be a name, in the form in which aliases are stored: whole words where words are
-    spaced, at least two characters where they are not.
+    """Every run of `text` that could be a name, in the form in which aliases are stored: whole words in spaced scripts,
+    at least two characters in others.
 
     >>> sorted(possible_names("Is Mary Ann?")), sorted(possible_names("小黑呢"))
     (['ann', 'is', 'ismary', 'ismaryann', 'mary', 'maryann'], ['小黑', '小黑呢', '黑呢'])

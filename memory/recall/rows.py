@@ -1,5 +1,5 @@
-"""What recall searches: a persona's nodes and messages, in columns. Two sources give the same answers: the database
-(`DatabaseRows`), and memory (snapshot.py) for the personas that are talked with."""
+"""The data that recall searches: a persona's nodes and messages, in columns. Two sources give the same answers: the
+database (`DatabaseRows`) and, for active personas, memory (snapshot.py)."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,8 +17,8 @@ from memory.store.vector_cache import index_of
 
 @dataclass(frozen=True, eq=False)
 class NodeColumns:
-    """Nodes in columns (n,), by id. `created` is in seconds since 1970; `sessions` 0 where there is none; `evidence`
-    (pairs, 2) holds the position of a node and the id of a message that it rests on, by both."""
+    """Nodes in columns (n,), by id. `created` is in seconds since 1970; `sessions` is 0 if there is none; `evidence`
+    (pairs, 2) holds the position of a node and the id of a message that it rests on, ordered by both."""
 
     ids: np.ndarray
     impacts: np.ndarray
@@ -33,14 +33,14 @@ class NodeColumns:
 
 @dataclass(frozen=True, eq=False)
 class NodeRows(NodeColumns):
-    """Nodes that may be recalled, with the query words they contain."""
+    """Recallable nodes, with the query words they contain."""
 
     texts: Texts
 
 
 @dataclass(frozen=True, eq=False)
 class MessageRows:
-    """Messages that may reach a prompt: their ids (n,), ascending, their sessions (n,), and the query words they
+    """Messages that may be in a prompt: their ids (n,), ascending, their sessions (n,), and the query words they
     contain."""
 
     ids: np.ndarray
@@ -53,43 +53,44 @@ class Memory(Protocol):
 
     @property
     def node_count(self) -> int:
-        """How many nodes there are, whatever their status."""
+        """The number of nodes, whatever their status."""
 
     @property
     def message_count(self) -> int:
-        """How many messages there are, whether or not they may be shown."""
+        """The number of messages, whether or not they may be shown."""
 
     def nodes_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The ids of the nodes, whatever their status, that contain each word: the newest `limit`, newest first."""
 
     def messages_holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
-        """The same of messages, whether or not they may be shown."""
+        """The ids of the messages, whether or not they may be shown, that contain each word: the newest `limit`, newest
+        first."""
 
     def recallable(self, node_ids: np.ndarray, limit: int) -> list[int]:
         """The first `limit` of `node_ids` that may be recalled."""
 
     def replaced(self, node_ids: np.ndarray) -> list[int]:
-        """Those of `node_ids` that may have been superseded or corrected."""
+        """The nodes that may have been superseded or corrected."""
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
-        """The ids of nodes that may be recalled and rest on any of the messages, the first `limit` by id."""
+        """The ids of recallable nodes that rest on any of the messages, the first `limit` by id."""
 
     def shaken(self, message_ids: Sequence[int]) -> list[int]:
-        """Those of the messages on which a node may rest that is unsure, or no longer as it was told."""
+        """The messages on which an unsure, superseded or corrected node may rest."""
 
     def nodes(self, node_ids: Sequence[int], words: Sequence[str]) -> NodeRows:
-        """Those of `node_ids` that may be recalled, with the occurrences of `words`."""
+        """The recallable nodes among `node_ids`, with the occurrences of `words`."""
 
     def messages(self, message_ids: np.ndarray, words: Sequence[str], limit: int) -> MessageRows:
         """The first `limit` of `message_ids` that may be shown, with the occurrences of `words`."""
 
     def sessions(self, session_ids: Sequence[int]) -> Sessions:
-        """The messages that may be shown of sessions on record, by session."""
+        """The messages, by session, that may be shown; sessions off the record have none."""
 
 
 @dataclass(frozen=True)
 class DatabaseRows:
-    """The rows as the database holds them: found in its text indexes, read by id."""
+    """The rows in the database: searched in its text indexes, read by id."""
 
     persona_id: int
 

@@ -1,12 +1,12 @@
-"""The scores of memories. Pure: numbers in, numbers out; each may be one, or an array of those of many.
+"""The scores of memories. Pure: numbers in, numbers out; each is a single number or an array.
 
-    relevance = meaning and words, mixed by the share that the embedding model has earned for the query's script
+    relevance = meaning and words, mixed by the share that the embedding model has for the query's script
     total     = 3.0·relevance + lift·(0.5·recency + 2.0·|impact| + 1.0·relational + 1.5·anchor + 0.1·confirmed)
                 − penalty
-    lift      = how far relevance stands above the floor, 0 … 1
+    lift      = how far relevance is above the floor, 0 … 1
 
-Relevance governs: an unrelated memory gets nothing from its weight, however heavy it is (design/recall.md). The plain
-sum of the seeds is `classic`. Left out: learning the weights.
+Relevance decides: an unrelated memory gets no bonus, however great its impact (design/recall.md). The plain sum of the
+seeds is `classic`. Left out: learning the weights.
 """
 
 import math
@@ -23,12 +23,12 @@ Numbers = Any
 
 # A right angle between unit vectors: 1 - sqrt(2) / 2.
 ORTHOGONAL = 1 - math.sqrt(2) / 2
-# The span of dense relevance above a right angle that sentences reach in practice: 0.29 … 0.69 (cosine 0.81).
+# The range of dense relevance above a right angle that sentences reach in practice: 0.29 … 0.69 (cosine 0.81).
 DENSE_SPAN = 0.4
-# The share of its anchor that an anchored memory gets although nothing else speaks for it.
+# The share of the anchor term that an anchored memory always gets, even without relevance.
 MIN_ANCHOR = 1 / 3
 DISPUTED_PENALTY = 0.3
-# Of a memory of the persona where the owner is asked about, and the reverse (LoCoMo 0.925 -> 0.930).
+# Applied to memories of the persona if the question is about the owner, and the reverse (LoCoMo 0.925 -> 0.930).
 OTHER_PERSON_PENALTY = 0.15
 DOUBT_PENALTY = 0.3
 RELATIONAL = 0.5
@@ -37,7 +37,7 @@ UNWEIGHTED = frozenset(("raw_relevance", "dense", "words"))
 
 @dataclass(frozen=True)
 class Profile:
-    """The weights of the six terms. `plain`: they act in full, whatever the relevance is."""
+    """The weights of the six terms. `plain`: the bonus terms act in full, whatever the relevance."""
 
     recency: float = 0.5
     relevance: float = 3.0
@@ -69,22 +69,22 @@ class Parts:
         return self.relevance + lifted + self.penalty
 
     def each(self, positions: np.ndarray) -> "list[Parts]":
-        """The parts of some of many, one by one."""
+        """The parts of the rows at `positions`, one by one."""
         size = np.shape(self.relevance)
         rows = np.array([np.broadcast_to(values, size)[positions] for values in vars(self).values()])
         return [Parts(*row) for row in rows.T.tolist()]
 
     def weighted(self) -> dict[str, float]:
-        """The terms that count, whose sum is the total."""
+        """The terms whose sum is the total."""
         return {name: value for name, value in self.as_json().items() if name not in UNWEIGHTED}
 
     def as_json(self) -> dict[str, float]:
-        """All of it, for the x-ray."""
+        """All values, for the x-ray."""
         return {name: round(value, 4) for name, value in vars(self).items() if value}
 
 
 def profile() -> Profile:
-    """The weights as the operator set them."""
+    """The weights that the operator configured."""
     return Profile(
         knobs.recency_weight(),
         knobs.relevance_weight(),
@@ -97,7 +97,7 @@ def profile() -> Profile:
 
 
 def recency(days: Numbers, half_life_days: float) -> Numbers:
-    """1 for now, a half after one half-life; the future counts as now.
+    """1 for now, 0.5 after one half-life; the future counts as now.
 
     >>> float(recency(14, 14))
     0.5
@@ -111,7 +111,7 @@ def dense_relevance(distance: Numbers) -> Numbers:
 
 
 def impact(emotional_impact: Numbers) -> Numbers:
-    """The weight of a feeling of either sign: 0 … 1."""
+    """The strength of a feeling, positive or negative: 0 … 1."""
     return np.minimum(np.abs(emotional_impact) / 10, 1.0)
 
 
@@ -135,13 +135,13 @@ def classic(
 
 
 def fuse(dense: Numbers, words: Numbers, share: float) -> Numbers:
-    """Relevance 0 … 1 from dense relevance (NaN: there is none) and a lexical score 0 … 1."""
+    """Relevance 0 … 1 from dense relevance (NaN if there is none) and a lexical score 0 … 1."""
     meaning = np.clip((dense - ORTHOGONAL) / DENSE_SPAN, 0.0, 1.0)
     return np.where(np.isnan(dense), words, share * meaning + (1 - share) * words)
 
 
 def lift(relevance: Numbers, floor: float) -> Numbers:
-    """How much of the bonus terms acts: 0 at the floor, 1 at full relevance."""
+    """The share of the bonus terms that acts: 0 at the floor, 1 at full relevance."""
     return np.clip((relevance - floor) / (1 - floor), 0.0, 1.0) if floor < 1 else np.zeros_like(relevance)
 
 
@@ -160,8 +160,8 @@ def bounded_parts(
     dense: Numbers = 0.0,
     words: Numbers = 0.0,
 ) -> Parts:
-    """The parts of scores in which the bonus terms act only as far as relevance stands above `floor`; in full where the
-    weights are `plain`, so that without doubt the total is `classic`."""
+    """The parts of scores in which the bonus terms act in proportion to the relevance above `floor`. If the weights are
+    `plain`, they act in full, so that without doubt the total equals `classic`."""
     lifted = np.ones_like(relevance) if weights.plain else lift(relevance, floor)
     parts = Parts(
         relevance=weights.relevance * relevance,
@@ -178,10 +178,9 @@ def bounded_parts(
 
 
 def floor_distance(minimum_relevance: float | None = None) -> float:
-    """The Euclidean distance of unit vectors at the floor, 1.2 by default, by the model in use: memories farther apart
-    are unrelated. Shared by searching by meaning and the choice of known events for an extraction. With
-    `minimum_relevance` that of another floor.
-    """
+    """The Euclidean distance of unit vectors at the floor (by default 1.2) for the model in use: memories farther apart
+    are unrelated. Used by dense retrieval and by the choice of known events for an extraction. `minimum_relevance`
+    replaces the floor."""
     relevance = knobs.minimum_relevance() if minimum_relevance is None else minimum_relevance
     return float(embedding.scale().own_distance("query", 2 * (1 - relevance)))
 

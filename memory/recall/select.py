@@ -1,7 +1,7 @@
-"""The selection: the best of nodes and passages together, within the budget. Pure.
+"""The selection: the best nodes and passages together, within the budget. Pure.
 
-Everything competes by score · (USUAL_TOKENS / tokens) ** BREVITY. Messages that follow each other become one passage;
-nothing is shown twice.
+All candidates compete by score · (USUAL_TOKENS / tokens) ** BREVITY. Consecutive messages become one passage; nothing
+is shown twice.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from memory.recall.near_duplicates import ShownWords, words_of
 from memory.recall.render import RenderedMessage
 
-# Of two equals the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
+# Of two equal candidates the shorter one leaves room for a third (LoCoMo: 0.901 -> 0.906).
 USUAL_TOKENS = 30
 BREVITY = 0.1
 MIN_TOKENS = 8
@@ -20,11 +20,10 @@ EXCEPTED_SHARE = 0.5
 
 
 class Candidate(NamedTuple):
-    """One node or message that could be shown. `messages` are those whose words it shows: of a node its evidence, of a
-    message itself; `joined_tokens` is the cost of a message as part of a passage that is there already,
-    `question_tokens` that of the question with which it ends, shown where the next message is.
-    `only_excepted`: it is below the floor, and offered because it mentions an entity that is named, or is of the days
-    that are asked about."""
+    """A node or message that could be shown. `messages` are those whose words it shows: the evidence of a node, or the
+    message itself. `joined_tokens` is the cost of a message that continues a passage, `question_tokens` that of its
+    final question, shown if the next message is. `only_excepted`: it is below the floor, and offered because it
+    mentions a named entity or is of the requested days."""
 
     key: int
     is_node: bool
@@ -41,19 +40,19 @@ class Candidate(NamedTuple):
 
     @property
     def order(self) -> tuple[float, ...]:
-        """What candidates are sorted by: the best first."""
+        """The sort key of candidates: best first."""
         return (-self.score * self.brevity, *self.rank, self.key, self.is_node)
 
     @property
     def brevity(self) -> float:
-        """The factor of a score: more than 1 where a candidate is shorter than usual."""
+        """The factor of a score: above 1 if a candidate is shorter than usual."""
         return float((USUAL_TOKENS / max(MIN_TOKENS, self.tokens)) ** BREVITY)
 
 
 @dataclass
 class SelectedItem:
-    """One item: a node, or the messages of a passage; the best of them gives its score. `context` are messages that
-    make a passage understood (exchanges.py), `text` the passage with them."""
+    """One item: a node, or the messages of a passage, whose best one gives the score. `context` are messages that make
+    a passage understandable (exchanges.py), `text` is the passage with them."""
 
     best: Candidate
     passage: list[Candidate] = field(default_factory=list)
@@ -63,7 +62,7 @@ class SelectedItem:
 
 @dataclass
 class Selection:
-    """The items, best first; of each other candidate the rule that removed it, by (is node, key)."""
+    """The selected items, best first; for each other candidate the rule that removed it, by (is node, key)."""
 
     items: list[SelectedItem] = field(default_factory=list)
     removed: dict[tuple[bool, int], str] = field(default_factory=dict)
@@ -76,7 +75,7 @@ class Selection:
     passages: dict[int, SelectedItem] = field(default_factory=dict)
 
     def rule_against(self, candidate: Candidate, cost: int, budget: int, window: AbstractSet[int]) -> str:
-        """The rule that keeps a candidate out, or an empty string."""
+        """The rule that excludes a candidate, or ""."""
         if not candidate.is_node and candidate.messages <= window:
             return "in_window"
         if candidate.messages and candidate.messages <= self.shown_messages:
@@ -92,7 +91,7 @@ class Selection:
         return ""
 
     def add(self, candidate: Candidate, cost: int, passage: SelectedItem | None, words: frozenset[str]) -> None:
-        """Show a candidate of these words: a node by itself, a message in `passage` or as a new one."""
+        """Select a candidate with these words: a node as its own item, a message in `passage` or as a new one."""
         self.tokens += cost
         self.excepted_tokens += cost * candidate.only_excepted
         self.shown_messages |= candidate.messages
@@ -115,16 +114,16 @@ def select_within_budget(
     longest_passage: int = 4,
     fall_off: float = 0.0,
 ) -> Selection:
-    """Fill `budget` tokens from `candidates`, best first. `window` are messages that the prompt shows anyway; what
-    scores less than `fall_off` of the best is not shown."""
+    """Fill `budget` tokens from `candidates`, best first. `window` are messages that the prompt shows anyway;
+    candidates that score less than `fall_off` of the best are not shown."""
     selection = Selection(min_score=fall_off * max((candidate.score for candidate in candidates), default=0.0))
     for candidate in sorted(candidates, key=lambda candidate: candidate.order):
-        # A message continues the passage of its neighbour, unless that is long enough.
+        # A message continues the passage of its neighbour, unless that is already long.
         keys_beside = () if candidate.is_node else (candidate.before, candidate.after)
         neighbours = (selection.passages.get(key) for key in keys_beside if key is not None)
         passage = next((item for item in neighbours if item and len(item.passage) < longest_passage), None)
         cost = candidate.joined_tokens if passage else candidate.tokens
-        if passage:  # the question of whichever of two neighbours comes first is shown with its answer
+        if passage:  # the question of the earlier of two neighbours is shown with its answer
             cost += sum(message.question_tokens for message in passage.passage if message.key == candidate.before)
             cost += (
                 candidate.question_tokens if any(message.key == candidate.after for message in passage.passage) else 0

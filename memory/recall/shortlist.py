@@ -27,19 +27,20 @@ from memory.store.corrections import outdated_message_ids, unsure_message_ids
 from memory.store.deduplication import dates_conflict
 from persona.models import Persona
 
-# This many nodes and as many messages compete for the budget, or as many of each as it can hold; of both together so
-# many of the best. (With 4 / 3 the recall of LoCoMo-30 falls by 0.002, with 5 / 3 none by more than 0.0005.)
+# At least this many nodes and as many messages are offered, or as many of each as the budget can hold; of both together
+# the best OFFERED_TOGETHER times as many. (With 4 / 3 the recall of LoCoMo-30 falls by 0.002, with 5 / 3 no recall
+# falls by more than 0.0005.)
 MIN_OFFERED = 60
 OFFERED_TOGETHER = 5 / 3
-# A budget is filled by items of about this many tokens at least.
+# Items have at least about this many tokens.
 MIN_ITEM_TOKENS = 25
 
 
 @dataclass(frozen=True, eq=False)
 class Shortlist:
-    """The nodes and messages that are offered, by id: as they are rendered, and a message's relevance and score.
-    `best` are the positions of the best nodes of all, offered or not. `removed` gives of those that are not offered the
-    rule, by (is node, id)."""
+    """The offered nodes and messages, rendered, by id; the relevance and score of each message. `best` are the
+    positions of the best nodes, offered or not. `removed` gives the rule for each candidate that is not offered, by (is
+    node, id)."""
 
     pool: Pool
     ranks: Ranking
@@ -54,8 +55,8 @@ class Shortlist:
 
     @cached_property
     def parts(self) -> dict[int, Parts]:
-        """The parts of the scores of the best nodes and of those that are offered, by id. For the x-ray: no reply waits
-        for them."""
+        """The parts of the scores of the best nodes and of the offered ones, by id. For the x-ray: no reply waits for
+        them."""
         return dict(zip(self.pool.nodes.ids[self.best].tolist(), self.ranks.parts.each(self.best), strict=True))
 
 
@@ -68,17 +69,17 @@ def build_shortlist(
     in_prompt: Collection[int],
     budget: int,
 ) -> Shortlist:
-    """The candidates for a budget. What is below the floor, and the nodes `in_prompt`, are not offered. Where the
-    question is about the owner, what is the persona's own stands back, and the reverse."""
+    """The candidates for a budget. Nodes below the floor, and the nodes `in_prompt`, are not offered. If the question
+    is about the owner, memories about the persona get a penalty, and the reverse."""
     limit = max(MIN_OFFERED, budget // MIN_ITEM_TOKENS)
     below = ~(ranks.passes | ranks.excepted)
     removed = dict.fromkeys(((True, key) for key in in_prompt), "in_prompt")
     removed |= dict.fromkeys(((True, key) for key in pool.nodes.ids[below].tolist()), "below_floor")
-    # The best nodes of all, which the x-ray shows, and the best of those that are offered.
+    # The best nodes, which the x-ray shows, and the best of those that are offered.
     total = ranks.parts.total
     order = np.lexsort((pool.nodes.ids, -total))
     offered = order[~(below | np.isin(pool.nodes.ids, list(in_prompt)))[order]][:limit]
-    # Only what can be chosen is read and rendered.
+    # Only candidates that can be selected are read and rendered.
     weight, together = knobs.relevance_weight(), int(OFFERED_TOGETHER * limit)
     relevance = dict(zip(ranks.messages[:limit].tolist(), ranks.relevance[:limit].tolist(), strict=True))
     both = np.sort(np.concatenate([total[offered], weight * ranks.relevance[:limit]]))
@@ -129,8 +130,8 @@ def build_shortlist(
 def read_checked_messages(
     persona: Persona, message_ids: Sequence[int], renderer: Renderer, pool: Pool
 ) -> tuple[dict[int, RenderedMessage], dict[int, str]]:
-    """The messages by id, marked where they are unsure, and the rule against those that are no answer: they say what
-    was put right since, or ask that something be forgotten."""
+    """The messages by id, marked if they are unsure, and the rule against messages that are no answer: those that were
+    corrected since, and requests to forget something."""
     messages = read_messages(persona, message_ids, renderer)
     contents = {key: message.content for key, message in messages.items()}
     answering = {key: message.answers for key, message in messages.items() if message.answers is not None}
@@ -146,8 +147,8 @@ def read_checked_messages(
 
 
 def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Renderer) -> dict[int, RenderedMessage]:
-    """The messages by id; where the owner wrote to others than the persona, with their names. Only imported messages
-    cost further statements."""
+    """The messages by id; those that the owner wrote to others than the persona, with the names of these. Only imported
+    messages cost further statements."""
     rows = [RenderedMessage(*row) for row in search.message_rows(persona.pk, message_ids)]
     messages = {row.id: row._replace(gist=gist_of(one_line(row.content), renderer.names.values())) for row in rows}
     imported = [message for message in rows if message.import_hex]
@@ -227,9 +228,9 @@ def fold_alike(
     vectors: np.ndarray,
     alike_cosine: float,
 ) -> tuple[list[Candidate], set[int]]:
-    """The candidates with those that tell the same folded into one, and the keys of those that are gone. Of two the one
-    stays that tells all of it, at the place of the better, with the evidence and the days of both. `vectors` (n, d) are
-    those of the candidates, of unit length or NaN."""
+    """The candidates with near-duplicates merged, and the keys of those removed. Of two duplicates the one with all the
+    content is kept, with the better score, the evidence and the dates of both. `vectors` (n, d) are those of the
+    candidates, of unit length or NaN."""
     order = sorted(range(len(candidates)), key=lambda place: candidates[place].order)
     kept_by_place = {place: candidates[place] for place in order}
     alike: dict[int, list[int]] = defaultdict(list)
@@ -257,7 +258,7 @@ def fold_alike(
 
 
 def _is_same_matter(first: RenderedNode, other: RenderedNode) -> bool:
-    """Whether two memories can be of one thing: of one kind and state, and not of different days."""
+    """Whether two memories can be duplicates: of the same kind and state, and not of different days."""
     states = [
         (node.kind, node.outcome, node.is_unsure, node.plan_state, node.since, node.until) for node in (first, other)
     ]

@@ -1,9 +1,9 @@
-"""A persona's nodes and messages held in memory, for those that are talked with: a recall takes half of the time.
+"""An in-memory copy of an active persona's nodes and messages: it halves the time of a recall.
 
-`prepare` makes a snapshot, off the hot path; `of` returns it as the database is now, or None. A few new messages are
-read immediately, every other change by `prepare`; stamps that triggers write show them (memory/store/vectors.py,
-chat/search.py). Words are read once, unless they were changed. All personas together keep within
-`memory.words_in_memory_mb`; the one used longest ago is dropped.
+`prepare` makes a snapshot, off the hot path; `of` returns it if it matches the database now, or None. A few new
+messages are read immediately, all other changes by `prepare`; stamps written by triggers reveal them
+(memory/store/vectors.py, chat/search.py). Unchanged words are read only once. All personas together stay within
+`memory.words_in_memory_mb`; the least recently used one is dropped.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -27,15 +27,15 @@ from memory.store import vectors
 from memory.store.vector_cache import State, expand_ranges, index_of
 from persona.models import Persona
 
-# This many new messages are read in a few milliseconds. Where more came, as when years of messages are imported, the
-# database is asked instead, and `prepare` reads them.
+# This many new messages are read in a few milliseconds. If there are more, e.g. from an import of years of messages,
+# the database is searched instead until `prepare` has read them.
 MAX_NEW_MESSAGES = 200
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeColumns):
-    """All nodes in one state: `active` marks those that may be recalled, `replaced` those that were superseded or
-    corrected; `by_message` is the evidence in the order of its messages."""
+    """All nodes in one state: `active` marks recallable nodes, `replaced` superseded or corrected ones; `by_message` is
+    the evidence ordered by message."""
 
     state: State
     active: np.ndarray
@@ -45,15 +45,15 @@ class Nodes(NodeColumns):
 
     @cached_property
     def is_shaken(self) -> np.ndarray:
-        """Which of them are unsure (ConceptNode.is_unsure), or no longer as they were told."""
+        """Which nodes are unsure (ConceptNode.is_unsure), superseded or corrected."""
         unsure = self.disputed | (~self.confirmed & (self.confidence < GUESS_BELOW))
         return unsure | self.replaced | ~self.active
 
 
 @dataclass(frozen=True, eq=False)
 class Messages:
-    """All messages up to one moment: columns (n,), by id. `written` is in microseconds since 1970; `shown` marks those
-    that may reach a prompt and are on record."""
+    """All messages up to one moment: columns (n,), by id. `written` is in microseconds since 1970; `shown` marks
+    messages on record that may be in a prompt."""
 
     stamp: bytes
     epoch: bytes
@@ -65,13 +65,13 @@ class Messages:
 
     @property
     def newest(self) -> int:
-        """The id of the last one."""
+        """The id of the last message."""
         return int(self.ids[-1]) if len(self.ids) else 0
 
 
 @dataclass(frozen=True, eq=False)
 class Snapshot:
-    """See rows.Memory."""
+    """The rows.Memory of a persona, held in memory."""
 
     all_nodes: Nodes
     all_messages: Messages
@@ -138,19 +138,19 @@ class Snapshot:
         return Sessions(sessions, rows.ids[shown_places], of)
 
     def _active(self, node_ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The positions of those of `node_ids` that may be recalled, in their order."""
+        """The positions of the recallable ones of `node_ids`, in order."""
         positions = _positions(node_ids, self.all_nodes.ids)
         return positions[self.all_nodes.active[positions]]
 
 
 def _positions(sought_ids: Sequence[int] | np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """The positions of those of `wanted` that are among `ids`, in their order."""
+    """The positions in `ids` of those of `wanted` that are in it, in order."""
     positions = index_of(np.asarray(sought_ids, dtype=np.int64), ids)
     return positions[positions >= 0]
 
 
 def _runs_of(sought_ids: np.ndarray, ascending: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All positions of each of `wanted` in `ascending`, and how many each has."""
+    """All positions of each of `wanted` in `ascending`, and the number of positions of each."""
     begins = np.searchsorted(ascending, sought_ids)
     lengths = np.searchsorted(ascending, sought_ids, side="right") - begins
     return expand_ranges(begins, lengths), lengths
@@ -163,8 +163,8 @@ _NO_MESSAGES = Messages(b"", b"", _NONE, _NONE, _NONE, _NONE, InvertedIndex())
 
 
 def of(persona_id: int) -> Snapshot | None:
-    """The snapshot of a persona as the database is now. None where none was prepared, where more has changed than a few
-    new messages, and inside a transaction, whose changes may yet be undone."""
+    """The snapshot of a persona as the database is now. None if none was prepared, if more has changed than a few new
+    messages, and inside a transaction, whose changes can still be rolled back."""
     cached = None if connection.in_atomic_block else _cache.take(persona_id)
     if cached is None:
         return None
@@ -181,10 +181,10 @@ def of(persona_id: int) -> Snapshot | None:
 
 
 def prepare(persona_id: int) -> None:
-    """Hold a persona's nodes and messages, or follow their changes. It may take seconds."""
+    """Load a persona's nodes and messages, or update them. It may take seconds."""
     if connection.in_atomic_block:
         return
-    # Nobody asks for a persona that another process has deleted: no stamp would show it.
+    # Personas that another process has deleted are never asked for: no stamp would reveal their deletion.
     cached = {*_cache.keys(), *vectors.cached_persona_ids()}
     for gone in cached.difference(Persona.objects.filter(pk__in=cached).values_list("pk", flat=True)):
         word_caches.drop_persona(gone)
@@ -195,12 +195,12 @@ def prepare(persona_id: int) -> None:
     is_current = cached_snapshot and cached_snapshot.all_nodes is nodes and cached_snapshot.all_messages is messages
     _keep(persona_id, cached_snapshot if cached_snapshot and is_current else Snapshot(nodes, messages))
     if cached_snapshot is None:
-        heap.trim_heap()  # reading for the first time takes three times as much
+        heap.trim_heap()  # the first reading takes three times the memory
 
 
 @contextmanager
 def _one_moment() -> Iterator[None]:
-    """All reads within see one state of the database. (Django's `atomic` would keep out all writers.)"""
+    """All reads inside see one state of the database. (Django's `atomic` would block all writers.)"""
     with connection.cursor() as cursor:
         cursor.execute("BEGIN")
         try:
@@ -260,7 +260,8 @@ def _index(
     *,
     in_turn: bool = False,
 ) -> InvertedIndex:
-    """The index of the texts of `ids`. Those that are indexed are not read again, if all others come after them."""
+    """The index of the texts of `ids`. Texts that are indexed already are not read again if all others come after
+    them."""
     before, index = indexed
     if not np.array_equal(before, ids[: len(before)]):
         are_left = np.isin(before, ids)

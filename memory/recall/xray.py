@@ -1,5 +1,5 @@
-"""The account of one recall: the query, each retriever, each candidate, the items shown. Ids only: forgetting reaches
-every text."""
+"""The x-ray of one recall: the query, each retriever, each candidate, the items shown. Ids only, so that forgetting
+reaches every text."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -10,7 +10,7 @@ EmptyReason = Literal["", "nothing_asked", "nothing_stored", "everything_filtere
 
 @dataclass
 class RetrieverRecord:
-    """One retriever: how many rows it found, how long it took, and why it was skipped (else empty)."""
+    """One retriever: the number of rows it found, how long it took, and why it was skipped (otherwise empty)."""
 
     name: str
     found: int = 0
@@ -46,7 +46,7 @@ class ItemRecord:
 
 @dataclass(frozen=True)
 class XRay:
-    """The account that the page, the admin, the API and the command show."""
+    """The record that the page, the admin, the API and the command show."""
 
     query: dict[str, Any]
     arms: Sequence[RetrieverRecord]
@@ -58,7 +58,7 @@ class XRay:
     empty_reason: EmptyReason
 
     def as_json(self) -> dict[str, Any]:
-        """The account as plain data; lists, not tuples, so that it equals itself after a round trip."""
+        """The record as plain data; lists instead of tuples, so that it is equal after a JSON round trip."""
         return {
             "query": self.query,
             "arms": [asdict(arm) for arm in self.arms],
