@@ -1,8 +1,8 @@
-"""Dates that stand as headings in a diary, in the ways people write them. Pure; one line at a time.
+"""Dates that are headings in a diary, as people write them. Pure; one line at a time.
 
-ISO and its kin (2024-01-05, 2024/1/5, 2024. 1. 5.), Chinese, Japanese and Korean (2024年1月5日 星期五, 2024년 1월 5일,
-二〇二四年一月五日), English (Friday, January 5, 2024; 5 Jan '24), other languages of Europe (5. Januar 2024, 5 de enero
-de 2024), and numbers whose order only the whole file tells (5/1/2024).
+ISO and similar (2024-01-05, 2024/1/5, 2024. 1. 5.), Chinese, Japanese and Korean (2024年1月5日 星期五, 2024년 1월 5일,
+二〇二四年一月五日), English (Friday, January 5, 2024; 5 Jan '24), other European languages (5. Januar 2024, 5 de enero de 2024),
+and numbers whose order only the whole file tells (5/1/2024).
 """
 
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from echovessel.language import lazy_re as re
 from echovessel.language.dates import DIGITS_ZH, MONTH, month_named, number_zh
 from memory.imports.readers.localized_times import is_month, is_weekday, month_of
 
-# The date of a heading stands in its first letters; a bound keeps hostile lines from taking time.
+# The date of a heading is among its first letters; the limit keeps hostile lines from taking time.
 _LONGEST_DATE = 120
-# A year of two digits from here on is one of the last century.
+# Two-digit years from here on belong to the last century.
 _LAST_CENTURY = 70
 _WEEKDAY = (
     r"(?:mon|tues?|wed(?:nes)?|thu(?:rs?)?|fri|sat(?:ur)?|sun)(?:day)?\b\.?|(?:星期|礼拜|禮拜|周|週)[一二三四五六日天]"
@@ -25,7 +25,7 @@ _WEEKDAY = (
     r"|lunedì|martedì|mercoledì|giovedì|venerdì|sabato|domenica|(?:segunda|terça|quarta|quinta|sexta)(?:-feira)?"
     r"|maandag|dinsdag|woensdag|donderdag|vrijdag|zaterdag|zondag)\b"
 )
-# Names of months in German, French, Spanish, Portuguese, Italian and Dutch, as English has others for them.
+# Names of months in German, French, Spanish, Portuguese, Italian and Dutch that differ from the English ones.
 _MONTHS_ELSEWHERE = {
     name: number
     for number, names in enumerate(
@@ -84,7 +84,7 @@ _CLEAR_SEPARATOR = re.compile(r"\s*[:：|–—]|\s+-\s|\t")
 
 @dataclass(frozen=True)
 class WrittenDate:
-    """A date as it is written; where `order_open`, with its first number as `month` and its second as `day`."""
+    """A date as written; with `order_open`, `month` is its first number and `day` its second."""
 
     year: int | None
     month: int
@@ -92,7 +92,7 @@ class WrittenDate:
     order_open: bool = False
 
     def as_day(self, year: int | None = None, day_first: bool = False) -> date | None:
-        """The day, in `year` where the date itself says none; None where the calendar has no such day."""
+        """The day, in `year` if the date itself has none; None if the calendar has no such day."""
         month, day = (self.day, self.month) if self.order_open and day_first else (self.month, self.day)
         try:
             return date(self.year or year or 0, month, day)
@@ -102,7 +102,7 @@ class WrittenDate:
 
 @dataclass(frozen=True)
 class Heading:
-    """A line that begins an entry: its date, its time of day, and what else it says, as a title or the first words."""
+    """A line that begins an entry: its date, its time of day, and its other text, as a title or the first words."""
 
     written: WrittenDate
     clock: time | None
@@ -113,7 +113,7 @@ class Heading:
 
 
 def heading_in(line: str, begins: bool) -> Heading | None:
-    """The heading that `line` is, or None. `begins` says that the line before is blank or a heading itself.
+    """The heading in `line`, or None. `begins` says that the line before is blank or a heading itself.
 
     >>> heading_in("## 2024-01-05 New year", True)
     Heading(written=WrittenDate(year=2024, month=1, day=5, order_open=False), clock=None, title='New year', words='')
@@ -126,11 +126,11 @@ def heading_in(line: str, begins: bool) -> Heading | None:
         return None
     written_date = _written(match)
     orders = (False, True) if written_date.order_open else (False,)
-    # 2000 is a leap year: every day of a date without a year is one of it.
+    # 2000 is a leap year: it has every day that a date without a year can have.
     if not any(written_date.as_day(2000, day_first=order) for order in orders):
         return None
     clock = _clock(match)
-    # Digits that are no time of day are words.
+    # Digits that are no time of day belong to the text.
     words = rest if clock or not match["clock"] else match["clock"] + match["frame_end"] + rest
     rest = _SEPARATORS.sub("", words, count=1)
     framed = bool(match["hashes"] or match["frame"])
@@ -139,14 +139,14 @@ def heading_in(line: str, begins: bool) -> Heading | None:
 
 
 def _stands_apart(match: re.Match[str], rest: str, begins: bool) -> bool:
-    """Whether the date is a heading and not the beginning of a sentence that goes on with `rest`."""
+    """Whether the date is a heading rather than the beginning of a sentence that continues with `rest`."""
     if match["hashes"] or match["label"] or not rest.strip(" -–—=*_~|:："):
         return True
     if match["after"] or _WEATHER.match(rest):
         return begins or len(rest) <= 20
     if not begins:
         return False
-    # English years are left out: "January 5, 2024 was cold" is how sentences begin.
+    # English years do not count: sentences begin like "January 5, 2024 was cold".
     return any(match[name] for name in ("iso_year", "zh_year", "year")) or _CLEAR_SEPARATOR.match(rest) is not None
 
 
@@ -212,13 +212,13 @@ def _clock(match: re.Match[str]) -> time | None:
 
 
 def year_in(line: str) -> int | None:
-    """The year of a heading that says nothing else, as those above the dates of a year; a bare number is none."""
+    """The year of a heading without other text, as above the dates of a year; a bare number is none."""
     match = _ONLY_YEAR.match(line) if len(line) <= _LONGEST_DATE else None
     return int(match["year"]) if match and (match["hashes"] or match["sign"]) else None
 
 
 def month_in(line: str) -> tuple[int, int] | None:
-    """The year and the month of a line that says nothing else, as those above the days of a month.
+    """The year and the month of a line without other text, as above the days of a month.
 
     >>> month_in("2016 MARCH"), month_in("## März 2016"), month_in("2016年3月"), month_in("Marathon 2016")
     ((2016, 3), (2016, 3), (2016, 3), None)
@@ -235,7 +235,7 @@ def month_in(line: str) -> tuple[int, int] | None:
 
 
 def day_of_month_in(line: str) -> int | None:
-    """The day that a line says beside a weekday, and nothing else, as it stands under a month.
+    """The day in a line that has only a day and a weekday, as under the heading of a month.
 
     >>> [day_of_month_in(line) for line in ("Tuesday 1", "6. Sonntag", "6日 日曜日", "Sunday 66", "Jo 6")]
     [1, 6, 6, None, None]
@@ -248,7 +248,7 @@ def day_of_month_in(line: str) -> int | None:
 
 
 def year_in_name(name: str) -> int | None:
-    """The year a diary is named for.
+    """The year in the name of a diary.
 
     >>> year_in_name("diary-2024.txt"), year_in_name("notes 20240105.txt")
     (2024, None)
@@ -258,7 +258,7 @@ def year_in_name(name: str) -> int | None:
 
 
 def day_in_name(name: str) -> date | None:
-    """The day a file is named for, as daily notes are.
+    """The day in the name of a file, as in daily notes.
 
     >>> day_in_name("2024-01-05 Friday.md"), day_in_name("notes.md")
     (datetime.date(2024, 1, 5), None)
@@ -276,7 +276,7 @@ def at_clock(day: date | None, clock: time | None) -> datetime | None:
 
 
 def nearest_year(written_date: WrittenDate, before: date | None, year: int | None) -> int | None:
-    """The year of a date that says none: that of the heading above, else what lies nearest to the entry before."""
+    """The year of a date without one: that of the heading above, else the year nearest to the entry before."""
     if written_date.year or year or before is None:
         return written_date.year or year
     options = [day for offset in (-1, 0, 1) if (day := written_date.as_day(before.year + offset))]

@@ -1,4 +1,5 @@
-"""The words of a small piece of HTML, in paragraphs. Nothing of it is shown or followed: marks go, text stays. Pure.
+"""The text of a small piece of HTML, in paragraphs. Nothing is rendered or followed: tags are removed, text is kept.
+Pure.
 
 >>> words_of("<p>It <b>snowed</b>.</p><ul><li>cold &amp; wet</li></ul>")
 'It snowed.\\n\\n- cold & wet'
@@ -15,11 +16,11 @@ _SILENT = frozenset({"script", "style", "head"})
 
 
 def words_of(html: str) -> str:
-    """What is longer than anybody's message comes back as it is."""
+    """The text of `html`, which is returned unchanged if it is longer than any message."""
     if len(html) > _LONGEST:
         return html
     reading = _Reading()
-    # `html` without comments and the like, over which the parser takes long where they never end.
+    # Without comments and the like, on which the parser is slow if they are not closed.
     first, *rest = html.split("<!--")
     visible = first + "".join(part.partition("-->")[2] for part in rest)
     reading.feed(_DECLARATION.sub("", visible).replace("<!", "&lt;!").replace("<?", "&lt;?"))

@@ -1,4 +1,4 @@
-"""iMessage and SMS as imessage-exporter writes them: text files, alone or in a zip beside their attachments.
+"""iMessage and SMS as imessage-exporter writes them: text files, alone or in a zip with their attachments.
 
     May 24, 2020 10:14:22 AM (Read by you after 5 seconds)
     Mira
@@ -7,12 +7,12 @@
         Loved by Me
         May 24, 2020 10:15:00 AM
         Me
-        An answer stands within what it answers, and once more where it was said
+        A reply is nested in the message that it answers, and repeated at its own time
 
     May 24, 2020 11:00:00 AM You named the conversation Us
 
-The time and the sender have lines of their own. The shape of the times is that of most of the first lines: whatever
-language or clock it is in, a line of another shape is somebody's words.
+The time and the sender have lines of their own. Times have the shape of most of the first ones, in any language and
+clock: a line of another shape is part of a message.
 """
 
 import heapq
@@ -40,7 +40,7 @@ _SAMPLE_LINES = 600
 _LONGEST_STAMP = 60
 _LONGEST_NAME = 80
 _MAX_WORDS_IN_NAME = 5
-# What imessage-exporter writes: May 24, 2020 10:14:22 AM.
+# The shape that imessage-exporter writes: May 24, 2020 10:14:22 AM.
 _ITS_SHAPE = "a 9, 9 9:9:9 a"
 _INDENT = 4
 _MAX_HELD = 10_000
@@ -61,13 +61,13 @@ _SENTENCE = re.compile(r"[.!?,;:。！？，；：…]\s*$|[。！？]|, ")
 
 @dataclass(frozen=True)
 class _Shape:
-    """How times are written in a file: numbers and words in a fixed order."""
+    """The shape of times in a file: numbers and words in a fixed order."""
 
     key: str
     pattern: re.Pattern[str]
 
     def begins(self, line: str) -> tuple[int, str, str] | None:
-        """How far a line that begins with a time is indented, its time, and what follows."""
+        """The indent of a line that begins with a time, the time, and the text after it."""
         match = self.pattern.match(line)
         if match is None or moment_in(match["stamp"]) is None:
             return None
@@ -80,7 +80,7 @@ class _Shape:
 
 @dataclass
 class _Message:
-    """A message as it stands in the file, with its lines; `number` is that of its first line."""
+    """A message as written in the file, with its lines; `number` is that of its first line."""
 
     number: int
     stamp: str = ""
@@ -93,7 +93,7 @@ class _Message:
 
     def take(self, text: str, limit: int) -> None:
         self.size += len(text) + 1
-        # What is too long already need not be held.
+        # Lines beyond the limit are not kept.
         if self.size <= limit:
             self.lines.append(text)
 
@@ -156,7 +156,7 @@ def _key(stamp: str) -> str:
 
 
 def _shape_of(lines: Iterable[str]) -> _Shape | None:
-    """The shape of the lines that hold a time, perhaps a receipt, and nothing else: the one that most of them have."""
+    """The shape of lines with only a time, and perhaps a receipt: that of most of them."""
     counts: Counter[str] = Counter()
     first: dict[str, str] = {}
     for line in lines:
@@ -179,7 +179,8 @@ def _shape_of(lines: Iterable[str]) -> _Shape | None:
 
 
 def _likeness(lines: list[str], shape: _Shape) -> float:
-    """A time on a line of its own is above entries of diaries, too: then nobody's name comes again below them."""
+    """The likeness of the file. A time on a line of its own is also above diary entries: then no name recurs below
+    it."""
     names = [
         below.strip()
         for line, below in zip_longest(lines, lines[1:], fillvalue="")
@@ -198,13 +199,13 @@ def _likeness(lines: list[str], shape: _Shape) -> float:
         return 0.96
     if comes_again and (different > 1 or is_its_own):
         return 0.9
-    # One name again and again, or names of which each stands there once: below which it is to be asked.
+    # A single recurring name, or names that each occur once: below this likeness a person is asked.
     return 0.77 if different < len(names_called) or is_its_own else 0.0
 
 
 # --- the whole file ---------------------------------------------------------------------------------------------------
 class _Survey:
-    """Who owns the phone, by the receipts, and the dates in which the order of day and month is open."""
+    """The owner of the phone, by the receipts, and the dates in which the order of day and month is open."""
 
     def __init__(self, lines: Iterable[TextLine], shape: _Shape) -> None:
         self.owners: set[str] = set()
@@ -220,7 +221,7 @@ class _Survey:
             moment = moment_in(begun[1])
             if moment and moment.open_order:
                 numbers = moment.month, moment.day, moment.year
-                # Without those that repeat the one before: a long chat has few of them.
+                # Without repetitions: a long chat has few different dates.
                 self.dates += [numbers] if numbers not in self.dates[-1:] else []
             read = _READ_BY.search(begun[2])
             if read and read["who"] == "them":
@@ -234,8 +235,8 @@ class _Survey:
 
 
 class _Reading:
-    """Lines put together to messages. An answer is indented in what it answers; older versions of the exporter indent
-    only the first line of what has several."""
+    """Joins lines into messages. A reply is indented in the message it answers; older versions of the exporter indent
+    only its first line."""
 
     def __init__(self, shape: _Shape, limit: int) -> None:
         self.shape, self.most = shape, limit
@@ -247,7 +248,7 @@ class _Reading:
         self.in_tapbacks = False
 
     def messages(self, lines: Iterator[TextLine]) -> Iterator[_Message]:
-        """All that begins with a time, an answer right behind what it stands in."""
+        """All messages; a reply follows the message in which it is nested."""
         for line, following in pairwise(chain(lines, [None])):
             if line is not None:
                 yield from self.take(line, following.text if following else "")
@@ -311,8 +312,8 @@ class _Timed:
 def _in_order(
     messages: Iterator[_Message], shape: _Shape, day_first: bool
 ) -> Iterator[tuple[_Message, datetime | None, str, list[str]]]:
-    """Messages with their times and words. An answer comes where its time is, once: it stands in what it answers and
-    among all others, too."""
+    """Messages with their times and texts. A reply is nested in the message it answers and repeated at its own time; it
+    is yielded once, at its own time."""
     held_back: list[_Timed] = []
     for place, message in enumerate(messages):
         words = words_in(message.lines, shape.after)
@@ -326,7 +327,7 @@ def _in_order(
         while held_back and at and held_back[0].at < at.replace(tzinfo=None):
             yield _as_row(heapq.heappop(held_back))
         if at:
-            # Older versions of the exporter lose lines of an answer in what it answers: then its beginning counts.
+            # Older versions of the exporter lose lines of a nested reply: then its beginning is compared.
             said_then = [timed for timed in held_back if timed.at == at.replace(tzinfo=None)]
             same = next(
                 (

@@ -1,7 +1,7 @@
-"""What imessage-exporter writes into a message beside the words of whoever sent it. Pure.
+"""Text that imessage-exporter adds to a message beside the sender's words. Pure.
 
-It writes in English whatever the language of the phone: answers and tapbacks, effects, what was edited or unsent, paths
-of attachments, and what apps put into a chat.
+It is in English whatever the language of the phone: replies and tapbacks, effects, edited or unsent messages, paths of
+attachments, and content of apps.
 """
 
 from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ _PATH = re.compile(
     r"|(?:~|\.|/|[A-Za-z]:\\)?(?:[^\n]*[\\/])?(?:attachments|Attachments|StickerCache)[\\/][^\n]*\S",
     re.I,
 )
-# A file without a path: a name without blanks, or one that Apple's own apps give.
+# A file without a path: a name without blanks, or a name that Apple's own apps use.
 _FILE = re.compile(
     rf"(?:[^\s\\/]+|(?:Audio Message|Screen ?shot|Screen Recording|RPReplay|IMG|Image|Photo"
     r"|FullSizeRender|Untitled|Movie)"
@@ -59,7 +59,7 @@ _OF_APP = re.compile(
 )
 _MAX_LINES_OF_APP = 8
 _MAX_LINES_OF_PREVIEW = 2
-# Apple's own links: the lines around them tell of the song, app or place.
+# Apple's own links: the lines around them describe the song, app or place.
 _SONG_OR_APP = re.compile(r"https?://(?:geo\.)?(?:music|itunes|apps)\.apple\.com/\S+", re.I)
 _PLACE = re.compile(r"https?://maps\.apple\.com/\S+", re.I)
 _TRANSCRIBED = "Transcription: "
@@ -67,7 +67,7 @@ _TRANSLATED = "Translated from:"
 _POLL = re.compile(r"- .+ \(\d+\)|  - .+")
 _DRAWN = re.compile(r"[\s*.·#\u2800-\u28ff]+")
 _LEAST_LINES_DRAWN = 5
-# Tapbacks that came as SMS quote what they are about in typographic marks.
+# Tapbacks received as SMS quote the message in typographic quotation marks.
 _TAPBACK_AS_TEXT = re.compile(
     r"(?:Loved|Liked|Disliked|Laughed at|Emphasized|Questioned|Reacted \S{1,12} to|Removed an? [^“\n]{3,30} from) "
     r"(?:“.*”|an? (?:image|movie|photo|video|attachment|audio message|sticker|link|contact))",
@@ -78,19 +78,19 @@ _OBJECT = "\ufffc"
 
 @dataclass
 class NoticePhrases:
-    """What somebody said in a message, and why something beside it is left out."""
+    """The sender's words in a message, and why text beside them is left out."""
 
     text: str = ""
     left_out: list[str] = field(default_factory=list)
 
 
 def is_tapback(line: str) -> bool:
-    """Whether a line below "Tapbacks:" is one of them."""
+    """Whether a line below "Tapbacks:" is a tapback."""
     return _TAPBACK.fullmatch(line) is not None
 
 
 def is_announcement(line: str) -> bool:
-    """Whether the line says what somebody did to the conversation, where a name is expected."""
+    """Whether the line, in the place of a name, reports a change of the conversation."""
     return _ANNOUNCED.fullmatch(line.strip()) is not None
 
 
@@ -104,8 +104,8 @@ def is_edit(line: str) -> bool:
 
 
 def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> NoticePhrases:
-    """What is said in the lines of a message. `after_stamp` is what follows the time that a line begins with, None
-    where it begins with none."""
+    """The sender's words in the lines of a message. `after_stamp` returns the text after the time at the beginning of a
+    line, None if it begins with none."""
     phrases = NoticePhrases()
     clean_lines = [line.replace(_OBJECT, "").rstrip() for line in lines]
     if clean_lines and clean_lines[0] == _DELETED:
@@ -113,13 +113,13 @@ def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> 
     clean_lines = _without_tapbacks(_trimmed(clean_lines), phrases)
     if clean_lines and clean_lines[-1] == _RESPONDED:
         clean_lines = _trimmed(clean_lines[:-1])
-    # Of a message that was edited, what it said in the end.
+    # The last version of an edited message.
     edits = [number for number, line in enumerate(clean_lines) if _EDITED.match(line)]
     if edits:
         first = next((number for number in range(edits[0]) if after_stamp(clean_lines[number]) is not None), edits[0])
         last = edits[-1]
         clean_lines = [*clean_lines[:first], _EDITED.sub("", clean_lines[last], count=1), *clean_lines[last + 1 :]]
-    # An effect alone is somebody's words: it stands below what was sent with it.
+    # An effect without other lines is the sender's words: effects are below the text they were sent with.
     without_effects = [line for number, line in enumerate(clean_lines) if not (number and _EFFECT.fullmatch(line))]
     clean_lines = []
     for line in _trimmed(without_effects):
@@ -129,9 +129,9 @@ def words_in(lines: Sequence[str], after_stamp: Callable[[str], str | None]) -> 
         elif _UNSENT.fullmatch(line):
             phrases.left_out.append("deleted")
         else:
-            # What was spoken is said.
+            # A transcription is spoken text, which counts as the sender's words.
             clean_lines.append(line.removeprefix(_TRANSCRIBED))
-    # A translation stands above what was said.
+    # A translation is above the original words.
     clean_lines = _trimmed(clean_lines)
     clean_lines = (
         _trimmed(clean_lines[clean_lines.index(_TRANSLATED) + 1 :]) if _TRANSLATED in clean_lines[1:-1] else clean_lines
@@ -185,7 +185,7 @@ def _without_apps(lines: list[str], phrases: NoticePhrases) -> list[str]:
 
 
 def _without_previews(lines: list[str], phrases: NoticePhrases) -> list[str]:
-    """Of a link with its preview, the link: what stands below is the page's title and summary."""
+    """Of a link with its preview only the link: the lines below are the page's title and summary."""
     links = [number for number, line in enumerate(lines) if _URL.fullmatch(line)]
     if len(links) != 1 or len(lines) < 2:
         return lines

@@ -1,7 +1,7 @@
 """Diaries and notes: plain text and Markdown, one file split at its dated headings, or a folder of notes in a zip.
 
-A note whose name is a date (2024-01-05.md) is one entry of that day, as Obsidian's daily notes are. A front-matter date
-holds for what stands above the first heading. What has no date is an entry without a day.
+A note whose name is a date (2024-01-05.md) is one entry of that day, like Obsidian's daily notes. A date in the front
+matter applies to the text above the first heading. Text without a date is an entry without a day.
 """
 
 import re
@@ -35,7 +35,7 @@ _MARKDOWN = (".md", ".markdown")
 _PROSE = (*_MARKDOWN, ".txt")
 _TABLES = (".csv", ".tsv")
 _DOCUMENTS = (*_TABLES, ".pdf", ".docx", ".doc", ".rtf", ".odt", ".epub", ".html", ".htm", ".json", ".canvas", ".org")
-# What Notion puts behind the names of pages.
+# The id that Notion appends to the names of pages.
 _PAGE_ID = re.compile(r"\s[0-9a-f]{32}$")
 _MARKDOWN_TITLE = re.compile(r"#{1,6}\s+(?P<title>\S.*)")
 _LONGEST_FRONT = 200
@@ -46,7 +46,7 @@ _FRONT_DATE = re.compile(
 _FRONT_TITLE = re.compile(r"(?:title|标题)\s*:\s*[\"']?(?P<title>.+?)[\"']?\s*$", re.IGNORECASE)
 # Blank lines between a month and its first day.
 _MAX_HELD = 5
-# Folders of notes that are to be filled in, and what in a note is to be.
+# Folders of templates, and the placeholders in templates.
 _TEMPLATE_FOLDERS = frozenset(
     {
         "templates",
@@ -77,8 +77,8 @@ class Journal:
             return sum(truths) / max(1, len(truths)) * 0.7
         if not sample.text.strip() or sample.paths or sample.name.casefold().endswith(_TABLES):
             return 0.0
-        # A diary has headings with something beneath them; where every line begins with a date it is rather a list.
-        # Front matter is what only notes have.
+        # A diary has headings with text beneath them; if every line begins with a date, it is rather a list. Only notes
+        # have front matter.
         if _front_matter(_as_lines(sample.text))[0]:
             return 0.85
         lines = [line for line in sample.text.splitlines() if line.strip()]
@@ -95,7 +95,7 @@ class Journal:
         members = [member for member in sorted(source.members) if _is_prose(member)]
         if source.members and not members:
             raise ImportRejected("member_missing")
-        # Notes that are there to be filled in, by their folder or by what stands in them in place of a date.
+        # Templates, recognized by their folder or by a placeholder in place of a date.
         templates = [
             member
             for member in members
@@ -149,8 +149,8 @@ def _is_markdown(name: str) -> bool:
 
 
 def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine, Heading | None]]:
-    """Each line with the heading that it is. With `fences`, as in Markdown, code has no headings. The line of a month
-    above a line with weekday and day is left out: it is part of the headings below."""
+    """Each line with its heading, if it is one. With `fences`, as in Markdown, code has no headings. The line of a
+    month above a line with weekday and day is left out: it is part of the headings below."""
     begins, fenced = True, False
     month: tuple[int, int] | None = None
     front: list[TextLine] = []
@@ -180,7 +180,7 @@ def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine,
 
 @dataclass(frozen=True)
 class _Beginning:
-    """What is known of an entry before its text."""
+    """The known fields of an entry before its text."""
 
     title: str = ""
     day: date | None = None
@@ -189,7 +189,7 @@ class _Beginning:
 
 
 class _Words:
-    """Lines of an entry, no more than a message may have."""
+    """The lines of an entry, up to the size of a message."""
 
     def __init__(self, most_bytes: int) -> None:
         self.most_bytes = most_bytes
@@ -197,7 +197,7 @@ class _Words:
         self.size = 0
 
     def take(self, text: str) -> bool:
-        """Whether there was room for one more line."""
+        """Add a line; returns whether there was room for it."""
         size = len(text.encode()) + 1
         if self.size + size > self.most_bytes:
             return False
@@ -206,7 +206,7 @@ class _Words:
         return True
 
     def given_out(self) -> str:
-        """The lines without blank ones above and below; empties the list."""
+        """Return the lines without blank ones above and below, and empty the list."""
         first = next((number for number, line in enumerate(self.lines) if line.strip()), len(self.lines))
         text = "\n".join(self.lines[first:]).rstrip()
         self.lines, self.size = [], 0
@@ -242,7 +242,7 @@ class _Splitting:
                 and is_first
                 and heading.written.as_day(self.named.year, self.day_first) == self.named
             ):
-                # Above everything else it says the day for which the note is named, and nothing more.
+                # Above everything else it only repeats the day in the note's name.
                 continue
             following = self._following(line, heading)
             if following and heading:
@@ -291,7 +291,7 @@ class _Splitting:
         return _Beginning(heading.title, day, at_clock(day, heading.clock), line.number)
 
     def _grown(self, number: int, text: str) -> Iterator[Entry | Skipped]:
-        """Add the line; an entry longer than a message may be goes on in another of the same day."""
+        """Add the line; if the entry becomes longer than a message, it continues in another one of the same day."""
         if self.words.take(text):
             return
         if self.words.lines:

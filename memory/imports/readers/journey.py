@@ -1,4 +1,4 @@
-"""Journey's export: a zip with a JSON file for each entry of the diary, beside its photographs."""
+"""Journey's export: a zip with a JSON file for each diary entry, and its photographs."""
 
 from collections.abc import Iterator
 

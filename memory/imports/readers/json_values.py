@@ -1,8 +1,8 @@
 """JSON in constant memory: the values at wanted places of a file of any size, one at a time.
 
 Places are written as in ijson: "item" is each element of an array at the top, "chats.list.item.name" a key further in.
-Other values are skipped without being built. A value that is too large or too deep is not built either: `Unread` stands
-for it.
+Other values are skipped without being built. A value that is too large or too deep is not built either: `Unread`
+replaces it.
 """
 
 import json
@@ -20,7 +20,7 @@ from memory.imports.readers.types import ImportRejected, Limits, Skipped
 
 _STARTS = ("start_map", "start_array")
 _ENDS = ("end_map", "end_array")
-# What one value may consist of: a million small things are some hundred megabytes of Python.
+# The maximum number of parts of one value: a million small ones are some hundred megabytes of Python objects.
 _MAX_PARTS = 1_000_000
 _STRING = re.compile(r'"[^"\\]*(?:\\.[^"\\]*)*"', re.S)
 _NO_BRACKET = re.compile(r"[^\[\]{}]+")
@@ -28,18 +28,18 @@ _NO_BRACKET = re.compile(r"[^\[\]{}]+")
 
 @dataclass(frozen=True)
 class Unread:
-    """Stands for a value that was not built; `reason` is a key of reasons.SKIPS."""
+    """Replaces a value that was not built; `reason` is a key of reasons.SKIPS."""
 
     reason: str
 
 
 def reason_of(value: Any) -> str:
-    """Why a value is skipped that is not of the expected kind."""
+    """Why a value that is not of the expected kind is skipped."""
     return value.reason if isinstance(value, Unread | Skipped) else "broken"
 
 
 class _NotJSON(Exception):
-    """The parser stopped in the text that it was given last."""
+    """The parser failed in the last text that it received."""
 
 
 Event = tuple[str, Any]
@@ -49,10 +49,10 @@ _NO_EVENT: Event = ("", None)
 def values(
     source: Source, paths: Collection[str], member: str = "", aside: Mapping[str, str] | None = None
 ) -> Iterator[tuple[str, Any]]:
-    """The place and value of everything at one of the `wanted` places, in the order of the file.
+    """The place and value of everything at one of `paths`, in the order of the file.
 
-    A value at a place of `aside` is not built: `Unread` with the reason given there. Raises ImportRejected if the file
-    is no JSON, with line and character of the first error, after all values before it.
+    A value at a place in `aside` is not built: `Unread` with the reason given there is yielded. If the file is no JSON,
+    raises ImportRejected with line and character of the first error, after all values before it.
     """
     walk = _Walk(frozenset(paths), aside or {}, _around({*paths, *(aside or ())}), source.limits)
     for events, size in _batches(source, member):
@@ -61,7 +61,7 @@ def values(
 
 
 def loads(text: str, limits: Limits) -> Any:
-    """The value of one small JSON text. Raises ValueError if it is none, or is nested too deeply."""
+    """The value of one small JSON text. Raises ValueError if it is invalid, or nested too deeply."""
     try:
         value = json.loads(text)
     except RecursionError as error:
@@ -72,8 +72,8 @@ def loads(text: str, limits: Limits) -> Any:
 
 
 def objects(source: Source, member: str = "") -> Iterator[Any]:
-    """The elements of an array at the top, the values of JSON lines, or the one object of the file. `Unread` stands for
-    a line that is no JSON. Raises ImportRejected as `values` does."""
+    """The elements of an array at the top, the values of JSON lines, or the single object of the file. `Unread`
+    replaces an invalid line. Raises ImportRejected as `values` does."""
     if next((piece.lstrip() for piece in source.texts(member) if piece.strip()), "").startswith("["):
         yield from (value for _place, value in values(source, ["item"], member))
     elif is_one_a_line(source, member):
@@ -83,7 +83,7 @@ def objects(source: Source, member: str = "") -> Iterator[Any]:
 
 
 def is_one_a_line(source: Source, member: str = "") -> bool:
-    """Whether there are several lines and the first is an object by itself, rather than the beginning of one."""
+    """Whether there are several lines and the first is a complete object, rather than the beginning of one."""
     try:
         first, *more = islice((line.text for line in source.lines(member) if line.text.strip()), 2)
     except (ImportRejected, ValueError):
@@ -100,21 +100,21 @@ def _of_line(text: str, limits: Limits) -> Any:
 
 @dataclass
 class _Walk:
-    """The place in the file. `open` holds the places of the containers around it, `here` that of the next value."""
+    """The position in the file. `open` holds the places of the enclosing containers, `here` that of the next value."""
 
     wanted: frozenset[str]
     aside: Mapping[str, str]
-    # Places of containers in which something is wanted.
+    # Places of containers with wanted values inside.
     around: frozenset[str]
     limits: Limits
     open: list[str] = field(default_factory=list)
     here: str = ""
-    # Levels of a container that is read over.
+    # The depth inside a container that is skipped.
     ignored: int = 0
     building: "_Building | None" = None
 
     def take(self, events: Iterator[Event]) -> Iterator[tuple[str, Any]]:
-        """What is complete, and wanted, with these events."""
+        """The wanted values that these events complete."""
         while True:
             if self.building is not None and self.building.take(events):
                 built, self.building = self.building.value, None
@@ -141,7 +141,7 @@ class _Walk:
                     yield place, Unread(self.aside[place])
 
     def weigh(self, size: int) -> None:
-        """Count `size` more bytes."""
+        """Count `size` further bytes."""
         if self.building is not None:
             self.building.weigh(size)
 
@@ -155,7 +155,8 @@ class _Walk:
 
 
 def _around(places: Iterable[str]) -> frozenset[str]:
-    """
+    """The places of all containers around `places`.
+
     >>> sorted(_around(["chats.list.item", "name"]))
     ['', 'chats', 'chats.list']
     """
@@ -164,12 +165,13 @@ def _around(places: Iterable[str]) -> frozenset[str]:
 
 
 class _Building:
-    """One container being built; if it grows too large or too deep, it is dropped, and its end awaited."""
+    """A container that is being built. If it grows too large or too deep, it is dropped, and events are skipped up to
+    its end."""
 
     def __init__(self, event: str, limits: Limits) -> None:
         self.value: Any = {} if event == "start_map" else []
         self._limits = limits
-        # The containers around the next value; empty when this is dropped.
+        # The containers around the next value; empty once this one is dropped.
         self._stack: list[Any] = [self.value]
         self._key = ""
         self._depth = 1
@@ -177,7 +179,7 @@ class _Building:
         self._bytes = 0
 
     def take(self, events: Iterator[Event]) -> bool:
-        """Whether the value is complete; no more events are taken than that."""
+        """Whether the value is complete; no events after its end are consumed."""
         for event, value in events:
             if event == "map_key":
                 self._key = value
@@ -259,7 +261,7 @@ def _parser() -> tuple[list[Event], Callable[[bytes], None]]:
 
 
 def _breaking_place(source: Source, member: str, number: int) -> str:
-    """Where in piece `number` the JSON breaks: the text is parsed again, that piece letter by letter."""
+    """The position of the JSON error in piece `number`: the text is parsed again, that piece letter by letter."""
     events, feed = _parser()
     line_number, column = 1, 0
     for now, piece in enumerate(source.texts(member)):

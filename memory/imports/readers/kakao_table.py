@@ -1,5 +1,5 @@
-"""KakaoTalk on a Mac: a table of Date, User and Message. What the app itself says, and what stands in place of what is
-no text, is known by the same words as in its text files."""
+"""KakaoTalk on a Mac: a table of Date, User and Message. Notices of the app and placeholders are recognized by the same
+words as in its text files."""
 
 from collections.abc import Iterator
 

@@ -1,10 +1,10 @@
-"""Letta's agent files (.af): what an agent has kept of the person and of itself, its archive, and what was said.
+"""Letta's agent files (.af): an agent's memory of the person and of itself, its archive, and its messages.
 
     since 2025-07   {agents: [{name, block_ids, messages, …}], blocks: [{id, label, value}], files, …}
     before          {name, agent_type, core_memory: [{label, value}], messages: [{role, content, tool_calls}], …}
 
-The block "human" is a draft for the block of the user, "persona" for that of the persona, any other a memory, as each
-passage of the archive is. An agent speaks by its tool `send_message`; what it writes beside that are its thoughts.
+The block "human" becomes a draft for the user block, "persona" one for the persona block; other blocks and each passage
+of the archive become memories. An agent speaks through its tool `send_message`; its other text is its thoughts.
 """
 
 import json
@@ -21,7 +21,7 @@ from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Op
 from memory.imports.readers.whole_json import load_json
 
 _MARKS = ("agents.item.block_ids", "agents.item.agent_type", "agents.item.core_memory", "core_memory.item.label")
-# Some tools write the file as one JSON text within another.
+# Some tools write the file as a JSON string inside JSON.
 _WITHIN_TEXT = ('"{\\"agents\\"', '"{\\n', '"{ ')
 _MAX_CHARACTERS = 32 * 1024 * 1024
 _KINDS = {"human": "user_profile", "user": "user_profile", "persona": "companion"}
@@ -101,7 +101,7 @@ def _remembered(text: str, kind: str, source_id: str, at: Any, where: str, limit
 
 
 class _AgentMessages(SessionReader):
-    name = _AGENT  # of the agent whose messages are read
+    name = _AGENT  # the agent whose messages are being read
 
     def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         role = word(message.get("role")) or word(message.get("message_type")).removesuffix("_message")
@@ -109,7 +109,7 @@ class _AgentMessages(SessionReader):
         if role in _SILENT:
             yield Skipped(where, _SILENT[role])
         elif role == _USER:
-            # The words, out of the event that they are packed in, unless that is of the program.
+            # The text inside the event that wraps it, unless the program sent that.
             text = _text(message)
             event = _event(text)
             kind = word(event.get("type"))
@@ -120,7 +120,7 @@ class _AgentMessages(SessionReader):
                 return
             yield self.line(_USER, text, at, where, message_id, "user")
         elif role == _AGENT:
-            # What the agent says to the owner are calls of one tool; beside them its text is a thought.
+            # The agent's messages to the owner are calls of one tool; its other text is a thought.
             calls = [table(table(call).get("function")) for call in array(message.get("tool_calls"))]
             said = [word(call.get("arguments")) for call in calls if call.get("name") == _SPEAKS]
             texts = [word(_event(arguments).get("message")) for arguments in said] if calls else [_text(message)]

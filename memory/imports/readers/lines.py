@@ -1,4 +1,4 @@
-"""Messages and sessions from the values of a file: the rules that all formats of chats share."""
+"""Messages and sessions from the values of a file: the rules that all chat formats share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -15,13 +15,13 @@ from memory.imports.readers.json_values import reason_of
 from memory.imports.readers.source import Source, TextLine
 from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk
 
-# Nobody chatted before, and no clock of today is right after.
+# Times outside of these years are wrong.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
 _MILLISECONDS_FROM = 10**11
 _BEYOND_REASON = 10**17
-# Beyond so many nobody tells them apart.
+# Names of more people are not distinguished.
 _MAX_PEOPLE = 100_000
-# What files call the two sides where they do not call them by name.
+# Labels of the two sides in files that do not name them.
 _USERS = frozenset({"user", "human", "you", "me", "self", "myself", "我", "你", "用户", "本人", "ich", "du"})
 _PERSONAS = frozenset(
     {
@@ -43,7 +43,8 @@ def message_of(
     source_id: str = "",
     role: Role = "",
 ) -> Line | Skipped:
-    """A message, or why there is none. Without an id in the file it gets one from its place, speaker, time and text."""
+    """A message, or why it is skipped. Without an id in the file, its id is made from its place, speaker, time and
+    text."""
     text = storable(text)
     if not text.strip():
         return Skipped(where, "empty")
@@ -54,14 +55,14 @@ def message_of(
 
 
 class SessionReader(ABC):
-    """Reads the sessions of one file, whose messages are JSON objects; each format says what one message gives."""
+    """Reads the sessions of one file whose messages are JSON objects; each format reads a single message."""
 
     def __init__(self, limits: Limits) -> None:
         self.limits, self.places = limits, ContentIds()
 
     @abstractmethod
     def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
-        """What one message gives: lines, and what is left out of it."""
+        """The messages and skipped parts of one JSON object."""
 
     def read_session(self, title: str, source_id: str, where: str, messages: Iterable[Any]) -> Iterator[Talk | Skipped]:
         places = ((self.place_of(where, number), message) for number, message in enumerate(messages, start=1))
@@ -72,7 +73,7 @@ class SessionReader(ABC):
         return sessions_of(title, source_id, where, lines, self.limits)
 
     def place_of(self, session: str, number: int) -> str:
-        """Where people find a message."""
+        """The position of a message, for people."""
         return _("%(talk)s, message %(number)d") % {"talk": session, "number": number}
 
     def line(
@@ -82,8 +83,8 @@ class SessionReader(ABC):
 
 
 def skip_others(source: Source, files: Collection[str], settings: tuple[str, ...] = ()) -> Iterator[Skipped]:
-    """The members of a zip that are none of `files`: data of the program by how their names end, else media. Raises
-    ImportRejected where a zip has no file of the format."""
+    """The members of a zip that are not in `files`: data of the program by the endings of their names, else media.
+    Raises ImportRejected if a zip has no file of the format."""
     if source.members and not files:
         raise ImportRejected("member_missing")
     for name in source.members:
@@ -106,7 +107,7 @@ def storable(text: str) -> str:
 def sessions_of(
     title: str, source_id: str, where: str, items: Iterable[Line | Skipped], limits: Limits
 ) -> Iterator[Talk | Skipped]:
-    """The messages of one session in pieces of at most `limits.talk_lines`; skipped ones pass through."""
+    """The messages of one session in pieces of at most `limits.talk_lines`; skipped ones are passed through."""
     messages: list[Line] = []
     for item in items:
         if isinstance(item, Skipped):
@@ -121,7 +122,7 @@ def sessions_of(
 
 
 def something(items: Iterable[Found]) -> Iterator[Found]:
-    """All of `found`. Raises ImportRejected at its end if there were only notices."""
+    """All of `items`. Raises ImportRejected at the end if there were only notices."""
     is_empty = True
     for item in items:
         is_empty = is_empty and isinstance(item, Skipped) and item.reason in ("notice", "nobody", "document")
@@ -143,8 +144,8 @@ class SpeakerCounts(Generic[T]):
 def gather_sample(
     lines: Iterable[TextLine], begins: Callable[[str], tuple[T, str] | None], limits: Limits
 ) -> Iterator[SpeakerCounts[T]]:
-    """The messages of a text file. `begins` is a line's head and the words after it, None where it goes on with the
-    message before."""
+    """The messages of a text file. `begins` returns a line's head and the words after it, None if the line continues
+    the message before."""
     number, head = 1, None
     parts: list[str] = []
     length = 0
@@ -152,7 +153,7 @@ def gather_sample(
         begun = begins(line.text)
         if begun is None:
             length += len(line.text)
-            # What is too long already need not be held.
+            # Lines beyond the limit are not kept.
             if length <= limits.message_bytes:
                 parts.append(line.text)
             continue
@@ -165,8 +166,8 @@ def gather_sample(
 
 
 def moment(value: Any) -> datetime | None:
-    """A time as exports write it: ISO 8601 (aware where it says its zone), or seconds since 1970 (UTC) or thousandths
-    or millionths of them, as a number or in a string. None where it is none, or lies outside of all reason.
+    """A time as exports write it: ISO 8601 (aware if it has a zone), or seconds since 1970 (UTC), or milliseconds or
+    microseconds, as a number or a string. None if it is no time, or an impossible one.
 
     >>> moment("2023-12-31T21:05:00Z") == moment(1704056700) == moment("1704056700000")
     True
@@ -192,7 +193,7 @@ def word(value: Any) -> str:
 
 
 def table(value: Any) -> dict[str, Any]:
-    """`value` if it is an object, else an empty one: files leave fields out, or fill in something else."""
+    """`value` if it is an object, else an empty one: files may lack a field, or have another type in it."""
     return value if isinstance(value, dict) else {}
 
 
@@ -212,7 +213,7 @@ def role_named(speaker: str) -> Role:
 
 
 class Names:
-    """Names of people who are known by ids: if two have the same name, the later one's id is appended."""
+    """Names of people with ids: if two have the same name, the later one's id is appended."""
 
     def __init__(self) -> None:
         self._names: dict[str, str] = {}

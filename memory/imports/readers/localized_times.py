@@ -3,8 +3,8 @@
     May 24, 2020 10:14:22 AM       24. Mai 2020 um 10:14:22 MESZ       10 de mai. de 2026, 03:46:09 BRT
     2020年5月24日 下午10:14          2020. 5. 24. 오후 10:14             24 мая 2020 г., 10:14:22
 
-Only numbers that say how far they are from Greenwich are a zone; letters (CST) name several, and are left out: what is
-written so is the local time of whoever exported it.
+Only numeric offsets from UTC count as a zone; letters (CST) name several zones and are ignored: the time is then local
+to the person who exported it.
 """
 
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from echovessel.process.word_caches import cached_words
 from memory.imports.readers.clock_words import HALF_AHEAD, HALF_BEHIND, hour_of
 
 _LONGEST = 90
-# How the names of months begin: the longest beginning that fits counts.
+# Beginnings of the names of months: the longest matching one counts.
 _STEMS: dict[str, int] = {
     stem: number
     for number, stems in enumerate(
@@ -37,7 +37,7 @@ _STEMS: dict[str, int] = {
     )
     for stem in stems.split()
 }
-# Thai phones count the years from the death of the Buddha.
+# Thai phones count years in the Buddhist era.
 _BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
 _LAST_CENTURY = 70
 _GAP = r"[ \t\u00a0\u202f]"
@@ -61,7 +61,7 @@ _DATES = (
     r"(?<![\d.:/-])(?P<a4>\d{1,2})(?P<mark>[-/.])[ \u00a0]?(?P<b4>\d{1,2})(?P=mark)[ \u00a0]?(?P<y4>\d{4}|\d{2})(?!\d)",
 )
 _DATE = re.compile("|".join(_DATES))
-# What may stand around a date and a time beside weekdays: prepositions, "Uhr", "г.", and the letters of a zone.
+# Text around a date and a time besides weekdays: prepositions, "Uhr", "г.", and the letters of a zone.
 _MARKS = re.compile(r"[\s,，、.()（）|·\u200e\u200f\u202a-\u202e–-]+")
 _PREPOSITIONS = frozenset(
     {
@@ -76,7 +76,7 @@ _ZONE_LETTERS = re.compile(r"[A-Z]{2,5}")
 @dataclass(frozen=True)
 class Moment:
     """A date and a time of day as written. With `open_order`, `month` is the first of two numbers and `day` the second;
-    which is which only the whole file tells."""
+    only the whole file tells which is which."""
 
     year: int
     month: int
@@ -85,7 +85,7 @@ class Moment:
     open_order: bool = False
 
     def at(self, day_first: bool = False) -> datetime | None:
-        """None if the day does not exist, or no time of day is written."""
+        """The moment; None if the day does not exist, or there is no time of day."""
         month, day = (self.day, self.month) if self.open_order and day_first else (self.month, self.day)
         try:
             return datetime.combine(date(self.year, month, day), self.clock) if self.clock else None
@@ -95,7 +95,7 @@ class Moment:
 
 @cached_words(maxsize=4_000)
 def moment_in(text: str) -> Moment | None:
-    """The moment that the whole of `text` is, or None if it is something else or says more.
+    """The moment in `text`; None if the text is no moment, or has other words.
 
     >>> moment_in("Montag, 24. Mai 2020 um 10:14:22").at()
     datetime.datetime(2020, 5, 24, 10, 14, 22)
@@ -115,12 +115,12 @@ def moment_in(text: str) -> Moment | None:
     zone_at = _ZONE.match(inside, clocked.end())
     between = inside[: clocked.start()]
     if zone_at is None and (zone_at := _ZONE.match(between)):
-        # Chinese: the zone stands before the time.
+        # In Chinese the zone precedes the time.
         between = between[zone_at.end() :]
         rest = between, inside[clocked.end() :]
     else:
         rest = between, inside[zone_at.end() if zone_at else clocked.end() :]
-    # Around dates stand weekdays, prepositions and the letters of a zone.
+    # Weekdays, prepositions and letters of a zone may be around a date.
     others = (*rest, ahead if inside is behind else behind)
     words = [word for part in others for word in _MARKS.split(part) if word]
     expected = (_ZONE_LETTERS.fullmatch(word) or word.casefold() in _PREPOSITIONS or is_weekday(word) for word in words)

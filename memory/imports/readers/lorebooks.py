@@ -1,7 +1,7 @@
-"""Entries of a lorebook, and back: the book of a card, one on its own (lorebook_v3), SillyTavern's world info, and what
-NovelAI, Agnai and RisuAI save.
+"""Reads and writes entries of a lorebook: the book of a card, a separate one (lorebook_v3), SillyTavern's world info,
+and files of NovelAI, Agnai and RisuAI.
 
-The keys of an entry are words to look for. Some books call them regular expressions; nobody's patterns are run here.
+The keys of an entry are words to look for. Some books call them regular expressions; patterns of files are never run.
 """
 
 import re
@@ -13,10 +13,10 @@ from django.utils.translation import gettext as _
 
 from memory.imports.readers.types import ImportRejected, Limits, Lore, Skipped, digest
 
-# Under this key `rest` keeps the decorators, the lines that begin with "@@" above the content. A field of the entry
-# that is itself called so is kept there in a list.
+# Under this key `rest` keeps the decorators, the lines that begin with "@@" above the content. An entry's own field
+# with this name is kept there in a list.
 DECORATORS = "@@"
-# What the fields of an entry are called elsewhere.
+# Other programs' names of the fields of an entry.
 _NAMED = {
     "key": "keys", "keywords": "keys", "comment": "name", "displayName": "name", "text": "content", "entry": "content",
 }  # fmt: skip
@@ -31,8 +31,8 @@ def book_entries(book: Any, where: str) -> Iterator[Lore | Skipped]:
 
 
 def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | Skipped]:
-    """The entries of a book that comes without a card; those without text, or with too much, are skipped."""
-    # SillyTavern keys its entries by number; most have a list of them, some under "data".
+    """The entries of a book without a card; those without text, or with too much, are skipped."""
+    # SillyTavern has an object with its entries by number; others have a list, some under "data".
     data = document.get("data")
     entries = document.get("entries", data.get("entries") if isinstance(data, dict) else data)
     if not entries or not isinstance(entries, dict | list):
@@ -42,8 +42,8 @@ def standalone(document: Mapping[str, Any], limits: Limits) -> Iterator[Lore | S
         if not isinstance(entry, dict):
             yield Skipped(place, "broken")
             continue
-        # The entry with its fields named, and its keys listed, as card specifications do it. A field that it has under
-        # the usual name stays.
+        # The entry with field names and lists of keys as in card specifications. A field that already has the usual
+        # name is kept.
         usual = {name: value for name, value in entry.items() if name not in _NAMED and name != "disable"}
         usual = {_NAMED[name]: value for name, value in entry.items() if name in _NAMED} | usual
         if isinstance(usual.get("keys"), str):
@@ -63,7 +63,7 @@ def _lore(rest: dict[str, Any], where: str) -> Lore:
     if DECORATORS in rest:
         rest[DECORATORS] = [rest[DECORATORS]]
     elif content.startswith("@@"):
-        # The decorators above a content, with blank lines among them; together they are what was there.
+        # The decorators above a content, with blank lines among them; joined they are the original text.
         lines = content.splitlines(keepends=True)
         above = "".join(takewhile(lambda line: line.startswith("@@") or not line.strip(), lines))
         rest[DECORATORS], content = above, content.removeprefix(above)

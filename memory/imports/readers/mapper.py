@@ -1,8 +1,8 @@
 """Any JSON, CSV or TSV of records: the meaning of the fields is guessed, and read as a person confirms it.
 
-For files without a published structure (exports of Character.AI, Replika and the like, and tools around them):
-`guess(source)` reads the beginning of the file; a person confirms or corrects the Mapping, which comes back as
-`Options.mapping`. A guess is never used without asking.
+For files without a published structure (exports of Character.AI, Replika and similar programs and tools):
+`guess(source)` reads the beginning of the file; a person confirms or corrects the Mapping, which is then passed as
+`Options.mapping`. A guess is never used without confirmation.
 """
 
 from collections import defaultdict
@@ -31,7 +31,7 @@ _MAX_PLACES = 400
 _LONGEST_VALUE = 400
 _BEGINNING = 1024 * 1024
 _DEEPEST = 16
-# Bytes that are parsed before their depth is looked at: the parser's places grow with it.
+# Bytes that are parsed before the depth is checked: the parser's paths grow with it.
 _AT_A_TIME = 256
 _TITLES = ("title", "name")
 
@@ -70,8 +70,8 @@ class MappedFile:
 
 
 def guess(source: Source) -> Mapping | None:
-    """The guessed fields of speaker, text and time; None if the file has none. Of a zip it is the file with the
-    plainest guess."""
+    """The guessed fields of speaker, text and time; None if the file has none. In a zip, of the file with the plainest
+    guess."""
     if source.members:
         inside = with_records(source)
         return None if inside is source else guess(inside)
@@ -81,7 +81,7 @@ def guess(source: Source) -> Mapping | None:
 
 
 def with_records(source: Source) -> Source:
-    """The file with the records: of a zip the one with the plainest guess."""
+    """The file with the records: in a zip the one with the plainest guess."""
     best, records_source = (False, False, False), source
     for name in likely_members(source):
         member = Member(source, name)
@@ -105,7 +105,7 @@ def _first_megabyte(source: Source) -> str:
 
 @dataclass
 class _Seen:
-    """Values from the beginning of a file: for each place of records, some of every field."""
+    """Values from the beginning of a file: for each place of records, some values of every field."""
 
     fields: dict[str, dict[str, list[Any]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
 
@@ -130,14 +130,14 @@ def _beginning_of(text: str) -> _Seen:
             if event in scalars:
                 seen_fields.take(place, value)
     except (ijson.JSONError, ValueError):
-        pass  # A beginning ends somewhere; what was seen until there stands.
+        pass  # The beginning is cut off; the values before the cut are valid.
     return seen_fields
 
 
 def _best(fields_seen: _Seen) -> Mapping | None:
-    """The likeliest place of records: one whose names leave no doubt, and of those the one with the most records."""
+    """The likeliest place of records: preferably one whose names leave no doubt, then the one with the most records."""
     guesses = [(guess_mapping(fields, records), fields) for records, fields in fields_seen.fields.items()]
-    # At the top there are records only where each line is one.
+    # Records at the top must be several, one a line.
     counted_guesses = [(guess, len(fields[guess.text])) for guess, fields in guesses if guess]
     counted_guesses = [(guess, count) for guess, count in counted_guesses if guess.records or count > 1]
     weighed = sorted(
@@ -151,7 +151,8 @@ def _best(fields_seen: _Seen) -> Mapping | None:
 def _conversations(source: Source, mapping: Mapping) -> Iterator[tuple[str, str, Iterator[Record], str]]:
     """Title, place and records of each conversation, and the partner if the fields above name one. Records within the
     same element of an outer array belong together."""
-    # The place of the conversations around records, and the path from one to its array; "" where there is none.
+    # The place of the conversations around records, and the path from a conversation to its records; "" if there is
+    # none.
     before, item, inner = mapping.records.removesuffix(".item").rpartition("item.")
     outer = f"{before}item" if item else ""
     # Whether every line is a JSON value of its own.

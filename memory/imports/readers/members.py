@@ -1,7 +1,7 @@
 """A zip that no format recognizes as a whole: each file in it is read on its own.
 
-The format of each file is recognized by its content. Of chats between people and sessions with a persona only the kind
-is read that the zip has more of: who the speakers are is asked once for all files.
+The format of each file is recognized by its content. Of chats between people and sessions with a persona only the more
+frequent kind is read, because roles of speakers are asked once for all files.
 """
 
 from collections import defaultdict
@@ -26,11 +26,11 @@ from memory.imports.readers.zips import within
 Judge = Callable[[Sample], tuple[float, Format]]
 _NO_DATA = frozenset({"pictures", "videos", "recordings", "archives"})
 _DOCUMENTS_READ = (".xml",)
-# Files that are looked at to find out what a zip holds, from all over it.
+# Files from all over the zip that are examined to find out its contents.
 _LOOKED_AT = 24
-# Below this a file among others resembles nothing: settings have fields, too.
+# A file below this, among others, resembles no format: settings have fields, too.
 LEAST_LIKENESS = 0.35
-# From this on there is hardly a doubt.
+# From this on there is little doubt.
 _PLAIN_LIKENESS = 0.75
 
 
@@ -51,7 +51,7 @@ def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format]
 
 
 def read_members(source: Source, chosen_format: Format, judge: Judge, options: Options) -> Iterator[Found]:
-    """The content of the files that have the chosen format, or as plainly another one of its kind."""
+    """The content of the files that have the chosen format, or as plainly another one of the same kind."""
     known_sessions: set[str] = set()
     begun = False
     for name in source.members:
@@ -60,7 +60,7 @@ def read_members(source: Source, chosen_format: Format, judge: Judge, options: O
             yield Skipped(name, "media" if kind_of_name(name) in _NO_DATA else "unknown")
             continue
         begun = True
-        # Sessions that have the same id in two files are two.
+        # Sessions with the same id in two files are different ones.
         own: set[str] = set()
         with within(name):
             try:
@@ -75,7 +75,7 @@ def read_members(source: Source, chosen_format: Format, judge: Judge, options: O
             except ImportRejected as rejected:
                 if rejected.code != "nothing_found":
                     raise
-                # An empty file leaves the others as they are.
+                # An empty file does not affect the others.
                 yield Skipped(name, "empty")
         known_sessions |= own
     if not begun:

@@ -1,10 +1,10 @@
-"""What other memory systems have kept of somebody: mem0 and Zep, as their clients return it and people save it.
+"""Memories of other memory systems: mem0 and Zep, as their clients return them and people save them.
 
 mem0   {results: [{id, memory, created_at, updated_at, user_id, categories, metadata}]}, {memories: […]}, or the list
 Zep    {facts: […]}, {edges: [{uuid, fact, valid_at, invalid_at, created_at, name}]}, {nodes: [{name, summary}]}, or
        sessions and threads with {messages: [{role, role_type, content}], facts?, summary?}
 
-A memory is not what somebody said: it becomes a `Remembered`, with the day on which it was so.
+A memory is no message: it becomes a `Remembered`, with the day on which it was true.
 """
 
 from collections.abc import Iterator, Mapping
@@ -43,14 +43,14 @@ class Mem0:
             inside = {path.removeprefix(f"{place}.") for path in sample.paths if path.startswith(f"{place}.")}
             if "memory" in inside and inside & _MEM0_BESIDE:
                 return 0.9
-            # OpenMemory, its desktop app, writes so.
+            # The format of OpenMemory, its desktop app.
             if place == "memories.item" and "content" in inside and inside & _OPEN_MEMORY_BESIDE:
                 return 0.9
         top_paths = {path for path in sample.paths if "." not in path}
         return 0.9 if "memory" in top_paths and len(top_paths & _MEM0_BESIDE) > 1 else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
-        # What stands at the places in an object, the elements of a list, or the values of lines.
+        # The values at the places in an object, the elements of a list, or the values of lines.
         record_paths = [place for place in _MEM0 if place != "item"]
         first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
         paths = source.sample.paths
@@ -78,9 +78,9 @@ def _remembered(text: str, kind: str, rest: Mapping[str, Any], where: str, limit
     if any(word(rest.get(key)) for key in _GONE) or rest.get("deleted") is True:
         return Skipped(where, "outdated")
     memory_id = storable(word(rest.get("id") or rest.get("uuid") or rest.get("uuid_")))
-    # When it was so, else when it was noted.
+    # When it was true, else when it was stored.
     times = (moment(rest.get(key)) for key in ("valid_at", "created_at", "createdAt", "updated_at"))
-    # What a system says of that itself; how well it fitted a search is not that.
+    # The system's own confidence; the score of a search is something else.
     value = rest.get("confidence", rest.get("rating"))
     usual = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= 1
     return Remembered(
@@ -116,7 +116,7 @@ class Zep:
             return 0.85
         if any(f"{path}item.messages.item.role_type" in paths for path in ("", "sessions.", "threads.")):
             return 0.85
-        # {"facts": ["…", "…"]}, and not much else.
+        # {"facts": ["…", "…"]}, and few other fields.
         top = {path for path in sample.paths if "." not in path}
         return (
             0.8
@@ -189,7 +189,7 @@ def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
 
 class _Sessions(SessionReader):
     def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
-        """`role` is a name in older versions, and `role_type` the side."""
+        """One message. In older versions `role` is a name, and `role_type` the side."""
         side = (word(message.get("role_type")) or word(message.get("role"))).casefold()
         if side in _SILENT:
             yield Skipped(where, _SILENT[side])

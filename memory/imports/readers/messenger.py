@@ -1,10 +1,10 @@
-"""Messenger's and Instagram's JSON: one chat, or all chats of the zip that Meta hands out.
+"""Messenger's and Instagram's JSON: one chat, or all chats of the zip from Meta.
 
     messages/inbox/<chat>/message_1.json …  {participants: [{name}], messages: [{sender_name, timestamp_ms, content}]}
     <chat>_12.json (end-to-end encrypted)   {participants: ["…"], threadName, messages: [{senderName, timestamp, text}]}
 
 A chat of many messages has several files, the latest messages in the first, and the latest message first in each: they
-are put in order. Folder names depend on the language of the account, so that files are known by what is in them.
+are put in order. Folder names depend on the language of the account, so files are recognized by their content.
 """
 
 import re
@@ -38,17 +38,17 @@ _OF_THE_NETWORK = re.compile(
     r"(?:https?://)?(?:[\w-]+\.)*(?:instagram\.com|facebook\.com|fb\.watch|fb\.com)(?:/|\Z)", re.I
 )
 _SUFFIX = re.compile(r"_\d+$")
-# Members that are looked at, to find out what a zip holds.
+# Members that are examined to find out the contents of a zip.
 _MEMBERS_LOOKED_AT = 40
 _MAX_PEOPLE = 1_000
-# Where the zip says who it was made for, beside names that differ from export to export.
+# Files with the owner's profile; the rest of their paths differs between exports.
 _PROFILES = ("profile_information.json", "personal_information.json")
 _PROFILE_NAMES = ("profile_v2.name.full_name", "profile.name.full_name", "profile_user.item.string_map_data.Name.value")
 
 
 @dataclass
 class _Chat:
-    """One chat, and what its files say of it beside its messages. `files` are in the order of time."""
+    """One chat, with the data of its files beside the messages. `files` are in the order of time."""
 
     files: list[str]
     garbled: bool = False
@@ -95,7 +95,7 @@ class Messenger:
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         files = [name for name in _json_files(source.members) if _is_chat(source.sample.inside(name))]
         yield from skip_others(source, files, (".json",))
-        # The files of each chat, the earliest messages first: those of one folder that differ by their number.
+        # The files of each chat, the earliest messages first: files of one folder that differ only in their number.
         groups: dict[str, list[tuple[int, str]]] = {}
         for name in files or [""]:
             numbered = _NUMBERED.search(name)
@@ -114,14 +114,14 @@ def _json_files(members: Iterable[str]) -> list[str]:
 
 
 def _is_chat(sample: Sample) -> bool:
-    """Whether it holds a chat; one without messages has other marks."""
+    """Whether it holds a chat; one without messages has other fields."""
     paths = sample.paths
     return "participants" in paths and "messages" in paths and bool(paths & (_SENDERS | _EMPTY_CHATS))
 
 
 def _owner(source: Source, chats: list[_Chat]) -> str:
-    """Whose zip it is: as the profile in it says, else who takes part in all of several chats; of two people in a chat
-    it is the one for whom it is not named. "" where nothing tells."""
+    """The owner of the zip: by the profile in it, else the participant of all of several chats; in a chat of two the
+    person that the chat is not named after. "" if unknown."""
     people = [frozenset(chat.people) for chat in chats if len(chat.people) > 1]
     everybody = frozenset().union(*people)
     for member in source.members:
@@ -159,7 +159,8 @@ class _Chats(SessionReader):
         for file in chat.files:
             with within(file):
                 messages = (value for _place, value in values(source, ["messages.item"], file))
-                # Where no times tell, files of encrypted chats begin with the earliest message, others with the latest.
+                # If the times do not tell, files of encrypted chats begin with the earliest message, others with the
+                # latest.
                 paths = (source.sample.inside(file) if file else source.sample).paths
                 newest_first = _ENCRYPTED not in paths
                 for message in oldest_first(messages, _at, weight, self.limits, newest_first=newest_first):
@@ -183,7 +184,7 @@ class _Chats(SessionReader):
         elif text.strip() or not (with_media or share or message.get("type") in ("media", "placeholder")):
             yield self.line(speaker, text, _at(message), where, role=role)
         elif not with_media:
-            # A link alone is what was written; what somebody else wrote beneath it, or put on the same network, is not.
+            # Only the link was written; the text below it and posts on the same network are somebody else's.
             link = word(table(share).get("link"))
             if not link or _OF_THE_NETWORK.match(link) or word(table(share).get("original_content_owner")):
                 yield Skipped(where, "media")

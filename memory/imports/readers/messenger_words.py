@@ -1,7 +1,7 @@
-"""What Messenger and Instagram write into a chat themselves, in the language of the account.
+"""Notices that Messenger and Instagram write into a chat, in the language of the account.
 
-A notice is known by its whole wording and by who did it: a participant, or "you". What is not in here is taken for
-words that somebody said, since a message too many can be seen and a lost one cannot.
+A notice is recognized by its whole wording and by its subject: a participant, or "you". Unknown wordings count as
+messages, because a superfluous message can be seen and a lost one cannot.
 """
 
 from echovessel.language import lazy_re as re
@@ -12,7 +12,7 @@ _THINGS = (
     r"(?:an?|one|\d+)\s(?:attachment|photo|video|gif|sticker|voice message|audio message|voice clip|link|file|location|"
     r"live location|post|story|reel|clip|contact|poll|plan|song|profile)s?"
 )
-# What "You" and the participants do; the subject is put in front.
+# Predicates of notices about "You" and the participants; the subject is put in front.
 _DEEDS = (
     # English
     rf"(?:sent|shared) {_THINGS}", r"sent (?:photos|videos|messages)", rf"reacted {_EMOJI} to {_ANY}",
@@ -120,7 +120,7 @@ _DEEDS = (
     rf"(?:が|さんが|は)?\s?{_ANY}に{_EMOJI}(?:で)?リアクションしました",
     r"(?:が|さんが|は)?\s?メッセージに「いいね！」しました",
 )  # fmt: skip
-# Notices in which nobody is named.
+# Notices without names.
 _BARE = (
     rf"reacted {_EMOJI} to your message", r"liked a message", r"(?:you|someone) unsent a message",
     r"this message was unsent", r"this poll is no longer available",
@@ -144,7 +144,7 @@ _NOBODYS = re.compile("|".join(_BARE), re.I)
 
 
 def is_notice(text: str, people: frozenset[str]) -> bool:
-    """Whether the app says this, in a chat of `people`, and none of them.
+    """Whether the text is a notice of the app in a chat of `people`, rather than one of their messages.
 
     >>> is_notice("You sent an attachment.", frozenset()), is_notice("Zoë named the group Trip.", frozenset({"Zoë"}))
     (True, True)
@@ -156,7 +156,7 @@ def is_notice(text: str, people: frozenset[str]) -> bool:
     bare = text.strip(_MARKS)
     if _NOBODYS.fullmatch(bare):
         return True
-    # What is said of "you" or of a participant, by whole or first name; a verb may have its subject in itself.
+    # The predicate of "you" or of a participant, by whole or first name; a verb may include its subject.
     folded = bare.casefold()
     names = {name.casefold() for name in people} | {name.split()[0].casefold() for name in people if name.split()}
     for name in sorted((*filter(None, names), *_YOU), key=len, reverse=True):

@@ -1,24 +1,24 @@
 """Undoes UTF-8 that was written as if each of its bytes were a letter: "cafÃ©" for "café". Pure.
 
-Facebook and Instagram write all their JSON so. Newer files of theirs, and files of others, are right as they are, and a
-letter that was right must not become another one. Hence the whole file is judged first (`MojibakeJudge`): it is garbled
-only if nearly every run of letters between U+0080 and U+00FF is UTF-8, and no letter lies beyond them.
+Facebook and Instagram write their JSON like this. Their newer files, and files of others, are correct, and a correct
+letter must not change. So the whole file is judged first (`MojibakeJudge`): it is garbled only if nearly every run of
+letters between U+0080 and U+00FF is UTF-8, and there is no letter beyond them.
 """
 
 import re
 from collections.abc import Iterable
 from typing import Any
 
-# A pair behind a backslash, or \u and four digits.
+# A backslash with one character, or \u and four digits.
 _ESCAPE = re.compile(r"\\(?:u([0-9a-fA-F]{4})|.)", re.S)
 _RUN = re.compile(r"[\x80-\xff]+")
 _WIDE = re.compile(r"[^\x00-\xff]")
 _CONTROLS = re.compile(r"[\x80-\x9f]")
 _LETTER = r"(?:[\xc2-\xdf][\x80-\xbf]|[\xe0-\xef][\x80-\xbf]{2}|[\xf0-\xf4][\x80-\xbf]{3})"
 _SEQUENCE = re.compile(_LETTER)
-# A run that breaks off within its last letter, as texts do that were cut by their length.
+# A run that is cut off within its last letter, as in texts of limited length.
 _CUT = re.compile(rf"{_LETTER}*(?:[\xe0-\xef][\x80-\xbf]|[\xf0-\xf4][\x80-\xbf]{{1,2}})|{_LETTER}+[\xc2-\xf4]")
-# Of the runs so many may be damaged.
+# The share of runs that may be damaged.
 _MAX_DAMAGED_SHARE = 0.1
 _MAX_RUN = 100_000
 
@@ -40,14 +40,14 @@ def is_garbled(pieces: Iterable[str]) -> bool:
 
 
 class MojibakeJudge:
-    """Counts what speaks for and against it."""
+    """Counts evidence for and against garbling."""
 
     def __init__(self) -> None:
         self.wide = False
         self.sure = self.possible = self.impossible = 0
 
     def take(self, text: str) -> None:
-        """A part of a JSON text: letters may stand as themselves or as escapes."""
+        """Take a part of a JSON text, whose letters may be escaped."""
         if "\\" in text:
             text = _ESCAPE.sub(lambda escape: chr(int(escape[1], 16)) if escape[1] else " ", text)
         if text.isascii():
@@ -58,7 +58,8 @@ class MojibakeJudge:
             if decoded is None:
                 self.impossible += not _CUT.fullmatch(run)
             else:
-                # Nobody writes so: one letter of a capital word before a sign (É») is two letters that look like one.
+                # Two letters that look like one garbled letter also occur in correct text: a capital before a sign
+                # (É»).
                 is_sure = len(decoded) > 1 or len(run) > 2 or run[0] in "\xc2\xc3" or bool(_CONTROLS.search(run))
                 self.sure += is_sure
                 self.possible += not is_sure
@@ -70,8 +71,8 @@ class MojibakeJudge:
 
 
 def repair(value: Any, garbled: bool) -> Any:
-    """`value` with every text in it put right. In a file that is not `garbled` as a whole only those texts are that no
-    writing has as they stand: with control characters among their letters.
+    """`value` with every text in it repaired. In a file that is not `garbled` as a whole, only texts are repaired that
+    cannot be correct, because control characters are among their letters.
 
     >>> repair({"name": "Zo\\u00c3\\u00ab"}, True), repair("Zo\\u00eb", True), repair("Zo\\u00c3\\u00ab", False)
     ({'name': 'Zoë'}, 'Zoë', 'ZoÃ«')

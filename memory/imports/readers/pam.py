@@ -1,9 +1,9 @@
-"""Portable AI Memory 1.0, read: `memory-store.json`, alone or in a zip with its `conversations/*.json`.
+"""Reads Portable AI Memory 1.0: `memory-store.json`, alone or in a zip with its `conversations/*.json`.
 
-By the published specification of 2026-02-17 (portable-ai-memory.org). Memories come with everything else that is said
-of them in `rest`, their relations included; of a conversation with branches, the one that was spoken last. Hashes are
-verified, and what does not fit its own is told, though it is read. Nothing is asked of the network; signatures (whose
-key would have to be looked up there) and embeddings are left aside. `pam_writing` is the other direction.
+By the published specification of 2026-02-17 (portable-ai-memory.org). Memories keep their other fields in `rest`,
+including their relations; of a conversation with branches the newest branch is read. Hashes are verified, and an item
+that does not match its hash is reported, but read. Nothing is fetched from the network: signatures, whose key would
+have to be looked up there, and embeddings are ignored. `pam_writing` writes the format.
 """
 
 from collections import defaultdict
@@ -24,10 +24,10 @@ from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Op
 STORE = "portable-ai-memory"
 CONVERSATION = "portable-ai-memory-conversation"
 STORE_NAME = "memory-store.json"
-# Under this key `rest` keeps the relations that lead from a memory to others.
+# Under this key `rest` keeps the relations from a memory to others.
 RELATIONS = "relations"
 ROLES: Mapping[str, Role] = {"user": "user", "assistant": "persona"}
-# Under "side" in the metadata of a message of ours: neither of the two said it, whatever its role.
+# The "side" in the metadata of a message that we exported, if it is from neither of the two, whatever its role.
 OTHER: Role = "other"
 _SILENT = {"system": "settings", "tool": "tool"}
 _HEAD = ("schema", "schema_version", "id", "title")
@@ -46,7 +46,7 @@ class PortableMemory:
 
     def read(self, source: Source, options: Options) -> Iterator[Found]:
         if not source.members:
-            # A file by itself: what it is, it says at its top.
+            # A single file has its schema at the top.
             if _head(source, "").get("schema") == CONVERSATION:
                 yield from _conversation(source, "", options.limits)
             else:
@@ -82,7 +82,7 @@ def _expect(head: Mapping[str, Any], schema: str, where: str) -> None:
 
 def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     _expect(_head(source, member), STORE, member)
-    # The relations by the memory they lead from.
+    # The relations by the memory they start from.
     relations: dict[str, list[Any]] = defaultdict(list)
     for _place, relation in values(source, ("relations.item",), member):
         relations[word(table(relation).get("from"))].append(relation)
@@ -92,7 +92,7 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
     for number, (_place, value) in enumerate(values(source, ("memories.item",), member), 1):
         where = _("memory %d") % number
         yield _memory(value, relations, where, limits)
-        # Whether its words are still those that it was given its hash for; without one they are believed.
+        # Check the text against its hash; a memory without a hash is accepted.
         content, known_hash = table(value).get("content"), table(value).get("content_hash")
         if isinstance(content, str) and isinstance(known_hash, str) and not fits(content, known_hash):
             yield Skipped(where, "altered")
@@ -102,7 +102,7 @@ def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
         yield Skipped(_("memories in the file: %s") % word(memory_count), "broken")
     if not checksum.fits(integrity.get("integrity.checksum")):
         yield Skipped(_("all memories of the file"), "altered")
-    # Conversations that the store speaks of and does not bring along.
+    # Conversations that the store lists but the zip does not contain.
     folder = PurePosixPath(member).parent
     for _place, value in values(source, ("conversations_index.item",), member):
         entry = table(value)
@@ -128,7 +128,7 @@ def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: 
     source_id = storable(word(value.get("id")))
     rest = {name: item for name, item in value.items() if name not in ("id", "content")}
     rest |= {RELATIONS: relations[source_id]} if source_id in relations else {}
-    # As it stands now, else as it was at first.
+    # The current value, else the initial one.
     shares = [table(value.get("confidence")).get(name) for name in ("current", "initial")]
     numbers = [share for share in shares if isinstance(share, int | float) and not isinstance(share, bool)]
     confidence = next((float(share) for share in numbers if 0 <= share <= 1), None)
@@ -141,14 +141,15 @@ def _memory(value: Any, relations: Mapping[str, list[Any]], where: str, limits: 
 
 @dataclass
 class _Outline:
-    """What has to be known of a conversation before its first line: who takes part, and which message answers which."""
+    """Data of a conversation that are needed before its first message: the participants, and which message answers
+    which."""
 
     names: dict[str, str] = field(default_factory=dict)
     parents: dict[str, str] = field(default_factory=dict)
     last: str = ""
 
     def chosen_branch(self) -> frozenset[str] | None:
-        """The ids of the messages that led to the last one; None where there are no branches."""
+        """The ids of the messages that led to the last one; None if there are no branches."""
         parents = [parent for parent in self.parents.values() if parent]
         if len(parents) == len(set(parents)):
             return None
@@ -189,7 +190,7 @@ class _Messages(SessionReader):
 
     def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
         source_id, role = word(message.get("id")), word(message.get("role"))
-        # The words of a message; its parts are paragraphs.
+        # The text of a message; its parts are paragraphs.
         content = table(message.get("content"))
         texts = [table(part).get("text") for part in array(content.get("parts"))]
         text = content.get("text")

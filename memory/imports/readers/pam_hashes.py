@@ -1,4 +1,4 @@
-"""The hashes of Portable AI Memory 1.0: of what a memory says (section 6), and of all of a store (section 15)."""
+"""The hashes of Portable AI Memory 1.0: of a memory's content (section 6), and of a whole store (section 15)."""
 
 import hashlib
 import re
@@ -10,7 +10,7 @@ from memory.imports.readers.lines import word
 
 
 def content_hash(text: str) -> str:
-    """The hash by which the same memory is known in exports of several systems.
+    """The hash that identifies the same memory in exports of several systems.
 
     >>> content_hash("  Likes  TEA ") == content_hash("likes tea")
     True
@@ -19,8 +19,8 @@ def content_hash(text: str) -> str:
 
 
 def fits(text: str, claimed: str) -> bool:
-    """Whether `told` is the hash of `text`: by the words of the specification, which make one space of several, or by
-    its authors' program, which makes one of any whitespace."""
+    """Whether `claimed` is the hash of `text`: by the specification, which joins several spaces into one, or by its
+    authors' program, which joins any whitespace."""
     return claimed in (content_hash(text), _of_words(re.sub(r"\s+", " ", _folded(text))))
 
 
@@ -37,8 +37,8 @@ def sha256(hashed: Any) -> str:
 
 
 class Checksum:
-    """The checksum of memories that come one at a time, in whatever order. Held until the end, as they are sorted; of
-    more than `most_bytes` nothing is said."""
+    """The checksum of memories that come one at a time, in any order. They are kept until the end to be sorted; more
+    than `most_bytes` are not checked."""
 
     def __init__(self, most_bytes: int) -> None:
         self.left = most_bytes
@@ -58,7 +58,7 @@ class Checksum:
             self.held = None
 
     def fits(self, claimed: Any) -> bool:
-        """Whether it is the one that is told; what says nothing is believed."""
+        """Whether the checksum matches `claimed`; a store too large to check, or without a checksum, is accepted."""
         if self.held is None or not isinstance(claimed, str):
             return True
         in_order = (memory_json for _id, memory_json in sorted(self.held, key=lambda pair: pair[0]))

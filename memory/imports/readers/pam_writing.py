@@ -1,6 +1,6 @@
-"""Portable AI Memory 1.0, written: a zip with `memory-store.json` and a file for each conversation, as it streams.
+"""Writes Portable AI Memory 1.0: a zip with `memory-store.json` and a file for each conversation, as a stream.
 
-By the published specification of 2026-02-17: content hashes over normalised text (section 6), and a checksum over the
+By the published specification of 2026-02-17: content hashes over normalized text (section 6), and a checksum over the
 memories in canonical JSON, sorted by id (section 15).
 """
 
@@ -28,16 +28,16 @@ TYPES = frozenset(
         "project",
     }
 )  # fmt: skip
-# What an object of a memory may have beside what we say of it ourselves.
+# Fields of a memory that are kept from `rest`, beside those that we write ourselves.
 _KNOWN = frozenset({"status", "summary", "tags", "confidence", "temporal", "provenance", "access", "metadata"})
-# What we say of it ourselves, whatever it said before.
+# Fields that we write ourselves, whatever `rest` has in them.
 _OWN = frozenset({"id", "type", "custom_type", "content", "content_hash", "embedding_ref", RELATIONS})
 _ROLES = {"user": "user", "persona": "assistant", "other": "user", "": "user"}
 
 
 @dataclass(frozen=True)
 class PamExport:
-    """Who takes what along: the owner by a stable id, the platform and its version by name, the time it is done."""
+    """The metadata of an export: the owner's stable id, the platform and its version, and the time."""
 
     owner: str
     now: datetime
@@ -47,13 +47,13 @@ class PamExport:
 
 
 def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export: PamExport) -> Iterator[bytes]:
-    """The bytes of the zip. Memories are held, since they are sorted; conversations pass through piece by piece.
+    """The bytes of the zip. Memories are kept in memory to be sorted; conversations are streamed piece by piece.
 
-    Pieces of a talk follow each other, as readers yield them. A time without a zone counts as UTC. Raises ValueError
-    for a memory without words.
+    Pieces of a session must be adjacent, as readers yield them. A time without a zone counts as UTC. Raises ValueError
+    for a memory without text.
     """
     sorted_memories = sorted(memories, key=lambda memory: memory.source_id)
-    # Which memories were drawn from which conversation, as their provenance says it.
+    # The memories that were drawn from each conversation, by their provenance.
     derived: dict[str, list[str]] = defaultdict(list)
     for memory in sorted_memories:
         provenance = memory.rest.get("provenance")
@@ -73,7 +73,7 @@ def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export:
 
 
 class _Drain(io.RawIOBase):
-    """A file that is only written to, and whose bytes are taken away as they come."""
+    """A write-only file whose bytes are removed as they come."""
 
     def __init__(self) -> None:
         self._held: list[bytes] = []
@@ -133,7 +133,7 @@ def store(memories: list[Remembered], index: list[dict[str, Any]], export: PamEx
 
 
 def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
-    """A memory as the specification has it; what it has no place for is kept in `metadata`."""
+    """A memory in the format of the specification; data without a field there are kept in `metadata`."""
     if not memory.text.strip():
         raise ValueError(f"the memory {memory.source_id} holds no words")
     rest = {name: value for name, value in memory.rest.items() if name in _KNOWN}
@@ -161,7 +161,7 @@ def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
 
 @dataclass
 class _Indexed:
-    """What the index says of a conversation, known once it is written."""
+    """A conversation's entry in the index, known once it is written."""
 
     id: str
     ref: str
@@ -196,7 +196,7 @@ class _Indexed:
 
 
 def _conversation(pieces: Iterable[Talk], entry: _Indexed, export: PamExport) -> Iterator[str]:
-    """A conversation's file; `entry` learns from it what the index has to say."""
+    """A conversation's file; `entry` collects the data for the index."""
     people: dict[tuple[str, str], None] = {}
     head = {"schema": CONVERSATION, "schema_version": VERSION, "id": entry.id, "provider": {"name": export.platform}}
     yield _json(head)[:-1] + ',\n"messages": ['
