@@ -1,9 +1,9 @@
-"""Everything of memory that somebody opens or calls: pages, admin and API.
+"""The web layer of memory: pages, admin and API.
 
-forms           what a memory may be: one set of rules for page, admin and API
-forget_form     the choice about forgetting, for page and admin; API and command make the same by `make_choice`
-entity_actions  what a person does to an entity, for page and admin
-serializers     what a program gets: one shape of each thing, for the API and for commands with --json
-presenters/     what a page shows, one module for each
-trace           a memory with what it came from and what was concluded from it
+forms           rules for the fields of a memory: one set for page, admin and API
+forget_form     the choices about forgetting, for page and admin; API and command build them with `make_choice`
+entity_actions  actions of a person on an entity, for page and admin
+serializers     the JSON shape of each thing, for the API and for commands with --json
+presenters/     the content of pages, one module for each
+trace           a memory with its sources and its conclusions
 """

@@ -1,6 +1,6 @@
-"""API of what remains (L3–L5): read it, add to it, correct it, hide it, forget it; and what was made between talks."""
+"""API of memory (L3–L5): read, add, correct, hide and forget memories; and the results of the slow cycle."""
 
-# In this order: of two addresses that fit, the one that was named first is meant.
+# The order matters: if a URL matches two routes, the one registered first is used.
 from memory.web.api import (  # noqa: F401
     account,
     curation,

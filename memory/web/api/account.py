@@ -1,4 +1,4 @@
-"""What is of the caller and of no persona any more: the receipts of personas that were forgotten wholly."""
+"""API of the caller's own records without a persona: the receipts of deleted personas."""
 
 from typing import Any, cast
 from uuid import UUID
@@ -18,13 +18,13 @@ router = Router()
 
 @router.get("/receipts", response=Page[ReceiptOut], summary="Personas that were forgotten wholly")
 def list_account_receipts(request: HttpRequest, params: Query[pagination.PageParams]) -> Any:
-    """What was forgotten with each, in counts; the newest first."""
+    """What was deleted with each persona, in counts; newest first."""
     return pagination.page(_receipts(request), params, serialize_receipt)
 
 
 @router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a persona that was forgotten")
 def get_account_receipt(request: HttpRequest, receipt_id: UUID) -> dict[str, Any]:
-    """Ask again while its status is `pending`: the bytes are still being erased."""
+    """Poll it while its status is `pending`: the bytes are still being erased."""
     return serialize_receipt(get_object_or_404(_receipts(request), uuid=receipt_id))
 
 

@@ -1,4 +1,4 @@
-"""What a person says of memories: add one, correct it, hide it, confirm it; and where it stands among the others."""
+"""API for curating memories: add, correct, hide and confirm them; and trace where they came from."""
 
 from collections.abc import Callable, Sequence
 from datetime import date, datetime
@@ -32,13 +32,13 @@ from memory.web.serializers import serialize_node, serialize_node_detail, serial
 from persona.lookup import own_persona
 
 MAX_GROUNDS = 20
-MAX_VERSIONS = 2**31  # what the database can compare with
+MAX_VERSIONS = 2**31  # the largest version number that the database can compare with
 Condition = Annotated[str, BeforeValidator(tidy_text), Field(max_length=MAX_CONDITION, examples=["I'm sad"])]
 
 
 class NodeIn(Body):
-    """What is to be remembered, and on what it rests: an event or a fact on lines that were said (`messages`), anything
-    else on lines or on memories (`grounds`)."""
+    """A memory to add, and its sources: an event or a fact rests on messages (`messages`), any other kind on messages
+    or on memories (`grounds`)."""
 
     kind: Literal["event", "fact", "thought", "intention", "expectation"] = "event"
     description: Description
@@ -53,14 +53,14 @@ class NodeIn(Body):
 
 
 class Added(Schema):
-    """The memory that holds it now. `outcome`: new, or repeated or reinforced where it was known already."""
+    """The memory that holds it now. `outcome`: new, or repeated or reinforced if it was known already."""
 
     node: NodeDetail
     outcome: Literal["new", "repeated", "reinforced"]
 
 
 class CorrectionIn(Body):
-    """What is to be otherwise; what is left out stays. `event_time` is null for no day."""
+    """The fields to change; those left out stay. Null for `event_time` removes the day."""
 
     description: Description | None = None
     emotional_impact: Impact | None = None
@@ -79,7 +79,7 @@ class CorrectionIn(Body):
 
 
 class LessonIn(Body):
-    """How the persona is to be with you, and when: `condition` is the feeling, topic, person or name."""
+    """How the persona should be with you, and when: `condition` is the feeling, topic, person or name."""
 
     text: Description = Field(max_length=MAX_WISH, examples=["Just listen."])
     scope: ConceptNode.Scope = ConceptNode.Scope.ALWAYS
@@ -88,7 +88,7 @@ class LessonIn(Body):
 
 
 class VersionOut(Schema):
-    """What a node said until it was corrected."""
+    """An earlier wording of a node, before a correction."""
 
     version: int
     description: str
@@ -98,7 +98,7 @@ class VersionOut(Schema):
 
 
 class Trace(Schema):
-    """A node, what it came from and what was made of it. `lost_grounds` counts those that were forgotten."""
+    """A node, its sources and the memories concluded from it. `lost_grounds` counts sources that were forgotten."""
 
     node: NodeOut
     evidence: list[EvidenceOut]
@@ -111,8 +111,9 @@ class Trace(Schema):
 
 @router.post("/{uuid:persona_id}/nodes", response={201: Added}, summary="Add a memory")
 def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
-    """By the gate that every memory passes: what is known already is not doubled. 409 `forgotten` for words that were
-    forgotten for good, `off_the_record` and `withheld` for lines that must not be remembered; 422 `without_ground`."""
+    """Adds a memory through the gate that every memory passes: what is known already is not doubled. 409 `forgotten`
+    for words that were forgotten for good, `off_the_record` and `withheld` for messages that must not be remembered;
+    422 `without_ground`."""
     persona = own_persona(request, persona_id)
     fields = body.model_dump(exclude={"messages", "grounds"})
     messages = _all(Message.objects.filter(persona=persona).select_related("session"), body.messages)
@@ -133,8 +134,8 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
 
 @router.post("/{uuid:persona_id}/lessons", response={201: NodeDetail}, summary="Add a lesson")
 def post_lesson(request: HttpRequest, persona_id: UUID, body: LessonIn) -> Any:
-    """A standing wish; it stands in the prompt from now on. 422 for what may be no wish: it cannot put the guardrails
-    aside. 409 `forgotten` as for a node."""
+    """Adds a standing wish, which every prompt carries from now on. 422 for a text that cannot be a wish: it cannot
+    override the guardrails. 409 `forgotten` as for a node."""
     persona = own_persona(request, persona_id)
     try:
         lesson = add_lesson(
@@ -151,8 +152,8 @@ def post_lesson(request: HttpRequest, persona_id: UUID, body: LessonIn) -> Any:
 
 @router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")
 def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
-    """The memory of its very words, made if it is not there. 409 `off_the_record`, `withheld`, `empty` or `forgotten`
-    where it is not to be remembered."""
+    """The memory of this message's own words, created if it does not exist. 409 `off_the_record`, `withheld`, `empty`
+    or `forgotten` if the message must not be remembered."""
     messages = Message.objects.filter(persona=own_persona(request, persona_id))
     message = get_object_or_404(messages.select_related("session", "persona__owner"), uuid=message_id)
     try:
@@ -165,7 +166,8 @@ def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> d
 
 @router.patch("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="Correct a node")
 def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: CorrectionIn) -> dict[str, Any]:
-    """A new version; the old one is kept until the node is forgotten. 409 for words that were forgotten for good."""
+    """Stores a new version; the old one is kept until the node is forgotten. 409 for words that were forgotten for
+    good."""
     node = own_node(request, persona_id, node_id)
     change = Correction(**body.model_dump(exclude_unset=True))
     corrected = _corrected(
@@ -180,7 +182,7 @@ def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Co
     summary="Have a node say again what it said",
 )
 def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version: int) -> dict[str, Any]:
-    """As one of its versions says; what it says now becomes a version. 409 `forgotten` as for a correction."""
+    """Restores one of its versions; the current wording becomes a version. 409 `forgotten` as for a correction."""
     node = own_node(request, persona_id, node_id)
     past = get_object_or_404(node.versions, version=min(version, MAX_VERSIONS))
     return serialize_node_detail(_corrected(lambda: curation_correct.restore(node, past, request.user, timezone.now())))  # type: ignore[arg-type]
@@ -201,12 +203,12 @@ def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
 
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=Trace, summary="A node, traced both ways")
 def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
-    """The words it came from, the memories it rests on and those that rest on it, and what it said before."""
+    """The quotes it came from, the memories it rests on, those that rest on it, and its earlier versions."""
     return serialize_trace(own_node(request, persona_id, node_id))
 
 
 class OutcomeIn(Body):
-    """How it ended, and the memory that told it; `open` awaits it again."""
+    """How it ended, and the memory that shows it; `open` reopens it."""
 
     outcome: Literal["open", "fulfilled", "violated"]
     by: UUID | None = None
@@ -218,7 +220,8 @@ class OutcomeIn(Body):
     summary="Say how a promise or an expectation ended",
 )
 def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: OutcomeIn) -> dict[str, Any]:
-    """Where it ended so already it does nothing. 409 where it ended otherwise: open it again first."""
+    """Settles a promise or an expectation. Repeating the same outcome does nothing; 409 for another one: reopen it
+    first."""
     node = own_node(request, persona_id, node_id)
     if node.kind not in open_items.KINDS or body.by == node.uuid:
         raise ApiError(422, "invalid", "A promise or an expectation is settled, and by another memory.")
@@ -234,23 +237,23 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
     return serialize_node_detail(node)
 
 
-# After the other addresses below a node, for it would stand for them as well.
+# Registered after the other routes below a node, because it would match them as well.
 @router.post("/{uuid:persona_id}/nodes/{uuid:node_id}/{deed}", response=NodeOut, summary="Hide, show, confirm, …")
 def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Action) -> dict[str, Any]:
-    """Where there is nothing to do it does nothing. A hidden node is listed and never recalled; `let_in` believes what
-    was quarantined for want of evidence."""
+    """Repeating an action does nothing. A hidden node is listed and never recalled; `let_in` releases a node that was
+    quarantined for lack of evidence."""
     node = own_node(request, persona_id, node_id)
     NODE_ACTIONS[deed](node)
     return serialize_node(_read_anew(node))
 
 
 def _read_anew(node: ConceptNode) -> ConceptNode:
-    """The node as it is stored now. 404 where it was forgotten meanwhile."""
+    """The node as it is stored now. 404 if it was forgotten meanwhile."""
     return get_object_or_404(ConceptNode.objects.select_related("persona"), pk=node.pk)
 
 
 def _all(rows: Any, ids: Sequence[UUID]) -> list[Any]:
-    """The rows of these ids, in their order. 404 where one of them is not there."""
+    """The rows with these ids, in their order. 404 if one of them does not exist."""
     rows_by_uuid = {row.uuid: row for row in rows.filter(uuid__in=ids)}
     if len(rows_by_uuid) < len(set(ids)):
         raise Http404

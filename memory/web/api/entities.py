@@ -1,4 +1,4 @@
-"""Names: whether two are one, the answers and taking an answer back; making two of one; and what one is called."""
+"""API of entities: the questions whether two are the same, with answers and undo; merging, splitting, and naming."""
 
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -37,21 +37,21 @@ MAX_IN_SPLIT = 500
 
 
 class PairIn(Body):
-    """Two entities that are one."""
+    """Two entities that are the same."""
 
     one: UUID
     other: UUID
 
 
 class SplitIn(Body):
-    """What belongs to the other one: names as they are spelled, memories by id."""
+    """What belongs to the other entity: names as they are spelled, memories by id."""
 
     names: list[Name] = Field([], max_length=MAX_IN_SPLIT)
     nodes: list[UUID] = Field([], max_length=MAX_IN_SPLIT)
 
 
 class EntityChange(Body):
-    """What is to be otherwise; what is left out stays. `aliases` are names that it bears from now on."""
+    """The fields to change; those left out stay. `aliases` are names to add."""
 
     canonical_name: Name | None = None
     description: Description | None = None
@@ -60,7 +60,7 @@ class EntityChange(Body):
 
 
 class ProposalOut(Schema):
-    """A pair, why it may be one, and what was answered: open, merged, kept_apart or undone."""
+    """Two entities, why they may be the same, and the answer: open, merged, kept_apart or undone."""
 
     id: UUID
     a: UUID
@@ -77,14 +77,15 @@ def list_proposals(
     params: Query[pagination.PageParams],
     status: MergeProposal.Status | None = None,
 ) -> Any:
-    """Two names that may be of one, the newest first; or those with one answer."""
+    """Pairs that may be the same, newest first; or those with one answer."""
     proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
     return pagination.page(proposals.filter(status=status) if status else proposals, params, serialize_proposal)
 
 
 @router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")
 def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, answer: Answer) -> dict[str, Any]:
-    """409 `decided` where there is nothing to decide or to take back, `later_merge` where a later merge stands."""
+    """Answers the question, or undoes the answer. 409 `decided` if there is nothing to decide or to undo, `later_merge`
+    if a later merge has to be undone first."""
     proposals = MergeProposal.objects.of(own_persona(request, persona_id)).select_related("a", "b")
     proposal = get_object_or_404(proposals, uuid=proposal_id)
     try:
@@ -98,14 +99,14 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
 
 @router.post("/{uuid:persona_id}/entities/merge", response=ProposalOut, summary="Make two one")
 def merge_entities(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
-    """Whether anybody asked about them or not; `undo` of the proposal takes it back. 409 `lives_on` where one of the
-    two is not there by itself any more."""
+    """Merges them, whether or not there was a question; `undo` of the proposal reverts it. 409 `lives_on` if one of the
+    two is already merged into another."""
     return serialize_merge(request, *_pair(own_persona(request, persona_id), body))
 
 
 @router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two apart")
 def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
-    """They are two, and nobody asks about them again. 409 `decided` where they were decided about already."""
+    """Records that they are two; the question is not asked again. 409 `decided` if there is a decision already."""
     first, other = _pair(own_persona(request, persona_id), body)
     proposal = merge.propose(first.persona, first, other, 0.0, [merge.BY_HAND])
     if not merge.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
@@ -116,7 +117,7 @@ def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) ->
 
 @router.patch("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Name or describe somebody")
 def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: EntityChange) -> dict[str, Any]:
-    """Another canonical name, more names, another description. 409 for what cannot be a name of it."""
+    """Changes the canonical name or the description, or adds names. 409 for a text that cannot be a name of it."""
     entity = _own(own_persona(request, persona_id), entity_id)
     try:
         rename.change(entity, body.canonical_name, body.aliases or (), body.description, body.relation)
@@ -127,7 +128,7 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
 
 @router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Make two of one")
 def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
-    """These names and memories are of somebody else: the new one is given. 409 where it cannot be split so."""
+    """Moves these names and memories to a new entity, which is returned. 409 if it cannot be split like this."""
     entity = _own(own_persona(request, persona_id), entity_id)
     asked_names = {normalize_name(name) for name in body.names}
     names = [alias.pk for alias in entity.aliases.all() if alias.normalized in asked_names]
@@ -139,7 +140,7 @@ def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
 
 
 def serialize_merge(request: HttpRequest, first: Entity, other: Entity) -> dict[str, Any]:
-    """The decision that the two are one, as `ProposalOut` tells it."""
+    """Merge two entities; returns the decision as in `ProposalOut`."""
     try:
         return serialize_proposal(merge.merge_pair(first, other, request.user, timezone.now()))  # type: ignore[arg-type]
     except LivesOnInAnother as error:

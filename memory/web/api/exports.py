@@ -1,4 +1,4 @@
-"""Ways out: a persona as a file, in our own format or in one that others read."""
+"""API of exports: a persona as a file, in our own format or in one that others read."""
 
 from typing import Any, Literal
 from uuid import UUID
@@ -23,8 +23,9 @@ _FILES: dict[str, Any] = {way.media_type: _FILE for way in WAYS.values()} | {"ap
     openapi_extra={"responses": {200: {"description": "The file.", "content": _FILES}}},
 )
 def export_persona(request: HttpRequest, persona_id: UUID, format: Format = "archive") -> StreamingHttpResponse:  # noqa: A002
-    """`archive`: everything, to be restored as it is (JSON lines). `pam`: talks and memories as Portable AI Memory 1.0
-    (zip). `card`, `card_png`: who she is, as a character card V3. Talks off the record are in none of them."""
+    """`archive`: everything, to be restored as it is (JSON lines). `pam`: conversations and memories as Portable AI
+    Memory 1.0 (zip). `card`, `card_png`: who the persona is, as a character card V3. Sessions off the record are in
+    none of them."""
     persona, now = own_persona(request, persona_id), timezone.now()
     way = WAYS[format]
     return download(request, way.written(persona, now), way.media_type, way.file_name(persona, now))

@@ -1,4 +1,4 @@
-"""Forgetting: what would go, and having it gone. Irreversible; a receipt is what is left of it."""
+"""API of forgetting: the preview, and the deletion. It is irreversible; only a receipt remains."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -50,7 +50,7 @@ class AffectedOut(Schema):
 
 
 class MentionOut(Schema):
-    """A message in which it is also mentioned; `mode` is what becomes of it, `why` a code."""
+    """A message that also mentions it; `mode` is what happens to the message, `why` a code."""
 
     id: UUID
     role: str = Field(examples=["user"])
@@ -60,7 +60,7 @@ class MentionOut(Schema):
 
 
 class PlanOut(Schema):
-    """What forgetting would do. `digest` confirms this plan, and no other."""
+    """What forgetting would do. Its `digest` confirms this plan and no other."""
 
     digest: str
     mode: str = Field(examples=["cascade"])
@@ -75,7 +75,7 @@ class PlanOut(Schema):
 
 
 class ReceiptOut(Schema):
-    """What was forgotten, by ids and counts. Pending: its bytes are still being erased."""
+    """What was forgotten, by ids and counts. While it is pending, the bytes are still being erased."""
 
     id: UUID
     status: str = Field(examples=["done"])
@@ -87,13 +87,13 @@ class ReceiptOut(Schema):
 
 
 class Confirmation(Schema):
-    """Which plan is confirmed."""
+    """The plan that is confirmed."""
 
     confirm: str = Field(default="", max_length=200, description="The digest of the plan that is confirmed.")
 
 
 class ForgetQuery(Confirmation):
-    """What becomes of what was concluded from it, and of the messages it came from; and which plan is confirmed."""
+    """What happens to memories concluded from it and to the messages it came from; and the plan that is confirmed."""
 
     mode: DependentMode = Field(
         default=Choice.dependents,
@@ -118,8 +118,8 @@ class ForgetQuery(Confirmation):
     )
 
     def choice(self, persona: Persona) -> Choice:
-        """The choice about what a persona has. Raises Refused for ids that are not theirs, and for two answers about
-        one message."""
+        """The choices for a persona's rows. Raises ApiError for ids that are not the persona's, and for two answers
+        about one message."""
         modes = [(key, mode) for mode in MENTION_MODES for key in self._keys_of(mode, persona.messages.all())]
         staying = self._keys_of("staying", ConceptNode.objects.of(persona))
         try:
@@ -128,7 +128,7 @@ class ForgetQuery(Confirmation):
             raise refused_fields(f"query.{error.field}") from error
 
     def _keys_of(self, field: str, rows: QuerySet[Any]) -> list[int]:
-        """The keys of the rows that a list of ids names."""
+        """The keys of the rows that a list of ids names. Raises ApiError if one does not exist."""
         uuids = set(getattr(self, field))
         keys = list(rows.filter(uuid__in=uuids).values_list("pk", flat=True)) if uuids else []
         if len(keys) < len(uuids):
@@ -140,7 +140,7 @@ class ForgetQuery(Confirmation):
 def plan_forgetting(
     request: HttpRequest, persona_id: UUID, what: What, of: UUID, how: Query[ForgetQuery]
 ) -> dict[str, Any]:
-    """Everything that would go, what would stay and why, before anything is done; by its digest it is confirmed."""
+    """A preview of everything that would be deleted and what would stay, with reasons; its digest confirms it."""
     return _plan_out(_plan(request, persona_id, what, of, how))
 
 
@@ -150,7 +150,7 @@ def plan_forgetting(
     summary="The memories that would go with it",
 )
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
-    """What was concluded from it, and rests on nothing else."""
+    """Memories that were concluded from it and rest on nothing else."""
     plan = _plan(request, persona_id, what, of, ForgetQuery())
     kinds = ("event", "fact", "node", "thought", "intention", "expectation", "lesson")
     return [
@@ -162,34 +162,34 @@ def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID
 
 @router.delete("/{uuid:persona_id}/nodes/{uuid:node_id}", response=ReceiptOut, summary="Forget a node, for good")
 def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
-    """With `confirm`, the digest of a plan, only if nothing else would go than what it says. 409: `plan_changed`, with
-    the plan as it is now, or `busy`: a reply is being written, try again in a moment."""
+    """Forgets a memory. With `confirm`, the digest of a plan, only if nothing else would be deleted than that plan
+    says. 409 `plan_changed`, with the current plan, or `busy`: a reply is being written, try again in a moment."""
     return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
 def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
-    """A line, with what was made of it. `confirm` as for a node."""
+    """Forgets a message and what was derived from it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
 def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
-    """A talk with every line of it, and what was made of it. `confirm` as for a node."""
+    """Forgets a session with all its messages and what was derived from them. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
 def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
-    """Somebody or something, with what was made of it. `confirm` as for a node."""
+    """Forgets an entity and what was derived from it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
 
 
 @router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
 def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
-    """Every talk and memory that came with it, and what was made of them; 404 where nothing did. What it brought is
-    refused from then on, also when the file is brought again: to bring it again with other answers, take it back.
-    `confirm` as for a node."""
+    """Forgets every session and memory of an import and what was derived from them; 404 if nothing was imported. Its
+    content is refused from then on, also when the same file is imported again: to import it again with other answers,
+    revert the import. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "imports", import_id, how), how)
 
 
@@ -199,7 +199,7 @@ def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: 
     summary="What taking a file back would do",
 )
 def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
-    """Everything that came with it and would go, before anything is done; by its digest it is confirmed."""
+    """A preview of everything of the import that would be deleted; its digest confirms it."""
     return _plan_out(_plan(request, persona_id, "imports", import_id, REVERT_IMPORT))
 
 
@@ -211,9 +211,10 @@ def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) ->
 def take_back_import(
     request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmation]
 ) -> dict[str, Any]:
-    """Every talk, line, memory and draft that came with it goes for good, and the same file may be brought again, with
-    other answers. What you said here since stays, and what you forgot stays forgotten. 404 where nothing came in.
-    `confirm` as for a node, in the address: no body is read, and one that says something is refused (422)."""
+    """Reverts an import: every session, message, memory and draft of it is deleted for good, and the same file may be
+    imported again, with other answers. Your messages here since then stay, and what you forgot stays forgotten. 404 if
+    nothing was imported. `confirm` as for a node, in the URL: no body is read, and a body that is not empty is refused
+    (422)."""
     if request.POST or (request.content_type == "application/json" and request.body.strip() not in (b"", b"{}")):
         raise refused_fields("body")
     return _forget(request, _plan(request, persona_id, "imports", import_id, REVERT_IMPORT), how)
@@ -221,38 +222,37 @@ def take_back_import(
 
 @router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
 def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
-    """ForgetQuery much of what would go with her, in counts alone."""
+    """How much would be deleted with the persona, in counts only."""
     return _plan_out(_plan_of_all(request, persona_id))
 
 
 @router.delete("/{uuid:persona_id}", response=ReceiptOut, summary="Forget a persona wholly")
 def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> dict[str, Any]:
-    """Who she is, every talk and every memory, for good. `confirm` has to be the digest of the plan; 409 `plan_changed`
-    where something else would go by now, `busy` while a reply is being written."""
+    """Deletes the persona with every session and every memory, for good. `confirm` has to be the digest of the plan;
+    409 `plan_changed` if something else would be deleted by now, `busy` while a reply is being written."""
     return _forget(request, _plan_of_all(request, persona_id), ForgetQuery(confirm=confirm))
 
 
 @router.get("/{uuid:persona_id}/receipts", response=Page[ReceiptOut], summary="What was forgotten, newest first")
 def list_receipts(request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams]) -> Any:
-    """Receipts hold ids and counts, no words."""
+    """Receipts hold ids and counts, no texts."""
     return pagination.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), params, serialize_receipt)
 
 
 @router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="One receipt")
 def get_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dict[str, Any]:
-    """Ask again while its status is `pending`: the bytes are still being erased."""
+    """Poll it while its status is `pending`: the bytes are still being erased."""
     persona = own_persona(request, persona_id)
     return serialize_receipt(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
 
 
 def _plan_out(plan: Plan) -> dict[str, Any]:
-    """A plan as `PlanOut` tells it."""
+    """A plan in the shape of `PlanOut`."""
     return serialize_plan(plan) | {"mode": plan.choice.dependents, "messages": plan.choice.messages}
 
 
 def _forget(request: HttpRequest, plan: Plan, how: Confirmation) -> dict[str, Any]:
-    # What cannot be taken back is not done where a word of the request would be passed over: a `confirm` that was spelt
-    # otherwise would confirm nothing.
+    # Refuse unknown parameters before an irreversible action: a misspelled `confirm` would confirm nothing.
     if unknown := sorted(request.GET.keys() - {"persona", *ForgetQuery.model_fields}):
         raise refused_fields(*(f"query.{name}" for name in unknown))
     if how.confirm and not constant_time_compare(how.confirm, plan.digest):

@@ -1,6 +1,6 @@
-"""What is brought from elsewhere: a file is handed over and looked through, a person says who is who, and it comes in.
+"""API of imports: a file is uploaded and analyzed, a person says who is who, and then it is imported.
 
-An import may come before the persona it is for: then it is confirmed together with who she is to be.
+An import may begin before its persona exists: then confirming it also creates the persona.
 """
 
 from dataclasses import asdict, replace
@@ -41,7 +41,7 @@ MOST_TALKS = 2**31
 
 Side = Literal["user", "persona", "other", "skip"]
 Roles = Annotated[dict[str, Side], Field(max_length=MOST_SPEAKERS, examples=[{"Ana": "user", "Mira": "persona"}])]
-# One that is too large is not there: its handler left it out.
+# None for a file that is too large: the upload handler discards it.
 Handed = Annotated[
     UploadedFile | None,
     WithJsonSchema({"type": "string", "format": "binary"}),
@@ -50,8 +50,8 @@ Handed = Annotated[
 
 
 class EstimateOut(Schema):
-    """What taking it in will cost; `dollars` is null where no prices are known, `days` how often the day's budget is
-    spent on the way. Where `is_connected` is false there is no model and no cost: what is kept is read by rule."""
+    """The cost of importing it; `dollars` is null if no prices are known, `days` is how often the day's budget is used
+    up on the way. If `is_connected` is false there is no model and no cost: memories are extracted by rules."""
 
     calls: int = Field(examples=[40])
     tokens_in: int = Field(examples=[120_000])
@@ -63,12 +63,12 @@ class EstimateOut(Schema):
 
 
 class ImportOut(Schema):
-    """A file on its way in. `found` is what was seen in it, `choices` what a person said about it, `counts` what came
-    of it so far: what is new, what was `known`, what was `refused` because it was forgotten, and the lines `left_out`
-    because their speakers are to be. `progress` is how far it is (0 to 1), `refusal` and `where` why it could not be
-    read; while it is `asking`, why it could not be read in the way that was said last, and `found` is as it was before.
-    `estimate` is null before it was looked through, and when it is over. `called` is how memories will name the owner;
-    where it is empty only the account's name is known, and they say "the user" until a name is given."""
+    """An import. `found` is the content of the file, `choices` a person's answers about it, `counts` the result so far:
+    what is new, what was `known`, what was `refused` because it was forgotten, and the messages `left_out` because
+    their speakers are skipped. `progress` goes from 0 to 1, `refusal` and `where` are why the file could not be read;
+    while it is `asking`, why it could not be read as the last answer said, and `found` stays as before. `estimate` is
+    null before the analysis and after the end. `called` is the owner's name in memories; if it is empty only the
+    account's name is known, and memories say "the user" until a name is given."""
 
     id: UUID
     persona_id: UUID | None
@@ -93,9 +93,9 @@ class ImportOut(Schema):
 
 
 class ChoicesIn(Body):
-    """What a person says about the file; what is left out is as the import suggests. `roles` says of each who speaks
-    which side that is. With another `format` (`auto`: what it is recognised as), `day_first`, `kind` or `mapping` than
-    it was read by, the file is looked through once more first, and waits for another answer."""
+    """Answers about the file; those left out are as the import suggests. `roles` gives each speaker a side. If `format`
+    (`auto`: as recognised), `day_first`, `kind` or `mapping` differ from how the file was read, it is analyzed again
+    first, and then waits for another answer."""
 
     roles: Roles = {}
     day_first: bool | None = None
@@ -118,7 +118,7 @@ class ChoicesIn(Body):
 
 
 class BeginningIn(ChoicesIn):
-    """The same, for an import that comes before its persona: who she is to be."""
+    """The same for an import that comes before its persona, with the persona to create."""
 
     persona: PersonaIn | None = None
 
@@ -126,27 +126,27 @@ class BeginningIn(ChoicesIn):
 # --- of a persona -----------------------------------------------------------------------------------------------------
 @router.post("/{uuid:persona_id}/imports", response={202: ImportOut}, summary="Bring a file")
 def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> Any:
-    """The file is looked through first (`looking`), then waits for your word (`asking`): nothing of it is remembered
-    before that. 413 where it is larger than what is taken."""
+    """Uploads a file. It is analyzed first (`looking`), then waits for your answers (`asking`): nothing of it is
+    remembered before that. 413 if it is larger than allowed."""
     return Status(202, imports.summarize(_begin_import(request, own_persona(request, persona_id), file)))
 
 
 @router.get("/{uuid:persona_id}/imports", response=Page[ImportOut], summary="What was brought, newest first")
 def list_imports(request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams]) -> Any:
-    """The files that were brought to her."""
+    """The files that were imported for this persona."""
     jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("persona")
     return pagination.page(jobs, params, imports.summarize)
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}", response=ImportOut, summary="One import")
 def get_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
-    """How far it is. The event `memory.import.updated` says when to ask again."""
+    """The state and progress of an import. The event `memory.import.updated` says when to ask again."""
     return imports.summarize(_hers(request, persona_id, import_id))
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What it will cost")
 def estimate_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
-    """Calls, tokens, money and time. 409 `not_asking` before the file was looked through."""
+    """Calls, tokens, money and time. 409 `not_asking` before the file was analyzed."""
     return _estimated(_hers(request, persona_id, import_id))
 
 
@@ -154,9 +154,9 @@ def estimate_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> 
     "/{uuid:persona_id}/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and take it in"
 )
 def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body: ChoicesIn) -> dict[str, Any]:
-    """From here on it goes by itself; where the file has to be read in another way first, it is `asking` again after
-    that, and where it cannot be read so, with a `refusal`. 422 with a code for what does not fit the file; 409
-    `not_asking` where it waits for nobody."""
+    """Starts the import with your answers. If the file has to be read in another way first, it is `asking` again after
+    that, with a `refusal` if it cannot be read so. 422 with a code for answers that do not fit the file; 409
+    `not_asking` if it is not waiting for an answer."""
     job = _hers(request, persona_id, import_id)
     _confirm(job, body)
     return imports.summarize(job)
@@ -164,20 +164,20 @@ def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body
 
 @router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop an import")
 def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
-    """What is remembered of it already stays, and may be forgotten; what was not read yet goes. 409 `over`."""
+    """Cancels it. Memories imported so far stay, and may be forgotten; the rest of the file is deleted. 409 `over`."""
     return _cancelled(_hers(request, persona_id, import_id))
 
 
 # --- of the caller ----------------------------------------------------------------------------------------------------
 @account.post("/imports", response={202: ImportOut}, summary="Bring a file to begin with")
 def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
-    """As `/api/personas/{id}/imports`, but that there is no persona for it yet: she begins with it."""
+    """Like `/api/personas/{id}/imports`, but without a persona yet: a new one is created from the file."""
     return Status(202, imports.summarize(_begin_import(request, None, file)))
 
 
 @account.get("/imports", response=Page[ImportOut], summary="All that you brought, newest first")
 def list_all_imports(request: HttpRequest, params: Query[pagination.PageParams]) -> Any:
-    """Those of every persona, and those for which there is none yet."""
+    """The imports of all your personas, and those that have no persona yet."""
     return pagination.page(_of_the_caller(request), params, imports.summarize)
 
 
@@ -195,8 +195,8 @@ def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]
 
 @account.post("/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and who she is")
 def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) -> dict[str, Any]:
-    """Makes the persona and takes the file in for her; both, or neither. Without `persona` for one that has her
-    already: 422 `no_persona` else."""
+    """Creates the persona and starts the import for them, or does neither. Leave out `persona` if the import has one
+    already; otherwise it is required (422 `no_persona`)."""
     return imports.summarize(begin_persona_with(request, own_import(request, import_id), body.persona, body))
 
 
@@ -207,7 +207,7 @@ def cancel_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
 
 
 def begin_persona_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | None, body: ChoicesIn) -> ImportJob:
-    """The import, confirmed for the persona that it begins; both, or neither."""
+    """Confirm an import, and create its persona if `whom` is given; both or neither."""
     with transaction.atomic():
         if job.persona is None and whom is None:
             raise ApiError(422, "no_persona", "Say who she is to be: nobody is known for this file yet.")
@@ -223,7 +223,7 @@ def _hers(request: HttpRequest, persona_id: UUID, import_id: UUID) -> ImportJob:
 
 
 def own_import(request: HttpRequest, import_id: UUID) -> ImportJob:
-    """The caller's import of that id; anybody else's does not exist (404)."""
+    """The caller's import with that id; 404 for anybody else's."""
     return get_object_or_404(_of_the_caller(request), uuid=import_id)
 
 
@@ -250,12 +250,12 @@ def _begin_import(request: HttpRequest, persona: Persona | None, file: UploadedF
 
 
 def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) -> None:
-    """Confirmed; for the persona, where there is one that it is to begin."""
+    """Confirm the import; with `persona`, for this new one."""
     try:
         if persona is not None:
             imports.assign_persona(job, persona)
         between_people = bool(job.found.get("between_people"))
-        # What is likely, but for what the person says.
+        # Suggested choices, overridden by the person's answers.
         likely = imports.suggest_choices(job)
         answers = body.model_dump(exclude_unset=True, exclude={"persona"}, exclude_none=True)
         roles = follow_choices(likely.roles, body.roles, between_people=between_people)

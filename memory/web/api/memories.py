@@ -1,4 +1,4 @@
-"""What remains, to be read: nodes and entities, recall with its x-ray."""
+"""API to read memories: nodes and entities, and recall with its x-ray."""
 
 from datetime import UTC, date, datetime
 from typing import Annotated, Any, Literal
@@ -34,7 +34,7 @@ Kind = Literal["event", "fact", "thought", "intention", "expectation", "lesson"]
 
 
 class EvidenceOut(Schema):
-    """Words of a line that a memory came from: `content[start:end]`."""
+    """A quote from a message that a memory came from: `content[start:end]`."""
 
     message_id: UUID
     role: str = Field(examples=["user"])
@@ -44,8 +44,8 @@ class EvidenceOut(Schema):
 
 
 class NodeOut(Schema):
-    """A memory: what happened (an event), what holds (a fact), what was thought, promised or expected because of it, or
-    how you want the persona to be with you (a lesson)."""
+    """A memory: what happened (an event), what holds (a fact), what the persona thought, promised or expected because
+    of it, or how you want the persona to be with you (a lesson)."""
 
     id: UUID
     kind: str = Field(examples=["event"])
@@ -75,7 +75,8 @@ class NodeOut(Schema):
 
 
 class NodeDetail(NodeOut):
-    """A node with the words it came from, and the nodes it was concluded from; `resolved_by` told how it ended."""
+    """A node with its quotes, and the nodes it was concluded from; `resolved_by` is the memory that shows how it
+    ended."""
 
     evidence: list[EvidenceOut]
     filling: list[UUID]
@@ -84,7 +85,7 @@ class NodeDetail(NodeOut):
 
 
 class NodeFilters(Schema):
-    """What the memories shall be; what is left out asks for nothing. Days are of what a memory is about."""
+    """Filters of memories; those left out filter nothing. Days are those that a memory is about."""
 
     kind: Kind | None = None
     entity: UUID | None = Field(default=None, description="About whom or what.")
@@ -102,7 +103,7 @@ class NodeFilters(Schema):
 
 
 class EntityOut(Schema):
-    """Somebody or something with a name."""
+    """A person, place or thing with a name."""
 
     id: UUID
     canonical_name: str = Field(examples=["小黑"])
@@ -114,8 +115,7 @@ class EntityOut(Schema):
 
 
 class EntityDetail(EntityOut):
-    """The same with the memory of it that was told last, what is open with it (promises, expectations, plans), and the
-    story lines it is in."""
+    """An entity with its latest memory, open items (promises, expectations, plans) and story lines."""
 
     last_heard: NodeOut | None
     still_open: list[NodeOut]
@@ -127,7 +127,7 @@ Moment = Annotated[AwareDatetime, Field(ge=datetime(1970, 1, 1, tzinfo=UTC), lt=
 
 
 class RecallIn(Body):
-    """The user's recent lines, oldest first, the last one current. `now` has its zone."""
+    """The owner's recent messages, oldest first; the last one is the current one. `now` has a time zone."""
 
     turns: list[Line] = Field(min_length=1, max_length=20, examples=[["I got a cat.", "Do you remember her name?"]])
     budget: int = Field(1500, ge=1, le=20_000)
@@ -135,7 +135,8 @@ class RecallIn(Body):
 
 
 class RecallOut(Schema):
-    """`empty` says in words why nothing came to mind (else empty); `xray` by name, in `empty_reason`."""
+    """`empty` is a sentence that says why nothing was recalled (otherwise empty); `xray` has the code in
+    `empty_reason`."""
 
     items: list[dict[str, Any]]
     empty: str = Field(examples=[""])
@@ -143,9 +144,10 @@ class RecallOut(Schema):
 
 
 class SearchIn(Body):
-    """What is looked for. Words are sent in the body, so that they stand in no address and no log.
+    """A search. The words are sent in the body, so that no URL and no log contains them.
 
-    `how`: "words", they stand in it anywhere and in any case; "meaning", the nearest first and on one page alone.
+    `how`: "words" finds them anywhere in a memory, in any case; "meaning" returns the nearest memories first, on one
+    page only.
     """
 
     text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
@@ -153,7 +155,7 @@ class SearchIn(Body):
 
 
 class LinesIn(Body):
-    """The words that are looked for."""
+    """The words to search for."""
 
     text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
 
@@ -162,7 +164,7 @@ class LinesIn(Body):
 def list_nodes(
     request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], filters: Query[NodeFilters]
 ) -> dict[str, Any]:
-    """Events (L3) and what was made of them (L4), whatever their state; hidden ones too."""
+    """Events and facts (L3) and what was concluded from them (L4), in every state; hidden ones too."""
     return nodes_page(own_persona(request, persona_id), params, filters)
 
 
@@ -174,7 +176,7 @@ def search_nodes(
     filters: Query[NodeFilters],
     body: SearchIn,
 ) -> dict[str, Any]:
-    """By words or by meaning, among those that fit the filters. 503 where nothing can be embedded."""
+    """Searches by words or by meaning, among the memories that match the filters. 503 if no embedding is possible."""
     persona = own_persona(request, persona_id)
     if body.how == "words":
         return nodes_page(persona, params, filters, body.text)
@@ -189,24 +191,24 @@ def search_nodes(
 def search_messages(
     request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], body: LinesIn
 ) -> dict[str, Any]:
-    """The lines in which the words stand, anywhere and in any case, newest first; withheld ones too."""
+    """Messages that contain the words, anywhere and in any case, newest first; withheld ones too."""
     return lines_page(own_persona(request, persona_id), params, body.text)
 
 
 @router.get("/{uuid:persona_id}/nodes/{uuid:node_id}", response=NodeDetail, summary="One node with its evidence")
 def get_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
-    """A memory, the words it came from, and what it was concluded from."""
+    """A memory, its quotes, and the memories it was concluded from."""
     return serialize_node_detail(own_node(request, persona_id, node_id))
 
 
 def own_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> ConceptNode:
-    """The caller's node of that id; anybody else's does not exist (404)."""
+    """The caller's node with that id; 404 for anybody else's."""
     nodes = ConceptNode.objects.of(own_persona(request, persona_id)).select_related("persona")
     return get_object_or_404(nodes, uuid=node_id)
 
 
 def nodes_page(persona: Persona, params: pagination.PageParams, filters: NodeFilters, text: str = "") -> dict[str, Any]:
-    """A page of a persona's memories that fit, and in which `text` stands."""
+    """A page of a persona's memories that match the filters and contain `text`."""
     nodes = ConceptNode.objects.of(persona)
     last = get_object_or_404(nodes, uuid=params.before) if params.before else None
     results = search.search_by_words(persona, text, _filters(persona, filters), last, params.limit)
@@ -214,7 +216,7 @@ def nodes_page(persona: Persona, params: pagination.PageParams, filters: NodeFil
 
 
 def lines_page(persona: Persona, params: pagination.PageParams, text: str) -> dict[str, Any]:
-    """A page of the lines in which `text` stands."""
+    """A page of the messages that contain `text`."""
     last = get_object_or_404(Message, persona=persona, uuid=params.before) if params.before else None
     results = search.search_messages(persona, text, last, params.limit)
     return pagination.cut_page(results.rows, results.has_more, serialize_message)
@@ -228,20 +230,20 @@ def lines_page(persona: Persona, params: pagination.PageParams, text: str) -> di
 def list_entities(
     request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], kind: Entity.Kind | None = None
 ) -> Any:
-    """Whom and what memories are about (L5), the newest first; those that live on in another one are left out."""
+    """People, places and things that memories are about (L5), newest first; without those merged into another one."""
     entities = own_entities(own_persona(request, persona_id))
     return pagination.page(entities.filter(kind=kind) if kind else entities, params, serialize_entity)
 
 
 @router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityDetail, summary="Somebody or something")
 def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
-    """One of them; its memories are found by `entity` among the nodes."""
+    """One entity; find its memories with the filter `entity` of the nodes."""
     return serialize_entity_detail(get_object_or_404(own_entities(own_persona(request, persona_id)), uuid=entity_id))
 
 
 @router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
 def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[str, Any]:
-    """As a turn would recall it. Nothing is stored, and no model but the embedding is asked."""
+    """Recalls as a turn would. Nothing is stored, and no model but the embedding model is used."""
     recalled = recall(
         own_persona(request, persona_id), body.turns, now=body.now or timezone.now(), budget_tokens=body.budget
     )
@@ -253,12 +255,12 @@ def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[
 
 
 def own_entities(persona: Persona) -> Any:
-    """The persona's entities, without those that live on in another one."""
+    """The persona's entities, without those merged into another one."""
     return persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
 
 
 def embedding_unavailable() -> ApiError:
-    """The answer where the embedding model cannot be had."""
+    """The error if the embedding model is unavailable."""
     return ApiError(503, "unavailable", "Nothing can be embedded just now; try again later.")
 
 

@@ -1,4 +1,4 @@
-"""What was made between talks: the runs of the slow cycle, by ids, and what she wonders about."""
+"""API of the slow cycle: its runs, by ids, and the persona's open questions."""
 
 from datetime import datetime
 from typing import Annotated, Any
@@ -19,7 +19,7 @@ Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most."
 
 
 class RunOut(Schema):
-    """One run of the slow cycle: why it was made, what it was given and what became of it, by keys alone."""
+    """One run of the slow cycle: its reason, inputs and results, by keys only."""
 
     key: int
     reason: str = Field(examples=["rested"])
@@ -41,7 +41,7 @@ class RunPage(Schema):
 
 
 class QuestionOut(Schema):
-    """Something she wonders about."""
+    """A question that the persona has about your life."""
 
     text: str = Field(examples=["Did the interview go well?"])
     status: str = Field(examples=["open"])
@@ -51,13 +51,13 @@ class QuestionOut(Schema):
 
 @router.get("/{uuid:persona_id}/slow-cycle", response=RunPage, summary="What was made between talks")
 def list_runs(request: HttpRequest, persona_id: UUID, before: Below | None = None, limit: Limit = 50) -> dict[str, Any]:
-    """The runs of the slow cycle, the newest first."""
+    """The runs of the slow cycle, newest first."""
     return runs_page(own_persona(request, persona_id), before, limit)
 
 
 @router.get("/{uuid:persona_id}/questions", response=list[QuestionOut], summary="What she wonders about")
 def list_questions(request: HttpRequest, persona_id: UUID, limit: Limit = 50) -> list[dict[str, Any]]:
-    """The questions that are open, the newest first."""
+    """The open questions, newest first."""
     questions = Question.objects.open().filter(persona=own_persona(request, persona_id)).prefetch_related("grounds")
     return [serialize_question(question) for question in questions[:limit]]
 

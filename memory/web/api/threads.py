@@ -1,4 +1,5 @@
-"""Story lines: the memories of one matter with its state; renamed, ended, put right and dissolved by their owner."""
+"""API of story lines: the memories of one matter with its state; their owner renames, ends, corrects and dissolves
+them."""
 
 from datetime import date, datetime
 from typing import Annotated, Any, Literal
@@ -47,32 +48,32 @@ class ThreadOut(Schema):
 
 
 class TitleIn(Body):
-    """What it is called from now on."""
+    """The new title."""
 
     title: Title
 
 
 @router.get("/{uuid:persona_id}/threads", response=list[ThreadOut], summary="Story lines, the newest first")
 def list_threads(request: HttpRequest, persona_id: UUID, state: Thread.State | None = None) -> list[dict[str, Any]]:
-    """What goes on over weeks, each with its memories; without those that were dissolved."""
+    """What continues over weeks, each with its memories; without dissolved ones."""
     persona = own_persona(request, persona_id)
     return [serialize_thread(thread) for thread in threads.newest_first(persona) if state in (None, thread.state)]
 
 
 @router.patch("/{uuid:persona_id}/threads/{uuid:thread_id}", response=ThreadOut, summary="Rename a story line")
 def patch_thread(request: HttpRequest, persona_id: UUID, thread_id: UUID, body: TitleIn) -> dict[str, Any]:
-    """Another title, which nothing changes by itself from then on."""
+    """Sets another title, which is never changed automatically from then on."""
     thread = _own(own_persona(request, persona_id), thread_id)
     try:
         threads.rename(thread, body.title)
-    except TitleRefused as error:  # of signs that nobody sees alone
+    except TitleRefused as error:  # for a title of invisible characters only
         raise refused_fields("title") from error
     return serialize_thread(_own(thread.persona, thread_id))
 
 
 @router.post("/{uuid:persona_id}/threads/{uuid:thread_id}/{action}", response=ThreadOut, summary="Change a story line")
 def post_thread_action(request: HttpRequest, persona_id: UUID, thread_id: UUID, action: ThreadAction) -> dict[str, Any]:
-    """It has ended, goes on, is dissolved or restored; its memories stay. 409 `unchanged` where it is so already."""
+    """Ends, resumes, dissolves or restores it; its memories stay. 409 `unchanged` if it is in that state already."""
     thread = _own(own_persona(request, persona_id), thread_id)
     if not THREAD_ACTIONS[action](thread, timezone.now()):
         raise ApiError(409, "unchanged", "It is so already.")
@@ -87,7 +88,8 @@ def post_thread_action(request: HttpRequest, persona_id: UUID, thread_id: UUID, 
 def post_member_action(
     request: HttpRequest, persona_id: UUID, thread_id: UUID, node_id: UUID, action: MemberAction
 ) -> dict[str, Any]:
-    """Or put it back. The memory itself stays. 409 `unchanged` where it is so already, or it is in another one."""
+    """Takes a memory out of a story line, or puts it back. The memory itself stays. 409 `unchanged` if it is so
+    already, or if the memory is in another story line."""
     node = own_node(request, persona_id, node_id)
     thread = _own(node.persona, thread_id)
     if not MEMBER_ACTIONS[action](thread, node, timezone.now()):
