@@ -1,7 +1,7 @@
 """The memory sections of a prompt (L3 to L5): recollections, impressions, promises, expectations, named entities.
 
 Nodes of the lists that every prompt carries are not recalled for a turn as well. The queries of these lists are
-compiled: one takes 0.04 ms in place of 0.45, and a turn has up to fourteen (2026-11-22).
+compiled: one takes 0.04 ms instead of 0.45, and a turn has up to fourteen (2026-11-22).
 """
 
 import json
@@ -48,9 +48,9 @@ from persona.models import Persona
 
 Kind, Subject = ConceptNode.Kind, ConceptNode.Subject
 SECONDS_A_DAY = 86_400
-# Of many thoughts about the user the newest compete for the few places by weight.
+# If there are many thoughts about the user, only the newest compete for the few places by weight.
 MAX_WEIGHED = 200
-# This many open expectations, the next due first, are compared with the last message.
+# At most this many open expectations, the next due first, are compared with the last message.
 MAX_COMPARED = 100
 FENCE_TOKENS = 8
 LISTED = ("pk", "uuid", "description", "event_time_start", "event_time_end", "confidence", "verification")
@@ -69,9 +69,8 @@ class PromptNode(NamedTuple):
 
 
 def entities(request: ContextRequest) -> Section | None:
-    """The entities that are named in the recent messages, with what they are to the owner and how they are described.
-    Names stand inside the block, too: an imported
-    file may contain any text as a name."""
+    """The entities named in the recent messages, with their relation to the owner and their description. Names stand
+    inside the fenced block, too: an imported file may contain any text as a name."""
     persona: Persona = request.persona
     entity_ids = _named(request)
     if not entity_ids:
@@ -122,7 +121,7 @@ def _named(request: ContextRequest) -> list[int]:
     return request.once("memory.named", lambda: entities_named(request.persona, request.turns))
 
 
-# What the message being answered has just asked for: whether or not its moment is now, the reply may say it is noted.
+# Lessons that the message being answered has just stated: the reply may acknowledge them even if they do not apply now.
 _lessons_of_turn: Query[Any] = Query(
     lambda turn: (
         ConceptNode.objects.filter(kind=ConceptNode.Kind.LESSON, evidence__message__turn=turn)
@@ -135,7 +134,7 @@ _lessons_of_turn: Query[Any] = Query(
 
 
 def lessons(request: ContextRequest) -> Section | None:
-    """How the owner wants the persona to be with them: the wishes that hold now, in the owner's words."""
+    """How the owner wants the persona to be with them: the lessons that apply now, in the owner's words."""
     persona: Persona = request.persona
     fits = fitting(request)
     budget = min(request.budget, knobs.lesson_tokens()) - tokens(_wished(persona, []))
@@ -159,7 +158,7 @@ def _wished(persona: Persona, texts: Sequence[str]) -> str:
 
 
 def always_known(request: ContextRequest) -> Section | None:
-    """What stands in every prompt: pinned, asked for, health and safety, who the owner is."""
+    """Memories in every prompt: pinned, requested, about health and safety, or about who the owner is."""
     persona: Persona = request.persona
     always_known_items, _told = _always_known(request)
     if not always_known_items:
@@ -180,8 +179,8 @@ def always_known(request: ContextRequest) -> Section | None:
 
 
 def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
-    """What is shown, and the keys of that and of what the profile tells: recall leaves out both. Found once for a
-    prompt, in which `always_known` comes before what is recalled."""
+    """The nodes to show, and the keys of these and of the nodes that the profile covers: recall leaves out both.
+    Computed once per prompt, in which `always_known` comes before the recollections."""
 
     def find() -> tuple[list[tuple[KnownNode, Neutral]], set[int]]:
         persona: Persona = request.persona
@@ -200,7 +199,7 @@ def _format_always_known(persona: Persona, text_lines: Sequence[str]) -> str:
 
 
 def recollections(request: ContextRequest) -> Section:
-    """The recollections for the recent messages, best first; the x-ray even where there are none."""
+    """The recollections for the recent messages, best first. The section exists even without any, for its x-ray."""
     persona: Persona = request.persona
     around = tokens(_format_recollections(persona, []))
     recalled = recall(
@@ -227,7 +226,7 @@ def recollections(request: ContextRequest) -> Section:
 
 
 def about_them(request: ContextRequest) -> Section | None:
-    """The thoughts about the user that weigh most now: recency x (0.2 + |impact| / 10)."""
+    """The thoughts about the user with the most weight now: recency x (0.2 + |impact| / 10)."""
     return _listed(request, "about_them", _lists(request)["about_them"])
 
 
@@ -242,7 +241,7 @@ def promises(request: ContextRequest) -> Section | None:
 
 
 def expectations(request: ContextRequest) -> Section | None:
-    """Open expectations: first, and marked, those that the last message may be about, then the next due."""
+    """Open expectations: first, and marked, those that the last message may be about; then the next due."""
     persona: Persona = request.persona
     matched, expected = _matched(request), _expected(request)
     around = tokens(_format_expectations(persona, [""] if matched else [], [""]))
@@ -257,7 +256,7 @@ def expectations(request: ContextRequest) -> Section | None:
 
 
 def question(request: ContextRequest) -> Section | None:
-    """What the persona has wondered about, where its person or topic comes up: one light question a session."""
+    """A question of the slow cycle, when its person or topic comes up: one light question per session."""
     persona: Persona = request.persona
     if not request.burst or request.known.get("memory.clarified"):
         return None
@@ -282,7 +281,7 @@ def _format_expectations(persona: Persona, now: Sequence[str], later: Sequence[s
 
 
 def _expected(request: ContextRequest) -> list[PromptNode]:
-    """The open expectations that are shown: those near the last message, the nearest first, then the others."""
+    """The open expectations to show: those near the last message, nearest first, then the others."""
     matched = _matched(request)
     in_order = sorted(_open_expectations(request), key=lambda node: -matched.get(node.pk, 0.0))
     return in_order[: knobs.open_ones_shown()]
@@ -293,13 +292,13 @@ def _open_expectations(request: ContextRequest) -> list[PromptNode]:
 
 
 def _matched(request: ContextRequest) -> dict[int, float]:
-    """The open expectations that the last message may be about, with their cosines; known after recall."""
+    """The open expectations that the last message may be about, with their cosines; empty before recall has run."""
     return request.known.get("memory.matched", {})
 
 
 def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[int]:
-    """The nodes of all lists. The meaning of the query, which recall has embedded, decides which expectations come
-    first; where the persona speaks first there is no message to match."""
+    """The keys of the nodes of all lists. The query's meaning, which recall has embedded, decides which expectations
+    come first; in a first message of the persona there is none to match."""
     keys = [node.pk for node in _open_expectations(request)]
     matched: dict[int, float] = {}
     if meaning is not None and request.occasion is None and keys:
@@ -313,7 +312,7 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
 
 
 def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
-    """The nodes that every prompt carries in lists of their own, whatever its messages."""
+    """The nodes that every prompt lists, whatever its messages are."""
     return request.once(
         "memory.lists",
         lambda: {
@@ -361,7 +360,7 @@ def _about_yourself(limit: int) -> Query[Any]:
 
 @cache
 def _open(kind: str, limit: int) -> Query[Any]:
-    """Open promises or expectations by due day, those without one last."""
+    """Open promises or expectations by due day; those without one come last."""
 
     def build(persona: Any) -> Any:
         open_ones = ConceptNode.objects.filter(persona=persona, kind=kind, outcome=ConceptNode.Outcome.OPEN)
@@ -377,7 +376,7 @@ def _format_recollections(persona: Persona, text_lines: Sequence[str]) -> str:
 
 
 def _listed(request: ContextRequest, name: str, nodes: Sequence[PromptNode], *, dated: bool = False) -> Section | None:
-    """A list under its heading, as far as the budget reaches."""
+    """A list under its heading, cut to the budget."""
     persona: Persona = request.persona
     text_lines = [_line(persona, node, request, dated) for node in nodes]
     around = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
@@ -399,7 +398,7 @@ def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bo
 
 
 def _fitting(text_lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:
-    """The first lines that fit `budget` tokens together."""
+    """The first lines that together fit `budget` tokens."""
     fitting_lines: list[Neutral] = []
     for text_line in text_lines:
         budget -= tokens(text_line + joint)

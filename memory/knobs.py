@@ -1,4 +1,4 @@
-"""Knobs of memory: consolidation, recall, what happens between talks, importing."""
+"""Knobs of memory: consolidation, recall, the slow cycle, importing."""
 
 from django.utils.translation import gettext_lazy as _
 
@@ -650,7 +650,7 @@ entities_shown = whole(
     why=_("Of those who are named, so many are described."),
 )
 
-# --- what is awaited ----------------------------------------------------------------------------------------------
+# --- open items ---------------------------------------------------------------------------------------------------
 expectation_grace_days = whole(
     "memory.expectation_grace_days",
     3,

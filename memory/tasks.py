@@ -1,5 +1,5 @@
-"""The tasks of memory. The queue carries ids only; a task that is delivered twice does nothing the second time,
-because each job leases its row first."""
+"""The tasks of memory. The queue carries ids only; a task delivered twice does nothing the second time, because each
+job leases its row first."""
 
 from django.utils import timezone
 
@@ -21,15 +21,16 @@ def slow_cycle(persona_id: int) -> str:
 
 
 def import_file(job_id: int) -> str:
-    """Take an import a step further; returns the outcome."""
+    """Run the next steps of an import; returns the outcome."""
     return str(importing.run(job_id, slice_seconds=knobs.import_slice_seconds()))
 
 
 def finish_erasures() -> int:
-    """Erase what was forgotten in a database too large to do so at once; returns how many receipts are done by it."""
+    """Erase forgotten bytes in a database that was too large to do so immediately; returns how many receipts this
+    completes."""
     return receipts.finish_pending(timezone.now())
 
 
 def erase_refused() -> bool:
-    """Erase the bytes of messages that were refused, in a database too large to do so at once."""
+    """Erase the bytes of refused messages, in a database that was too large to do so immediately."""
     return receipts.erase_now()

@@ -1,9 +1,9 @@
-"""The work of memory around a turn, which settings name as hooks.
+"""Memory's hooks around a turn, named in the settings.
 
-before a prompt is assembled   what must hold from the next word on: standing wishes, and the name the owner wants to be
-                               called, so that no later message can come first
-after a turn, off the hot path remember what the user asked to remember, preview what they asked to forget, request an
-                               early consolidation where one cannot wait, and prepare recall for the next turn
+before a prompt is assembled   store what must apply to this very reply: standing wishes, and the name the owner
+                               wants to be called, so that no later message can come first
+after a turn, off the hot path remember what the user asked to remember, preview what they asked to forget, request
+                               an early consolidation where one cannot wait, and prepare recall for the next turn
 """
 
 import logging

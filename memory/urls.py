@@ -1,4 +1,4 @@
-"""The addresses of memory: what the chat page asks, the owner's pages, and her account."""
+"""URLs of memory: requests of the chat page, the owner's pages, and their account."""
 
 from django.urls import path, register_converter
 from django.urls.converters import StringConverter
@@ -29,7 +29,7 @@ from memory.web.views import (
 
 
 def _one_of(*deeds: str) -> type[StringConverter]:
-    """A converter that knows these deeds; any other one is no address."""
+    """A path converter that matches only these actions; any other is not found."""
     return type("Deed", (StringConverter,), {"regex": "|".join(deeds)})
 
 
