@@ -1,4 +1,4 @@
-"""The desk's pages of what remains; importing them registers them."""
+"""Admin pages of memory; importing them registers them."""
 
 from memory.web.admin import entities, nodes, people, receipts, sessions, slow_cycle, threads
 

@@ -1,4 +1,4 @@
-"""The desk's first page: how much is remembered, how recall and its cost go, what waits. Numbers alone, no words."""
+"""The admin's first page: how much is remembered, recall times and costs, and pending work. Numbers only, no texts."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ Kind, Status = ConceptNode.Kind, ConceptNode.Status
 
 @dataclass(frozen=True)
 class PendingWork:
-    """How many of something wait for somebody, and where they are."""
+    """The number of rows that wait for somebody, and the page that lists them."""
 
     label: str
     count: int
@@ -34,12 +34,12 @@ class PendingWork:
 
 
 def dashboard_context(user: User | AnonymousUser, now: datetime) -> dict[str, Any]:
-    """What the template needs, in a constant number of statements."""
+    """The template's context, in a constant number of statements."""
     return {"charts": [*memory_charts(now), impact_chart(), recalls(), *costs(now)], "waiting": pending_work(user)}
 
 
 def memory_charts(now: datetime) -> list[Chart]:
-    """By layer and week, and how heavy it was."""
+    """New memories by kind and week, and their mean impact."""
     rows = (
         ConceptNode.objects.filter(created_at__gt=now - timedelta(weeks=WEEKS), created_at__lte=now)
         .order_by()
@@ -64,7 +64,7 @@ def memory_charts(now: datetime) -> list[Chart]:
 
 
 def impact_chart() -> Chart:
-    """How many memories weigh how much."""
+    """The number of memories for each impact."""
     rows = ConceptNode.objects.filter(status=Status.ACTIVE).order_by().values_list("emotional_impact")
     counts = dict(rows.annotate(Count("pk")))
     bands = range(-MAX_IMPACT, MAX_IMPACT + 1)
@@ -78,7 +78,7 @@ def impact_chart() -> Chart:
 
 
 def recalls() -> Chart:
-    """How long recall took in the latest turns, the vector of the line included."""
+    """Recall times in the latest turns, including the embedding of the message."""
     rows = Turn.objects.order_by("-id").values_list("xray__recollections__elapsed_ms", flat=True)[:LATEST_TURNS]
     times = [sum(ms.values()) for ms in reversed(rows) if ms]
     groups = [times[first : first + TURNS_A_POINT] for first in range(0, len(times), TURNS_A_POINT)]
@@ -97,7 +97,7 @@ def recalls() -> Chart:
 
 
 def costs(now: datetime) -> list[Chart]:
-    """What was spent on models, by purpose and day."""
+    """The tokens and costs of models, by purpose and day."""
     rows = (
         LLMCall.objects.filter(at__gt=now - timedelta(days=DAYS), at__lte=now)
         .order_by()
@@ -117,7 +117,7 @@ def costs(now: datetime) -> list[Chart]:
 
 
 def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
-    """What waits for the job worker, and what for people."""
+    """Rows that wait for the job worker, and rows that wait for people."""
     sessions_by_persona = dict(
         Session.objects.filter(status__in=["closing", "consolidating", "failed"])
         .order_by()
@@ -147,7 +147,8 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
 
 
 def _ago(now: datetime, field: str, days: int) -> Cast:
-    """How many spans of `days` before `now` it was, in SQLite's own arithmetic: Django's would call Python per row."""
+    """The number of whole spans of `days` before `now`, in SQLite's own arithmetic: Django's would call Python per
+    row."""
     at = Func(F(field), function="julianday", output_field=FloatField())
     today = Func(Value(now.astimezone(UTC).strftime("%F %T")), function="julianday", output_field=FloatField())
     return Cast((today - at) / days, IntegerField())

@@ -1,4 +1,4 @@
-"""The desk's pages of L5: who and what memories are about, and the question whether two are one."""
+"""Admin pages of L5: the entities that memories are about, and the question whether two are the same."""
 
 from collections.abc import Mapping
 from typing import Any, cast
@@ -45,7 +45,7 @@ DECISIONS: Mapping[str, entities_merge.Decision] = {
     "undo": entities_merge.undo,
 }
 
-# What the admin's addresses call the actions.
+# Action names in the admin's URLs, with the names of the actions.
 ACTIONS = {"rename": "rename", "name": "add_name", "unname": "remove_name", "split": "split"}
 
 
@@ -66,14 +66,14 @@ class AliasInline(ReadOnlyInline):
 
 
 def _bearing(names: str, entities: QuerySet[Entity]) -> list[int]:
-    """The keys of those of `entities` in a name of whom the text stands, the newest names first."""
+    """The keys of those of `entities` with an alias that contains the text, newest aliases first."""
     aliases = Alias.objects.filter(text__icontains=names, entity__in=entities)
     return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MOST_FOUND])
 
 
 @admin.register(Entity)
 class EntityAdmin(ReadOnlyAdmin):
-    """Somebody or something with a name; its names are changed here, and two are made of one."""
+    """A person, place or thing with a name; the page can change its names, and split it in two."""
 
     words = ["canonical_name", "description"]
     forgets = "entity"
@@ -98,7 +98,7 @@ class EntityAdmin(ReadOnlyAdmin):
         return rows.filter(pk__in=_bearing(term, rows)), False
 
     def may_curate(self, request: HttpRequest, entity: Entity) -> bool:
-        """Whether this user changes the names of `entity`: nobody does who may not read them."""
+        """Whether this user may change the names of `entity`; users who may not read them may not change them."""
         is_there = entity.status != Entity.Status.MERGED
         return is_there and request.user.has_perm("memory.change_entity") and self.reads(request, entity)
 
@@ -115,7 +115,7 @@ class EntityAdmin(ReadOnlyAdmin):
         return super().render_change_form(request, context, *args, **options)
 
     def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
-        """Rename, name, unname or split, and say what became of it."""
+        """Rename, add or remove a name, or split; then show the result."""
         entity = get_object_or_404(self.get_queryset(request), pk=key)
         if deed not in ACTIONS:
             raise Http404
@@ -133,7 +133,8 @@ class EntityAdmin(ReadOnlyAdmin):
 
 @admin.register(MergeProposal)
 class MergeProposalAdmin(ReadOnlyAdmin):
-    """The question whether two are one: answered in the list for many, or one by one on the review desk."""
+    """The question whether two entities are the same: answered in the list for many, or one by one on the review
+    page."""
 
     words = ["first_name", "first_known_by", "second_name", "second_known_by"]
     persona_path = "a.persona"
@@ -174,7 +175,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
     # --- one by one -------------------------------------------------------------------------------------------------
 
     def review(self, request: HttpRequest) -> HttpResponse:
-        """One pair side by side, to be decided by a key; then the next."""
+        """Show one pair side by side, to be decided by a key; then the next one."""
         if not self.has_view_permission(request):
             raise PermissionDenied
         if request.method == "POST":
@@ -198,7 +199,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
         return TemplateResponse(request, "admin/memory/review.html", context)
 
     def _reviewed(self, request: HttpRequest) -> HttpResponseRedirect:
-        """Decide, and go on to the next pair; after a decision was taken back, to the same one again."""
+        """Decide, and redirect to the next pair; after an undo, to the same pair again."""
         if not self.has_decide_permission(request):
             raise PermissionDenied
         decision = request.POST.get("decision", "")
@@ -233,7 +234,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
         self._decide(request, proposals, "undo")
 
     def _decide(self, request: HttpRequest, proposals: QuerySet[MergeProposal], decision: str) -> None:
-        """One row at a time, the newest decision first: each is whole, whatever becomes of the next one."""
+        """Decide row by row, newest decision first. Each decision is complete, whether or not the next one succeeds."""
         outcome = stuck = 0
         for proposal in proposals.order_by("-decided_at", "-id"):
             try:
@@ -280,7 +281,7 @@ def _to_review(**params: int) -> HttpResponseRedirect:
 
 
 def _memories_of(entity: Entity) -> str:
-    """The newest memories in which the entity occurs, a line each."""
+    """The newest memories of the entity, one per line."""
     newest = ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MEMORIES_BESIDE]
     excerpts = ((excerpt(node.description, LONGEST_BESIDE),) for node in newest)
     return format_html_join(mark_safe("<br>"), "{}", excerpts) or "–"

@@ -1,4 +1,4 @@
-"""The desk's preview of forgetting, for one row or many: what would go, the choice, one confirmation."""
+"""The admin's page of forgetting, for one row or many: a preview, the choices, one confirmation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ WRONG_NAME = _("The name does not match. Nothing was forgotten.")
 
 @dataclass(frozen=True)
 class ForgetRequest:
-    """Rows that are to be forgotten, all of one owner."""
+    """Rows to forget, all of one owner."""
 
     kind: Any
     rows: Sequence[Any]
@@ -52,8 +52,8 @@ class ForgetRequest:
 
     @classmethod
     def read(cls, request: HttpRequest) -> "ForgetRequest | None":
-        """What the address or the form names, as far as it is there; None where nothing is, or it is not of one
-        persona."""
+        """The request in the query string or the form, with the rows that exist; None if there are none, or they are
+        not of one persona."""
         params = request.POST if request.method == "POST" else request.GET
         kind, keys = params.get("kind", ""), params.getlist("key")
         if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(read_key, keys)):
@@ -71,24 +71,24 @@ class ForgetRequest:
 
     @property
     def to_type(self) -> str:
-        """What has to be typed before somebody goes as a whole."""
+        """The text to type before a whole persona or user is deleted."""
         return "" if self.kind not in ("persona", "owner") else f"{self.kind} {self.rows[0].pk}"
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def forget(request: HttpRequest) -> HttpResponse:
-    """The preview; and, once it is confirmed, the deed, which leads to its receipt."""
+    """The preview; after the confirmation, forget and redirect to the receipt."""
     forget_request = ForgetRequest.read(request)
     if forget_request is None:
         messages.warning(request, NOT_TOGETHER)
         return redirect("admin:index")
-    # Whether it is a superuser who is to go, and another one has to decide that.
+    # Only a superuser may delete a superuser.
     if not may_forget(request.user, forget_request.owner_id, forget_request.kind) or (
         forget_request.kind == "owner" and forget_request.rows[0].is_superuser and not request.user.is_superuser
     ):
         raise PermissionDenied
     if forget_request.kind == "owner" and forget_request.owner_id == request.user.pk:
-        return redirect("delete_account")  # which asks for the password
+        return redirect("delete_account")  # that page asks for the password
     try:
         plan = forgetting.plan(
             forget_request.targets, read_choice(request.POST if request.method == "POST" else request.GET)
@@ -105,7 +105,7 @@ def forget(request: HttpRequest) -> HttpResponse:
         return _preview(request, forget_request, plan, NOBODY_LEFT, 409)
     if isinstance(receipt, NotDone):
         return _preview(request, forget_request, receipt.plan, receipt.trouble, 409)
-    # Note who did it, by ids, and show the receipt.
+    # Log who did it, by ids, and show the receipt.
     by = cast(int, request.user.pk)
     content_type = ContentType.objects.get_for_model(MODELS[forget_request.kind])
     LogEntry.objects.bulk_create(

@@ -1,4 +1,4 @@
-"""What the review desk shows of two who may be one: each with its memories, and what both have in common."""
+"""The content of the review page: two entities that may be the same, the memories of each, and what they share."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ MOST_COMPANY = 12
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory, where it stands, and the words it came from."""
+    """A memory, its page, and the quotes it came from."""
 
     text: str
     address: str
@@ -27,7 +27,7 @@ class Memory:
 
 @dataclass(frozen=True)
 class Side:
-    """One of the two."""
+    """One of the two entities."""
 
     entity: Entity
     other_names: Sequence[str]
@@ -37,7 +37,7 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """The two side by side."""
+    """The two entities side by side."""
 
     proposal: MergeProposal
     sides: Sequence[Side]
@@ -47,7 +47,7 @@ class Pair:
 
 
 def pair_of(proposal: MergeProposal) -> Pair:
-    """The pair of a question, in a number of statements that does not depend on how much is remembered."""
+    """The pair of a proposal, in a constant number of statements."""
     both = proposal.a_id, proposal.b_id
     newest = {
         entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MOST_MEMORIES])
@@ -70,7 +70,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
         ]
         aliases = [alias.text for alias in entity.aliases.all() if alias.text != entity.canonical_name]
         sides.append(Side(entity, aliases, memories, entity.mentions.count()))
-    # Those who are mentioned together with the one, and elsewhere with the other.
+    # Entities that are mentioned together with each of the two.
     company = Entity.objects.filter(mentions__node__mentions__entity=proposal.a_id)
     company = company.filter(mentions__node__mentions__entity=proposal.b_id).exclude(pk__in=both).distinct()
     return Pair(
@@ -83,7 +83,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
 
 
 def proposal_to_review(proposals: MergeProposalQuerySet, params: Mapping[str, str]) -> MergeProposal | None:
-    """The one to be shown: the one that is asked for, or the next open one, the newest first."""
+    """The proposal to show: the requested one, or the next open one, newest first."""
     whole = proposals.select_related("a__persona", "b__persona", "decided_by")
     both = whole.prefetch_related("a__aliases", "b__aliases")
     if pair := read_key(params.get("pair", "")):

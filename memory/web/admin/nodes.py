@@ -1,4 +1,4 @@
-"""The desk's pages of L3 and L4: what remains. Its words can be put right here; the words it came from cannot."""
+"""Admin pages of L3 and L4: memories. Their wording can be corrected here; the messages they came from cannot."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -33,7 +33,8 @@ Status, Verification, Outcome = ConceptNode.Status, ConceptNode.Verification, Co
 
 @dataclass(frozen=True)
 class NodeAction:
-    """What a person may do to a memory beside changing its words: its name, when it makes sense, and to which kinds."""
+    """An action on a memory besides correcting it: the function, its label, when it makes sense, and for which
+    kinds."""
 
     do: Callable[[ConceptNode], bool]
     label: Any
@@ -76,7 +77,7 @@ IMPACTS = {
 
 
 class Impact(admin.SimpleListFilter):
-    """By how much it weighs, in bands."""
+    """Filter by impact, in bands."""
 
     title, parameter_name = _("impact"), "impact"
 
@@ -89,7 +90,7 @@ class Impact(admin.SimpleListFilter):
 
 
 class TagFilter(admin.SimpleListFilter):
-    """By what it is to the two of them."""
+    """Filter by relational tag."""
 
     title, parameter_name = _("tag"), "tag"
 
@@ -102,7 +103,7 @@ class TagFilter(admin.SimpleListFilter):
 
 
 class FeelingFilter(admin.SimpleListFilter):
-    """By how it felt."""
+    """Filter by feeling."""
 
     title, parameter_name = _("feeling"), "feeling"
 
@@ -127,7 +128,7 @@ class MentionInline(ReadOnlyInline):
 
 
 class AdminCorrectionForm(CorrectionForm):
-    """The same form, with the calendar of the admin."""
+    """The correction form with the admin's calendar."""
 
     def __init__(self, *args: Any, **options: Any) -> None:
         super().__init__(*args, **options)
@@ -136,7 +137,7 @@ class AdminCorrectionForm(CorrectionForm):
 
 
 class NodeAdmin(WordsIndexed, AdminPage):
-    """What the pages of events and of thoughts share."""
+    """Base of the pages of all kinds of memories."""
 
     words = ["description", "emotion_tags", "beginning"]
     forgets = "node"
@@ -207,7 +208,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         form_url: str = "",
         extra_context: Mapping[str, Any] | None = None,
     ) -> HttpResponse:
-        """Without the transaction around it: a correction makes its vector before it begins its own."""
+        """Skip Django's transaction around the view: a correction embeds its text before it begins its own."""
         return self._changeform_view(request, object_id, form_url, extra_context)  # type: ignore[attr-defined]
 
     def save_form(self, request: HttpRequest, form: Any, change: bool) -> ConceptNode:
@@ -218,7 +219,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         self._show_refusal(request, lambda: correct.correct(obj, change_wanted, by, timezone.now()))
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Nothing is related that is edited here."""
+        """Do nothing: no related rows are edited here."""
 
     def render_change_form(self, request: HttpRequest, context: Any, *args: Any, **options: Any) -> HttpResponse:
         node = options.get("obj")
@@ -228,11 +229,11 @@ class NodeAdmin(WordsIndexed, AdminPage):
             context["deeds"] = [(name, deed.label) for name, deed in self.deeds.items() if deed.fits(node)]
         return super().render_change_form(request, context, *args, **options)
 
-    # --- deeds ------------------------------------------------------------------------------------------------------
+    # --- actions ----------------------------------------------------------------------------------------------------
 
     @property
     def deeds(self) -> dict[str, NodeAction]:
-        """What may be done to this kind of memory."""
+        """The actions for this kind of memory."""
         return {name: deed for name, deed in DEEDS.items() if self.model.objects.kind in deed.kinds}
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
@@ -246,7 +247,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         } | super().get_actions(request)
 
     def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
-        """Do it to each of the chosen ones that may be changed, and say how many were not so before."""
+        """Run the action on each of the chosen rows that may be changed, and show how many it changed."""
         nodes = [node for node in self.chosen(request, rows) if self.has_change_permission(request, node)]
         changed = [node for node in nodes if DEEDS[name].do(node)]
         for node in changed:
@@ -262,7 +263,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         return redirect(node_address(node))
 
     def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:
-        """Have a memory say again what it said in one of its versions."""
+        """Restore the wording of one of the memory's versions."""
         node = self._changeable(request, key)
         earlier = get_object_or_404(node.versions, version=version)
         by = cast(User, request.user)
@@ -278,7 +279,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         return node
 
     def _show_refusal(self, request: HttpRequest, change: Callable[[], object]) -> bool:
-        """Whether it was changed; if not, the user reads why."""
+        """Whether the change succeeded; if not, the user is shown the reason."""
         try:
             change()
         except tuple(REFUSALS) as error:
@@ -292,20 +293,20 @@ class NodeAdmin(WordsIndexed, AdminPage):
 
     @admin.display(description=_("state"))
     def state(self, node: ConceptNode) -> str:
-        """Its status, whether somebody has confirmed or doubted it, and whether it is pinned."""
+        """The status, whether somebody has confirmed or doubted it, and whether it is pinned."""
         trust = [] if node.verification == Verification.UNVERIFIED else [node.get_verification_display()]
         return ", ".join([node.get_status_display(), *trust, *([str(_("pinned"))] if node.pinned else [])])
 
 
 class OpenItemAdmin(NodeAdmin):
-    """What promises and expectations show beyond that: when they are due, and how they ended."""
+    """Pages of promises and expectations: additionally the due day and the outcome."""
 
     list_display = [*NodeAdmin.list_display[:3], "event_time_end", "outcome", *NodeAdmin.list_display[3:5]]
     list_filter = ["outcome", *NodeAdmin.list_filter]
 
 
 class FactAdmin(NodeAdmin):
-    """What a fact shows in place of a weight and days: what it is about, and since and until when it holds."""
+    """Pages of facts: domain, and since and until when it holds, instead of impact and days."""
 
     form = FactForm  # type: ignore[assignment]
     words = ["description", "beginning"]
@@ -327,7 +328,7 @@ class FactAdmin(NodeAdmin):
 
 
 class LessonAdmin(NodeAdmin):
-    """What a standing wish shows beyond that: when it holds."""
+    """Pages of standing wishes: additionally when they apply."""
 
     words = [*NodeAdmin.words, "condition"]
     list_display = [*NodeAdmin.list_display[:3], "scope", "is_boundary", *NodeAdmin.list_display[4:]]

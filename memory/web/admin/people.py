@@ -1,4 +1,4 @@
-"""The desk's pages of people who sign in: whoever is to go is forgotten, with all their personas."""
+"""Admin pages of users: deleting a user goes through forgetting, with all their personas."""
 
 from typing import Any
 

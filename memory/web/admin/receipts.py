@@ -1,4 +1,4 @@
-"""The desk's pages of what was forgotten, in numbers and ids; and of the imports that can be forgotten as a whole."""
+"""Admin pages of receipts, in numbers and ids; and of imports, which can be forgotten as a whole."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ from memory.web.presenters.forgetting import describe_counts
 
 @admin.register(Receipt)
 class ReceiptAdmin(ReadOnlyAdmin):
-    """For whoever may see receipts, or has anything forgotten."""
+    """Receipts, for users who may see them or may forget something."""
 
     change_form_template = "admin/memory/receipt.html"
     list_display = ["at", "what", "persona", "by", "status", "finished_at"]

@@ -1,4 +1,4 @@
-"""The desk's pages of talks and turns with what memory knows of them, and of consolidation's own rows."""
+"""Admin pages of sessions and turns with what memory knows of them, and of consolidation's own rows."""
 
 import json
 
@@ -30,7 +30,7 @@ admin.site.unregister(Session)
 
 @admin.register(Session)
 class RememberedSessionAdmin(SessionAdmin):
-    """A talk with what became of it in memory; one that failed can be tried again."""
+    """A session with the results of its consolidation; a failed one can be retried."""
 
     inlines = [ModelReplyInline, *SessionAdmin.inlines]
     actions = ["try_again"]

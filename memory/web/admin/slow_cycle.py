@@ -1,5 +1,4 @@
-"""The desk's pages of what she makes of things between talks: the runs, told by the rows they refer to, and what she
-wonders about."""
+"""Admin pages of the slow cycle: its runs, described by the rows they refer to, and the persona's open questions."""
 
 from django.contrib import admin
 from django.db.models import QuerySet
@@ -19,7 +18,7 @@ from memory.web.presenters.slow_cycle import MAX_EXCERPT, run_context
 
 @admin.register(SlowCycleRun)
 class SlowCycleRunAdmin(ReadOnlyAdmin):
-    """One run: why, what it was given, and what became of each thing it said."""
+    """One run: its reason, its inputs, and the outcome of each result."""
 
     words = ["account"]
     exclude = ["given", "made"]
@@ -51,7 +50,7 @@ class GroundInline(ReadOnlyInline):
 
 @admin.register(Question)
 class QuestionAdmin(ReadOnlyAdmin):
-    """What she wonders about; whoever knows better has her wonder about it no more."""
+    """A question of the persona; somebody who knows better can drop it."""
 
     words = ["text", "answered"]
     list_display = ["asked_at", "persona", "text", "status", "settled_at"]

@@ -32,7 +32,7 @@ from persona.views import CLEARED_AT_THE_DOOR
 
 MOST_RECEIPTS = 20
 MOST_TOKENS = 100
-# Days for which a token opens; 0 is for ever.
+# For how many days a token is valid; 0 is without limit.
 LASTING = [(30, _("a month")), (365, _("a year")), (0, _("until I revoke it"))]
 
 
@@ -52,7 +52,7 @@ class PasswordForm(forms.Form):
 
 
 class DeletionForm(PasswordForm):
-    """Against typing by accident: the name of what is deleted, and the password."""
+    """Guards against accidental deletion: asks for the name of what is deleted, and the password."""
 
     name = forms.CharField(max_length=200)
     field_order = ("name", "password")
@@ -94,7 +94,7 @@ class DataExportForm(PasswordForm):
 
 
 class TokenForm(PasswordForm):
-    """A name for a connected app, and how long its token is valid."""
+    """The name of a connected app, and how long its token is valid."""
 
     name = forms.CharField(max_length=MAX_NAME)
     days = forms.TypedChoiceField(choices=LASTING, coerce=int, initial=LASTING[1][0])
@@ -118,7 +118,7 @@ def account(request: HttpRequest) -> HttpResponse:
 @require_http_methods(["GET", "HEAD", "POST"])
 def my_data(request: HttpRequest) -> HttpResponseBase:
     """Export everything as a zip of archives, or one companion in a format of other programs; streamed while it is
-    made."""
+    created."""
     user = _user(request)
     form = DataExportForm(request.POST or None, user)
     if request.method == "POST" and form.is_valid():
@@ -176,7 +176,7 @@ def delete_account(request: HttpRequest) -> HttpResponse:
         except LastSuperuser:
             return _confirmation_page(request, plan, form, NOBODY_LEFT, more)
         if isinstance(receipt, Receipt):
-            # To the door, signed out of an account that is no more.
+            # Log out: the session's account no longer exists.
             logout(request)
             messages.success(request, str(_("Your account is deleted, with all messages and memories.")))
             response = redirect("login")

@@ -1,7 +1,8 @@
-"""What the owner asked for in a message, as cards of the conversation: forget X, put back, which memory is corrected,
-and whether what a message may ask for was meant.
+"""Cards of the conversation for requests in the owner's message: to forget something, to undo that, to correct a
+memory, and to confirm a request that was not certain.
 
-An address holds ids alone: what is searched for is read from the message, or comes by POST."""
+URLs hold ids only: the search text is read from the message, or comes by POST.
+"""
 
 from typing import Any
 from uuid import UUID
@@ -32,14 +33,14 @@ MAX_SOUGHT = 300
 @persona_page
 @require_GET
 def open_offers(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """The offers that nobody has answered, as a page that loads draws them."""
+    """The unanswered offers, for a page that loads."""
     return JsonResponse({"offers": offer.open_offers(persona)})
 
 
 @persona_page
 @require_http_methods(["GET", "POST"])
 def may_be_asked(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
-    """A wish, or something to remember, that a message may have meant; done after a yes."""
+    """A wish, or something to remember, that a message may have meant; a POST confirms it."""
     data = offer.offer_of(persona, turn, offer.REQUESTED)
     if data is None:
         raise Http404
@@ -62,7 +63,7 @@ def may_be_asked(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResp
 @persona_page
 @require_POST
 def settle(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
-    """An offer was answered, or is not wanted: no page shows it again."""
+    """Close an offer that was answered or declined: no page shows it again."""
     offer.settle(persona, turn, request.POST.get("offer", ""))
     return JsonResponse({}) if is_fragment(request) else redirect("wishes", persona.uuid)
 
@@ -70,7 +71,7 @@ def settle(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
 @persona_page
 @require_http_methods(["GET", "POST"])
 def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
-    """What a message asks to have forgotten, found; or what is searched for instead."""
+    """Matches for what a message asks to forget, or for the text that is searched for instead."""
     own_message = _own_message(persona, message)
     if request.method == "POST":
         sought = request.POST.get("text", "").strip()[:MAX_SOUGHT]
@@ -105,7 +106,7 @@ def find(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
 @persona_page
 @require_POST
 def restore(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
-    """Take back what "don't remember that" withheld."""
+    """Undo "don't remember that": show the withheld messages again."""
     if not withhold.restore_message(persona, turn):
         raise Http404
     return JsonResponse({"message": _("Undone: it can be remembered again.")})
@@ -114,8 +115,8 @@ def restore(request: HttpRequest, persona: Persona, turn: UUID) -> HttpResponse:
 @persona_page
 @require_GET
 def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpResponse:
-    """A memory that a message corrects, beside the new words: the one correction form, filled in. Where the message
-    only says that something is wrong, first the memories to choose from, then the form as the memory reads."""
+    """The correction form for a memory that a message corrects, filled in with the new wording. If the message only
+    says that something is wrong, first the memories to choose from, then the form with the current wording."""
     own_message = _own_message(persona, message)
     nodes = ConceptNode.objects.of(persona).select_related("persona")
     offered = offer.of_message(persona, own_message, offer.CORRECTED)
@@ -146,7 +147,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
 @persona_page
 @require_http_methods(["GET", "POST"])
 def superseded(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
-    """What a model put in the place of older memories, with undo; what the owner asked for needs none."""
+    """Older memories that a model replaced, with undo. Replacements that the owner asked for need none."""
     extracted = ConceptNode.objects.of(persona).filter(source=ConceptNode.Source.EXTRACTION).select_related("persona")
     newer = get_object_or_404(extracted, uuid=node)
     if request.method == "POST":
@@ -164,7 +165,7 @@ def _own_message(persona: Persona, message: UUID) -> Message:
 
 
 def _correction(persona: Persona, message: Message) -> Request:
-    """The correction as the rules hear it, or else as a model did."""
+    """The correction as the rules read it, or else as a model did."""
     try:
         return _request(message, RequestKind.CORRECTION)
     except Http404:

@@ -1,4 +1,4 @@
-"""What all pages of memory have in common: whose they are, and what of them a browser may keep (nothing)."""
+"""The common frame of all pages of memory: ownership, and what a browser may store of them (nothing)."""
 
 from collections.abc import Callable, Mapping
 from functools import wraps
@@ -18,7 +18,7 @@ FETCHED = "fetch"
 
 
 def persona_page(view: Callable[Concatenate[HttpRequest, Persona, P], HttpResponse]) -> Callable[..., HttpResponse]:
-    """The view, given the caller's persona for her id (404 for anybody else's), in her owner's time zone."""
+    """Call the view with the caller's persona instead of its id (404 for anybody else's), in the owner's time zone."""
 
     @wraps(view)
     def answered(request: HttpRequest, persona: UUID, *args: P.args, **kwargs: P.kwargs) -> HttpResponse:
@@ -32,7 +32,7 @@ def persona_page(view: Callable[Concatenate[HttpRequest, Persona, P], HttpRespon
 def page(
     request: HttpRequest, persona: Persona, template: str, context: Mapping[str, Any], status: int = 200
 ) -> HttpResponse:
-    """The page, with what its head shows."""
+    """Render the page with the context of its header."""
     around = {
         "persona": persona,
         "questions": MergeProposal.objects.of(persona).open().count(),
@@ -42,5 +42,5 @@ def page(
 
 
 def is_fragment(request: HttpRequest) -> bool:
-    """Whether a script of the page asks, for a piece of it."""
+    """Whether a script of the page requests a part of it."""
     return request.headers.get("X-Requested-With") == FETCHED

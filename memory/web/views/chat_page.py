@@ -1,4 +1,4 @@
-"""What the chat page asks of memory: the timeline, why a reply was what it was, and that a message be remembered."""
+"""Requests of the chat page to memory: the timeline, why a reply was what it was, and remembering a message."""
 
 from uuid import UUID
 
@@ -25,7 +25,7 @@ MAX_SOUGHT = 200
 
 
 def timeline(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """What is remembered, newest first."""
+    """The timeline, newest first."""
     own = own_persona(request, persona)
     with timezone.override(own.zone):
         return render(request, "memory/_timeline.html", {"persona": own, "rows": timelines.rows(own)})
@@ -41,7 +41,7 @@ def turn_xray(request: HttpRequest, persona: UUID, turn: UUID) -> HttpResponse:
 
 @require_GET
 def remembered_messages(request: HttpRequest, persona: UUID) -> HttpResponse:
-    """The messages from `since` on (or all) that somebody asked to have remembered, with the words."""
+    """The messages from `since` on (or all) that somebody asked to remember, with the quotes."""
     own = own_persona(request, persona)
     messages = Message.objects.filter(persona=own)
     if since := request.GET.get("since"):
@@ -70,7 +70,7 @@ def remember(request: HttpRequest, persona: UUID, message: UUID) -> HttpResponse
 @persona_page
 @require_POST
 def search_conversation(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """The messages that contain the words, newest first. The words come by POST, so that no log has them."""
+    """The messages that contain the words, newest first. The words come by POST, so that no log contains them."""
     words = request.POST.get("text", "").strip()[:MAX_SOUGHT]
     matches = search_messages(persona, words) if words else None
     shown_rows = [(message, excerpt_around(message.content, words)) for message in matches.rows] if matches else []

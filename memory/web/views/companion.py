@@ -1,4 +1,4 @@
-"""The companion's page: who they are and how they look, each part saved by itself; and the picture, for its owner."""
+"""The companion's page: who they are and how they look, each part saved separately; and the picture, for its owner."""
 
 from typing import Any, cast
 
@@ -33,7 +33,7 @@ PICTURE_CHANGED = gettext_lazy("The picture was changed in another tab or on ano
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def companion(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """Show all parts; save the one that was sent."""
+    """Show all parts; save the one that was submitted."""
     if request.method != "POST":
         return _render(request, persona)
     part = request.POST.get("part", "")
@@ -56,7 +56,7 @@ def companion(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 
 def _restored(request: HttpRequest, persona: Persona, part: str) -> dict[str, Any] | None:
-    """The fields of a part with an earlier wording of its text, where one is to be restored."""
+    """The fields of a part with an earlier wording of its text, if one is to be restored."""
     number = request.POST.get("restore", "")
     form = PARTS[part]
     if not (number.isdecimal() and form.label):
@@ -85,7 +85,7 @@ def _save_picture(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 
 def read_picture(request: HttpRequest) -> bytes:
-    """The picture that was sent. Raises PictureRefused."""
+    """The uploaded picture. Raises PictureRefused."""
     if uploads.is_too_big(request):
         raise PictureRefused("too_big")
     file = request.FILES.get("picture")
@@ -136,20 +136,20 @@ def _render(
 
 
 def shown_value(form: PartForm, field: str) -> str:
-    """What is stored in a field, as people read it."""
+    """The stored value of a field, as people read it."""
     value = form[field].value() or ""
     choices = dict(getattr(form.fields[field], "choices", ()))
     return str(choices.get(value, value))
 
 
-# No file that is too large to be a picture is stored while the form is read (memory/imports/uploads.py).
+# Files too large for a picture are not stored while the form is read (memory/imports/uploads.py).
 companion.max_upload_bytes = pictures.MAX_BYTES  # type: ignore[attr-defined]
 
 
 @persona_page
 @require_safe
 def picture(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """The picture, for its owner alone: nothing keeps it, and as a page of its own it can do nothing."""
+    """The picture, for its owner only. No cache keeps it, and opened as a page it can run nothing."""
     return show_picture(get_object_or_404(Picture, persona=persona))
 
 

@@ -36,7 +36,7 @@ def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_POST
 def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
-    """Accept a draft, in its own words or in those of the form; or reject it."""
+    """Accept a draft, in its own wording or in that of the form; or reject it."""
     row = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
     by, now = cast(User, request.user), timezone.now()
     try:

@@ -1,4 +1,4 @@
-"""What the companion knows about its owner: the facts, by what they are about."""
+"""What the companion knows about its owner: the facts, by domain."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
@@ -13,6 +13,6 @@ from persona.models import Persona
 @persona_page
 @require_http_methods(["GET", "HEAD"])
 def facts(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """All facts that hold, and below them those that are over. Without a model there are none to come."""
+    """All current facts, and below them past ones. Without a model there will be none."""
     context = {**present_facts(persona, timezone.now()), "is_offline": llm.provider_name() == "offline"}
     return page(request, persona, "memory/facts.html", context)

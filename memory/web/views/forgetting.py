@@ -1,4 +1,4 @@
-"""Forgetting as its owner does it: a preview, a choice, one confirmation, a receipt."""
+"""Forgetting for the owner: a preview, a choice, one confirmation, a receipt."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
@@ -88,7 +88,7 @@ def receipts(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 @require_POST
 def withhold_replies(request: HttpRequest, receipt: UUID) -> HttpResponse:
-    """Withhold the replies that told what an undone import had brought, or show them again."""
+    """Withhold the replies that repeat what a reverted import contained, or show them again."""
     own_receipt = get_object_or_404(
         Receipt.objects.select_related("persona"), owner_id=cast(int, request.user.pk), uuid=receipt
     )
@@ -103,9 +103,9 @@ def receipt(request: HttpRequest, receipt: UUID) -> HttpResponse:
     own_receipt = get_object_or_404(Receipt.objects.select_related("persona"), owner_id=owner, uuid=receipt)
     context = receipt_context(own_receipt) | {"retold": retold_of(own_receipt)}
     if request.method == "POST":
-        # In how many places something of it stands, and in how many messages that were kept. Where others live here
-        # too, the words alone may be theirs, and nobody is to learn by this whether they said the same: only its ids
-        # count then.
+        # Count where it still occurs, and in how many kept messages. If other people live on this installation, the
+        # words may be theirs too, and nobody may learn from this count whether they wrote the same: then only ids
+        # count.
         others = Persona.objects.exclude(owner_id=own_receipt.owner_id).exists()
         proof = verify.prove([own_receipt])
         left_count = sum(1 for hit in proof.hits if hit.form == "id" or not others)

@@ -1,6 +1,6 @@
 """Importing a file: upload, analysis, choices, progress; or cancelling it.
 
-For a companion that exists; `memory.web.views.onboarding` begins with a file instead.
+For an existing companion; `memory.web.views.onboarding` begins with a file instead.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def import_job(request: HttpRequest, persona: Persona, job: UUID) -> HttpResponse:
-    """One import: its progress; while it waits for an answer, the questions."""
+    """One import: its progress; while it waits for answers, the questions."""
     row = get_object_or_404(ImportJob.objects.select_related("persona"), persona=persona, uuid=job)
     context = {
         **import_context(row),
@@ -74,7 +74,7 @@ def cancel_import(request: HttpRequest, persona: Persona, job: UUID) -> HttpResp
     return redirect("import_job", persona.uuid, row.uuid)
 
 
-# --- what it has in common with beginning from material --------------------------------------------------------------
+# --- shared with onboarding -------------------------------------------------------------------------------------------
 def begin_import(request: HttpRequest, form: UploadForm, persona: Persona | None) -> ImportJob | None:
     """Begin an import of the uploaded file; None if there is none, and the form has the reason."""
     if uploads.is_too_big(request):
@@ -94,19 +94,19 @@ def begin_import(request: HttpRequest, form: UploadForm, persona: Persona | None
 
 
 def status_of(request: HttpRequest, form: UploadForm) -> int:
-    """The status of a page that shows the form again."""
+    """The HTTP status of a page that shows the form again."""
     if not form.is_bound:
         return 200
     return 413 if uploads.is_too_big(request) else 422
 
 
 def sent_on(request: HttpRequest, url: str) -> HttpResponse:
-    """Redirect to the next page; a script gets its address."""
+    """Redirect to the next page; a script gets its URL."""
     return JsonResponse({"url": url}, status=201) if is_fragment(request) else redirect(url)
 
 
 def refuse_upload(form: UploadForm, status: int) -> HttpResponse:
-    """Why the file was refused, for a script."""
+    """The reason why the file was refused, for a script."""
     return JsonResponse({"message": " ".join(map(str, form.errors.get("file", [])))}, status=status)
 
 
@@ -116,7 +116,7 @@ def answers(request: HttpRequest, job: ImportJob) -> Answers:
 
 
 def confirm_import(job: ImportJob, form: Answers, meet: Callable[[], None] = lambda: None) -> bool:
-    """Confirm the import with these answers, and return whether it goes on; if not, the form has the reason."""
+    """Confirm the import with these answers. Returns whether it continues; if not, the form has the reason."""
     try:
         meet()
         memory_imports.confirm(job, form.choices(), timezone.now(), again=form.is_read_again)

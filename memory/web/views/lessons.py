@@ -41,7 +41,7 @@ MAX_SHOWN = 200
 
 
 class WishForm(forms.Form):
-    """A wish, and when it holds."""
+    """A wish, and when it applies."""
 
     text = DescriptionField(label=gettext_lazy("What would you like?"), max_length=MAX_WISH)
     scope = forms.ChoiceField(label=gettext_lazy("When?"), choices=Scope.choices)

@@ -1,5 +1,5 @@
-"""The list of memories: all of them, or the results of a search. Search words come only by POST, so that they stand in
-no address, history or log."""
+"""The list of memories: all of them, or the results of a search. Search words come by POST only, so that no URL,
+history or log contains them."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -29,10 +29,10 @@ from persona.models import Persona
 
 PAGE = 30
 MOST_PEOPLE = 300
-HOW = ("", "words", "meaning", "said")  # everywhere, or in one place alone
-MOST_ALIKE, MOST_SAID = 8, 5  # beside what was found by words
+HOW = ("", "words", "meaning", "said")  # everywhere, or in one place only
+MOST_ALIKE, MOST_SAID = 8, 5  # next to the matches by words
 MAX_CHOSEN = 100
-# In the words of whoever remembers, not of the tables.
+# Labels for owners, not the names of the tables.
 KINDS = [
     ("event", _("what happened")),
     ("fact", _("facts")),
@@ -114,7 +114,7 @@ class SearchForm(forms.Form):
 
     @property
     def narrows(self) -> bool:
-        """Whether anything but words is set."""
+        """Whether any filter besides the words is set."""
         return self.filters != Filters()
 
 
@@ -163,7 +163,7 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 
 def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
-    """What one box finds besides memories with these words: memories near in meaning, and messages."""
+    """Further results of one search box besides memories with these words: memories near in meaning, and messages."""
     matching_messages = search.search_messages(persona, text, limit=MOST_SAID)
     found_by_words = {node.pk for node in by_words}
     alike = search.search_by_domain(persona, text, filters, MOST_ALIKE + len(found_by_words))
@@ -183,7 +183,7 @@ def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iter
 @persona_page
 @require_POST
 def act_on_chosen(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """Hide, show, pin or unpin the chosen memories; or go to the one preview of forgetting them."""
+    """Hide, show, pin or unpin the chosen memories; or redirect to the preview of forgetting them all."""
     chosen_uuids = [uuid for reference in request.POST.getlist("node")[:MAX_CHOSEN] if (uuid := parse_uuid(reference))]
     nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=chosen_uuids))
     deed = request.POST.get("deed", "")
@@ -201,7 +201,7 @@ def act_on_chosen(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 
 def with_names(persona: Persona, nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
-    """The memories with `named`, the entities they mention, read together for all; `when` and `forgotten_before`."""
+    """The memories with `named`, the entities they mention, loaded together; `when` and `forgotten_before`."""
     marked = mark_forgotten_before(nodes)
     mentions = Mention.objects.filter(node__in=marked).exclude(entity__status=Entity.Status.MERGED)
     names: dict[int, list[Entity]] = {}

@@ -53,7 +53,7 @@ def node(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
 @persona_page
 @require_POST
 def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpResponse:
-    """Carry out an action, and report it: on the page before, or to the script that asked."""
+    """Carry out an action and report it: on the page before, or to the script that asked."""
     own_node = _own_node(persona, node)
     if deed == "correct":
         return _correct(request, persona, own_node)
@@ -80,7 +80,7 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str)
         own_node.refresh_from_db(fields=["status"])
         return JsonResponse({"status": own_node.status, "message": str(DONE[deed])})
     messages.success(request, str(DONE[deed]))
-    if "how" in request.POST:  # One was searching: the words of it travel on in the body, and in no address.
+    if "how" in request.POST:  # from a search: its words are sent on in the body, not in a URL
         return redirect("memory", persona.uuid, preserve_request=True)
     address = request.POST.get("next", "")
     is_ours = url_has_allowed_host_and_scheme(address, {request.get_host()}, require_https=request.is_secure())
@@ -105,7 +105,7 @@ def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpR
 def _corrected(
     request: HttpRequest, persona: Persona, node: ConceptNode, message: str, form: CorrectionForm | None = None
 ) -> HttpResponse:
-    """The card of the conversation after a correction, with the version that one press restores; or the refusal."""
+    """The conversation's card after a correction, with the version that one press restores; or the refusal."""
     if form is not None and form.errors:
         trouble = next(iter(form.errors.values()))[0]
         return JsonResponse({"message": str(trouble)}, status=422)

@@ -63,7 +63,7 @@ def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str)
 @persona_page
 @require_POST
 def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
-    """Merge two entities that no question is about."""
+    """Merge two entities without an open question."""
     first, other = (own_entity(persona, parse_uuid(request.POST.get(side, ""))) for side in ("one", "other"))
     if first.pk == other.pk:
         messages.error(request, str(SAID["refused"]))
@@ -84,5 +84,5 @@ def _tell(request: HttpRequest, deed: str, decide: Callable[[AbstractBaseUser], 
 
 
 def own_entity(persona: Persona, uuid: UUID | None) -> Entity:
-    """The persona's entity of that id, if it is not merged into another one; else Http404."""
+    """The persona's entity with that id, if it is not merged into another one; else Http404."""
     return get_object_or_404(persona.entities.exclude(status=Entity.Status.MERGED), uuid=uuid)

@@ -32,7 +32,7 @@ MOST_LISTED = 10
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def material(request: HttpRequest) -> HttpResponse:
-    """The form for a file; and the imports that are not finished."""
+    """The upload form, and the imports that are not finished."""
     form = UploadForm(request.POST, request.FILES) if request.method == "POST" else UploadForm()
     if request.method == "POST" and (job := begin_import(request, form, None)):
         return sent_on(request, reverse("material_job", args=[job.uuid]))
@@ -47,7 +47,7 @@ def material(request: HttpRequest) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
-    """One import without a companion: its analysis, then the questions. Once there is a companion, redirects to its
+    """One import without a companion: its analysis, then the questions. Once the companion exists, redirects to its
     page."""
     row = get_object_or_404(_of(request), uuid=job)
     if row.persona is not None:
@@ -83,7 +83,7 @@ def _without_persona(request: HttpRequest) -> QuerySet[ImportJob]:
 
 
 def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
-    """Whether the import goes on: analyzed once more, or with a companion created now."""
+    """Whether the import continues: analyzed again, or with a companion created now."""
     if names is None or form.is_read_again:
         return form.is_valid() and confirm_import(job, form)
     if not all([form.is_valid(), names.is_valid()]):

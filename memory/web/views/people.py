@@ -92,7 +92,7 @@ def _render_person(
 @persona_page
 @require_http_methods(["GET", "HEAD", "POST"])
 def photo(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse:
-    """The photo of an entity, for its owner alone; replace or remove it."""
+    """The photo of an entity, for its owner only; replace or remove it."""
     row = own_entity(persona, entity)
     if request.method != "POST":
         stored_photo = photo_of(row)

@@ -1,4 +1,4 @@
-"""The owner's story lines: what goes on over weeks, with its memories; renamed, ended, put right, dissolved."""
+"""The owner's story lines: matters of several weeks, with their memories; renamed, ended, corrected, dissolved."""
 
 from uuid import UUID
 
@@ -17,7 +17,7 @@ from memory.web.presenters.threads import present_thread
 from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
-MAX_DISSOLVED = 10  # the last ones can be restored on the page
+MAX_DISSOLVED = 10  # the latest ones; the page can restore them
 DONE = {
     "rename": _("Renamed."),
     "end": _("Noted: this has ended."),

@@ -1,4 +1,4 @@
-"""A year of feelings, to be looked at."""
+"""A year of feelings as a picture."""
 
 from django.http import HttpRequest, HttpResponse
 from django.utils import timezone
