@@ -11,7 +11,7 @@ from memory.entities.split import NotSplit
 from memory.models import Entity
 from memory.web.keys import read_key
 
-# Raised by the actions, with words for people.
+# Exceptions of the actions; their messages are shown to people.
 REFUSALS = (NameRefused, NotSplit)
 
 

@@ -1,6 +1,6 @@
-"""What pages and the admin send to have something forgotten: the choice, and the plan that is confirmed.
+"""Forgetting as forms of pages and the admin send it: the choices, and the plan that is confirmed.
 
-The API and the command make the same choice, by `forgetting.make_choice`.
+The API and the command build the same choices with `forgetting.make_choice`.
 """
 
 from dataclasses import dataclass
@@ -26,10 +26,10 @@ UNCLEAR = _("This choice was not understood. Nothing was forgotten; please choos
 
 
 def read_choice(data: QueryDict) -> Choice:
-    """The choice in a form or an address; what is left out is as by default. Raises InvalidChoice.
+    """The choices in a form or a query string; missing ones have their defaults. Raises InvalidChoice.
 
-    Of a message that also mentions it, a mode that a preview proposed and nobody changed is left out: it follows the
-    other choices.
+    A mode that a preview proposed for a message that also mentions it, and that nobody changed, is left out: it follows
+    the other choices.
     """
     modes = {}
     for name, mode in data.items():
@@ -43,14 +43,15 @@ def read_choice(data: QueryDict) -> Choice:
 
 @dataclass(frozen=True)
 class NotDone:
-    """Nothing was forgotten: what would go now, and why nothing did, in words."""
+    """Nothing was forgotten: the plan as it is now, and the reason in words."""
 
     plan: Plan
     trouble: Any
 
 
 def confirm_plan(request: HttpRequest, plan: Plan) -> Receipt | NotDone:
-    """The receipt, where it was this plan that was confirmed and it could be done; else why not."""
+    """Forget, if the confirmed plan is still this one; returns the receipt, or else the reason why nothing was
+    forgotten."""
     if not constant_time_compare(request.POST.get("digest", ""), plan.digest):
         return NotDone(plan, CHANGED)
     try:

@@ -1,7 +1,7 @@
-"""What a person says that a memory should be: one set of rules for page, admin and API.
+"""Rules for the fields of a memory that a person edits: one set for page, admin and API.
 
-Pages and the admin use `CorrectionForm`, the API its pydantic types (`Description`, `Impact`, …) below. Both tidy what
-they get in the same way before they measure it, so that the same input is refused, or stored, everywhere:
+Pages and the admin use `CorrectionForm`, the API its pydantic types (`Description`, `Impact`, …) below. Both normalize
+their input in the same way before they check it, so that the same input is refused, or stored, everywhere:
 
     description       one line of 1 to 2,000 characters, spaces collapsed, nothing that was forgotten for good
     emotional impact  a whole number from -10 to 10
@@ -38,7 +38,7 @@ from memory.store import tombstones
 from memory.store.deduplication import DateRange
 from memory.store.writing import in_one_line, normalize_relational_tag
 
-# Time zones and windows around a day need a day before and after it.
+# Time zones and windows around a day need one more day before and after it.
 FIRST_DAY, LAST_DAY = date(1, 1, 2), date(9999, 12, 30)
 TAG_LABELS = {
     "identity-bearing": _("identity"),
@@ -71,12 +71,12 @@ _COMMAS = re.compile("[,，、]")
 
 
 def explain_refusal(error: Exception) -> str:
-    """Why a correction was not made, for people; `error` is one of REFUSALS."""
+    """The reason why a correction was refused, for people; `error` is one of REFUSALS."""
     return next(str(words) for kind, words in REFUSALS.items() if isinstance(error, kind))
 
 
 def split_feelings(texts: Iterable[str]) -> list[str]:
-    """The feelings in texts that have commas between them, each in one line.
+    """The feelings in comma-separated texts, each on one line.
 
     >>> split_feelings(["joy， hope", "calm"])
     ['joy', 'hope', 'calm']
@@ -86,19 +86,19 @@ def split_feelings(texts: Iterable[str]) -> list[str]:
 
 
 def day_range(first: date | None, last: date | None) -> DateRange | None:
-    """From the first to the last day; with one of them that day alone."""
+    """The range from the first to the last day; if only one is given, that day."""
     first, last = first or last, last or first
     return (first, last) if first and last else None
 
 
 # --- for the API ------------------------------------------------------------------------------------------------------
 def strip_text(value: Any) -> Any:
-    """Text without spaces around it; anything else as it is."""
+    """A text without surrounding spaces; anything else unchanged."""
     return value.strip() if isinstance(value, str) else value
 
 
 def tidy_text(value: Any) -> Any:
-    """Text in one line; anything else as it is."""
+    """A text on one line; anything else unchanged."""
     return in_one_line(value) if isinstance(value, str) else value
 
 
@@ -146,14 +146,14 @@ CoarseDate = Annotated[str, Field(max_length=40), AfterValidator(read_coarse_dat
 
 # --- for pages and the admin ------------------------------------------------------------------------------------------
 class DescriptionField(forms.CharField):
-    """Text in one line."""
+    """Text on one line."""
 
     def to_python(self, value: Any) -> str:
         return in_one_line(super().to_python(value) or "")
 
 
 class FeelingsField(forms.CharField):
-    """Feelings with commas between them."""
+    """Feelings separated by commas."""
 
     def to_python(self, value: Any) -> Any:
         return split_feelings([super().to_python(value) or ""])
@@ -181,7 +181,7 @@ class TagsField(forms.MultipleChoiceField):
 
 
 class DayField(forms.DateField):
-    """A day around which there is room for time zones."""
+    """A day that leaves room for time zones on both sides."""
 
     def validate(self, value: Any) -> None:
         super().validate(value)
@@ -190,7 +190,7 @@ class DayField(forms.DateField):
 
 
 class CorrectionForm(forms.ModelForm):
-    """How a memory was. Its values go to `correcting`, not into the instance."""
+    """Corrections of a memory. The values go to `curation.correct`, not into the instance."""
 
     description = DescriptionField(
         label=_("memory"), max_length=MAX_DESCRIPTION, widget=forms.Textarea(attrs={"rows": 4, "cols": 80})
@@ -231,10 +231,10 @@ class CorrectionForm(forms.ModelForm):
         return cleaned
 
     def _post_clean(self) -> None:
-        """Leave the instance as it is."""
+        """Leave the instance unchanged."""
 
     def correction(self) -> Correction:
-        """What the form says. It is valid."""
+        """The values of the valid form as a correction."""
         cleaned = self.cleaned_data
         names = ("description", "emotional_impact", "emotion_tags", "relational_tags")
         return Correction(**{name: cleaned[name] for name in names}, event_time=cleaned["days"])
@@ -252,7 +252,7 @@ class CoarseDateField(forms.CharField):
 
 
 class FactForm(CorrectionForm):
-    """How a fact was: it has a domain and times in place of days, feelings and a weight."""
+    """Corrections of a fact: a domain and times instead of days, feelings and impact."""
 
     emotional_impact = emotion_tags = event_time_start = event_time_end = relational_tags = None  # type: ignore[assignment]
     domain = forms.ChoiceField(label=_("about"), choices=ConceptNode.Domain.choices)
@@ -267,11 +267,11 @@ class FactForm(CorrectionForm):
         fields = ("description", "domain", "since", "until", "plan_state")
 
     def correction(self) -> Correction:
-        """What the form says. It is valid."""
+        """The values of the valid form as a correction."""
         return Correction(**{name: self.cleaned_data[name] for name in self.Meta.fields})
 
 
 def correction_form(node: ConceptNode, data: Any = None, **options: Any) -> CorrectionForm:
-    """The form for a memory of its kind."""
+    """The correction form for the kind of this memory."""
     form = FactForm if node.kind == ConceptNode.Kind.FACT else CorrectionForm
     return form(data, instance=node, **options)

@@ -1,4 +1,4 @@
-"""The forms of an import: the file, and the choices of who is who."""
+"""Forms of an import: the upload, and the choices of who is who."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -28,9 +28,9 @@ PARTS = {
     "source_id": _("Id"),
     "talk": _("Conversation"),
 }
-# What is chosen for the field of who said it where nobody else did.
+# The value of the speaker field if there is no other speaker.
 MINE = "*mine*"
-# The button that has the file looked through once more, read as was said.
+# The button that analyzes the file again with these answers.
 AGAIN = "again"
 _DAYS = [("", _("as in the file")), ("day", _("day first: 31/12")), ("month", _("month first: 12/31"))]
 _KINDS = [("", _("as in the file")), ("chat", _("a chat of several people")), ("notes", _("my own notes"))]
@@ -54,7 +54,7 @@ class QuestionForm:
 
     @property
     def is_named(self) -> bool:
-        """Whether the speaker has a name of their own, and no label like "assistant"."""
+        """Whether the speaker has a name, not a label like "assistant"."""
         return not role_named(self.name)
 
 
@@ -92,7 +92,7 @@ class Answers(forms.Form):
             )
         field_names = list(self.found.get("fields", []))
         for part in PARTS if self.found.get("mapping") is not None else ():
-            # A choice among the fields of the file, where they are known.
+            # Offer the fields of the file as choices, if they are known.
             value = (likely.mapping or self.found["mapping"]).get(part, "")
             choices = [("", "–"), *((path, path) for path in dict.fromkeys([*field_names, *filter(None, [value])]))]
             self.fields[f"map_{part}"] = (
@@ -105,7 +105,7 @@ class Answers(forms.Form):
 
     @property
     def questions(self) -> list[str]:
-        """What has to be answered before the file can be read."""
+        """The questions that must be answered before the file can be read."""
         return list(self.found.get("questions", []))
 
     @property
@@ -115,7 +115,7 @@ class Answers(forms.Form):
 
     @property
     def may_lack_owner(self) -> bool:
-        """Whether the page offers that the owner is none of the speakers: if that is possible, or was not answered."""
+        """Whether the page offers "none of the speakers is the owner": if that is possible, or is not answered yet."""
         return self.between_people or len(self.speakers) == 1 or self.is_bound
 
     @property
@@ -137,7 +137,7 @@ class Answers(forms.Form):
 
     def clean(self) -> dict[str, Any]:
         """One speaker has to be the owner, unless that is denied; and the owner's name is required if neither the
-        persona nor the file tells it."""
+        persona nor the file has it."""
         cleaned = self.cleaned_data
         if self.errors or self.is_read_again or is_read_anew(self.job, self.choices()):
             return cleaned
@@ -175,8 +175,8 @@ class Answers(forms.Form):
         return [] if self.questions or self.is_read_again else list(self.found.get("speakers", []))
 
     def _ask_who_speaks(self, *, is_notes: bool) -> None:
-        """Require a field for the speaker, or the answer that there is nobody else: else other people's words would be
-        taken for the owner's."""
+        """Require a field for the speaker, or the answer that there is nobody else: otherwise other people's words
+        would be taken for the owner's."""
         field = self.fields["map_speaker"]
         if not isinstance(field, forms.ChoiceField):
             return
@@ -196,9 +196,9 @@ class Names(forms.Form):
     language = StyleStep.base_fields["language"]
 
     def __init__(self, data: Any, answers: Answers) -> None:
-        """Begins with what the file says of names, and the language of its first messages."""
+        """Suggest the names in the file, and the language of its first messages."""
         sides = dict(names_in(answers))
-        card_name = answers.found.get("named", "")  # by a character card
+        card_name = answers.found.get("named", "")  # from a character card
         initial = {"name": sides.get("persona") or card_name, "user_name": sides.get("user", "")}
         if language := answers.found.get("language"):
             initial["language"] = language
@@ -208,7 +208,7 @@ class Names(forms.Form):
 
 
 def names_in(form: Answers) -> Iterator[tuple[str, str]]:
-    """The names that the file itself gives the owner and the persona, without labels like "assistant"."""
+    """The owner's and the persona's names in the file itself, without labels like "assistant"."""
     for question in form.speakers:
         if question.field.initial in ("user", "persona") and question.is_named:
             yield question.field.initial, question.name

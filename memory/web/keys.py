@@ -1,8 +1,8 @@
-"""Keys of rows in addresses and forms."""
+"""Keys of rows in URLs and forms."""
 
 
 def read_key(text: str) -> int:
-    """The key that the text is; 0, which no row has, where it is none.
+    """The text as a key; 0, which no row has, if it is not a key.
 
     >>> read_key("12"), read_key("-1"), read_key("x"), read_key("9" * 30)
     (12, 0, 0, 0)

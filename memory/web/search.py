@@ -31,19 +31,19 @@ from persona.models import Persona
 Row = TypeVar("Row")
 Status = ConceptNode.Status
 
-MAX_INDEXED = 2_000  # rows that the index may answer with
+MAX_INDEXED = 2_000  # limit of rows from the index
 MAX_FELT = 5_000  # the newest memories whose feelings are read
-MAX_READ = 2_000  # the newest memories that are read for what they tell of a life
-MAX_INACTIVE = 2_000  # memories that recall does not search, the newest of which are compared by meaning
+MAX_READ = 2_000  # the newest memories that are checked for their domain of life
+MAX_INACTIVE = 2_000  # memories that recall does not search; the newest are compared by meaning
 HEAVY, LIGHT = 6, 2
 EXCERPT_BEFORE, EXCERPT_AFTER = 50, 120  # characters
 
 
 @dataclass(frozen=True)
 class Filters:
-    """What the memories have to be. Empty and None filter nothing; `entity` is a key; `weight` one of WEIGHTS;
-    `feeling` one of `language.feelings.FEELINGS` or an emotion tag. `since`
-    and `until` are days: those that a memory is about, or else the day it was created."""
+    """Filters of memories. Empty and None filter nothing; `entity` is a key; `weight` one of WEIGHTS; `feeling` one of
+    `language.feelings.FEELINGS` or an emotion tag. `since` and `until` are days: those that a memory is about, or else
+    the day it was created."""
 
     kind: str = ""
     tag: str = ""
@@ -68,7 +68,7 @@ WEIGHTS = {
 
 @dataclass(frozen=True)
 class Page(Generic[Row]):
-    """Some rows, and whether there are more after them."""
+    """Rows, and whether more follow."""
 
     rows: list[Row]
     has_more: bool
@@ -101,8 +101,8 @@ def filter_nodes(persona: Persona, filters: Filters) -> NodeQuerySet:
 
 
 def filter_felt(nodes: Any, feeling: str) -> Any:
-    """Those of the nodes, among the newest that were felt, whose tags tell of the feeling or are that word; of those
-    without tags, whose words do."""
+    """Nodes whose tags express the feeling or are that word; without tags, whose text expresses it. Only the newest
+    nodes that have a feeling are checked."""
     felt = nodes.exclude(emotion_tags=[], emotional_impact=0).order_by("-pk")[:MAX_FELT]
     feeling_folded = feeling.casefold()
     keys = [
@@ -134,7 +134,7 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
     matching_nodes = filter_nodes(persona, filters)
     model = follow()
     [vector] = embedding.embed([text], as_query=True)
-    # Recall does not search the memories that are not active: the newest of them are compared one by one.
+    # Recall does not search inactive memories: the newest of them are compared one by one.
     others = matching_nodes.exclude(status=Status.ACTIVE).newest_first().values_list("pk", flat=True)[:MAX_INACTIVE]
     distances_of_others = ((pk, float(np.linalg.norm(row - vector))) for pk, row in vectors.of(others).items())
     near = [*vectors.nearest(persona.pk, vector, limit * 4), *distances_of_others]
@@ -146,7 +146,7 @@ def search_by_meaning(persona: Persona, text: str, filters: Filters, limit: int 
 
 
 def search_by_domain(persona: Persona, text: str, filters: Filters, limit: int = 30) -> list[ConceptNode]:
-    """The newest memories that tell what the words ask for of a life: "my job" finds "I'm a nurse"."""
+    """The newest memories of the domain of life that the words name: "my job" finds "I'm a nurse"."""
     aspects = aspects_asked(text)
     rows = filter_nodes(persona, filters).newest_first().values_list("pk", "description") if aspects else ()
     telling_ids = (pk for pk, description in rows[:MAX_READ] if is_told_in(description, aspects))
@@ -154,7 +154,7 @@ def search_by_domain(persona: Persona, text: str, filters: Filters, limit: int =
 
 
 def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
-    """The messages that contain `text`, withheld ones too, and those of other people."""
+    """The messages that contain `text`, including withheld ones and those of other people."""
     messages: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
     messages = _holding(messages, search.SUBSTRINGS, persona, text.strip())
     if before is not None:
@@ -163,7 +163,7 @@ def search_messages(persona: Persona, text: str, before: Message | None = None, 
 
 
 def excerpt_around(text: str, words: str) -> tuple[str, str, str]:
-    """What stands before the words in a text, the words as they are written there, and what stands after them.
+    """The text before the words, the words as they are written there, and the text after them, shortened.
 
     >>> excerpt_around("We went to Lisbon in May.", "lisbon")
     ('We went to ', 'Lisbon', ' in May.')
@@ -184,8 +184,8 @@ def _midnight(persona: Persona, day: date) -> datetime:
 
 
 def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) -> Any:
-    """Those of a persona's `rows` that contain `needle`. A needle that occurs nearly everywhere is searched in the rows
-    themselves, newest first."""
+    """Those of a persona's `rows` that contain `needle`. If it occurs nearly everywhere, the rows themselves are
+    searched, newest first."""
     keys = index.find(connection, needle, MAX_INDEXED + 1, scope=persona.pk)
     if len(keys) > MAX_INDEXED:
         return rows.filter(**{f"{index.column}__icontains": needle})

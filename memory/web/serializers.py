@@ -1,7 +1,7 @@
-"""One shape of each thing for programs: the API's answers and what commands print with --json.
+"""The JSON shape of each thing for programs: the API's responses and the output of commands with --json.
 
-Values are Python's (UUID, date, datetime); an API schema may leave some of the keys out. Exports have shapes of their
-own, which are documented with their formats.
+Values are Python's (UUID, date, datetime); an API schema may leave some of the keys out. Exports have their own shapes,
+which are documented with their formats.
 """
 
 from collections.abc import Iterable
@@ -46,12 +46,12 @@ _RUN_COLUMNS = ("reason", "outcome", "failure", "given", "made", "dropped", "tok
 
 
 def serialize_node(node: ConceptNode) -> dict[str, Any]:
-    """An event or a thought, as it stands in lists."""
+    """A node of any kind, as in lists."""
     return {"id": node.uuid} | {name: getattr(node, name) for name in _NODE_COLUMNS}
 
 
 def serialize_node_detail(node: ConceptNode) -> dict[str, Any]:
-    """The same with its quotes, and the ids of the nodes that it was concluded from."""
+    """A node with its quotes, and the ids of the nodes that it was concluded from."""
     return serialize_node(node) | {
         "evidence": _serialize_evidence(node.evidence.select_related("message")),
         "resolved_by": node.resolved_by.uuid if node.resolved_by else None,
@@ -61,7 +61,7 @@ def serialize_node_detail(node: ConceptNode) -> dict[str, Any]:
 
 
 def serialize_trace(node: ConceptNode) -> dict[str, Any]:
-    """A node with what it came from, what was concluded from it and what it said before."""
+    """A node with its sources, its conclusions and its versions."""
     trace = trace_node(node)
     return {
         "node": serialize_node(node),
@@ -88,7 +88,7 @@ def _serialize_evidence(evidence: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def serialize_entity(entity: Entity) -> dict[str, Any]:
-    """Somebody or something with a name."""
+    """A person, place or thing with a name."""
     return {
         "id": entity.uuid,
         "canonical_name": entity.canonical_name,
@@ -101,7 +101,7 @@ def serialize_entity(entity: Entity) -> dict[str, Any]:
 
 
 def serialize_entity_detail(entity: Entity) -> dict[str, Any]:
-    """The same with what was last heard, what is open, and its story lines."""
+    """An entity with its latest memory, open items and story lines."""
     about = facts_about(entity)
     return serialize_entity(entity) | {
         "last_heard": serialize_node(about.last_heard) if about.last_heard else None,
@@ -111,7 +111,7 @@ def serialize_entity_detail(entity: Entity) -> dict[str, Any]:
 
 
 def serialize_proposal(proposal: MergeProposal) -> dict[str, Any]:
-    """Two entities that may be one, and what was decided."""
+    """Two entities that may be the same, and the decision."""
     return {
         "id": proposal.uuid,
         "a": proposal.a.uuid,
@@ -148,12 +148,12 @@ def serialize_thread(thread: Thread) -> dict[str, Any]:
 
 
 def serialize_run(run: SlowCycleRun) -> dict[str, Any]:
-    """A run of the slow cycle, by keys alone."""
+    """A run of the slow cycle, by keys only."""
     return {"key": run.pk} | {name: getattr(run, name) for name in _RUN_COLUMNS}
 
 
 def serialize_plan(plan: Plan) -> dict[str, Any]:
-    """What forgetting would do."""
+    """A plan of forgetting."""
     return {
         "choice": {"dependents": plan.choice.dependents, "messages": plan.choice.messages},
         **{section: [serialize_affected(affected) for affected in getattr(plan, section)] for section in PLAN_SECTIONS},
@@ -178,7 +178,7 @@ def serialize_affected(affected: Affected) -> dict[str, Any]:
 
 
 def serialize_receipt(receipt: Receipt) -> dict[str, Any]:
-    """What was forgotten, by ids and counts."""
+    """A receipt: what was forgotten, by ids and counts."""
     return {
         "id": receipt.uuid,
         "status": receipt.status,

@@ -98,8 +98,8 @@ def rows(persona: Persona, limit: int = 60) -> list[Row]:
 
 @dataclass(frozen=True)
 class SessionMemories:
-    """What was learned in one session: its summary, its first memories, and how many more there are; and how many of
-    them are memories and thoughts, where the session is closed."""
+    """What was learned in one session: its summary, its first memories, and how many more there are; if the session is
+    closed, also the numbers of memories and thoughts."""
 
     uuid: UUID
     summary: str

@@ -1,4 +1,4 @@
-"""A memory with what it came from, what was concluded from it and what it said before: the newest of each."""
+"""A memory with its sources, its conclusions and its versions: the newest of each."""
 
 from typing import Any
 

@@ -1,1 +1,1 @@
-"""What pages, API and admin show, prepared for each of them."""
+"""The content of pages, API responses and admin pages, one module for each."""

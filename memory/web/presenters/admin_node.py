@@ -1,5 +1,4 @@
-"""What the admin's page of a memory shows beside its own text: its evidence, what was concluded from it, and where it
-was recalled."""
+"""Additions to the admin's page of a memory: its evidence, its conclusions, and the turns that recalled it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,7 +12,7 @@ from memory.models import ConceptNode
 from memory.store.writing import forgotten_before
 
 MAX_SHOWN = 20
-# Of so many of the newest turns the newest few are shown.
+# How many of the newest turns are searched, and how many of the matches are shown.
 SEARCHED_TURNS, MAX_TURNS = 200, 5
 
 
@@ -31,14 +30,14 @@ class QuotedMessage:
 
 @dataclass(frozen=True)
 class LinkedNode:
-    """Another memory and its page; without a page, a forgotten one."""
+    """Another memory and its page; a forgotten one has neither."""
 
     node: ConceptNode | None
     address: str
 
 
 def node_context(node: ConceptNode) -> dict[str, Any]:
-    """What the template needs, in a constant number of statements."""
+    """The template's context, in a constant number of statements."""
     filling = node.filling.select_related("child").order_by("id")[:MAX_SHOWN]
     fills = node.fills.select_related("parent").order_by("id")[:MAX_SHOWN]
     entities = node.entities.order_by("canonical_name", "id")[:MAX_SHOWN]
@@ -84,7 +83,7 @@ def quoted_messages(node: ConceptNode) -> list[QuotedMessage]:
 
 
 def turns_that_recalled(node: ConceptNode) -> list[Turn]:
-    """The newest of the latest turns in which it was recalled."""
+    """The newest of the latest turns that recalled it."""
     latest = Turn.objects.filter(persona=node.persona_id).order_by("-id").values("pk")[:SEARCHED_TURNS]
     recalling = Turn.objects.filter(pk__in=latest, xray__recollections__chosen__icontains=str(node.uuid))
     return list(recalling.defer("xray", "partial", "usage").order_by("-id")[:MAX_TURNS])

@@ -1,4 +1,4 @@
-"""Days as pages show them: how long ago, with the exact day for whoever points at it."""
+"""Days as pages show them: how long ago, with the exact day in a tooltip."""
 
 from datetime import date
 
@@ -13,7 +13,7 @@ from persona.models import Persona
 
 
 def format_day(persona: Persona, first: date, last: date | None = None) -> SafeString:
-    """How long ago a day was, or the last of several; in the language of the reader, counted in the owner's zone."""
+    """How long ago a day, or the last of several, was; in the reader's language, counted in the owner's zone."""
     language = "zh" if (get_language() or "").startswith("zh") else "en"
     today = timezone.now().astimezone(persona.zone).date()
     last = last or first
@@ -26,7 +26,7 @@ def format_day(persona: Persona, first: date, last: date | None = None) -> SafeS
 
 
 def format_day_of(persona: Persona, node: ConceptNode) -> SafeString:
-    """The day of a memory: its own, else that on which it was noted."""
+    """The day of a memory: its own, else the day on which it was created."""
     if node.event_time_start:
         return format_day(persona, node.event_time_start, node.event_time_end)
     return format_day(persona, node.created_at.astimezone(persona.zone).date())

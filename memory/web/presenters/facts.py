@@ -1,4 +1,4 @@
-"""Facts as their owner reads them: by what they are about, with their times in words, and what is over apart."""
+"""Facts as their owner reads them: by domain, with their times in words; past ones apart."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ MAX_FACTS = 1_000  # the newest of them are shown
 
 @dataclass(frozen=True)
 class FactRow:
-    """A fact, its times in words, and whether another took its place."""
+    """A fact, its times in words, and whether another replaced it."""
 
     node: ConceptNode
     times: str
@@ -25,14 +25,15 @@ class FactRow:
 
 @dataclass(frozen=True)
 class FactGroup:
-    """The facts about one thing, those that hold first."""
+    """The facts of one domain, current ones first."""
 
     label: str
     rows: Sequence[FactRow]
 
 
 def present_facts(persona: Persona, now: datetime) -> dict[str, list[FactGroup]]:
-    """The owner's facts and those of their people by domain (`yours`), and what the persona told of its own (`own`)."""
+    """Facts by domain: the owner's and those of their people (`yours`), and the persona's statements about itself
+    (`own`)."""
     statuses = [Status.ACTIVE, Status.HIDDEN, Status.SUPERSEDED]
     rows = Fact.objects.filter(persona=persona, status__in=statuses).select_related("superseded_by")
     facts = list(rows.order_by("-created_at", "-id")[:MAX_FACTS])

@@ -17,7 +17,7 @@ ORDER = (
 )  # fmt: skip
 SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
 
-# What a person can picture of the tables that a plan counts; the rest are copies of it and entries of indexes.
+# Labels of the counted tables that mean something to a person; the others hold copies and index entries.
 TABLE_LABELS = {
     "persona_persona": npgettext_lazy("counted", "companion", "companions", "n"),
     "chat_session": npgettext_lazy("counted", "conversation", "conversations", "n"),
@@ -48,7 +48,7 @@ class PlanItem:
     why: str
     may_stay: bool
     stays: bool
-    mode: str = ""  # of a message in which it is also mentioned
+    mode: str = ""  # of a message that also mentions it
     proposed: str = ""
     said_by: str = ""
 
@@ -63,9 +63,9 @@ class PlanGroup:
 
 
 def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
-    """What the template of a plan needs. Without `show_words` there are counts and reasons, and no words."""
+    """The template's context for a plan. Without `show_words` it has counts and reasons, and no texts."""
     mentioned = {affected.key for affected in plan.mentioned}
-    # Messages that also mention it are listed with a choice of their own, and in no other section.
+    # Messages that also mention it have their own section, with a choice for each.
     sections = {
         name: [
             affected for affected in getattr(plan, name) if affected.kind != "message" or affected.key not in mentioned
@@ -91,7 +91,7 @@ def plan_context(plan: Plan, *, show_words: bool = True) -> dict[str, Any]:
 
 
 def receipt_context(receipt: Receipt) -> dict[str, Any]:
-    """What the template of a receipt needs."""
+    """The template's context for a receipt."""
     return {
         "receipt": receipt,
         "counts": describe_counts(receipt.counts),

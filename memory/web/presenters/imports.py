@@ -1,4 +1,4 @@
-"""What the pages show of an import, in the current language."""
+"""An import as pages show it, in the current language."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ from memory.models import ConceptNode, Entity, ImportJob, ImportRun, Mention, Me
 from persona.models import CoreDraft
 
 MAX_SHOWN = 8
-# What is in a file, and what came of it.
+# Labels for the contents of a file and for the results of its import.
 COUNTED = {
     "talks": npgettext_lazy("counted", "chat", "chats", "n"),
     "conversations": npgettext_lazy(
@@ -49,7 +49,7 @@ BECAME = {
 
 
 def import_context(job: ImportJob) -> dict[str, Any]:
-    """The import, for its page and for a list."""
+    """An import for its page and for a list."""
     as_told = summarize(job)
     return {
         "job": job,
@@ -66,7 +66,7 @@ def import_context(job: ImportJob) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class ImportStory:
-    """What an import left behind, to be looked over: the people and things it brought, and what is to be decided."""
+    """The results of an import to look over: its people and things, and the open questions."""
 
     people: list[Entity]
     things: list[ConceptNode]
@@ -76,7 +76,7 @@ class ImportStory:
 
     @property
     def title(self) -> str:
-        """ "6 people, 14 things, 2 questions"; what there is none of is left out."""
+        """ "6 people, 14 things, 2 questions"; zero counts are left out."""
         counts = (
             (ngettext("%(n)s person", "%(n)s people", self.people_count), self.people_count),
             (ngettext("%(n)s thing", "%(n)s things", self.thing_count), self.thing_count),
@@ -86,14 +86,14 @@ class ImportStory:
 
 
 def import_story(job: ImportJob) -> ImportStory | None:
-    """The story of an import that is over; None where it left nothing to look over."""
+    """The story of a finished import; None if it left nothing to look over."""
     if job.persona is None or not job.is_over:
         return None
     from_import = Q(import_uuid=job.uuid) | Q(session__import_uuid=job.uuid)
     nodes = ConceptNode.objects.of(job.persona).filter(from_import, status=ConceptNode.Status.ACTIVE)
     mentioned = Q(pk__in=Mention.objects.filter(node__in=nodes).values("entity")) | Q(import_uuid=job.uuid)
     entities = job.persona.entities.filter(mentioned).exclude(status=Entity.Status.MERGED)
-    # Of whom a lorebook tells it does not say what they are.
+    # A lorebook does not say of what kind its entities are.
     people = entities.filter(Q(kind=Entity.Kind.PERSON) | Q(kind=Entity.Kind.OTHER, import_uuid=job.uuid))
     questions = MergeProposal.objects.of(job.persona).about(entities.values_list("pk", flat=True)).open()
     story = ImportStory(
@@ -115,12 +115,12 @@ def upload_context() -> dict[str, Any]:
 
 
 def question_context(job: ImportJob) -> dict[str, Any]:
-    """What the page of the choices shows beside the form: the content of the file, and the estimate."""
+    """The context of the page with the choices: the content of the file, and the estimate."""
     findings: Mapping[str, Any] = job.found
     first, last = (findings.get(name) for name in ("first_day", "last_day"))
     expected = None if findings.get("questions") else estimate(job)
     counts = dict(findings.get("counts", {}))
-    # Each is remembered by itself, so that more of them come out than chats went in.
+    # Each session is counted and remembered separately, so there are more of them than chats in the file.
     has_talks_alone = not any(count for name, count in counts.items() if name not in ("talks", "lines"))
     if has_talks_alone and counts.get("talks", 0) < findings.get("chunks", 0):
         counts["conversations"] = findings["chunks"]

@@ -1,4 +1,4 @@
-"""The question whether two names mean the same, with what is remembered of each."""
+"""The question whether two names mean the same, with the memories of each."""
 
 from typing import Any
 
@@ -7,13 +7,13 @@ from memory.models import ConceptNode, Entity, MergeProposal
 from memory.web.timeline import SHOWN_STATUSES
 
 MAX_PAIRS = 20
-MAX_NODES = 5  # beside each name
+MAX_NODES = 5  # of each entity
 MAX_COMPANY = 5  # other names
 DECIDED = (MergeProposal.Status.MERGED, MergeProposal.Status.KEPT_APART)
 
 
 def proposal_context(proposal: MergeProposal) -> dict[str, Any]:
-    """A pair, with what is remembered of each."""
+    """A pair with the memories of each."""
     return {
         "proposal": proposal,
         "sides": [_side(proposal.a), _side(proposal.b)],

@@ -58,7 +58,7 @@ class Bond:
 
     @property
     def path(self) -> str:
-        """A curve that leaves the owner's place in the middle free."""
+        """A curve that avoids the owner's spot in the middle."""
         x, y = (self.a.x + self.b.x) / 2, (self.a.y + self.b.y) / 2
         outward = x - MIDDLE[0], y - MIDDLE[1]
         if math.hypot(*outward) < 2 * OWNER_RADIUS:
@@ -71,11 +71,11 @@ class Bond:
 
 
 def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
-    """The places on the map, most memories first, on as many rings around the owner as they need."""
+    """The spots on the map, most memories first, on as many rings around the owner as they need."""
     rings = _fill_rings(len(people))
     places = []
     for ring, count in enumerate(rings):
-        # A single ring stands where the middle one of three would.
+        # A single ring gets the radius of the middle one of three.
         reach = 0.42 * (ring + 1) / max(len(rings), 1.5)
         for number in range(count):
             angle = 2 * math.pi * number / count - math.pi / 2 + ring * 0.35
@@ -89,7 +89,7 @@ def place_people(people: Sequence[tuple[Entity, int]]) -> list[Spot]:
 
 
 def _fill_rings(total: int) -> list[int]:
-    """How many stand on each ring.
+    """The number of people on each ring.
 
     >>> _fill_rings(5), _fill_rings(12), _fill_rings(99)
     ([5], [7, 5], [7, 13, 20])

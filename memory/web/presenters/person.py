@@ -1,4 +1,4 @@
-"""What a person's page, and the API, show beside their names: what was last heard, what is open, their story lines."""
+"""Additions to an entity on its page and in the API: its latest memory, open items, and story lines."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,8 +14,7 @@ MAX_OPEN = 20
 
 @dataclass(frozen=True)
 class PersonFacts:
-    """The memory of them that was told last, what is open with them (promises, expectations, plans), and the story
-    lines that they are in."""
+    """The latest memory about an entity, its open items (promises, expectations, plans), and its story lines."""
 
     last_heard: ConceptNode | None
     still_open: Sequence[ConceptNode]
@@ -23,7 +22,7 @@ class PersonFacts:
 
 
 def facts_about(entity: Entity) -> PersonFacts:
-    """What is known of an entity by its memories that recall may serve."""
+    """The facts about an entity, from memories that may be recalled."""
     active = ConceptNode.objects.filter(mentions__entity=entity).recallable()
     plan = Q(kind=ConceptNode.Kind.FACT, plan_state=ConceptNode.PlanState.PLANNED)
     item = Q(kind__in=open_items.KINDS, outcome=ConceptNode.Outcome.OPEN)

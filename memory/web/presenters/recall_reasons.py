@@ -1,4 +1,4 @@
-"""The words for names in the x-ray of a recall: retrievers, rules, and reasons why it is empty."""
+"""Labels of the names in a recall's x-ray: retrievers, rules, and reasons why it is empty."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -22,7 +22,7 @@ ARMS = {
     "evidence": gettext_lazy("source of a matching message"),
     "rerank": gettext_lazy("put in order by the reranker"),
 }
-# The rules by which a candidate is left aside.
+# Rules that exclude a candidate, and `chosen`.
 RULES = {
     "chosen": gettext_lazy("used"),
     "below_floor": gettext_lazy("not close enough"),
@@ -43,7 +43,7 @@ LAPS = {
     "search": pgettext_lazy("step of a recall", "search"),
     "rank": pgettext_lazy("step of a recall", "ranking"),
 }
-# What is told of the query.
+# Properties of the query.
 ASKED = {
     "lines": pgettext_lazy("asked", "messages"),
     "weights": pgettext_lazy("asked", "their weights"),
@@ -51,7 +51,7 @@ ASKED = {
     "script": pgettext_lazy("asked", "script"),
     "days": pgettext_lazy("asked", "days"),
 }
-# The parts of a score, as headings of columns.
+# Parts of a score, as column headings.
 PARTS = {
     "relevance": pgettext_lazy("part of a score", "relevance"),
     "recency": pgettext_lazy("part of a score", "recency"),
@@ -78,7 +78,7 @@ def describe_empty(reason: str) -> str:
 
 
 def describe_left_out(recollections: Mapping[str, Any]) -> list[tuple[str, int]]:
-    """How many candidates of an x-ray each rule removed, most first."""
+    """The number of candidates in an x-ray that each rule removed, most first."""
     rules = Counter(
         candidate["verdict"] for candidate in recollections.get("candidates", []) if candidate["verdict"] != "chosen"
     )

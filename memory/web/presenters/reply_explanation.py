@@ -1,4 +1,4 @@
-"""Why a reply was what it was: everything its prompt could draw on, in plain words, first what the reply used."""
+"""Why this reply: everything its prompt could draw on, in plain words; what the reply used comes first."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -18,7 +18,7 @@ from persona.models import Persona
 
 MAX_QUOTES = 3
 MAX_FROM_WINDOW = 5
-# Why there is nothing to show, as the persona says it.
+# Reasons why there is nothing to show, in the persona's words.
 EMPTY_REASONS = {
     "gone": gettext_lazy("What I remembered then has been forgotten or hidden since."),
     "nothing_stored": gettext_lazy("I had no memories yet, so I answered from this conversation alone."),
@@ -30,13 +30,13 @@ EMPTY_REASONS = {
     ),
     "": gettext_lazy("There is no record of what I remembered here."),
 }
-# The sections of a prompt that list memories whatever is said, in the order in which they are shown.
+# The prompt sections that list memories whatever the message is, in the order in which they are shown.
 LISTED_SECTIONS = ("always_known", "about_them", "about_yourself", "promises", "expectations")
 
 
 @dataclass(frozen=True)
 class Quote:
-    """Words that a memory came from."""
+    """A quote from a message that a memory came from."""
 
     speaker: str
     quote: str
@@ -60,9 +60,9 @@ class Source:
 
 
 def explain_reply(turn: Turn) -> dict[str, Any]:
-    """What the page shows: `used`, the sources that the reply repeats (of recall, of the lists in every prompt, the
-    profile and this conversation); `others`, what else was recalled or is always known; `wishes`, the lessons that
-    held. Sources that were forgotten or hidden since are left out; those of recall are counted."""
+    """The page's context. `used`: sources that the reply repeats (from recall, the lists in every prompt, the profile
+    and this conversation); `others`: further sources that were recalled or are always known; `wishes`: the lessons that
+    applied. Sources that were forgotten or hidden since are left out; those of recall are counted."""
     recollections: dict[str, Any] = turn.xray.get("recollections") or {}
     chosen_items = recollections.get("chosen", [])
     persona = turn.persona
@@ -77,7 +77,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
 
     shown_texts = {source.text for source in recalled}
     listed_sources = [source for source in _listed(turn) if source.text not in shown_texts]
-    # The lines of the core blocks stand in every prompt.
+    # Every prompt contains the lines of the core blocks.
     blocks = (block.content.splitlines() for block in persona.core_blocks.all())
     profile = [
         Source("L1", _("From the profile"), block_line.strip())
@@ -90,7 +90,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     always = [source for source in listed_sources if source.is_always_known]
     others = [source for source in (*recalled, *always) if source not in used]
     wishes = [node.description for node in _nodes(persona, turn.xray.get("lessons", {}).get("lessons", []))]
-    # The expectations that the message may have been about, as far as they are still there: words, day and cosine.
+    # Expectations that the message may have been about and that still exist: text, day and cosine.
     matched = turn.xray.get("expectations", {}).get("matched", [])
     cosines = {str(UUID(entry["id"])): entry["cosine"] for entry in matched}
     why_empty = "gone" if chosen_items else recollections.get("empty_reason", "")
@@ -164,7 +164,7 @@ def _listed(turn: Turn) -> Iterable[Source]:
 
 
 def _window(turn: Turn) -> list[Source]:
-    """The owner's earlier messages of this conversation that the prompt showed, the newest ones."""
+    """The owner's newest earlier messages of this conversation that were in the prompt."""
     uuids = turn.xray.get("recent_conversation", {}).get("messages", [])
     earlier = Message.objects.filter(persona=turn.persona, uuid__in=uuids, role=Message.Role.USER, withheld=False)
     newest = earlier.exclude(turn=turn).order_by("-created_at", "-id")[:MAX_FROM_WINDOW]
@@ -172,7 +172,7 @@ def _window(turn: Turn) -> list[Source]:
 
 
 def _nodes(persona: Persona, entries: Sequence[Mapping[str, Any]]) -> list[ConceptNode]:
-    """The nodes that the entries name by `id`, in their order, as far as they may still be recalled."""
+    """The nodes that the entries name by `id`, in their order; those that may no longer be recalled are left out."""
     order = {UUID(entry["id"]): place for place, entry in enumerate(entries)}
     nodes = ConceptNode.objects.of(persona).filter(uuid__in=order, status=ConceptNode.Status.ACTIVE)
     return sorted(nodes, key=lambda node: order[node.uuid])

@@ -52,7 +52,7 @@ GIVEN = {
     "threads": _("story lines"),
     "earlier": _("earlier memories"),
 }
-# Where the keys of what is given or made are looked up; all others are memories.
+# Tables of the keys in inputs and results; all other keys are memories.
 TABLES = {
     "questions": "question",
     "question": "question",
@@ -86,7 +86,7 @@ Rows = Mapping[str, Mapping[int, Any]]  # by table and key
 
 
 def run_context(run: SlowCycleRun) -> dict[str, Any]:
-    """What the page of a run shows, in a constant number of statements."""
+    """The context of a run's page, in a constant number of statements."""
     inputs = {name: run.given.get(name, []) for name in GIVEN}
     keys: dict[str, set[int]] = {"node": {key for item in run.made for key in item.get("by", ())}}
     for name, of_table in inputs.items():

@@ -21,7 +21,7 @@ class StoryLine:
 
     @property
     def newest(self) -> Sequence[tuple[ConceptNode, SafeString]]:
-        """The memories that the list shows."""
+        """The memories shown in the list."""
         return self.rows[:3]
 
     @property
@@ -30,7 +30,7 @@ class StoryLine:
 
 
 def present_thread(thread: Thread) -> StoryLine:
-    """The thread, one of `curation.threads.with_members`."""
+    """A story line for a thread from `curation.threads.with_members`."""
     persona, nodes = thread.persona, members_of(thread)
     began = format_day(persona, day_of(nodes[-1], persona.zone)) if nodes else ""
     return StoryLine(thread, [(node, format_day_of(persona, node)) for node in nodes], began)

@@ -1,7 +1,6 @@
 """The x-ray of a turn's recall in numbers, for the admin: retrievers, and every candidate with its scores and verdict.
 
-The x-ray holds ids only; the texts beside them are those that are stored now, and none for what was forgotten or hidden
-since.
+The x-ray holds ids only; the texts shown are the current ones, and none for rows that were forgotten or hidden since.
 """
 
 from collections.abc import Mapping
@@ -16,14 +15,14 @@ from memory.web.presenters.recall_reasons import ARMS, ASKED, LAPS, PARTS, RULES
 
 
 def xray_context(turn: Turn) -> dict[str, Any]:
-    """What the template needs; empty for a turn without recall."""
+    """The template's context; empty for a turn without recall."""
     xray: Mapping[str, Any] = turn.xray.get("recollections") or {}
     if not xray:
         return {}
     candidates = xray.get("candidates", [])
     parts = [name for name in PARTS if any(candidate["parts"].get(name) for candidate in candidates)]
     expected = turn.xray.get("expectations", {}).get("matched", [])
-    # The beginning and the page of each node and message that may still be shown, by id.
+    # The excerpt and the page of each node and message that may still be shown, by id.
     uuids = [UUID(item["id"]) for item in (*candidates, *expected)]
     nodes = ConceptNode.objects.of(turn.persona).recallable().filter(uuid__in=uuids)
     messages = Message.objects.filter(persona=turn.persona, uuid__in=uuids, withheld=False)

@@ -1,4 +1,4 @@
-"""A year of feelings, to be looked at: a jar for each month, and a square for each day."""
+"""A year of feelings as a picture: a jar for each month, and a square for each day."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -19,7 +19,7 @@ SHADES = ("hard-3", "hard-2", "hard-1", "even", "glad-1", "glad-2", "glad-3")
 
 @dataclass(frozen=True)
 class Felt:
-    """A day's memory, as the year needs it."""
+    """A memory of a day, with the fields that the year needs."""
 
     day: date
     impact: int
@@ -28,7 +28,7 @@ class Felt:
 
 @dataclass(frozen=True)
 class Cell:
-    """A day: its place, and how strongly what weighed most was felt, from −3 (hard) to 3 (glad); None without one."""
+    """A day: its place, and the feeling of its strongest memory, from −3 (hard) to 3 (glad); None without one."""
 
     day: date
     x: int
@@ -37,7 +37,7 @@ class Cell:
 
     @property
     def shade(self) -> str:
-        """The last part of its class."""
+        """The suffix of its CSS class."""
         if self.degree is None:
             return "none"
         return f"{'hard' if self.degree < 0 else 'glad'}-{abs(self.degree)}" if self.degree else "even"
@@ -45,7 +45,7 @@ class Cell:
 
 @dataclass(frozen=True)
 class Month:
-    """A month: how full its jar is (0 … 10), how it felt in the mean, and the feelings named most often."""
+    """A month: how full its jar is (0 … 10), its mean feeling, and the feelings named most often."""
 
     first: date
     last: date
@@ -66,7 +66,7 @@ class MonthLabel:
 
 
 def felt_days(persona: Persona, today: date) -> list[Felt]:
-    """What happened in the last 53 weeks, by the day it is about."""
+    """Memories of events in the last 53 weeks, by the day they are about."""
     events = ConceptNode.objects.of(persona).active().filter(kind=ConceptNode.Kind.EVENT)
     columns = ("event_time_start", "created_at", "emotional_impact", "emotion_tags")
     first = _first_day(today)
@@ -105,7 +105,7 @@ def _first_day(today: date) -> date:
 
 
 def _degree(felt: Felt | None) -> int | None:
-    """How strong a feeling is, from -3 to 3; None where nothing was felt.
+    """The strength of a feeling from -3 to 3; None without a feeling.
 
     >>> [_degree(Felt(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
     [-3, -2, 0, 1, 3]
@@ -118,7 +118,7 @@ def _degree(felt: Felt | None) -> int | None:
 
 
 def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
-    """The last twelve months, the newest first."""
+    """The last twelve months, newest first."""
     by_month = dict(_by(felt, lambda row: row.day.replace(day=1)))
     max_count = max(map(len, by_month.values()), default=1)
     start = today.replace(day=1)
