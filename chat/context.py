@@ -59,7 +59,7 @@ def crisis(request: ContextRequest) -> Section | None:
         crisis_messages = crises.recent_crisis_messages(persona, request.now, session)
     if not crisis_messages:
         return None
-    text = render_prompt("crisis_guidance", persona.language, user_name=persona.called, now=now)
+    text = render_prompt("crisis_guidance", persona.language, user_name=persona.user_display_name, now=now)
     xray = {"when": "now" if now else "lately", "messages": [str(message.uuid) for message in crisis_messages]}
     said_now = {burst_ids.pk for burst_ids in request.burst}
     crying = [message.content for message in crisis_messages if message.pk in said_now]
@@ -101,7 +101,7 @@ def what_they_just_said(request: ContextRequest) -> Section:
     persona: Persona = request.persona
     burst_texts = [message.content for message in request.burst]
     # Only the owner speaks here: a message that begins with a name and a colon is marked as the owner's.
-    names = one_line(persona.name), one_line(persona.called)
+    names = one_line(persona.name), one_line(persona.user_display_name)
     beginnings = tuple(f"{name}{colon}".casefold() for name in names for colon in ":：∶")
     texts = [indent_text(text) for text in burst_texts]
     burst_text = Neutral(
@@ -131,7 +131,7 @@ def bucket_of(at: datetime, now: datetime) -> str:
 def _format_window(persona: Persona, window: Iterable[Message], now: datetime, to: Mapping[int, Neutral]) -> str:
     def format_message(message: Message) -> dict[str, Any]:
         by_owner = message.role == Message.Role.USER
-        name = one_line(persona.called if by_owner else persona.name)
+        name = one_line(persona.user_display_name if by_owner else persona.name)
         speaker = Neutral(name + (to.get(message.session_id, "") if by_owner else ""))
         return {"speaker": speaker, "content": indent_text(message.content)}
 

@@ -153,7 +153,7 @@ def lessons(request: ContextRequest) -> Section | None:
 
 
 def _wished(persona: Persona, texts: Sequence[str]) -> str:
-    text = render_prompt("lessons", persona.language, lines=texts, name=persona.called)
+    text = render_prompt("lessons", persona.language, lines=texts, name=persona.user_display_name)
     return with_heading(persona.language, "lessons", text)
 
 
@@ -194,7 +194,7 @@ def _always_known(request: ContextRequest) -> tuple[list[tuple[KnownNode, Neutra
 
 
 def _format_always_known(persona: Persona, text_lines: Sequence[str]) -> str:
-    text = render_prompt("always_known", persona.language, lines=text_lines, name=persona.called)
+    text = render_prompt("always_known", persona.language, lines=text_lines, name=persona.user_display_name)
     return with_heading(persona.language, "always_known", text)
 
 
@@ -371,7 +371,7 @@ def _open(kind: str, limit: int) -> Query[Any]:
 
 
 def _format_recollections(persona: Persona, text_lines: Sequence[str]) -> str:
-    text = render_prompt("recollections", persona.language, lines=text_lines, name=persona.called)
+    text = render_prompt("recollections", persona.language, lines=text_lines, name=persona.user_display_name)
     return with_heading(persona.language, "recollections", text)
 
 

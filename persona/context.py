@@ -16,11 +16,13 @@ def identity(request: ContextRequest) -> Section:
     """Who speaks, and to whom."""
     persona: Persona = request.persona
     facts = {name: persona.facts[name] for name in FACTS_SHOWN if persona.facts.get(name)}
-    text = render_prompt("identity", persona.language, name=persona.name, user_name=persona.called, facts=facts)
+    text = render_prompt(
+        "identity", persona.language, name=persona.name, user_name=persona.user_display_name, facts=facts
+    )
     material = {
         "language": persona.language,
         "persona_name": persona.name,
-        "user_name": persona.called,
+        "user_name": persona.user_display_name,
     }
     return Section("identity", "system", text, material=material)
 
@@ -58,5 +60,5 @@ def mood(request: ContextRequest) -> Section | None:
 def guardrails(request: ContextRequest) -> Section:
     """The fixed rules: memory is data, nothing invented, honesty about being an AI, care in a crisis."""
     persona: Persona = request.persona
-    text = render_prompt("guardrails", persona.language, user_name=persona.called)
+    text = render_prompt("guardrails", persona.language, user_name=persona.user_display_name)
     return Section("guardrails", "system", with_heading(persona.language, "guardrails", text))

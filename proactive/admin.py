@@ -26,7 +26,7 @@ from proactive.models import Consideration, Outreach, ReachingOut
 from proactive.models.consideration import Gate
 from proactive.presenters import calendar as presenters_calendar
 
-MOST_PERSONAS = 200
+MAX_PERSONAS = 200
 
 
 class OnDay(admin.SimpleListFilter):
@@ -92,7 +92,7 @@ class ConsiderationAdmin(ReadOnlyAdmin):
             "sheet": sheet,
             "today": today,
             "persona": persona,
-            "personas": ReachingOut.objects.order_by("pk").values_list("pk", flat=True)[:MOST_PERSONAS],
+            "personas": ReachingOut.objects.order_by("pk").values_list("pk", flat=True)[:MAX_PERSONAS],
             "before": _query_string({"month": sheet.before, "persona": persona}) if sheet.before else "",
             "after": _query_string({"month": sheet.after, "persona": persona}) if sheet.after else "",
             "list_asks": _query_string({"persona": persona}),

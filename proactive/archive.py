@@ -11,7 +11,7 @@ from pydantic import AwareDatetime, Field, StringConstraints
 
 from chat.models import Message, Turn
 from memory.archive import parts as archive
-from memory.archive.parts import TIME, Codec, Known, Names, Part, Table, each, optional, uuid_link, uuids_among
+from memory.archive.parts import TIME, Codec, IdMap, Names, Part, Table, each, optional, uuid_link, uuids_among
 from memory.archive.schema import Id, Record, Wordless
 from memory.models import ConceptNode
 from proactive.models import Consideration, Outreach, ReachingOut
@@ -75,7 +75,7 @@ def write_keys(names: Names, keys: list[Any]) -> Callable[[str], str]:
     return write
 
 
-def read_keys(id_map: Known, keys: list[Any]) -> Callable[[str], str]:
+def read_keys(id_map: IdMap, keys: list[Any]) -> Callable[[str], str]:
     """The key of a reason with the local uuid of what it is about; an id that is not here stays."""
 
     def read(key: str) -> str:
@@ -104,7 +104,7 @@ REACHING_OUT = Table(
 )
 
 
-def load_allowed(id_map: Known, records: list[ReachingOutRecord], table: Table) -> int:
+def load_allowed(id_map: IdMap, records: list[ReachingOutRecord], table: Table) -> int:
     """Settings that the owner has here already stay."""
     [values] = table.read(id_map, records[:1])
     return int(ReachingOut.objects.get_or_create(persona=id_map.persona, defaults=values)[1])
@@ -132,7 +132,7 @@ def settled_outreaches(names: Names) -> QuerySet[Outreach]:
     return Outreach.objects.filter(persona=names.persona).exclude(status=Outreach.Status.WANTED).order_by("pk")
 
 
-def load_outreaches(id_map: Known, records: list[OutreachRecord], table: Table) -> int:
+def load_outreaches(id_map: IdMap, records: list[OutreachRecord], table: Table) -> int:
     keys_here = set(Outreach.objects.filter(persona=id_map.persona).values_list("trigger_key", flat=True))
     added = 0
     for row in table.read(id_map, records):
@@ -160,7 +160,7 @@ CONSIDERATION = Table(
 )
 
 
-def load_considerations(id_map: Known, records: list[ConsiderationRecord], table: Table) -> int:
+def load_considerations(id_map: IdMap, records: list[ConsiderationRecord], table: Table) -> int:
     considerations_here = set(
         Consideration.objects.filter(persona=id_map.persona).values_list("first_at", "verdict", "gate")
     )

@@ -16,7 +16,7 @@ from chat.openai_api import errands
 from chat.openai_api.errors import CompletionRefused, not_talk
 from echovessel.language.plain_text import storable, without_nul
 
-MOST_LINES = 20
+MAX_LINES = 20
 
 
 class Part(BaseModel):
@@ -86,8 +86,8 @@ def parse_request(body: bytes) -> CompletionRequest:
             raise CompletionRefused(
                 400, "nothing_new", "Nothing was said since the assistant's last message.", param="messages"
             )
-        if len(texts) > MOST_LINES:
-            message = f"At most {MOST_LINES} messages may follow the assistant's last; these are {len(texts)}."
+        if len(texts) > MAX_LINES:
+            message = f"At most {MAX_LINES} messages may follow the assistant's last; these are {len(texts)}."
             raise CompletionRefused(400, "too_many_lines", message, param="messages")
         if (longest := max(map(len, texts))) > MAX_CHARACTERS:
             message = f"A message has at most {MAX_CHARACTERS:,} characters; one has {longest:,}."

@@ -112,7 +112,7 @@ def _reply_to(request: HttpRequest) -> AnyReply:
     )
     if is_errand:
         return ErrandReply(persona, asking.as_errand())
-    refuse_merged(asking.lines, [persona.name, persona.called, persona.user_name], is_alone=asking.is_alone)
+    refuse_merged(asking.lines, [persona.name, persona.user_display_name, persona.user_name], is_alone=asking.is_alone)
     login = Login(caller.pk, secret=request.headers["Authorization"].partition(" ")[2].strip())
     return Reply(persona, asking, login, key)
 

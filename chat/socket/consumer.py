@@ -177,7 +177,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
         streams = self.persona.uuid, access_revocation.stream_of(self.persona.owner_id)
         self.subscription = await events.get_hub().subscribe(*streams)
         self.joined_at = await in_thread(events.last_id, self.persona.uuid)
-        self.seen = stream.Seen(self.joined_at)
+        self.seen = stream.SeenFrames(self.joined_at)
         await self._send(stream.ready(self.persona, self.joined_at))
         await self._say_snapshot()
         works = self._pump(), self._beat(), self._say_when_awake(warmth)

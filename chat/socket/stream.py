@@ -21,7 +21,7 @@ T = TypeVar("T")
 ENDINGS = ("chat.message.done", "chat.turn.failed")
 
 
-class Seen:
+class SeenFrames:
     """What one reader has received, to tell which frames are new to it."""
 
     def __init__(self, last_id: int) -> None:
@@ -87,7 +87,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
             data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
             yield Frame("error", data, timezone.now(), newest)
             after = None
-        seen_frames = Seen(newest if after is None else after)
+        seen_frames = SeenFrames(newest if after is None else after)
         async for frame in _replay_missed(persona, seen_frames, newest):
             yield frame
         while True:
@@ -129,7 +129,7 @@ async def with_beats(items: AsyncIterator[T], seconds: float) -> AsyncGenerator[
                 await waiting
 
 
-async def _replay_missed(persona: Persona, seen_frames: Seen, until: int | None) -> AsyncGenerator[Frame, None]:
+async def _replay_missed(persona: Persona, seen_frames: SeenFrames, until: int | None) -> AsyncGenerator[Frame, None]:
     """The durable frames after the last one seen, up to the id `until` or to the newest; then the running reply so
     far."""
     while until is None or seen_frames.last_id < until:

@@ -130,8 +130,10 @@ def request_for(persona: Persona, blocks: Mapping[str, str]) -> llm.Request | No
         return None
     texts = {f"{label}_block": neutralize(shorten(text.strip(), _BLOCK_TOKENS)) for label, text in blocks.items()}
     request = llm.Request(
-        system=render_prompt("greeting", persona.language, name=persona.name, user_name=persona.called),
-        user=render_prompt("greeting_input", persona.language, name=persona.name, user_name=persona.called, **texts),
+        system=render_prompt("greeting", persona.language, name=persona.name, user_name=persona.user_display_name),
+        user=render_prompt(
+            "greeting_input", persona.language, name=persona.name, user_name=persona.user_display_name, **texts
+        ),
         tier="large",
         purpose=Purpose.ONBOARDING,
         max_tokens=MAX_CHARACTERS,

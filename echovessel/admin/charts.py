@@ -12,7 +12,7 @@ from typing import Any
 WIDTH, HEIGHT, FOOT = 480, 140, 18
 SIDE = 46  # for the axis values beside the chart
 GAP = 0.25  # as a share of a column's width
-MOST_LABELS = 7
+MAX_LABELS = 7
 
 
 @dataclass(frozen=True)
@@ -126,7 +126,7 @@ def _chart(
     lines: Sequence[str] = (),
     dots: Sequence[Dot] = (),
 ) -> Chart:
-    step, every = WIDTH / max(1, len(columns)), max(1, -(-len(columns) // MOST_LABELS))
+    step, every = WIDTH / max(1, len(columns)), max(1, -(-len(columns) // MAX_LABELS))
     labels = [Label(_number(step * (place + 0.5)), str(columns[place])) for place in range(0, len(columns), every)]
     rows = [
         (

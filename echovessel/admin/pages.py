@@ -25,9 +25,9 @@ from echovessel.audit import looks
 from echovessel.db.public_id import parse_uuid
 from echovessel.db.sqlite.substrings import SubstringIndex
 
-MOST_AT_ONCE = 50
+MAX_AT_ONCE = 50
 COMMON = 200  # rows; fewer than this are looked up in the index with one statement
-MOST_INLINE = 20
+MAX_INLINE = 20
 # Fields that may name a row on its page.
 TITLES = ("canonical_name", "name", "title", "description", "summary", "text", "content")
 
@@ -66,10 +66,10 @@ class Forgettable(admin.ModelAdmin):
 
     def chosen(self, request: HttpRequest, rows: QuerySet) -> list[Any]:
         """The rows of an action; an empty list and an error message if they are more than a page holds."""
-        selected_rows = list(rows[: MOST_AT_ONCE + 1])
-        if len(selected_rows) <= MOST_AT_ONCE:
+        selected_rows = list(rows[: MAX_AT_ONCE + 1])
+        if len(selected_rows) <= MAX_AT_ONCE:
             return selected_rows
-        text = _("Choose at most %(count)d.") % {"count": MOST_AT_ONCE}
+        text = _("Choose at most %(count)d.") % {"count": MAX_AT_ONCE}
         self.message_user(request, text, messages.ERROR)
         return []
 
@@ -106,7 +106,7 @@ class AdminPage(Forgettable):
     paginator = CappedPaginator
     show_facets = admin.ShowFacets.NEVER
     show_full_result_count = False
-    list_per_page = list_max_show_all = MOST_AT_ONCE
+    list_per_page = list_max_show_all = MAX_AT_ONCE
     ordering: ClassVar = ["-id"]
     sortable_by: ClassVar = ()  # by the key only: any other order reads all rows
 
@@ -304,7 +304,7 @@ class _FirstRows(BaseInlineFormSet):
 
     def get_queryset(self) -> Any:
         if not hasattr(self, "_first"):
-            self._first = list(super().get_queryset()[:MOST_INLINE])
+            self._first = list(super().get_queryset()[:MAX_INLINE])
         return self._first
 
 

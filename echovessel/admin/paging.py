@@ -5,7 +5,7 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.utils.functional import cached_property
 
-MOST_COUNTED = 10_000
+MAX_COUNTED = 10_000
 
 
 class CappedPaginator(Paginator):
@@ -13,14 +13,14 @@ class CappedPaginator(Paginator):
 
     @cached_property
     def count(self) -> int:
-        return min(self._counted_rows, MOST_COUNTED)
+        return min(self._counted_rows, MAX_COUNTED)
 
     @cached_property
     def is_capped(self) -> bool:
         """Whether there are more rows than were counted."""
-        return self._counted_rows > MOST_COUNTED
+        return self._counted_rows > MAX_COUNTED
 
     @cached_property
     def _counted_rows(self) -> int:
         rows: Any = self.object_list
-        return rows.order_by().values("pk")[: MOST_COUNTED + 1].count()
+        return rows.order_by().values("pk")[: MAX_COUNTED + 1].count()

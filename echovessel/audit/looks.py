@@ -8,7 +8,7 @@ from django.utils import timezone
 
 from echovessel.audit.models import Look
 
-MOST_NAMED = 50
+MAX_NAMED = 50
 
 
 def record(user: Any, what: str, personas: Collection[UUID], keys: Sequence[int]) -> None:
@@ -22,7 +22,7 @@ def record(user: Any, what: str, personas: Collection[UUID], keys: Sequence[int]
         user_id=user.pk,
         persona_uuid=next(iter(personas)) if len(personas) == 1 else None,
         what=what,
-        object_ids=list(keys[:MOST_NAMED]),
+        object_ids=list(keys[:MAX_NAMED]),
         count=len(keys),
         at=timezone.now(),
     )

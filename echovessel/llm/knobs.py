@@ -13,8 +13,8 @@ from echovessel.knobs import WholeKnob, knob, whole
 if TYPE_CHECKING:
     from django_stubs_ext import StrOrPromise
 
-MOST_TOKENS = 1_000_000_000
-MOST_DOLLARS = 100_000
+MAX_TOKENS = 1_000_000_000
+MAX_DOLLARS = 100_000
 
 
 def _tokens_a_day(purpose: str, default: int, why: "StrOrPromise", source: str = "") -> WholeKnob:
@@ -22,7 +22,7 @@ def _tokens_a_day(purpose: str, default: int, why: "StrOrPromise", source: str =
         f"llm.{purpose}_tokens_per_day",
         default,
         low=0,
-        high=MOST_TOKENS,
+        high=MAX_TOKENS,
         unit=_("tokens per owner and UTC day"),
         why=why,
         source=source,
@@ -60,7 +60,7 @@ chat_dollars_per_day = knob(
     "llm.chat_dollars_per_day",
     0,
     low=0,
-    high=MOST_DOLLARS,
+    high=MAX_DOLLARS,
     unit=_("US dollars per owner and UTC day"),
     why=_("For who would rather think in money. Needs LLM_PRICES: calls of unknown price count as nothing."),
 )
@@ -68,7 +68,7 @@ background_dollars_per_day = knob(
     "llm.background_dollars_per_day",
     0,
     low=0,
-    high=MOST_DOLLARS,
+    high=MAX_DOLLARS,
     unit=_("US dollars per owner and UTC day"),
     why=_("The same for all other purposes together."),
 )

@@ -17,7 +17,7 @@ from memory.archive.parts import (
     TIME,
     Codec,
     Field,
-    Known,
+    IdMap,
     Names,
     Part,
     Table,
@@ -74,7 +74,7 @@ MOOD = Table(
 )
 
 
-def load_moods(id_map: Known, moods: list[MoodRecord], table: Table) -> int:
+def load_moods(id_map: IdMap, moods: list[MoodRecord], table: Table) -> int:
     new = id_map.new(MoodChange, moods)
     rows = zip(new, table.read(id_map, new), strict=True)
     # A mood is left out if its session was forgotten here.
@@ -98,7 +98,7 @@ REFLECTION = Table(
 )
 
 
-def load_reflections(id_map: Known, runs: list[ReflectionRecord], table: Table) -> int:
+def load_reflections(id_map: IdMap, runs: list[ReflectionRecord], table: Table) -> int:
     times_here = set(ReflectionRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
     rows = [row for row in table.read(id_map, runs) if row["at"] not in times_here]
     # A session has at most one reflection.
@@ -143,7 +143,7 @@ def versions_of(names: Names) -> QuerySet[NodeVersion]:
     return NodeVersion.objects.filter(node__persona=names.persona).order_by("node", "version")
 
 
-def load_versions(id_map: Known, versions: list[NodeVersionRecord], table: Table) -> int:
+def load_versions(id_map: IdMap, versions: list[NodeVersionRecord], table: Table) -> int:
     versions_here = NodeVersion.objects.filter(node__persona=id_map.persona)
     count = versions_here.count()
     rows = [NodeVersion(**row) for row in table.read(id_map, versions) if row["node_id"]]
@@ -183,7 +183,7 @@ QUESTION = Table(
 )
 
 
-def load_questions(id_map: Known, records: list[QuestionRecord], table: Table) -> int:
+def load_questions(id_map: IdMap, records: list[QuestionRecord], table: Table) -> int:
     """Store questions whose nodes all exist here, and which are not open already."""
     questions_here = Question.objects.filter(persona=id_map.persona)
     ids_here = set(map(question_id, questions_here))
@@ -238,7 +238,7 @@ THREAD = Table(
 )
 
 
-def load_threads(id_map: Known, records: list[ThreadRecord], table: Table) -> int:
+def load_threads(id_map: IdMap, records: list[ThreadRecord], table: Table) -> int:
     """Store threads with enough memories here, without memories that belong to another thread. A title may mention
     forgotten memories: if one is missing, a new title is generated."""
     new = id_map.new(Thread, records)
@@ -307,7 +307,7 @@ def write_account(names: Names, accounts: list[Any]) -> Callable[[Any], Any]:
     return write
 
 
-def read_account(id_map: Known, accounts: list[Any]) -> Callable[[Any], Any]:
+def read_account(id_map: IdMap, accounts: list[Any]) -> Callable[[Any], Any]:
     """Lists and items of a run's record, with keys of rows here; of an item only known fields are read."""
 
     def keys_of(model: type[Model], ids: Collection[str]) -> list[int]:
@@ -362,7 +362,7 @@ SLOW_CYCLE = Table(
 )
 
 
-def load_runs(id_map: Known, records: list[SlowCycleRunRecord], table: Table) -> int:
+def load_runs(id_map: IdMap, records: list[SlowCycleRunRecord], table: Table) -> int:
     times_here = set(SlowCycleRun.objects.filter(persona=id_map.persona).values_list("at", flat=True))
     rows = table.read(id_map, [record for record in records if record.at not in times_here])
     runs = SlowCycleRun.objects.bulk_create(SlowCycleRun(persona=id_map.persona, **row) for row in rows)
@@ -372,7 +372,7 @@ def load_runs(id_map: Known, records: list[SlowCycleRunRecord], table: Table) ->
     return len(runs)
 
 
-def load_cycle(id_map: Known, records: list[SlowCycleRecord], table: Table) -> int:
+def load_cycle(id_map: IdMap, records: list[SlowCycleRecord], table: Table) -> int:
     [values] = table.read(id_map, records[:1])
     return int(SlowCycle.objects.get_or_create(persona=id_map.persona, defaults=values)[1])
 
@@ -385,7 +385,7 @@ TOMBSTONE = Table(
 )
 
 
-def load_tombstones(id_map: Known, records: list[TombstoneRecord], table: Table) -> int:
+def load_tombstones(id_map: IdMap, records: list[TombstoneRecord], table: Table) -> int:
     """Store tombstones. They are loaded first, so that they can refuse later records."""
     by_digest = {record.digest: record for record in records}
     tombstones_here = Tombstone.objects.filter(persona=id_map.persona, digest__in=by_digest)
@@ -400,7 +400,7 @@ def write_digests(names: Names, lists: list[Any]) -> Callable[[list[int]], list[
     return lambda keys: [tombstones[key].digest for key in keys if key in tombstones]
 
 
-def read_digests(id_map: Known, lists: list[Any]) -> Callable[[list[str]], list[int]]:
+def read_digests(id_map: IdMap, lists: list[Any]) -> Callable[[list[str]], list[int]]:
     tombstones = Tombstone.objects.filter(persona=id_map.persona, digest__in=list(chain.from_iterable(lists)))
     keys = dict(tombstones.values_list("digest", "pk"))
     return lambda digests: [keys[digest] for digest in digests if digest in keys]
@@ -425,7 +425,7 @@ RECEIPT = Table(
 )
 
 
-def load_receipts(id_map: Known, records: list[ReceiptRecord], table: Table) -> int:
+def load_receipts(id_map: IdMap, records: list[ReceiptRecord], table: Table) -> int:
     owner = {"persona_uuid": id_map.persona.uuid, "owner_id": id_map.persona.owner_id}
     rows = table.read(id_map, id_map.new(Receipt, records))
     return len(Receipt.objects.bulk_create(Receipt(persona=id_map.persona, **owner, **row) for row in rows))

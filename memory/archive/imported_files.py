@@ -21,7 +21,7 @@ from memory.archive.parts import (
     TIME,
     Codec,
     Field,
-    Known,
+    IdMap,
     Names,
     Part,
     Table,
@@ -69,7 +69,7 @@ def saved_files(names: Names) -> QuerySet[ImportJob]:
     return ImportJob.objects.filter(pk__in=names.saved[ImportJob]).order_by("pk")
 
 
-def load_files(id_map: Known, files: list[FileRecord], table: Table) -> int:
+def load_files(id_map: IdMap, files: list[FileRecord], table: Table) -> int:
     """Store the files, before the records imported from them. A file keeps its uuid unless that is taken here."""
     refused = tombstones.refused_among(id_map.persona, [of_external("import", file.id) for file in files])
     new = [file for file in id_map.new(ImportJob, files) if of_external("import", file.id) not in refused]
@@ -90,7 +90,7 @@ def load_files(id_map: Known, files: list[FileRecord], table: Table) -> int:
     return len(jobs)
 
 
-def marks_of_files(id_map: Known) -> Mapping[str | None, UUID]:
+def marks_of_files(id_map: IdMap) -> Mapping[str | None, UUID]:
     """The uuids of imports, which mark the rows imported by them, by their ids in the archive."""
     jobs = ImportJob.objects.filter(persona=id_map.persona).values_list("uuid", "external_id")
     return {archive_id(external_id, uuid): uuid for uuid, external_id in jobs}
@@ -115,7 +115,7 @@ def saved_chunks(names: Names) -> QuerySet[ImportChunk]:
     return ImportChunk.objects.filter(persona=names.persona, job__in=names.saved[ImportJob]).order_by("job", "number")
 
 
-def load_pieces(id_map: Known, pieces: list[PieceRecord], table: Table) -> int:
+def load_pieces(id_map: IdMap, pieces: list[PieceRecord], table: Table) -> int:
     """Store the chunks. A chunk whose session does not exist here is left out: tombstones protect its forgotten
     messages."""
     chunks_here = ImportChunk.objects.filter(persona=id_map.persona)
@@ -164,7 +164,7 @@ DRAFT = Table(
 )
 
 
-def load_drafts(id_map: Known, drafts: list[DraftRecord], table: Table) -> int:
+def load_drafts(id_map: IdMap, drafts: list[DraftRecord], table: Table) -> int:
     """Store new drafts unless their text, a quote, or a message they rest on was forgotten. A text that was proposed
     for a block before is not proposed again."""
     new = id_map.new(CoreDraft, drafts)

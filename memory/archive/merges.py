@@ -26,7 +26,7 @@ from memory.archive.parts import (
     TIME,
     Codec,
     Field,
-    Known,
+    IdMap,
     Names,
     Part,
     Table,
@@ -154,7 +154,7 @@ PROPOSAL = Table(
 
 
 # --- loading --------------------------------------------------------------------------------------------------------
-def load_proposals(id_map: Known, records: list[ProposalRecord], table: Table) -> int:
+def load_proposals(id_map: IdMap, records: list[ProposalRecord], table: Table) -> int:
     """Store proposals whose two entities exist here and have no proposal yet. One transaction for all: no merge is
     stored without the data to undo it."""
     proposals_here = keys_of_proposals(id_map, [record.id for record in records])
@@ -184,14 +184,14 @@ def load_proposals(id_map: Known, records: list[ProposalRecord], table: Table) -
     return added
 
 
-def keys_of_proposals(id_map: Known, ids: Iterable[str]) -> dict[str, int]:
+def keys_of_proposals(id_map: IdMap, ids: Iterable[str]) -> dict[str, int]:
     """Keys of proposals by their ids in the archive."""
     rows = MergeProposal.objects.of(id_map.persona).values_list("pk", "external_id", "uuid")
     keys = {archive_id(external_id, uuid): key for key, external_id, uuid in rows}
     return {name: keys[name] for name in ids if name in keys}
 
 
-def mentions_of(id_map: Known, pairs: Sequence[tuple[str, str]]) -> list[int]:
+def mentions_of(id_map: IdMap, pairs: Sequence[tuple[str, str]]) -> list[int]:
     """Keys of mentions by their entity and node."""
     entities = id_map.rows(Entity, {entity for entity, _ in pairs})
     nodes = id_map.rows(ConceptNode, {node for _, node in pairs})
@@ -206,7 +206,7 @@ class SnapshotReader:
     merge: so mentions made after each merge get new keys, in the order of the eras, and keys are reserved for doubled
     ones."""
 
-    def __init__(self, id_map: Known, merges: Sequence[MergeRecord]) -> None:
+    def __init__(self, id_map: IdMap, merges: Sequence[MergeRecord]) -> None:
         self.known = id_map
         since = {was.era: was.since for was in merges if was.era}
         doubled = Counter(era for was in merges for _, era in was.doubled)

@@ -74,7 +74,7 @@ class Names:
 
 
 @dataclass(frozen=True)
-class Known:
+class IdMap:
     """The persona being restored, and the rows of the archive that it already has."""
 
     persona: Persona
@@ -119,7 +119,7 @@ class Codec:
     With `of_row`, `write` receives rows in place of values."""
 
     write: Callable[[Names, list[Any]], Callable[[Any], Any]]
-    read: Callable[[Known, list[Any]], Callable[[Any], Any]] | None = None
+    read: Callable[[IdMap, list[Any]], Callable[[Any], Any]] | None = None
     of_row: bool = False
 
 
@@ -158,7 +158,7 @@ def iso_format(moment: datetime | None) -> str | None:
     return moment.astimezone(UTC).isoformat() if moment else None
 
 
-def read_through(id_map: Known, ids: list[Any]) -> Callable[[Any], int]:
+def read_through(id_map: IdMap, ids: list[Any]) -> Callable[[Any], int]:
     keys = id_map.rows(ConceptNode, ids)
     return lambda name: keys.get(name, 0)
 
@@ -227,7 +227,7 @@ class Table:
     def required(self) -> list[str]:
         return [name for name, field in self.record.model_fields.items() if field.is_required()]
 
-    def read(self, id_map: Known, records: Sequence[Any]) -> list[Values]:
+    def read(self, id_map: IdMap, records: Sequence[Any]) -> list[Values]:
         """The columns of rows, as attributes that hold keys and values."""
         readers = [
             (
@@ -248,7 +248,7 @@ class Table:
         return rows
 
 
-def load_new(id_map: Known, records: Sequence[Any], table: Table) -> int:
+def load_new(id_map: IdMap, records: Sequence[Any], table: Table) -> int:
     """Store the records whose id the persona does not have yet; returns how many."""
     rows = table.read(id_map, id_map.new(table.model, records))
     return len(table.model._default_manager.bulk_create(table.model(persona=id_map.persona, **row) for row in rows))
@@ -262,7 +262,7 @@ class Part:
 
     kind: str
     table: Table
-    load: Callable[[Known, list[Any], Table], int] = load_new
+    load: Callable[[IdMap, list[Any], Table], int] = load_new
     rows: Callable[[Names], QuerySet[Any]] | None = None
     whole: bool = False
 
@@ -277,7 +277,7 @@ class Part:
             by_key = rows.in_bulk(keys)
             yield from self.table.write(names, [by_key[key] for key in keys if key in by_key])
 
-    def load_batches(self, id_map: Known, batches: Batches) -> int:
+    def load_batches(self, id_map: IdMap, batches: Batches) -> int:
         added = 0
         for batch in [[*chain.from_iterable(batches)]] if self.whole else batches:
             with transaction.atomic():

@@ -33,7 +33,7 @@ from echovessel.language import person_names
 from echovessel.llm.prompts import tokens
 from memory.archive import auxiliary_records, imported_files, tables, tombstone_check, write
 from memory.archive import survey as archive_survey
-from memory.archive.parts import Known, in_batches, uuids_among
+from memory.archive.parts import IdMap, in_batches, uuids_among
 from memory.archive.schema import ArchiveError, EntityRecord, MessageRecord, NodeRecord, Numbered, PersonaRecord
 from memory.archive.survey import LINKED, Progress, Report, Survey, has_our_vector, links
 from memory.curation.lessons import Wish, is_refused
@@ -100,7 +100,7 @@ def import_archive(
         .filter(Q(external_id=survey.persona.id) | Q(external_id=None, uuid__in=uuids_among([survey.persona.id])))
         .first()
     )
-    archive_survey.drop_unusable(survey, Known(target) if target else None)
+    archive_survey.drop_unusable(survey, IdMap(target) if target else None)
     persona = target or _create(owner, survey, survey.persona, name, report)
     loader = Loader(survey, persona, progress, run)
     try:
@@ -163,7 +163,7 @@ def _load_block_versions(persona: Persona, survey: Survey, now: datetime) -> Non
     """Store the versions of each core block of a new persona. The last one is the block itself, unless the persona's
     record has another text, which is newer."""
     records = [numbered.record for batch in survey.batches("block_version") for numbered in batch]
-    rows = list(zip(records, tables.BLOCK_VERSION.read(Known(persona), records), strict=True))
+    rows = list(zip(records, tables.BLOCK_VERSION.read(IdMap(persona), records), strict=True))
     for block in CoreBlock.objects.filter(persona=persona):
         versions = {record.version: row for record, row in rows if record.label == block.label}
         last = versions.get(max(versions, default=0))
@@ -180,7 +180,7 @@ class Loader:
     def __init__(self, survey: Survey, persona: Persona, progress: Progress, run: ImportRun | None = None) -> None:
         self.survey = survey
         self.persona = persona
-        self.known = Known(persona)
+        self.known = IdMap(persona)
         self.progress = progress
         self.read = 0
         self.report = survey.report
@@ -364,7 +364,7 @@ class Loader:
         """The keys of turns, by turn and message. Turns that do not exist yet are stored with their first message. A
         turn has one reply: further messages of the persona get no turn."""
         ids = {message.turn for message in messages}
-        new = [numbered.record for numbered in self.new(Turn, self.survey.called("turn", ids))]
+        new = [numbered.record for numbered in self.new(Turn, self.survey.numbered_by_id("turn", ids))]
         rows = [row for row in tables.TURN.read(self.known, new) if row["session_id"] is not None]
         bulk.insert([bulk.row(Turn, persona_id=self.persona.pk, **row) for row in rows])
         turns = self.rows(Turn, ids)

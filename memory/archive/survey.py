@@ -17,7 +17,7 @@ from django.db.models import Model
 from chat.models import Message, Session, Turn
 from echovessel.embeddings import embedding
 from memory.archive import parts, schema
-from memory.archive.parts import Known
+from memory.archive.parts import IdMap
 from memory.archive.schema import (
     BrokenLine,
     DraftRecord,
@@ -102,7 +102,7 @@ class Survey:
         for some in places.at_once() if places else ():
             yield schema.read(self.file, places, some, progress)  # type: ignore[arg-type]
 
-    def called(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
+    def numbered_by_id(self, kind: str, ids: Iterable[str | None]) -> list[Numbered[Any]]:
         """The lines of this type with these ids, in the order of the file."""
         wanted_ids = {name for name in ids if name}
         places = self.places.get(kind)
@@ -203,12 +203,14 @@ class Survey:
         if wrong:
             self.leave_out(wrong)
 
-    def misquotes(self, id_map: Known | None) -> Iterator[tuple[int, str]]:
+    def misquotes(self, id_map: IdMap | None) -> Iterator[tuple[int, str]]:
         """The numbers of lines with a quote that does not occur in its message, with the reason."""
         for first in range(0, len(self.quotes), QUOTES_AT_ONCE):
             quotes = self.quotes[first : first + QUOTES_AT_ONCE]
             message_ids = {message for _, message, _ in quotes}
-            contents = {numbered.record.id: numbered.record.content for numbered in self.called("message", message_ids)}
+            contents = {
+                numbered.record.id: numbered.record.content for numbered in self.numbered_by_id("message", message_ids)
+            }
             if id_map is not None and (others := message_ids - contents.keys()):
                 contents |= {message_id: content for message_id, (_, content) in id_map.contents(others).items()}
             for number, message, quote in quotes:
@@ -264,7 +266,7 @@ def _quotes(record: NodeRecord | DraftRecord) -> list[tuple[str, str]]:
     return [(quote.message, quote.quote) for quote in quotes if quote.message is not None]
 
 
-def drop_unusable(survey: Survey, id_map: Known | None) -> None:
+def drop_unusable(survey: Survey, id_map: IdMap | None) -> None:
     """Reject records that are unusable because of other lines, and all that refer to them; `known` is the persona who
     has some of them already. Raises BrokenLine unless bad lines are skipped."""
     survey.drop_twins()

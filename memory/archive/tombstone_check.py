@@ -36,10 +36,10 @@ class RefusedRecords:
         return tombstones.refused_among(persona, sources, beside=self.beside)
 
 
-Lines = Callable[[str], Iterable[list[Numbered[Any]]]]  # yields an archive's records of a type, in batches
+ArchiveLines = Callable[[str], Iterable[list[Numbered[Any]]]]  # yields an archive's records of a type, in batches
 
 
-def check_archive(lines: Lines, persona: Persona, tombstones_beside: Mapping[str, datetime]) -> RefusedRecords:
+def check_archive(lines: ArchiveLines, persona: Persona, tombstones_beside: Mapping[str, datetime]) -> RefusedRecords:
     """The records that were forgotten here. If nothing was ever forgotten, nothing is read."""
     refused = RefusedRecords(beside=tombstones_beside)
     if persona.tombstones.exists():

@@ -46,7 +46,7 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
         record_count = write_export(file, megabytes * MEGABYTE)
         _process, port = stack.enter_context(server.running(path, server.DAPHNE, {}))
         server.wait_for(f"http://127.0.0.1:{port}/healthz")
-        conversations = stack.enter_context(_Talks(f"127.0.0.1:{port}", asking))
+        conversations = stack.enter_context(_TalkingPages(f"127.0.0.1:{port}", asking))
         with server.worker(path):
             conversations.rounds(turns.WARMING, "")
             conversations.rounds(count, BEFORE)
@@ -81,7 +81,7 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
     yield f"at the 95th percentile at most {figures['worst_ratio']:.2f} times as long as alone"
 
 
-def talk_during(talks: "_Talks", job: ImportJob, limit: int) -> dict[str, float]:
+def talk_during(talks: "_TalkingPages", job: ImportJob, limit: int) -> dict[str, float]:
     """Turns as long as the import goes on, of what comes after the whole steps no more than `limit`; the seconds of
     each whole step. A turn counts for the step in which it began."""
     seconds: dict[str, float] = {}
@@ -108,7 +108,7 @@ def spreads_of(waits: Waits) -> dict[str, dict[str, float]]:
     }
 
 
-class _Talk:
+class _TalkingPage:
     """A page that talks, and how long it waited for each first word, by what went on."""
 
     def __init__(self, socket: ClientConnection, page: turns.Page) -> None:
@@ -123,18 +123,18 @@ class _Talk:
             self.waits.setdefault(meanwhile, []).append(waited)
 
 
-class _Talks:
+class _TalkingPages:
     """Pages that talk one after the other, as long as this is open."""
 
     def __init__(self, address: str, pages: Mapping[str, turns.Page]) -> None:
         self._runner = asyncio.Runner()
         self._asking = pages
         self._address = address
-        self.pages: dict[str, _Talk] = {}
+        self.pages: dict[str, _TalkingPage] = {}
 
-    def __enter__(self) -> "_Talks":
+    def __enter__(self) -> "_TalkingPages":
         for name, page in self._asking.items():
-            self.pages[name] = _Talk(self._runner.run(turns.opened(self._address, page)), page)
+            self.pages[name] = _TalkingPage(self._runner.run(turns.opened(self._address, page)), page)
         return self
 
     def __exit__(self, *_: object) -> None:

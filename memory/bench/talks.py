@@ -13,14 +13,14 @@ Language = Literal["en", "zh"]
 
 
 @dataclass(frozen=True)
-class Talk:
+class BenchSession:
     """One talk: the lines of the user and of the persona, in turn."""
 
     language: Language
     lines: tuple[str, ...]
 
 
-def talks(count: int, messages: int, seed: int = 1) -> Iterator[Talk]:
+def talks(count: int, messages: int, seed: int = 1) -> Iterator[BenchSession]:
     """`count` talks of `messages` lines, two in English to one in Chinese."""
     chance = random.Random(seed)
     for number in range(count):
@@ -33,7 +33,7 @@ def talks(count: int, messages: int, seed: int = 1) -> Iterator[Talk]:
         owner_texts = [pattern.format_map(_Filled(chance, language)) for pattern in chosen_patterns]
         replies = [chance.choice(REPLIES[language]) for _ in owner_texts]
         texts = [text for pair in zip(owner_texts, replies, strict=True) for text in pair]
-        yield Talk(language, tuple(texts[:messages]))
+        yield BenchSession(language, tuple(texts[:messages]))
 
 
 class _Filled(dict[str, str]):

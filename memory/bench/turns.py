@@ -44,7 +44,7 @@ class Page:
 
 
 @dataclass(frozen=True)
-class Talks:
+class TurnFigures:
     """Turns that were measured: the milliseconds to the first word of each, and the processor time that the server took
     for one in the mean, all that follows a turn included; None where the system does not tell."""
 
@@ -62,7 +62,7 @@ def measure(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[
     return {figures.name: figures.median_and_p95 for figures in time_turns(path, owners, nodes, turns)}
 
 
-def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
+def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[TurnFigures]:
     """`turns` of the first owner alone, then as many of all of them at once, on the database in `path`."""
     pages = [page(number, nodes if number == 0 else OTHERS_NODES, 2 * turns + WARMING) for number in range(owners)]
     bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
@@ -71,7 +71,7 @@ def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[Talks]:
         return asyncio.run(time_pages(f"127.0.0.1:{port}", pages, turns, partial(processor_ms_of, process.pid), bar))
 
 
-def format_table(figures: Iterable[Talks]) -> Iterator[str]:
+def format_table(figures: Iterable[TurnFigures]) -> Iterator[str]:
     """The figures for people."""
     yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}{'processor':>12}  ms"
     for figures_of_kind in figures:
@@ -99,7 +99,7 @@ def page(number: int, nodes: int, questions: int) -> Page:
 
 async def time_pages(
     address: str, pages: Sequence[Page], turns: int, processor_ms: Callable[[], float | None], bar: "tqdm[Any]"
-) -> list[Talks]:
+) -> list[TurnFigures]:
     sockets = [await opened(address, page) for page in pages]
     for page, socket in zip(pages, sockets, strict=True):
         for question in page.questions[:WARMING]:
@@ -118,7 +118,7 @@ async def time_pages(
         await asyncio.sleep(RESTING_SECONDS)
         after = processor_ms()
         spent = None if before is None or after is None else (after - before) / len(waits)
-        page_times.append(Talks(name, waits, spent))
+        page_times.append(TurnFigures(name, waits, spent))
     for socket in sockets:
         await socket.close()
     return page_times

@@ -42,7 +42,7 @@ MAX_FACTS = 12
 MAX_PERSONA_FACTS = 4
 UNSURE = 0.5
 _NUMBER = re.compile(r"[+-]?\d{1,9}(?:\.\d+)?")
-MOST_ENERGY = 10
+MAX_ENERGY = 10
 _DOMAINS = {
     "person": "people", "relations": "people", "family": "people", "friends": "people", "like": "likes",
     "taste": "likes", "tastes": "likes", "preferences": "likes", "dislikes": "likes", "study": "work", "job": "work",
@@ -154,7 +154,7 @@ Impact = Annotated[
 ]
 Energy = Annotated[
     int,
-    BeforeValidator(lambda value: max(0, min(MOST_ENERGY, _whole(value)))),
+    BeforeValidator(lambda value: max(0, min(MAX_ENERGY, _whole(value)))),
     Field(description="0 to 10"),
 ]
 Day = Annotated[

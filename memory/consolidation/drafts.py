@@ -64,7 +64,7 @@ class DraftWriter:
 
     def of_fact(self, fact: ExtractedFact) -> Draft:
         quotes, sound = find_quotes(fact.evidence, self.messages)
-        whose = Names(self.session.persona.called, self.session.persona.name).whose(fact)
+        whose = Names(self.session.persona.user_display_name, self.session.persona.name).whose(fact)
         is_plan, created_at = fact.domain == ConceptNode.Domain.PLANS, self._created_at(quotes)
         replaced, came_about = self._effects(fact, quotes, created_at)
         return Draft(
@@ -134,14 +134,14 @@ class DraftWriter:
         news = replacing.News(words, told_at.astimezone(zone).date(), state, CORRECTION in tags)
         effects: dict[replacing.Effect, list[ConceptNode]] = {"replaced": [], "came about": [], "stays": []}
         for node in nodes:
-            known_nodes = replacing.Known(
+            replaced_memory = replacing.ReplacedMemory(
                 is_event=node.kind == ConceptNode.Kind.EVENT,
                 is_planned=node.plan_state == ConceptNode.PlanState.PLANNED,
                 impact=node.emotional_impact,
                 days=event_time_of(node),
                 told_on=node.created_at.astimezone(zone).date(),
             )
-            effects[replacing.effect(known_nodes, news)].append(node)
+            effects[replacing.effect(replaced_memory, news)].append(node)
         return effects["replaced"], effects["came about"]
 
     def _created_at(self, quotes: Sequence[Quote]) -> datetime:

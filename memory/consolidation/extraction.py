@@ -134,7 +134,7 @@ def _believed(answer: ExtractionAnswer, piece: Piece, persona: Persona, *, dated
         for message in piece.lines
         if not message.by_another
     }
-    names = fact_checks.Names(persona.called, persona.name)
+    names = fact_checks.Names(persona.user_display_name, persona.name)
     answer, mistaken = fact_checks.believed(answer, messages_by_id, names, _fact_limit(piece), dated=dated)
     answer, misdated = with_named_days(answer, messages_by_id) if dated else (answer, 0)
     answer, misnamed = believed_people(answer, messages_by_id, names)
@@ -189,7 +189,11 @@ def _tells_of_the_persona(item: ExtractedEvent | ExtractedFact, persona: Persona
         return True
     name = persona.name.casefold()
     session_text = " ".join(f"{message.speaker} {message.content}" for message in piece.lines).casefold()
-    return name in item.description.casefold() and name not in session_text and name not in persona.called.casefold()
+    return (
+        name in item.description.casefold()
+        and name not in session_text
+        and name not in persona.user_display_name.casefold()
+    )
 
 
 def _request(

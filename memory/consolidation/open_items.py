@@ -24,8 +24,8 @@ Kind, Outcome, Status = ConceptNode.Kind, ConceptNode.Outcome, ConceptNode.Statu
 KINDS = (Kind.INTENTION, Kind.EXPECTATION)
 ENDED = (Outcome.FULFILLED, Outcome.VIOLATED, Outcome.EXPIRED)
 AT_ONCE = 50  # 80 ms of writing
-MOST_A_MINUTE = 2_000
-MOST_LOOKED_AT = 200  # of the open items, the newest
+MAX_A_MINUTE = 2_000
+MAX_LOOKED_AT = 200  # of the open items, the newest
 
 
 def settle(node: ConceptNode, outcome: str, by: ConceptNode | None, now: datetime) -> bool:
@@ -89,7 +89,7 @@ class OpenItem(NamedTuple):
 
 
 def expire(now: datetime) -> int:
-    """Expire overdue items, those with the earliest day first, at most MOST_A_MINUTE; returns the number."""
+    """Expire overdue items, those with the earliest day first, at most MAX_A_MINUTE; returns the number."""
     still_open = _awaited().recallable().filter(outcome=Outcome.OPEN).order_by("event_time_end", "created_at")
     # Nowhere on earth is the date more than a day ahead of UTC. (Two queries, because with OR neither would use the
     # date index.)
@@ -98,7 +98,7 @@ def expire(now: datetime) -> int:
     undated = still_open.filter(event_time_end=None, created_at__lt=now - _undated_grace(), kind=Kind.EXPECTATION)
     columns = ("pk", "kind", "event_time_end", "created_at", "last_mentioned_at", "persona__timezone")
     waiting = (OpenItem(*row) for nodes in (dated, undated) for row in nodes.values_list(*columns))
-    overdue = [item.pk for item in waiting if is_overdue(item, now)][:MOST_A_MINUTE]
+    overdue = [item.pk for item in waiting if is_overdue(item, now)][:MAX_A_MINUTE]
     expired = 0
     for first in range(0, len(overdue), AT_ONCE):
         with transaction.atomic():
@@ -132,7 +132,7 @@ def may_be_settled(persona: Persona, texts: Sequence[str]) -> bool:
     if not words:
         return False
     waiting = _awaited().recallable().filter(persona=persona, outcome=Outcome.OPEN).order_by("-id")
-    descriptions = waiting.values_list("description", flat=True)[:MOST_LOOKED_AT]
+    descriptions = waiting.values_list("description", flat=True)[:MAX_LOOKED_AT]
     return any(words & telling_words(description, names) for description in descriptions)
 
 

@@ -17,7 +17,9 @@ _DATELESS = "????-??-??"
 
 def render(name: str, persona: Persona, **values: Any) -> Neutral:
     """The prompt `templates/prompts/<name>.<language>.txt`."""
-    return render_prompt(name, persona.language, persona_name=persona.name, user_name=persona.called, **values)
+    return render_prompt(
+        name, persona.language, persona_name=persona.name, user_name=persona.user_display_name, **values
+    )
 
 
 def request(
@@ -40,7 +42,8 @@ def request(
         tier=tier,
         purpose=purpose,
         max_tokens=max_tokens,
-        material={"language": persona.language, "persona_name": persona.name, "user_name": persona.called} | material,
+        material={"language": persona.language, "persona_name": persona.name, "user_name": persona.user_display_name}
+        | material,
         owner_id=persona.owner_id,
         persona_uuid=persona.uuid,
         session_uuid=session_uuid,
@@ -54,7 +57,7 @@ def format_messages(persona: Persona, messages: Sequence[PromptMessage], *, date
     for message in messages:
         key = "-" if message.by_another else f"m{message.id}"
         moment = f"{message.at.astimezone(persona.zone):%Y-%m-%d %a %H:%M}" if dated else _DATELESS
-        speaker = message.speaker or (persona.called if message.by_user else persona.name)
+        speaker = message.speaker or (persona.user_display_name if message.by_user else persona.name)
         to = f" → {', '.join(message.to[:MAX_NAMED])}" if message.to else ""
         formatted.append(Neutral(f"[{key}] {moment} {one_line(speaker + to)}: {indent_text(message.content)}"))
     return lines_of(formatted)

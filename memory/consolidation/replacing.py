@@ -36,7 +36,7 @@ WEIGHTY, HEAVY = 3, 5
 
 
 @dataclass(frozen=True)
-class Known:
+class ReplacedMemory:
     """The memory to replace. `days` are the days it is about, `told_on` is the day on which it was recorded."""
 
     is_event: bool
@@ -72,23 +72,23 @@ class News:
         return any(words.search(text.replace("’", "'")) for text in self.words)
 
 
-def effect(known_nodes: Known, news: News) -> Effect:
+def effect(memory: ReplacedMemory, news: News) -> Effect:
     """The effect of the news on the known memory.
 
     >>> day = date(2025, 1, 22)
-    >>> talk = Known(is_event=False, is_planned=True, impact=0, days=(day, day), told_on=date(2025, 1, 14))
+    >>> talk = ReplacedMemory(is_event=False, is_planned=True, impact=0, days=(day, day), told_on=date(2025, 1, 14))
     >>> effect(talk, News(("Well, I gave my talk.",), date(2025, 1, 24)))
     'came about'
     >>> effect(talk, News(("They've moved the talk to March.",), date(2025, 1, 16)))
     'replaced'
     """
-    is_ahead = known_nodes.is_planned or (known_nodes.days is not None and known_nodes.days[0] > known_nodes.told_on)
+    is_ahead = memory.is_planned or (memory.days is not None and memory.days[0] > memory.told_on)
     if news.puts_right or (is_ahead and news.moves_or_calls_off):
         return "replaced"
     if not is_ahead:
-        weight = abs(known_nodes.impact)
+        weight = abs(memory.impact)
         is_felt = weight >= HEAVY or (weight >= WEIGHTY and not news.tells_of_change)
-        happened = known_nodes.is_event and (known_nodes.days or is_felt)
+        happened = memory.is_event and (memory.days or is_felt)
         return "stays" if happened else "replaced"
-    has_come = known_nodes.days is not None and known_nodes.days[0] <= news.told_on
+    has_come = memory.days is not None and memory.days[0] <= news.told_on
     return "came about" if has_come or news.state == "done" else "replaced"

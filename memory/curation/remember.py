@@ -179,7 +179,7 @@ def _quoted(message: Message, words: Place | None, within: Place | None) -> tupl
 
 def _describe(message: Message, words: str) -> str:
     persona = message.persona
-    speaker = persona.called if message.role == Role.USER else persona.name
+    speaker = persona.user_display_name if message.role == Role.USER else persona.name
     return SAID.get(persona.language, SAID["en"]).format(name=speaker, words=words)
 
 

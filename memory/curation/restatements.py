@@ -89,7 +89,7 @@ def telling_words(text: str, names: frozenset[str]) -> set[str]:
 
 def names_of(persona: Persona) -> frozenset[str]:
     """The words of the names of the two who talk."""
-    return frozenset(tokenizer.tokenize(f"{persona.name} {persona.called}"))
+    return frozenset(tokenizer.tokenize(f"{persona.name} {persona.user_display_name}"))
 
 
 def _padded(plain: str) -> str:

@@ -40,7 +40,7 @@ def settle(persona: Persona, first: str, second: str, same: bool, now: datetime)
             # Learn a name without a bearer as another name of the only bearer, unless it is the owner's or the
             # persona's.
             bearers, name = firsts or seconds, second if firsts else first
-            is_taken = normalize_name(name) in {normalize_name(persona.name), normalize_name(persona.called)}
+            is_taken = normalize_name(name) in {normalize_name(persona.name), normalize_name(persona.user_display_name)}
             if not same or len(bearers) != 1 or not is_name(name) or is_taken:
                 return "nothing"
             learn_aliases(bearers[0], [" ".join(name.split())])

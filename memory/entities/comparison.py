@@ -79,7 +79,7 @@ def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates
 
     A newcomer whose name has exactly one bearer is that entity, and is not compared.
     """
-    candidates = Candidates((persona.name, persona.called))
+    candidates = Candidates((persona.name, persona.user_display_name))
     if not newcomers:
         return candidates
     living = Alias.objects.filter(persona=persona).exclude(entity__status=Entity.Status.MERGED)
@@ -110,7 +110,11 @@ def candidates_for(persona: Persona, newcomers: Sequence[Profile]) -> Candidates
 
 def _entities_near(persona: Persona, newcomer: Profile) -> Iterator[int]:
     """Entities that are mentioned in memories like the newcomer's, most similar first."""
-    tokens = {token for name in (persona.name, persona.called, *newcomer.names) for token in tokenizer.tokenize(name)}
+    tokens = {
+        token
+        for name in (persona.name, persona.user_display_name, *newcomer.names)
+        for token in tokenizer.tokenize(name)
+    }
     near: list[int] = []
     for text, vector in zip(newcomer.texts[:MAX_TEXTS], newcomer.vectors, strict=False):
         if is_read(text):

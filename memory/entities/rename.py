@@ -82,7 +82,7 @@ def add_alias(entity: Entity, name: str) -> Alias:
     already if the normalized name is the same. Raises NameRefused."""
     name = " ".join(name.split())
     with transaction.atomic():
-        talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.called)}
+        talking = {normalize_name(entity.persona.name), normalize_name(entity.persona.user_display_name)}
         refused = {
             "too_long": len(name) > MAX_NAME,
             "no_name": not is_name(name),

@@ -115,7 +115,7 @@ def link_inherited(node: ConceptNode, filling: Sequence[ConceptNode]) -> None:
 
 def usable_names(persona: Persona, names: Sequence[str]) -> list[str]:
     """The names worth learning, the canonical one first; empty if that is no name, or the owner's or the persona's."""
-    talking = {normalize_name(name) for name in (persona.name, persona.called, *other_names(persona))}
+    talking = {normalize_name(name) for name in (persona.name, persona.user_display_name, *other_names(persona))}
     tidy = [" ".join(name.split())[:MAX_NAME] for name in names]
     if not tidy or not is_name(tidy[0]) or normalize_name(tidy[0]) in talking:
         return []

@@ -15,7 +15,7 @@ from chat.models import Message
 from memory.archive.parts import in_batches, in_order
 from memory.imports.readers.pam import RELATIONS
 from memory.imports.readers.pam_writing import PamExport, write
-from memory.imports.readers.types import Line, Remembered, Role, Talk
+from memory.imports.readers.types import FileMessage, FileSession, Remembered, Role
 from memory.models import ConceptNode, Entity, Evidence, Filling
 from persona.models import Persona
 from persona.models.core_block import Label
@@ -35,10 +35,10 @@ def write_pam(persona: Persona, now: datetime) -> Iterator[bytes]:
 
 
 # --- sessions ---------------------------------------------------------------------------------------------------------
-def _sessions(persona: Persona) -> Iterator[Talk]:
+def _sessions(persona: Persona) -> Iterator[FileSession]:
     """The sessions in batches of messages. System notices have no speaker and are left out."""
     sides: Mapping[str, tuple[Role, str]] = {
-        Message.Role.USER: ("user", persona.called),
+        Message.Role.USER: ("user", persona.user_display_name),
         Message.Role.PERSONA: ("persona", persona.name),
     }
     for session in in_order(persona.sessions.filter(off_the_record=False).order_by("started_at", "pk")):
@@ -46,12 +46,17 @@ def _sessions(persona: Persona) -> Iterator[Talk]:
             records = []
             for message in batch:
                 role, speaker = sides.get(message.role, ("other", message.speaker))
-                if role == "other" and speaker.casefold() in (persona.called.casefold(), persona.name.casefold()):
+                if role == "other" and speaker.casefold() in (
+                    persona.user_display_name.casefold(),
+                    persona.name.casefold(),
+                ):
                     speaker = f"{speaker} (other)" if speaker else ""  # readers tell people apart by name
                 if speaker:
-                    records.append(Line(speaker, message.content, message.created_at, str(message.uuid), "", role))
+                    records.append(
+                        FileMessage(speaker, message.content, message.created_at, str(message.uuid), "", role)
+                    )
             if records:
-                yield Talk(session.summary, str(session.uuid), tuple(records), "")
+                yield FileSession(session.summary, str(session.uuid), tuple(records), "")
 
 
 # --- memories ---------------------------------------------------------------------------------------------------------

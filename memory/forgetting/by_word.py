@@ -22,7 +22,7 @@ from chat.models import Message, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests
 from memory import forgetting
 from memory.forgetting import Busy, Kind
-from memory.requests.find import Found, find_about
+from memory.requests.find import Matches, find_about
 from memory.requests.offer import meant_message, messages_before
 from memory.requests.withhold import ids_of
 
@@ -98,7 +98,7 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
 
 
-def _describe_matches(message: Message, request: Request, matches: Found) -> tuple[str, dict[str, Any]]:
+def _describe_matches(message: Message, request: Request, matches: Matches) -> tuple[str, dict[str, Any]]:
     words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
     nodes, messages = matches.nodes, matches.messages
     if not (nodes or messages):  # without exact matches show similar ones: nothing is forgotten before a yes

@@ -36,7 +36,7 @@ _OWN = {
 
 
 @dataclass
-class Kept:
+class KeptRows:
     """The fingerprints of kept rows, by references to these: (kind, key), or a uuid in hex."""
 
     by: dict[Any, set[str]] = field(default_factory=lambda: defaultdict(set))
@@ -44,7 +44,7 @@ class Kept:
     messages: int = 0
 
     @classmethod
-    def of(cls, printed: Collection[str], gone: Collection[str]) -> "Kept":
+    def of(cls, printed: Collection[str], gone: Collection[str]) -> "KeptRows":
         """The kept rows with one of these fingerprints; `gone` are the ids of forgotten rows, in hex."""
         kept_rows = cls()
         if printed:

@@ -39,7 +39,7 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 from echovessel.language.plain_text import normalize_text
 from memory.erasure.receipts import fingerprints_in
-from memory.forgetting.kept_rows import Kept, is_written_by_people
+from memory.forgetting.kept_rows import KeptRows, is_written_by_people
 from memory.models import NodeVector, Receipt
 from memory.store import vectors
 from memory.store.deduplication import content_hash
@@ -187,7 +187,7 @@ def prove(receipts: Iterable[Receipt]) -> Proof:
     for receipt in receipts:
         gone |= {str(uuid).replace("-", "") for ids in receipt.erased.values() for uuid in ids}
         printed |= set(receipt.prints)
-    kept = Kept.of(printed, gone)
+    kept = KeptRows.of(printed, gone)
     hits = [hit for value in values() for hit in _hits_in(value, gone, printed, kept)]
     # Search the database files for these fingerprints outside of rows. Kept text is no trace there: when tables grow,
     # rows move and leave their bytes behind.
@@ -317,7 +317,7 @@ def _with_vectors(texts: Sequence[str], embedded: np.ndarray) -> list[Hit]:
     return hits
 
 
-def _hits_in(value: Value, gone: set[str], printed: set[str], kept: Kept) -> Iterator[Hit]:
+def _hits_in(value: Value, gone: set[str], printed: set[str], kept: KeptRows) -> Iterator[Hit]:
     is_published = value.table == "outbox_outboxevent" and value.row["name"] in _PUBLISHED
     if isinstance(value.stored, bytes) or is_published or value.table in tables_that_may_name_forgotten():
         return

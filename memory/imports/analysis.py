@@ -28,16 +28,16 @@ from memory.imports.readers.speakers import role_after
 from memory.imports.readers.types import (
     Card,
     Entry,
+    FileMessage,
+    FileSession,
     Format,
-    Found,
     ImportRejected,
-    Line,
     Lore,
     Options,
+    ReaderItem,
     Remembered,
     Role,
     Skipped,
-    Talk,
     is_between_people,
 )
 from memory.models import ImportJob
@@ -271,7 +271,7 @@ class _Analysis:
     questions: list[str] = field(default_factory=list)
     days: set[date] = field(default_factory=set)
     order: Order = field(default_factory=Order)
-    entry: Line | None = None
+    entry: FileMessage | None = None
     entry_pairs: int = 0
     card: Card | None = None
     soon: int = 0
@@ -284,7 +284,7 @@ class _Analysis:
     speaking: set[str] = field(default_factory=set)
     talks_of: Counter[str] = field(default_factory=Counter)
 
-    def read(self, values: Iterable[Found]) -> None:
+    def read(self, values: Iterable[ReaderItem]) -> None:
         """Read all of the file, and count the chunks it would be cut into."""
         everybody = replace(self.choices, roles={}, limit=None)
         for chunk in chunk_file(
@@ -297,12 +297,12 @@ class _Analysis:
             self.sessions += bool(chunk.lines)
             self.tokens += chunk.tokens
 
-    def _count(self, values: Iterable[Found]) -> Iterator[Found]:
+    def _count(self, values: Iterable[ReaderItem]) -> Iterator[ReaderItem]:
         for item in values:
             self.alive()
             if isinstance(item, Skipped):
                 self.skipped[item.reason] += 1
-            elif isinstance(item, Talk):
+            elif isinstance(item, FileSession):
                 if self.talking != (item.source_id, item.title):
                     self.counts["talks"] += 1
                     self.speaking = set()
@@ -329,7 +329,7 @@ class _Analysis:
                 if isinstance(item, Entry):
                     at = item.at or (datetime.combine(item.day, time(), UTC) if item.day else None)
                     self._note_time(at)
-                    before, self.entry = self.entry, Line("", "", at, item.source_id, "")
+                    before, self.entry = self.entry, FileMessage("", "", at, item.source_id, "")
                     if before is not None:
                         self.order.note([before, self.entry])
                         self.entry_pairs += 1
@@ -367,8 +367,8 @@ class _Analysis:
     def as_found(self) -> dict[str, Any]:
         days = sorted(day.isoformat() for day in self.days)
         # Everybody who speaks, with a guessed role.
-        one_each = tuple(Line(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
-        conversations = [Talk("", "", one_each, ""), *(Talk(title, "", (), "") for title in self.titles)]
+        one_each = tuple(FileMessage(name, "", None, "", "", self.roles.get(name, "")) for name in self.lines)
+        conversations = [FileSession("", "", one_each, ""), *(FileSession(title, "", (), "") for title in self.titles)]
         guesses = {
             speaker.name: speaker.guess for speaker in speakers(conversations, between_people=self.between_people)
         }

@@ -18,7 +18,7 @@ from chat.models.message import MAX_CHARACTERS
 from echovessel.llm.prompts import tokens
 from memory.consolidation.messages import PER_LINE
 from memory.imports.choices import Choices
-from memory.imports.readers.types import Card, Entry, Found, Line, Lore, Remembered, Talk, digest
+from memory.imports.readers.types import Card, Entry, FileMessage, FileSession, Lore, ReaderItem, Remembered, digest
 
 NOBODY = "?"
 NAME_CHARACTERS = 80
@@ -105,12 +105,12 @@ class Cuts:
     keeps_at_once: bool = False
 
 
-def name_of(message: Line) -> str:
+def name_of(message: FileMessage) -> str:
     """The speaker's name, as people see it."""
     return message.speaker[:NAME_CHARACTERS]
 
 
-def chunk_file(values: Iterable[Found], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
+def chunk_file(values: Iterable[ReaderItem], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
     """The chunks of a file, in its order, without skipped content."""
     chunking = _Chunking(format_name, choices, cuts)
     for kind, group in groupby(values, lambda item: _KINDS.get(type(item), "")):
@@ -141,7 +141,7 @@ def parts(text: str, limit: int = MAX_CHARACTERS) -> list[str]:
     return [*pieces, text]
 
 
-_KINDS = {Talk: "talk", Entry: "prose", Card: "notes", Lore: "notes", Remembered: "notes"}
+_KINDS = {FileSession: "talk", Entry: "prose", Card: "notes", Lore: "notes", Remembered: "notes"}
 
 
 @dataclass
@@ -204,7 +204,7 @@ class _Chunking:
         self.taken += 1
         return self.choices.limit is None or self.taken <= self.choices.limit
 
-    def _timed(self, pieces: Iterable[Talk]) -> Iterator[list[tuple[Line, datetime | None]]]:
+    def _timed(self, pieces: Iterable[FileSession]) -> Iterator[list[tuple[FileMessage, datetime | None]]]:
         """The messages of a session, without skipped speakers, with their times. A message without a time gets that of
         the message before it, or at the beginning that of the next one with a time."""
         last: datetime | None = None

@@ -40,7 +40,7 @@ from persona.onboarding import drafts
 LINE_TOKENS = 300  # of a longer message only the beginning is shown
 BLOCK_TOKENS = 400
 LONGEST_DRAFT = 1_000
-MOST_QUOTES = 3
+MAX_QUOTES = 3
 WEIGHTIEST = 120
 SPOKEN = (Message.Role.USER, Message.Role.PERSONA)
 Item = TypeVar("Item")
@@ -211,7 +211,7 @@ def sound_drafts(job: ImportJob, answer: DraftsAnswer) -> Iterator[tuple[Drafted
     count: dict[str, int] = defaultdict(int)
     size: dict[str, int] = defaultdict(int)
     for one in answer.drafts:
-        quotes = find_quotes(one.evidence, messages)[0][:MOST_QUOTES]
+        quotes = find_quotes(one.evidence, messages)[0][:MAX_QUOTES]
         is_full = count[one.label] >= knobs.import_drafts_per_block() or (
             size[one.label] + len(one.text) > MAX_CHARACTERS
         )

@@ -35,7 +35,7 @@ from memory.store.writing import Draft, in_one_line, tidy_description, write
 from persona.models import Persona
 from persona.onboarding import drafts
 
-MOST_NAMES = 12
+MAX_NAMES = 12
 _NOON = time(12)
 
 
@@ -50,7 +50,7 @@ class PreparedNotes:
 
 def prepare_notes(persona: Persona, notes: Sequence[Note]) -> PreparedNotes:
     """Sort and embed the notes. No transaction may be open. Raises EmbeddingUnavailable."""
-    model, sorted_notes = follow(), sort_notes(notes, Names(persona.name, persona.called))
+    model, sorted_notes = follow(), sort_notes(notes, Names(persona.name, persona.user_display_name))
     memories = sorted_notes.all_memories()
     vectors = embedding.embed([tidy_description(memory.text) for memory in memories])
     by_id = {memory.external_id: vector for memory, vector in zip(memories, vectors, strict=True)}
@@ -171,7 +171,7 @@ class _Storing:
             import_uuid=self.import_uuid,
         )
         buried = tombstones.refused_among(self.persona, [TombstoneSource("name", name) for name in names])
-        learn_aliases(entity, [name for name in names if TombstoneSource("name", name) not in buried][:MOST_NAMES])
+        learn_aliases(entity, [name for name in names if TombstoneSource("name", name) not in buried][:MAX_NAMES])
         self.counts["entities"] += 1
         if len(in_one_line(somebody.text)) > LONGEST_DESCRIPTION:
             link(

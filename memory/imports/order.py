@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
-from memory.imports.readers.types import Line
+from memory.imports.readers.types import FileMessage
 
 # A file is reversed if time goes back at least this many times as often as forward.
 _MOSTLY = 2
@@ -48,7 +48,7 @@ class Order:
     # Pairs of messages with the same time that are no question and its answer.
     at_once: int = 0
 
-    def note(self, messages: Sequence[Line]) -> None:
+    def note(self, messages: Sequence[FileMessage]) -> None:
         """Count the pairs of these messages, which follow each other in the file."""
         for upper, lower in pairwise(messages):
             self.numbers.note(_counted(upper, lower))
@@ -92,20 +92,20 @@ def seconds_between(upper: datetime | None, lower: datetime | None) -> float | N
     return (lower - upper).total_seconds()
 
 
-def _counted(upper: Line, lower: Line) -> int:
+def _counted(upper: FileMessage, lower: FileMessage) -> int:
     """How much higher the number of the lower message is; 0 if either has none."""
     return _number(lower) - _number(upper) if _is_numbered(upper) and _is_numbered(lower) else 0
 
 
-def _is_numbered(message: Line) -> bool:
+def _is_numbered(message: FileMessage) -> bool:
     number = _last_part(message)
     return number.isascii() and number.isdecimal() and len(number) <= _LONGEST_NUMBER
 
 
-def _number(message: Line) -> int:
+def _number(message: FileMessage) -> int:
     return int(_last_part(message))
 
 
-def _last_part(message: Line) -> str:
+def _last_part(message: FileMessage) -> str:
     """The number of a message in its chat, as in "chat/17"."""
     return message.source_id.rpartition("/")[2]

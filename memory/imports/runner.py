@@ -38,7 +38,7 @@ from memory.imports.chunks import Cuts, chunk_file
 from memory.imports.leases import ImportLease
 from memory.imports.readers import Source
 from memory.imports.readers import read as read_file
-from memory.imports.readers.types import Found, ImportRejected
+from memory.imports.readers.types import ImportRejected, ReaderItem
 from memory.models import ImportJob, ImportRun
 
 logger = logging.getLogger(__name__)
@@ -160,7 +160,7 @@ class FileImport(runner.Job[ImportLease]):
             choices, renew = parse_choices(self.row.choices), analysis.FileKeeper(self.lease)
             options = analysis.options_of(source, choices)
 
-            def read() -> Iterator[Found]:
+            def read() -> Iterator[ReaderItem]:
                 for item in read_file(source, analysis.format_of(source, choices, self.row.format), options):
                     renew()
                     yield item

@@ -209,7 +209,7 @@ def recall(
     same output. Without an embedding model the dense retriever is skipped, and the x-ray records that.
     """
     clock = _Clock()
-    question = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.called))
+    question = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.user_display_name))
     if not question.turns:
         return Recall((), lambda: XRay({"lines": 0}, [], [], [], budget_tokens, 0, {}, "nothing_asked"))
     model = follow()

@@ -234,7 +234,7 @@ def boundaries_of(persona: Persona) -> list[Boundary]:
             lesson.matter,
             _names(persona, lesson.matter, related),
             names_by_lesson,
-            persona.called,
+            persona.user_display_name,
         )
         for lesson in boundary_lessons
     ]
@@ -253,13 +253,17 @@ def _relatives(persona: Persona) -> dict[int, frozenset[str]]:
     return {
         pk: relatives
         for pk, relation, description in told
-        if (relatives := relatives_in(relation or _FIRST.split(description)[0], owner=persona.called, meant=True))
+        if (
+            relatives := relatives_in(
+                relation or _FIRST.split(description)[0], owner=persona.user_display_name, meant=True
+            )
+        )
     }
 
 
 def _names(persona: Persona, matter: str, related: Mapping[int, Collection[str]]) -> tuple[str, ...]:
     """The names of the people whom the matter names, or who are the relatives that it means."""
-    relatives_meant = relatives_in(matter, owner=persona.called, meant=True)
+    relatives_meant = relatives_in(matter, owner=persona.user_display_name, meant=True)
     entity_ids = set(entities_named(persona, [matter])) | {
         pk for pk, relatives_of_entity in related.items() if share(relatives_meant, relatives_of_entity)
     }

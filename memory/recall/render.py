@@ -102,7 +102,7 @@ class Renderer:
 
     @classmethod
     def of(cls, persona: Persona, now: datetime) -> "Renderer":
-        both = {Message.Role.USER.value: persona.called, Message.Role.PERSONA.value: persona.name}
+        both = {Message.Role.USER.value: persona.user_display_name, Message.Role.PERSONA.value: persona.name}
         names: dict[str, str] = {role: one_line(name) for role, name in both.items()}
         return cls(persona.language, names, now.astimezone(persona.zone))
 

@@ -234,7 +234,7 @@ def _of_the_kind_asked(persona: Persona, question: str, nearest: Sequence[int]) 
     """The ids of nodes of the kind that a question asks about; of each kind the `nearest` ones first."""
     of_kind: list[int] = []
     if domains := domains_asked(question):
-        of_persona = person_asked_about(question, persona.called, persona.name) == "persona"
+        of_persona = person_asked_about(question, persona.user_display_name, persona.name) == "persona"
         of_kind += details.facts_about(persona.pk, domains, of_persona, MAX_OF_A_DOMAIN)
         # Plans concern any part of a life, and the domain of a fact is not always that of the question it answers.
         of_kind += details.facts_among(nearest, [*domains, Domain.PLANS], of_persona)[:MAX_OF_A_DOMAIN]

@@ -88,7 +88,7 @@ def build_shortlist(
     positions = dict(zip(pool.nodes.ids[offered].tolist(), offered.tolist(), strict=True))
     nodes = {row[0]: RenderedNode(*row) for row in details.node_rows(persona.pk, list(positions))}
     places = np.array([positions[key] for key in nodes], dtype=np.int64)
-    asked_about = person_asked_about(question.turns[-1], persona.called, persona.name)
+    asked_about = person_asked_about(question.turns[-1], persona.user_display_name, persona.name)
     if other_person := {"user": "persona", "persona": "user"}.get(asked_about):
         of_other = places[np.array([node.subject == other_person for node in nodes.values()], dtype=bool)]
         penalty = np.broadcast_to(ranks.parts.penalty, total.shape).copy()
@@ -140,7 +140,7 @@ def read_checked_messages(
     resting = details.resting_nodes(persona.pk, shaken) if shaken else []
     for key in unsure_message_ids(contents, answering, resting):
         messages[key] = messages[key]._replace(is_unsure=True)
-    names = (persona.called, persona.name)
+    names = (persona.user_display_name, persona.name)
     outdated = outdated_message_ids(contents, following, answering, resting, pool.replaced, names)
     asking = (key for key, message in messages.items() if message.role == "user" and asks_to_forget(message.content))
     return messages, dict.fromkeys(outdated, "outdated") | dict.fromkeys(asking, "request")

@@ -55,7 +55,7 @@ def contradicted(persona: Persona, request: Request, before: Sequence[Message]) 
     claim = read_claim(request.subject or request.new)
     scored = []
     for _sum, pk, shares, words, node in nlargest(MAX_ALIGNED, ranked):
-        if suggestion := _suggest(node.description, request, claim, persona.called):
+        if suggestion := _suggest(node.description, request, claim, persona.user_display_name):
             is_meant = suggestion.description != node.description
         else:
             says_old = bool(old) and share_of(old, words) == 1
@@ -131,7 +131,7 @@ def _suggest(description: str, request: Request, claim: Claim, owner: str) -> Su
 def would_change(node: ConceptNode, request: Request) -> bool:
     """Whether the correction says something that the memory does not. Where it is not sure that it is one, a memory is
     meant only if it shows how that would read."""
-    suggestion = suggest(node.description, request, node.persona.called)
+    suggestion = suggest(node.description, request, node.persona.user_display_name)
     return request.sure if suggestion is None else suggestion.description != node.description
 
 

@@ -49,7 +49,7 @@ _IDLE = frozenset(tokenizer.tokenize("thing stuff bit part business story matter
 
 
 @dataclass(frozen=True)
-class Found:
+class Matches:
     """What a request is about, best first; `alike` are memories and messages that say or mean something like it."""
 
     nodes: Sequence[ConceptNode] = ()
@@ -64,7 +64,7 @@ class Found:
 
 def words_of(text: str, persona: Persona) -> list[str]:
     """The words of `text` that tell what it is about, without the names of the two."""
-    names = {token for name in (persona.name, persona.called) for token in tokenizer.tokenize(name)}
+    names = {token for name in (persona.name, persona.user_display_name) for token in tokenizer.tokenize(name)}
     words = [
         word for word in tokenizer.content_words(text) if word not in names and not tokenizer.is_function_word(word)
     ]
@@ -85,7 +85,7 @@ def words_of(text: str, persona: Persona) -> list[str]:
 
 
 @with_one_model
-def find_about(persona: Persona, subject: str, own_request: Message | None = None) -> Found:
+def find_about(persona: Persona, subject: str, own_request: Message | None = None) -> Matches:
     """What is remembered and was said about `subject`. `asked` is the message that asks for it, and is left out.
 
     No transaction may be open: a subject is compared by its meaning, too. Without an embedding model it is not.
@@ -143,7 +143,7 @@ def find_about(persona: Persona, subject: str, own_request: Message | None = Non
         closeness = {node: relevance.get(node, 0.0) + CLOSE * _is_of(node, domains) for node in nodes}
         close = [node for node in nodes if closeness[node] >= CLOSE]
         alike = sorted(close, key=lambda node: (-closeness[node], -node.pk))[:MAX_CLOSE]
-    return Found(chosen_nodes, chosen_messages, people, alike, alike_messages)
+    return Matches(chosen_nodes, chosen_messages, people, alike, alike_messages)
 
 
 def _is_of(node: ConceptNode, domains: set[str]) -> bool:

@@ -83,11 +83,11 @@ def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
     for node, entity in somebody.values_list("node_id", "entity_id"):
         people[node].add(entity)
     names = names_of(persona)
-    talking = {persona.called.casefold(), persona.name.casefold()}
+    talking = {persona.user_display_name.casefold(), persona.name.casefold()}
     for memory in nodes:
         # "Mum's" and "mother" are one relative; anybody else is known by what they are called.
         others = (other for other in others_in(memory.description) if not relatives_in(other))
-        people[memory.pk] |= {*relatives_in(memory.description, owner=persona.called), *others} - talking
+        people[memory.pk] |= {*relatives_in(memory.description, owner=persona.user_display_name), *others} - talking
     return {
         node.pk: thread_rules.tell(
             node,

@@ -12,7 +12,7 @@ from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
-MOST_WORDS = 3
+MAX_WORDS = 3
 SIGNS = range(2, 5)
 
 
@@ -33,7 +33,7 @@ def perhaps_names(text: str) -> Iterator[str]:
     """
     words = SPACED_WORD.findall(text)
     for first in range(len(words)):
-        for last in range(first, min(first + MOST_WORDS, len(words))):
+        for last in range(first, min(first + MAX_WORDS, len(words))):
             yield " ".join(words[first : last + 1])
     for run in UNSPACED_RUN.findall(text):
         for length in SIGNS:

@@ -292,7 +292,7 @@ class Space(Protocol):
 
 
 @dataclass(frozen=True)
-class _Stored:
+class _DatabaseSearch:
     """Vectors that are too many for the cache, or may yet be undone: searched in the database, in two passes."""
 
     persona_id: int
@@ -320,7 +320,7 @@ def space(persona_id: int, current: State | None = None) -> Space:
     read: from the cache, if there is room for them and no transaction is open, whose changes may yet be undone."""
     current = current or state(persona_id)
     if connection.in_atomic_block:
-        return _Stored(persona_id, current.dimension)
+        return _DatabaseSearch(persona_id, current.dimension)
     cached = _cache.take(persona_id)
     if cached is not None and cached.state == current:
         return cached
@@ -334,7 +334,7 @@ def space(persona_id: int, current: State | None = None) -> Space:
         ids = np.fromstring(cursor.fetchone()[0] or "", dtype=np.int64, sep=",")
     room = knobs.vectors_in_memory_mb() * 1_000_000
     if len(ids) * current.dimension * 4 > room:
-        return _Stored(persona_id, current.dimension)
+        return _DatabaseSearch(persona_id, current.dimension)
     if cached is not None and (cached.state.epoch, cached.state.dimension) == (current.epoch, current.dimension):
         # Vectors that are in the cache are not read again.
         added = _exact(persona_id, np.setdiff1d(ids, cached.ids).tolist(), current.dimension)

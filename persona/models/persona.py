@@ -139,7 +139,7 @@ class Persona(PublicId):
         return zoneinfo.ZoneInfo(self.timezone)
 
     @property
-    def called(self) -> str:
+    def user_display_name(self) -> str:
         """The owner's name as the persona uses it. The account's name is not used: without another one it is "the
         user"."""
         return self.asked_name or self.user_name or _NAMELESS[self.language]

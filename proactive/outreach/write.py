@@ -24,7 +24,7 @@ from proactive.outreach.replies import FirstWordReplies
 from proactive.policy.outreach_context import OutreachContext
 
 # A message that is a little too long is sent whole, because its end may be the question; a longer one is cut.
-MOST_TIMES_TOO_LONG = 2
+MAX_TIMES_TOO_LONG = 2
 
 
 class UnfitFirstWord(Exception):
@@ -76,7 +76,7 @@ def write(lease: Lease[Outreach], occasion: OutreachContext) -> WrittenFirstWord
         doubt=lambda answer: _find_fault(persona, answer.message, channels, boundaries),
     )
     text = answer.value.message
-    if len(text) > MOST_TIMES_TOO_LONG * knobs.longest_first_word():  # too long twice
+    if len(text) > MAX_TIMES_TOO_LONG * knobs.longest_first_word():  # too long twice
         text = shorten_reply(text, knobs.longest_first_word())
     if first_name_in(text, channels):
         raise UnfitFirstWord("names_a_channel")

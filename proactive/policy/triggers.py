@@ -31,7 +31,7 @@ from proactive.models.outreach import Trigger
 
 Kind, Status = ConceptNode.Kind, Outreach.Status
 AWAITED = {Kind.INTENTION: Trigger.PROMISE, Kind.EXPECTATION: Trigger.EXPECTATION}
-MOST_OF_A_KIND = 50
+MAX_OF_A_KIND = 50
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ _awaited: Query[Any] = Query(
         .exclude(session__close_reason=Session.CloseReason.IMPORT)
         .exclude(verification=ConceptNode.Verification.DISPUTED)
         .order_by("event_time_end", "id")
-        .values_list("uuid", "event_time_end")[:MOST_OF_A_KIND]
+        .values_list("uuid", "event_time_end")[:MAX_OF_A_KIND]
     )
 )
 _shocks: Query[tuple[UUID, datetime]] = Query(
@@ -81,7 +81,7 @@ _shocks: Query[tuple[UUID, datetime]] = Query(
         .exclude(session__close_reason=Session.CloseReason.IMPORT)
         .exclude(verification=ConceptNode.Verification.DISPUTED)
         .order_by("-created_at", "-id")
-        .values_list("uuid", "created_at")[:MOST_OF_A_KIND]
+        .values_list("uuid", "created_at")[:MAX_OF_A_KIND]
     )
 )
 _made_of: Query[tuple[str, str]] = Query(

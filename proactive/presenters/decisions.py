@@ -15,7 +15,7 @@ from proactive.models import Consideration, Outreach
 from proactive.presenters.reasons import HELD_BACK, SPOKE, WHY_NOW
 
 DAYS = 14
-MOST_SPOKEN = 200
+MAX_SPOKEN = 200
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _sent_outreaches(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date
     first = dt.datetime.combine(since, dt.time(), tzinfo=persona.zone)
     rows = Outreach.objects.filter(
         persona=persona, wanted_at__gte=first, status__in=[Outreach.Status.DELIVERED, Outreach.Status.FAILED]
-    ).order_by("-wanted_at")[:MOST_SPOKEN]
+    ).order_by("-wanted_at")[:MAX_SPOKEN]
     outreaches = list(rows)[::-1]
     nodes = _nodes(persona, [row.about_uuid for row in outreaches if row.about_uuid])
     for row in outreaches:

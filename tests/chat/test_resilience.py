@@ -124,7 +124,7 @@ async def test_a_socket_whose_task_breaks_is_closed_so_that_the_page_comes_back(
     def broken(*_args: Any) -> bool:
         raise OperationalError("database is locked")
 
-    monkeypatch.setattr(stream.Seen, "is_new", broken)
+    monkeypatch.setattr(stream.SeenFrames, "is_new", broken)
     async with Page(mira.owner, mira) as page:
         await page.say("Hello")
         assert await page.closing() == 4500

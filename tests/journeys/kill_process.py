@@ -40,7 +40,7 @@ POINTS = (
 )
 IN_ITS_TIMER = "while it holds the lock of its timer"
 MOMENTS = (*(f"{moment} {point}" for point in POINTS for moment in ("before", "after")), IN_ITS_TIMER)
-MOST_KILLS_A_SESSION = 4  # one fewer than the tries that a step has
+MAX_KILLS_A_SESSION = 4  # one fewer than the tries that a step has
 BEGINNING = datetime(2026, 3, 2, 9, tzinfo=UTC)
 NAMES = ("Milo", "Noor", "Omar", "Rosa", "Tomas", "小黑", "李明", "王芳", "阿诚", "豆豆")
 NODE_ID = re.compile(r'"e\d+"')
@@ -287,7 +287,7 @@ def _die_in_its_timer(**_: Any) -> None:
 
 def _die_once(moment: str) -> None:
     graves = _folder() / "graves"
-    if len(list(graves.glob(f"* of {_session[0]}"))) >= MOST_KILLS_A_SESSION:
+    if len(list(graves.glob(f"* of {_session[0]}"))) >= MAX_KILLS_A_SESSION:
         return
     if list(graves.glob(f"{moment} of *")):
         return

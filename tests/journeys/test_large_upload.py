@@ -12,7 +12,7 @@ from tests.installation import Installation
 pytestmark = pytest.mark.campaign
 MEGABYTE = 1024**2
 SIZE = 200 * MEGABYTE
-MOST_MORE = 60 * MEGABYTE
+MAX_MORE = 60 * MEGABYTE
 BOUNDARY = "-" * 20 + "0815"
 HEAD = f'--{BOUNDARY}\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\n'.encode()
 FOOT = f"\r\n--{BOUNDARY}--\r\n".encode()
@@ -45,4 +45,4 @@ def test_a_file_of_200_megabytes_is_taken_in_little_memory(house: Installation) 
         connection.send(os.urandom(MEGABYTE))
     connection.send(FOOT)
     assert connection.getresponse().status == 403  # the form was read to its end, and has no token
-    assert most_held(web) - before <= MOST_MORE
+    assert most_held(web) - before <= MAX_MORE

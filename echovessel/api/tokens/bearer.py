@@ -22,7 +22,7 @@ from echovessel.web.client_address import client_address
 if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
-MOST_ADDRESSES = 10_000  # the address whose last failure is oldest is dropped first
+MAX_ADDRESSES = 10_000  # the address whose last failure is oldest is dropped first
 _failures: OrderedDict[str, tuple[int, float]] = OrderedDict()
 
 
@@ -72,7 +72,7 @@ def shown_by(request: HttpRequest, now: datetime) -> ShownToken | None:
         raise LockedOut(max(1, math.ceil(seconds_left)))
     _failures.pop(address, None)  # moves the address to the end, as the newest
     _failures[address] = (count + 1 if clock - last < patience else 1, clock)
-    while len(_failures) > MOST_ADDRESSES:
+    while len(_failures) > MAX_ADDRESSES:
         _failures.popitem(last=False)
     raise WrongToken
 

@@ -24,7 +24,7 @@ from echovessel.db.sqlite.triggers import Trigger
 
 LENGTH = 3
 # More trigrams hardly reduce the number of rows.
-MOST_TRIPLES = 12
+MAX_TRIPLES = 12
 READ_AT_ONCE = 200
 
 
@@ -164,7 +164,7 @@ class SubstringIndex(SyncedIndex):
 
 def _every_triple(needle: str) -> str:
     triples = list(dict.fromkeys(needle[place : place + LENGTH] for place in range(len(needle) - LENGTH + 1)))
-    step = max(1, len(triples) // MOST_TRIPLES)
+    step = max(1, len(triples) // MAX_TRIPLES)
     quoted = (triple.replace('"', '""') for triple in triples[::step])
     return " AND ".join(f'"{triple}"' for triple in quoted)
 

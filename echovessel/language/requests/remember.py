@@ -21,7 +21,7 @@ SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked 
 QUOTING_LOOKED_AT = 24
 AROUND_LOOKED_AT = 400
 LEADING, TRAILING = 120, 40  # how far before a key word its request may begin, and how far after it may end
-MOST_LOOKED_AT = 60  # key words; what follows so many that were no request is not looked at
+MAX_LOOKED_AT = 60  # key words; what follows so many that were no request is not looked at
 
 _KEY = re.compile(r"remember|memori|memory|forget|mind|note|down|[记忘]", re.IGNORECASE)
 _BREAK = r"(?:^|(?<=[.!?…,;:\n\r—–(。！？，；：、~～（])|(?<=时候)|(?<=的话))[^\S\n]{0,3}"
@@ -157,7 +157,7 @@ class _Place:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _RememberRequest:
     """A request to remember: its place with everything that belongs to it, and that of the words to be remembered;
     without any, the message before is meant."""
 
@@ -202,7 +202,7 @@ def _requests(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
 def _around_keys(text: str) -> list[tuple[int, int]]:
     """The pieces of `line` in which a key word stands, with what may belong to it; no character is in two."""
     pieces: list[tuple[int, int]] = []
-    for key in islice(_KEY.finditer(text), MOST_LOOKED_AT):
+    for key in islice(_KEY.finditer(text), MAX_LOOKED_AT):
         start, end = max(0, key.start() - LEADING), key.end() + TRAILING
         if pieces and start <= pieces[-1][1]:
             start = pieces.pop()[0]
@@ -210,7 +210,7 @@ def _around_keys(text: str) -> list[tuple[int, int]]:
     return pieces
 
 
-def _after_english(text: str, request: re.Match[str]) -> _Asked | None:
+def _after_english(text: str, request: re.Match[str]) -> _RememberRequest | None:
     """What a verb that may ask to remember asks for, going by what follows it."""
     end, words = request.end(), request["request"]
     polite = bool(_POLITE_ENGLISH.search(words))
@@ -246,7 +246,7 @@ def _asks_for_clause(text: str, verb_end: int, clause: re.Match[str], *, polite:
     return bool((_THAT_CLAUSE if joint.endswith("that") else _BARE_CLAUSE).match(text, begins))
 
 
-def _after_chinese(text: str, request: re.Match[str]) -> _Asked | None:
+def _after_chinese(text: str, request: re.Match[str]) -> _RememberRequest | None:
     end, leads = request.end(), request["leads"]
     polite = bool(_POLITE_ZH.search(leads))
     if request["recall"] and not (_STRONG_ZH.search(leads) or _CONDITION.search(text, 0, request.start("request"))):
@@ -284,24 +284,24 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
     return bool(states) and not _HARD_ZH.search(sentence) and not _ABLE_ZH.search(request["leads"])
 
 
-def _pointed_at(text: str, start: int, end: int) -> _Asked | None:
+def _pointed_at(text: str, start: int, end: int) -> _RememberRequest | None:
     """ "Remember this": what follows a colon, else what stands before it, else what follows, else the line before."""
     before, after = _before(text, start), text[end : end + AROUND_LOOKED_AT]
     if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
         return _following(text, start, end)
     if _says_something(before):
         words = _trimmed(text, 0, start)
-        return _Asked(_Place(words.start, end), words, start) if words else None
+        return _RememberRequest(_Place(words.start, end), words, start) if words else None
     if _says_something(after):
         return _following(text, start, end)
-    return _Asked(_Place(start, end), None, start)
+    return _RememberRequest(_Place(start, end), None, start)
 
 
-def _following(text: str, start: int, end: int) -> _Asked | None:
+def _following(text: str, start: int, end: int) -> _RememberRequest | None:
     words = _trimmed(text, end, len(text))
     if words is None:
         return None
-    return _Asked(_Place(start if _says_something(_before(text, start)) else 0, words.end), words, start)
+    return _RememberRequest(_Place(start if _says_something(_before(text, start)) else 0, words.end), words, start)
 
 
 def _trimmed(text: str, start: int, end: int) -> _Place | None:

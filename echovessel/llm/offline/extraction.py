@@ -42,7 +42,7 @@ from echovessel.llm.offline.names import (
     BEARERS,
     BEARERS_EN,
     BEARERS_ZH,
-    Named,
+    NameMention,
     find_clarifications,
     names_in,
     relation_of,
@@ -183,14 +183,15 @@ class Statement:
         return min(weight, CRY) if self.is_cry and tells and weight <= MILD else weight
 
     @cached_property
-    def names(self) -> list[Named]:
+    def names(self) -> list[NameMention]:
         """Who is named in it, by the names that hold in the end."""
         first = self.quotes[0][1]
         names = names_in(self.text, self.before if CONTINUES.search(first) or CORRECTS.search(first) else "")
         right = dict(self.now_called)
         return list(
             {
-                right.get(name.name, name.name): Named(right.get(name.name, name.name), name.kind) for name in names
+                right.get(name.name, name.name): NameMention(right.get(name.name, name.name), name.kind)
+                for name in names
             }.values()
         )
 

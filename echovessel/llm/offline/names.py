@@ -13,7 +13,7 @@ from echovessel.language.sentences import CJK, TOPICS, holds, is_question, liste
 
 
 @dataclass(frozen=True)
-class Named:
+class NameMention:
     """A name and what bears it: person, place, org, pet or other."""
 
     name: str
@@ -166,12 +166,12 @@ NOT_NAMES = words(
 )
 
 
-def names_in(text: str, before: str = "") -> list[Named]:
+def names_in(text: str, before: str = "") -> list[NameMention]:
     """The named ones in `text`, in the order of their names; the speaker's own name is none. `before` is
     what was said just before it, for a name that is borne by someone there.
 
     >>> names_in("我养了只白猫，叫小黑。")
-    [Named(name='小黑', kind='pet')]
+    [NameMention(name='小黑', kind='pet')]
     """
     places_by_name = {name: at for at, name in sorted([*_english(text), *_chinese(text)], reverse=True)}
     # Lee is the last part of Mr. Lee, and nobody else.
@@ -180,7 +180,7 @@ def names_in(text: str, before: str = "") -> list[Named]:
         for name, at in places_by_name.items()
         if not any(other.endswith(f" {name}") for other in places_by_name)
     ]
-    return [Named(name, _kind(f"{before}\n{text[:at]}", text, name)) for at, name in sorted(whole)]
+    return [NameMention(name, _kind(f"{before}\n{text[:at]}", text, name)) for at, name in sorted(whole)]
 
 
 def _english(text: str) -> list[tuple[int, str]]:

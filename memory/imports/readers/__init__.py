@@ -50,7 +50,7 @@ from memory.imports.readers.contents import contents_of
 from memory.imports.readers.members import format_of_most_members, read_members
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.speakers import Speaker, speakers
-from memory.imports.readers.types import Format, Found, ImportRejected, Options
+from memory.imports.readers.types import Format, ImportRejected, Options, ReaderItem
 from memory.imports.readers.web_pages import is_page, refuse_page, refuse_pages
 
 __all__ = ["FORMATS", "Source", "Speaker", "format_named", "read", "recognize", "speakers"]
@@ -138,7 +138,7 @@ def format_named(name: str) -> Format:
     return {file_format.name: file_format for file_format in FORMATS}[name]
 
 
-def read(source: Source, chosen_format: Format | None = None, options: Options | None = None) -> Iterator[Found]:
+def read(source: Source, chosen_format: Format | None = None, options: Options | None = None) -> Iterator[ReaderItem]:
     """Everything in the file, in its order. Raises ImportRejected while it is read: before the first value if the file
     is not recognized or empty, and also after some."""
     file_format, options = chosen_format or recognize(source), options or Options(limits=source.limits)

@@ -10,7 +10,16 @@ from memory.imports.readers.day_order import Numbers, choose_order
 from memory.imports.readers.fields import Mapping, is_of_a_chat, is_of_program, speaker_of, value_at
 from memory.imports.readers.lines import message_of, sessions_of, storable, word
 from memory.imports.readers.quotes import without_quote
-from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.types import (
+    Entry,
+    FileMessage,
+    ImportRejected,
+    Limits,
+    Options,
+    ReaderItem,
+    Skipped,
+    digest,
+)
 from memory.imports.readers.when import When, as_date, read_when
 
 # The position of a record, for people; and the record, or why it could not be read.
@@ -59,7 +68,7 @@ class ChoiceReader:
         self.places = ContentIds()
         self.talks = 0
 
-    def read(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[Found]:
+    def read(self, records: Iterable[Record], title: str, where: str, partner: str = "") -> Iterator[ReaderItem]:
         """The messages or entries, in the order of the records. Records of one session must be adjacent. `partner` is
         the other speaker, if only the owner's messages are marked."""
         if not self.mapping.speaker:
@@ -75,7 +84,7 @@ class ChoiceReader:
                 title or talk_title, talk_title or digest("talk", title, self.talks), where, messages, self.limits
             )
 
-    def _line(self, where: str, record: Any, partner: str) -> Line | Skipped:
+    def _line(self, where: str, record: Any, partner: str) -> FileMessage | Skipped:
         if isinstance(record, Skipped):
             return record
         text = value_at(record, self.mapping.text)

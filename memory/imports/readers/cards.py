@@ -27,11 +27,11 @@ from memory.imports.readers.lorebooks import (
     standalone,
 )
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Card, Found, ImportRejected, Lore, Options, Skipped, digest
+from memory.imports.readers.types import Card, ImportRejected, Lore, Options, ReaderItem, Skipped, digest
 from memory.imports.readers.whole_json import load_json
 
 # A card has a few kilobytes of text; embedded pictures can make it megabytes.
-MOST_CHARACTERS = 16 * 1024**2
+MAX_CHARACTERS = 16 * 1024**2
 KEYWORDS = ("ccv3", "chara")
 _EMBEDDED = ("embeded", "embedded")  # the specification writes it with one d
 # Field of the card → field of ours.
@@ -71,14 +71,14 @@ class CharacterCard:
             return 0.95
         return 0.9 if len(_TELLING & sample.paths) >= 2 or {"char_name", "char_persona"} <= sample.paths else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         if source.members and "card.json" not in source.members:
             raise ImportRejected("member_missing")
         if source.sample.head.startswith(png.SIGNATURE[:4]):
             texts = decode([_json_in_picture(source)], "utf-8")
         else:
             texts = source.texts("card.json" if source.members else "")
-        yield from found_in(load_json(texts, options.limits, MOST_CHARACTERS))
+        yield from found_in(load_json(texts, options.limits, MAX_CHARACTERS))
 
 
 def portrait_in(source: Source, max_bytes: int) -> bytes:
@@ -166,8 +166,8 @@ class Lorebook:
         fields = {match[0].rpartition(".")[2] for path in sample.paths if (match := _WORLD_INFO.match(path))}
         return 0.9 if len(fields) == 2 else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
-        document = load_json(source.texts(), options.limits, MOST_CHARACTERS)
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
+        document = load_json(source.texts(), options.limits, MAX_CHARACTERS)
         if not isinstance(document, dict):
             raise ImportRejected("nothing_found")
         yield from standalone(document, options.limits)

@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, Options, ReaderItem, Role, Skipped, digest
 
 # The places of lists of turns.
 _HELD = ("", "item.", "chats.item.", "histories.item.", "chat.")
@@ -31,7 +31,7 @@ class CharacterAI:
         is_export = any({f"{turns}.item.{mark}" for mark in marks} <= sample.paths for turns in _TURNS)
         return 0.95 if is_export else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         reader = _Turns(options.limits)
         for number, (_place, turns) in enumerate(values(source, _TURNS), start=1):
             where = _("conversation %d") % number
@@ -51,7 +51,7 @@ class CharacterAI:
 
 
 class _Turns(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         author = table(message.get("author"))
         speaker, human = word(author.get("name")), bool(author.get("is_human"))
         at, source_id = moment(message.get("create_time")), word(table(message.get("turn_key")).get("turn_id"))

@@ -21,7 +21,17 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+from memory.imports.readers.types import (
+    FileMessage,
+    ImportRejected,
+    Limits,
+    Options,
+    ReaderItem,
+    Remembered,
+    Role,
+    Skipped,
+    digest,
+)
 
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations(?:-\d+)?\.json$")
 # Places of the keys in files with many conversations, with a single one, and with one a line.
@@ -74,7 +84,7 @@ class ChatGPT:
             return 0.95
         return 0.5 if {"mapping", "linear_conversation"} & {*inside} else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = _conversation_files(source.members)
         if source.members and not files:
             raise ImportRejected("member_missing")
@@ -128,7 +138,7 @@ def _conversation_files(members: Iterable[str]) -> list[str]:
     return [name for name in members if _CONVERSATIONS.search(name)]
 
 
-def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[Found]:
+def _conversation(conversation: Any, number: int, places: ContentIds, limits: Limits) -> Iterator[ReaderItem]:
     where = _("conversation %d") % number
     nodes, lost_count = _nodes(conversation) if isinstance(conversation, dict) else (None, 0)
     if nodes is None:
@@ -150,7 +160,7 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     title = word(conversation.get("title"))
     conversation_id = word(conversation.get("conversation_id") or conversation.get("id"))
     places.begin(conversation_id or digest(title, *branch[:_FIRST_NODES]))
-    items: list[Line | Skipped | Remembered] = []
+    items: list[FileMessage | Skipped | Remembered] = []
     for place, key in place_messages(branch, where):
         items.extend(_message(nodes[key], places, place, limits))
     yield from (item for item in items if isinstance(item, Remembered))
@@ -159,7 +169,7 @@ def _conversation(conversation: Any, number: int, places: ContentIds, limits: Li
     yield from sessions_of(title, source_id, where, spoken, limits)
     # One for each message outside the branch that would otherwise be read.
     for key in nodes.keys() - set(branch):
-        if any(isinstance(message, Line) for message in _message(nodes[key], ContentIds(), where, limits)):
+        if any(isinstance(message, FileMessage) for message in _message(nodes[key], ContentIds(), where, limits)):
             yield Skipped(where, "not_chosen")
 
 
@@ -219,7 +229,9 @@ def _written_at(node: _Node) -> float:
     return at.timestamp() if at else 0.0
 
 
-def _message(node: _Node, places: ContentIds, where: str, limits: Limits) -> Iterator[Line | Skipped | Remembered]:
+def _message(
+    node: _Node, places: ContentIds, where: str, limits: Limits
+) -> Iterator[FileMessage | Skipped | Remembered]:
     message = node.get("message")
     if message is None:
         return

@@ -39,7 +39,7 @@ from memory.imports.readers.lines import (
 )
 from memory.imports.readers.localized_times import WEEKDAY, moment_in
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Skipped, digest
 from memory.imports.readers.when import as_date
 
 _GAP = r"[ \u00a0\u202f]"
@@ -229,7 +229,7 @@ class Chatlog:
             return _MARKDOWN_LIKENESS if style.is_markdown else _LIKENESS
         return _UNSURE_LIKENESS if _is_unclear(lines) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         if options.kind == "notes":
             yield from Journal().read(source, options)
             return
@@ -393,7 +393,7 @@ def _lines(
     day_first: bool,
     places: ContentIds,
     limits: Limits,
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     """The messages; blank lines around them belong to the layout."""
     line_number, names = _("line %d"), Names()
     for message in messages:

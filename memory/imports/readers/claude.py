@@ -19,7 +19,17 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, storable, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+from memory.imports.readers.types import (
+    FileMessage,
+    ImportRejected,
+    Limits,
+    Options,
+    ReaderItem,
+    Remembered,
+    Role,
+    Skipped,
+    digest,
+)
 
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations\.jsonl?$")
 _MEMORIES = re.compile(r"(?:^|/)memories\.json$")
@@ -43,7 +53,7 @@ class Claude:
             return 0.95
         return 0.9 if {"item.conversations_memory", "conversations_memory"} & paths else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         if not source.members:
             yield from _file(source, "", options.limits)
             return
@@ -64,7 +74,7 @@ class Claude:
                 yield Skipped(name, "settings")
 
 
-def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+def _file(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
     """Each object of the file is a conversation, or Claude's memory of the owner."""
     places = ContentIds()
     for number, conversation in enumerate(objects(source, member), start=1):
@@ -106,7 +116,7 @@ def _file(source: Source, member: str, limits: Limits) -> Iterator[Found]:
 
 def _messages(
     messages: list[Any], not_chosen: set[str], places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     message_number = _("%(talk)s, message %(number)d")
     for number, message in enumerate(messages, start=1):
         place = message_number % {"talk": where, "number": number}

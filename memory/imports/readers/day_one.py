@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import Unread, reason_of, values
 from memory.imports.readers.lines import array, moment, skip_others, storable, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Entry, Found, Options, Skipped, digest
+from memory.imports.readers.types import Entry, Options, ReaderItem, Skipped, digest
 from memory.imports.readers.zips import within
 
 # The place of a photograph in an entry; and Markdown characters that are escaped with a backslash.
@@ -40,7 +40,7 @@ class DayOne:
         inside = [sample.inside(name) for name in _journals(sample.members)[:_MEMBERS_LOOKED_AT]]
         return 0.95 if any(map(_is_journal, inside)) or _classic(sample.members) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         classic = _classic(source.members)
         journals = [name for name in _journals(source.members) if _is_journal(source.sample.inside(name))]
         if not journals and not classic:

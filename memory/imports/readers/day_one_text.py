@@ -25,7 +25,7 @@ from memory.imports.readers.headings import heading_in
 from memory.imports.readers.lines import skip_others, storable
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
-from memory.imports.readers.types import Entry, Found, Limits, Options, Skipped
+from memory.imports.readers.types import Entry, Limits, Options, ReaderItem, Skipped
 
 _ABOUT = re.compile(r"\t\s*(?P<label>[^\t:：\n]{1,30})[:：]\s*(?P<value>\S.*)")
 _TITLE_LABELS = frozenset({"title", "titel", "titre", "título", "标题", "標題"})
@@ -54,7 +54,7 @@ class DayOneText:
             return 0.9 if _texts(sample) else 0.0
         return 0.96 if not sample.paths and _begins_with_date(sample.text) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         members = _texts(source.sample) if source.members else [""]
         yield from skip_others(source, members)
         lines = chain.from_iterable(source.lines(member) for member in members)

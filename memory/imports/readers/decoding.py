@@ -21,7 +21,7 @@ _PUNCTUATION = range(0xA1, 0xAA)
 _HANZI = range(0xB0, 0xF8)
 _SHARE_OF_GB2312 = 0.8
 _SHARE_OF_TEXT = 0.95
-MOST_ZEROS = 3  # of a short file; of a longer one a hundredth
+MAX_ZEROS = 3  # of a short file; of a longer one a hundredth
 
 
 def encoding_of(chunks: Iterable[bytes]) -> str:
@@ -86,7 +86,7 @@ def _encoding_by_mark(chunk: bytes) -> str:
 
 
 def _are_few(zeros: int, length: int) -> bool:
-    return zeros <= max(MOST_ZEROS, length // 100) and 8 * zeros <= length
+    return zeros <= max(MAX_ZEROS, length // 100) and 8 * zeros <= length
 
 
 def _is_text(letters: str) -> bool:

@@ -15,7 +15,7 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import array, message_of, moment, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 
 _CONVERSATIONS = re.compile(r"(?:^|/)conversations\.json$")
 _FRAGMENTS = re.compile(r"(?:item\.)?mapping\.[^.]+\.message\.(?:fragments|inserted_at)$")
@@ -31,7 +31,7 @@ class DeepSeek:
         inside = [sample.inside(name) for name in sample.members if _CONVERSATIONS.search(name)] or [sample]
         return 0.96 if any(map(_FRAGMENTS.match, inside[0].paths)) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in source.members if _CONVERSATIONS.search(name)]
         if source.members and not files:
             raise ImportRejected("member_missing")
@@ -54,7 +54,7 @@ class DeepSeek:
 
 def _lines(
     nodes: Mapping[str, Mapping[str, Any]], talk: str, places: ContentIds, where: str, limits: Limits
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     parents = {key: word(node.get("parent")) for key, node in nodes.items()}
     leaves = [key for key in nodes if key not in set(parents.values())]
     times = {key: moment(table(nodes[key].get("message")).get("inserted_at")) for key in leaves}

@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import values
 from memory.imports.readers.lines import Names, SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _HEAD = ("guild.id", "guild.name", "channel.id", "channel.name", "channel.type")
@@ -55,7 +55,7 @@ class Discord:
             return 0.95 if _is_channel(sample) else 0.0
         return 0.95 if any(_is_channel(sample.inside(name)) for name in _files(sample.members)[:_LOOKED_AT]) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _files(source.members) if _is_channel(source.sample.inside(name))]
         if source.members and not files:
             raise ImportRejected("member_missing")
@@ -99,7 +99,7 @@ class _Messages(SessionReader):
     def place_of(self, session: str, number: int) -> str:
         return _("message %d") % number
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         kind = word(message.get("type"))
         if kind not in _SPOKEN and not (kind.isdecimal() and int(kind[:9]) > _LAST_KNOWN_KIND):
             yield Skipped(where, "notice")

@@ -22,7 +22,7 @@ from memory.imports.readers.lines import SessionReader, moment, skip_others, tab
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Skipped, digest
 from memory.imports.readers.whole_json import load_small_object
 from memory.imports.readers.zips import within
 
@@ -45,7 +45,7 @@ class DiscordPackage:
         inside = [sample.inside(name) for name in _files(sample.members)[:_MEMBERS_LOOKED_AT]]
         return 0.96 if any(map(_is_messages, inside if sample.members else [sample])) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         # A channel without messages is an empty list.
         samples = {name: source.sample.inside(name) for name in _files(source.members)}
         files = [name for name, sample in samples.items() if _is_messages(sample) or sample.text.strip() == "[]"]
@@ -123,7 +123,7 @@ class _OwnMessages(SessionReader):
         except csv.Error as error:
             raise ImportRejected("table_broken", file) from error
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         text, media = word(message.get("Contents")), word(message.get("Attachments")).strip()
         if media:
             yield Skipped(where, "media")

@@ -22,7 +22,7 @@ from memory.imports.readers.json_values import objects
 from memory.imports.readers.lines import SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _TITLE = "Gemini"
@@ -81,7 +81,7 @@ class Gemini:
         inside = [sample.inside(name) for name in _candidates(sample.members)] if sample.members else [sample]
         return 0.95 if any(map(_is_activities, inside)) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _candidates(source.members) if _is_activities(source.sample.inside(name))]
         if source.members and not files:
             raise ImportRejected("member_missing")
@@ -161,7 +161,7 @@ class _Activities(SessionReader):
     def place_of(self, session: str, number: int) -> str:
         return _("activity %d") % number
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         title, at = word(message.get("title")), moment(message.get("time"))
         answer = _answer(message)
         is_prompt = title.startswith(PROMPTED) or self.wrapping.is_around(title)

@@ -25,7 +25,7 @@ from memory.imports.readers.lines import message_of, sessions_of
 from memory.imports.readers.localized_times import Moment, moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.web_pages import is_page
 
 _TITLE = "Gemini"
@@ -65,7 +65,7 @@ class GeminiPage:
         inside = [sample.inside(name) for name in _candidates(sample.members)] if sample.members else [sample]
         return 0.9 if any(map(_is_of_gemini, inside)) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _candidates(source.members) if _is_of_gemini(source.sample.inside(name))]
         if source.members and not files:
             raise ImportRejected("member_missing")
@@ -168,7 +168,7 @@ def _plain(html: str) -> str:
 # --- what was asked ---------------------------------------------------------------------------------------------------
 def _lines(
     activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     for number, activity in enumerate(activities, start=1):
         where = _("activity %d") % number
         if isinstance(activity, str):

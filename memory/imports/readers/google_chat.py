@@ -19,7 +19,7 @@ from memory.imports.readers.lines import Names, SessionReader, array, moment, sk
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.whole_json import load_small_object
 from memory.imports.readers.zips import within
 
@@ -39,7 +39,7 @@ class GoogleChat:
         inside = [sample.inside(name) for name in _files(sample.members)[:_MEMBERS_LOOKED_AT]]
         return 0.95 if any(map(_is_chat, inside if sample.members else [sample])) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _files(source.members) if _is_chat(source.sample.inside(name))]
         yield from skip_others(source, files, (".json",))
         # The owner of the account, by address or name; "" if unknown.
@@ -92,7 +92,7 @@ class _Chats(SessionReader):
         self.places.begin(source_id)
         self.names = Names()
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         text = word(message.get("text"))
         with_media = any(message.get(kind) for kind in _MEDIA)
         if message.get("attached_files") or (with_media and not text.strip()):

@@ -34,7 +34,7 @@ from memory.imports.readers.journal import Journal
 from memory.imports.readers.lines import message_of, role_named, sessions_of, skip_others
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source, TextLine
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 
 _SAMPLE_LINES = 600
 _LONGEST_STAMP = 60
@@ -113,7 +113,7 @@ class IMessage:
         shape = _shape_of(lines)
         return _likeness(lines, shape) if shape else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = _chat_files(source.sample) if source.members else [""]
         yield from skip_others(source, files)
         for file in files:
@@ -353,7 +353,7 @@ def _as_row(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
 
 def _lines(
     messages: Iterable[tuple[_Message, datetime | None, str, list[str]]], owners: set[str], limits: Limits
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     position, places = _("line %d"), ContentIds()
     for message, at, text, left_out in messages:
         where = position % message.number

@@ -29,7 +29,7 @@ from memory.imports.readers.headings import (
     year_in_name,
 )
 from memory.imports.readers.source import Sample, Source, TextLine
-from memory.imports.readers.types import Entry, Found, ImportRejected, Limits, Options, Skipped
+from memory.imports.readers.types import Entry, ImportRejected, Limits, Options, ReaderItem, Skipped
 
 _MARKDOWN = (".md", ".markdown")
 _PROSE = (*_MARKDOWN, ".txt")
@@ -91,7 +91,7 @@ class Journal:
             return 0.4
         return 0.75 if len(headed) > 1 else 0.6
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         members = [member for member in sorted(source.members) if _is_prose(member)]
         if source.members and not members:
             raise ImportRejected("member_missing")

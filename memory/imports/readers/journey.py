@@ -9,7 +9,7 @@ from memory.imports.readers.html_text import words_of
 from memory.imports.readers.json_values import objects, reason_of
 from memory.imports.readers.lines import moment, storable, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Entry, Found, ImportRejected, Options, Skipped, digest
+from memory.imports.readers.types import Entry, ImportRejected, Options, ReaderItem, Skipped, digest
 
 _LOOKED_AT = 3
 
@@ -22,7 +22,7 @@ class Journey:
         some = [sample.inside(name) for name in _entries(sample.members)[:_LOOKED_AT]]
         return 0.95 if any({"date_journal", "text"} <= record.paths for record in some) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         members = _entries(source.members)
         if not members:
             raise ImportRejected("member_missing")

@@ -10,7 +10,7 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import message_of, moment, sessions_of
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
-from memory.imports.readers.types import Found, ImportRejected, Line, Options, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Options, ReaderItem, Skipped, digest
 
 _COLUMNS = ("date", "user", "message")
 _MAX_PEOPLE = 5_000
@@ -27,7 +27,7 @@ class KakaoTable:
         shape = shape_of(sample.text)
         return 0.95 if shape and tuple(name.casefold() for name in shape.columns) == _COLUMNS else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         shape = shape_of(source.sample.text)
         if shape is None or len(shape.columns) != len(_COLUMNS):
             raise ImportRejected("nothing_found")
@@ -38,7 +38,7 @@ class KakaoTable:
         places = ContentIds()
         places.begin(source.name)
 
-        def lines() -> Iterator[Line | Skipped]:
+        def lines() -> Iterator[FileMessage | Skipped]:
             for where, row in records(source, shape):
                 if isinstance(row, Skipped):
                     yield row

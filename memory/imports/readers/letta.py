@@ -17,7 +17,16 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import loads
 from memory.imports.readers.lines import SessionReader, array, moment, storable, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Skipped, digest
+from memory.imports.readers.types import (
+    FileMessage,
+    ImportRejected,
+    Limits,
+    Options,
+    ReaderItem,
+    Remembered,
+    Skipped,
+    digest,
+)
 from memory.imports.readers.whole_json import load_json
 
 _MARKS = ("agents.item.block_ids", "agents.item.agent_type", "agents.item.core_memory", "core_memory.item.label")
@@ -45,7 +54,7 @@ class Letta:
         )
         return 0.95 if within or any(mark in sample.paths for mark in _MARKS) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         document = load_json(source.texts(), options.limits, _MAX_CHARACTERS)
         if isinstance(document, str):
             try:
@@ -103,7 +112,7 @@ def _remembered(text: str, kind: str, source_id: str, at: Any, where: str, limit
 class _AgentMessages(SessionReader):
     name = _AGENT  # the agent whose messages are being read
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         role = word(message.get("role")) or word(message.get("message_type")).removesuffix("_message")
         message_id, at = word(message.get("id")), moment(message.get("created_at") or message.get("date"))
         if role in _SILENT:

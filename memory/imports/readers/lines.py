@@ -13,7 +13,7 @@ from echovessel.language.plain_text import NUL
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import reason_of
 from memory.imports.readers.source import Source, TextLine
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Role, Skipped, Talk
+from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Limits, ReaderItem, Role, Skipped
 
 # Times outside of these years are wrong.
 _FIRST_YEAR, _LAST_YEAR = 1970, 2200
@@ -42,7 +42,7 @@ def message_of(
     places: ContentIds,
     source_id: str = "",
     role: Role = "",
-) -> Line | Skipped:
+) -> FileMessage | Skipped:
     """A message, or why it is skipped. Without an id in the file, its id is made from its place, speaker, time and
     text."""
     text = storable(text)
@@ -51,7 +51,7 @@ def message_of(
     if 4 * len(text) > limits.message_bytes < len(text.encode()):
         return Skipped(where, "too_long")
     speaker, source_id = storable(speaker), storable(source_id)
-    return Line(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
+    return FileMessage(speaker, text, at, source_id or places.id_of(speaker, text, at), where, role)
 
 
 class SessionReader(ABC):
@@ -61,10 +61,12 @@ class SessionReader(ABC):
         self.limits, self.places = limits, ContentIds()
 
     @abstractmethod
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         """The messages and skipped parts of one JSON object."""
 
-    def read_session(self, title: str, source_id: str, where: str, messages: Iterable[Any]) -> Iterator[Talk | Skipped]:
+    def read_session(
+        self, title: str, source_id: str, where: str, messages: Iterable[Any]
+    ) -> Iterator[FileSession | Skipped]:
         places = ((self.place_of(where, number), message) for number, message in enumerate(messages, start=1))
         lines = chain.from_iterable(
             self.read_message(message, place) if isinstance(message, dict) else [Skipped(place, reason_of(message))]
@@ -78,7 +80,7 @@ class SessionReader(ABC):
 
     def line(
         self, speaker: str, text: str, at: datetime | None, where: str, source_id: str = "", role: Role = ""
-    ) -> Line | Skipped:
+    ) -> FileMessage | Skipped:
         return message_of(speaker, text, at, where, self.limits, self.places, source_id, role)
 
 
@@ -105,23 +107,23 @@ def storable(text: str) -> str:
 
 
 def sessions_of(
-    title: str, source_id: str, where: str, items: Iterable[Line | Skipped], limits: Limits
-) -> Iterator[Talk | Skipped]:
+    title: str, source_id: str, where: str, items: Iterable[FileMessage | Skipped], limits: Limits
+) -> Iterator[FileSession | Skipped]:
     """The messages of one session in pieces of at most `limits.talk_lines`; skipped ones are passed through."""
-    messages: list[Line] = []
+    messages: list[FileMessage] = []
     for item in items:
         if isinstance(item, Skipped):
             yield item
             continue
         messages.append(item)
         if len(messages) >= limits.talk_lines:
-            yield Talk(title, source_id, tuple(messages), where)
+            yield FileSession(title, source_id, tuple(messages), where)
             messages.clear()
     if messages:
-        yield Talk(title, source_id, tuple(messages), where)
+        yield FileSession(title, source_id, tuple(messages), where)
 
 
-def something(items: Iterable[Found]) -> Iterator[Found]:
+def something(items: Iterable[ReaderItem]) -> Iterator[ReaderItem]:
     """All of `items`. Raises ImportRejected at the end if there were only notices."""
     is_empty = True
     for item in items:

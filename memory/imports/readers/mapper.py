@@ -23,7 +23,7 @@ from memory.imports.readers.lines import array, word
 from memory.imports.readers.lines import table as table_of
 from memory.imports.readers.members import likely_members
 from memory.imports.readers.source import Member, Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
+from memory.imports.readers.types import ImportRejected, Options, ReaderItem, Skipped
 
 _MAX_VALUES = 200
 _MAX_FIELDS = 400
@@ -46,7 +46,7 @@ class MappedFile:
         mapping = _best(_beginning_of(sample.text))
         return 0.0 if mapping is None else 0.5 if mapping.sure else 0.4 if mapping.speaker else 0.3
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         mapping, likely = options.mapping, guess(source)
         if mapping is None and likely is None:
             raise ImportRejected("nothing_found")
@@ -104,7 +104,7 @@ def _first_megabyte(source: Source) -> str:
 
 
 @dataclass
-class _Seen:
+class _FieldSamples:
     """Values from the beginning of a file: for each place of records, some values of every field."""
 
     fields: dict[str, dict[str, list[Any]]] = field(default_factory=lambda: defaultdict(lambda: defaultdict(list)))
@@ -119,8 +119,8 @@ class _Seen:
             fields[path].append(value[:_LONGEST_VALUE] if isinstance(value, str) else value)
 
 
-def _beginning_of(text: str) -> _Seen:
-    seen_fields = _Seen()
+def _beginning_of(text: str) -> _FieldSamples:
+    seen_fields = _FieldSamples()
     scalars = {"string", "number", "boolean", "null", "integer", "double"}
     beginning = BytesIO(text.encode())
     try:
@@ -134,7 +134,7 @@ def _beginning_of(text: str) -> _Seen:
     return seen_fields
 
 
-def _best(fields_seen: _Seen) -> Mapping | None:
+def _best(fields_seen: _FieldSamples) -> Mapping | None:
     """The likeliest place of records: preferably one whose names leave no doubt, then the one with the most records."""
     guesses = [(guess_mapping(fields, records), fields) for records, fields in fields_seen.fields.items()]
     # Records at the top must be several, one a line.

@@ -12,12 +12,12 @@ from itertools import islice
 from memory.imports.readers.contents import kind_of_name
 from memory.imports.readers.source import Member, Sample, Source
 from memory.imports.readers.types import (
+    FileSession,
     Format,
-    Found,
     ImportRejected,
     Options,
+    ReaderItem,
     Skipped,
-    Talk,
     digest,
     is_between_people,
 )
@@ -50,7 +50,7 @@ def format_of_most_members(source: Source, judge: Judge) -> tuple[float, Format]
     return max(likeness[best]), formats[best]
 
 
-def read_members(source: Source, chosen_format: Format, judge: Judge, options: Options) -> Iterator[Found]:
+def read_members(source: Source, chosen_format: Format, judge: Judge, options: Options) -> Iterator[ReaderItem]:
     """The content of the files that have the chosen format, or as plainly another one of the same kind."""
     known_sessions: set[str] = set()
     begun = False
@@ -65,7 +65,7 @@ def read_members(source: Source, chosen_format: Format, judge: Judge, options: O
         with within(name):
             try:
                 for item in member_format.read(Member(source, name), options):
-                    if isinstance(item, Talk):
+                    if isinstance(item, FileSession):
                         own.add(item.source_id)
                         is_known = item.source_id in known_sessions
                         yield replace(item, source_id=digest(name, item.source_id)) if is_known else item

@@ -16,7 +16,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import SessionReader, array, moment, role_named, storable, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Limits, Line, Options, Remembered, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, Limits, Options, ReaderItem, Remembered, Role, Skipped, digest
 
 _LISTS = ("results", "memories", "data")
 _MEM0_BESIDE = frozenset(
@@ -49,7 +49,7 @@ class Mem0:
         top_paths = {path for path in sample.paths if "." not in path}
         return 0.9 if "memory" in top_paths and len(top_paths & _MEM0_BESIDE) > 1 else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         # The values at the places in an object, the elements of a list, or the values of lines.
         record_paths = [place for place in _MEM0 if place != "item"]
         first = next((piece.lstrip() for piece in source.texts() if piece.strip()), "")
@@ -124,7 +124,7 @@ class Zep:
             else 0.0
         )
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         paths = [f"{around}{name}.item" for around in _AROUND for name in _ZEP_LISTS if name != "messages"]
         paths += [f"{around}summary" for around in _AROUND]
         reader, number = _Sessions(options.limits), 0
@@ -148,7 +148,7 @@ class Zep:
                 break
 
 
-def _piece(kind: str, value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
+def _piece(kind: str, value: Any, number: int, reader: "_Sessions") -> Iterator[ReaderItem]:
     where, limits = _("memory %d") % number, reader.limits
     if kind in _SESSIONS or (isinstance(value, dict) and isinstance(value.get("messages"), list)):
         yield from _session(value, number, reader)
@@ -172,7 +172,7 @@ def _piece(kind: str, value: Any, number: int, reader: "_Sessions") -> Iterator[
         yield _remembered(word(value.get("fact")) or word(value.get("content")), "fact", value, where, limits)
 
 
-def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
+def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[ReaderItem]:
     session = table(value)
     where = _("conversation %d") % number
     session_id = word(session.get("session_id") or session.get("thread_id") or session.get("uuid"))
@@ -188,7 +188,7 @@ def _session(value: Any, number: int, reader: "_Sessions") -> Iterator[Found]:
 
 
 class _Sessions(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         """One message. In older versions `role` is a name, and `role_type` the side."""
         side = (word(message.get("role_type")) or word(message.get("role"))).casefold()
         if side in _SILENT:

@@ -24,7 +24,7 @@ from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _NUMBERED = re.compile(r"(?:^|/)message_(\d{1,6})\.json$", re.I)
@@ -92,7 +92,7 @@ class Messenger:
         names = sorted(_json_files(sample.members), key=lambda name: not _NUMBERED.search(name))
         return 0.95 if any(_is_chat(sample.inside(name)) for name in names[:_MEMBERS_LOOKED_AT]) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _json_files(source.members) if _is_chat(source.sample.inside(name))]
         yield from skip_others(source, files, (".json",))
         # The files of each chat, the earliest messages first: files of one folder that differ only in their number.
@@ -166,7 +166,7 @@ class _Chats(SessionReader):
                 for message in oldest_first(messages, _at, weight, self.limits, newest_first=newest_first):
                     yield repair(message, chat.garbled)
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         text = word(message.get("content") or message.get("text"))
         speaker = word(message.get("sender_name") or message.get("senderName"))
         if message.get("is_unsent") or message.get("isUnsent"):

@@ -19,7 +19,17 @@ from memory.imports.readers.json_values import reason_of, values
 from memory.imports.readers.lines import SessionReader, array, moment, storable, table, word
 from memory.imports.readers.pam_hashes import Checksum, fits
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+from memory.imports.readers.types import (
+    FileMessage,
+    ImportRejected,
+    Limits,
+    Options,
+    ReaderItem,
+    Remembered,
+    Role,
+    Skipped,
+    digest,
+)
 
 STORE = "portable-ai-memory"
 CONVERSATION = "portable-ai-memory-conversation"
@@ -44,7 +54,7 @@ class PortableMemory:
         marked = b'"portable-ai-memory' in sample.head and "schema" in sample.paths
         return 0.95 if marked else 0.9 if sample.paths >= {"memories.item.content_hash", "owner.id"} else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         if not source.members:
             # A single file has its schema at the top.
             if _head(source, "").get("schema") == CONVERSATION:
@@ -80,7 +90,7 @@ def _expect(head: Mapping[str, Any], schema: str, where: str) -> None:
 # Memories
 
 
-def _store(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+def _store(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
     _expect(_head(source, member), STORE, member)
     # The relations by the memory they start from.
     relations: dict[str, list[Any]] = defaultdict(list)
@@ -161,7 +171,7 @@ class _Outline:
         return frozenset(branch)
 
 
-def _conversation(source: Source, member: str, limits: Limits) -> Iterator[Found]:
+def _conversation(source: Source, member: str, limits: Limits) -> Iterator[ReaderItem]:
     head = _head(source, member)
     _expect(head, CONVERSATION, member)
     title, source_id = (storable(word(head.get(key))) for key in ("title", "id"))
@@ -188,7 +198,7 @@ class _Messages(SessionReader):
     def place_of(self, session: str, number: int) -> str:
         return ", ".join(filter(None, (self.member, _("message %d") % number)))
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         source_id, role = word(message.get("id")), word(message.get("role"))
         # The text of a message; its parts are paragraphs.
         content = table(message.get("content"))

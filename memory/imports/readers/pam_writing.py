@@ -18,7 +18,7 @@ from typing import Any
 from memory.imports.readers.canonical import canonical
 from memory.imports.readers.pam import CONVERSATION, OTHER, RELATIONS, STORE, STORE_NAME
 from memory.imports.readers.pam_hashes import content_hash, sha256
-from memory.imports.readers.types import Remembered, Talk
+from memory.imports.readers.types import FileSession, Remembered
 
 VERSION = "1.0"
 _SPECIFICATION = "https://portable-ai-memory.org/spec/v1.0"
@@ -46,7 +46,7 @@ class PamExport:
     version: str = "0.1.0"
 
 
-def write(memories: Iterable[Remembered], conversations: Iterable[Talk], export: PamExport) -> Iterator[bytes]:
+def write(memories: Iterable[Remembered], conversations: Iterable[FileSession], export: PamExport) -> Iterator[bytes]:
     """The bytes of the zip. Memories are kept in memory to be sorted; conversations are streamed piece by piece.
 
     Pieces of a session must be adjacent, as readers yield them. A time without a zone counts as UTC. Raises ValueError
@@ -195,7 +195,7 @@ class _Indexed:
         return at
 
 
-def _conversation(pieces: Iterable[Talk], entry: _Indexed, export: PamExport) -> Iterator[str]:
+def _conversation(pieces: Iterable[FileSession], entry: _Indexed, export: PamExport) -> Iterator[str]:
     """A conversation's file; `entry` collects the data for the index."""
     people: dict[tuple[str, str], None] = {}
     head = {"schema": CONVERSATION, "schema_version": VERSION, "id": entry.id, "provider": {"name": export.platform}}

@@ -14,9 +14,9 @@ SIGNATURE = b"\x89PNG\r\n\x1a\n"
 # No chunk is longer by the specification; no text worth reading is.
 LONGEST_CHUNK = 2**31 - 1
 LONGEST_TEXT = 24 * 1024 * 1024
-MOST_CHUNKS = 100_000
+MAX_CHUNKS = 100_000
 # A picture with more pixels is no portrait, but made to fill the memory of whoever shows it.
-MOST_PIXELS = 100_000_000
+MAX_PIXELS = 100_000_000
 _BLOCK = 64 * 1024
 _TEXTS = (b"tEXt", b"zTXt", b"iTXt")
 
@@ -70,7 +70,7 @@ def chunks(file: BinaryIO) -> Iterator[Chunk]:
     if file.read(len(SIGNATURE)) != SIGNATURE:
         raise BrokenPNG("not_png", 0)
     at = len(SIGNATURE)
-    for number in range(MOST_CHUNKS):
+    for number in range(MAX_CHUNKS):
         file.seek(at)
         head = file.read(8)
         if len(head) < 8:
@@ -86,7 +86,7 @@ def chunks(file: BinaryIO) -> Iterator[Chunk]:
             if chunk.kind != b"IHDR" or chunk.length != 13:
                 raise BrokenPNG("broken", chunk.at)
             width, height = struct.unpack(">II", _data(file, chunk)[:8])
-            if width * height > MOST_PIXELS:
+            if width * height > MAX_PIXELS:
                 raise BrokenPNG("too_big", chunk.at)
         yield chunk
         if chunk.kind == b"IEND":

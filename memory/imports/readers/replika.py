@@ -20,7 +20,17 @@ from memory.imports.readers.json_values import objects, reason_of, values
 from memory.imports.readers.lines import SessionReader, skip_others, storable, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Remembered, Role, Skipped, digest
+from memory.imports.readers.types import (
+    FileMessage,
+    ImportRejected,
+    Limits,
+    Options,
+    ReaderItem,
+    Remembered,
+    Role,
+    Skipped,
+    digest,
+)
 from memory.imports.readers.when import When, read_when
 from memory.imports.readers.zips import within
 
@@ -68,7 +78,7 @@ class Replika:
         )
         return 0.96 if is_diary else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _data(source.members) if _CHAT.search(_base(name)) or _DIARY.search(_base(name))]
         yield from skip_others(source, files, _DATA)
         for file in files or [""]:
@@ -137,7 +147,7 @@ def _when(record: Any) -> When | None:
     return read_when(value) if value is not None else None
 
 
-def _chat(messages: Iterator[Any], file: str, limits: Limits) -> Iterator[Found]:
+def _chat(messages: Iterator[Any], file: str, limits: Limits) -> Iterator[ReaderItem]:
     reader, source_id = _Messages(limits), digest("replika", _base(file))
     reader.places.begin(source_id)
     ordered = oldest_first(messages, _moment, weight, limits)
@@ -150,7 +160,7 @@ def _moment(record: Any) -> Any:
 
 
 class _Messages(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         text = word(_first(message, _TEXTS))
         if not text.strip() and value_at(message, "content.type") not in (None, "text"):
             yield Skipped(where, "media")

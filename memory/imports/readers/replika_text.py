@@ -11,7 +11,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.headings import heading_in
 from memory.imports.readers.journal import Journal
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Entry, Found, Options, Remembered, Skipped
+from memory.imports.readers.types import Entry, Options, ReaderItem, Remembered, Skipped
 
 _LONGEST_TITLE = 60
 _SAMPLE_LINES = 200
@@ -34,7 +34,7 @@ class ReplikaText:
         is_dated = any(heading_in(line, begins=True) for line in lines)
         return 0.87 if is_dated and is_called_so else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         for item in Journal().read(source, options):
             if not isinstance(item, Entry) or options.kind == "notes":
                 yield item

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import objects
 from memory.imports.readers.lines import SessionReader, moment, role_named, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, Options, ReaderItem, Role, Skipped, digest
 
 # Where the messages of a conversation stand, and what their fields are called.
 _HELD = ("messages", "conversations", "conversation")
@@ -51,7 +51,7 @@ class RoleMessages:
         mentions_role = (f'"{role}"' in sample.text for role in (*_ROLES, "system"))
         return 0.8 if at_home and any(mentions_role) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         """Messages that stand by themselves, in an array or one a line, are one conversation."""
         number, reader = 0, _Conversations(options.limits)
         for several, group in groupby(
@@ -83,7 +83,7 @@ def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
 
 
 class _Conversations(SessionReader):
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         side = word(_first(message, _SPEAKER))
         if side in _SILENT:
             yield Skipped(where, _SILENT[side])

@@ -20,7 +20,7 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import Unread, values
 from memory.imports.readers.lines import array, message_of, moment, place_messages, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, Options, ReaderItem, Role, Skipped, digest
 
 _USER, _CHARACTER = "user", "character"
 _ROLES: Mapping[str, Role] = {_USER: "user", _CHARACTER: "persona"}
@@ -69,14 +69,14 @@ class Roleplay:
     def resembles(self, sample: Sample) -> float:
         return 0.9 if self.marks <= sample.paths else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         places = ContentIds()
         for number, chat in enumerate(self.chats(values(source, self.wanted)), start=1):
             where = _("conversation %d") % number
             source_id = chat.source_id or digest(self.name, number, chat.title)
             name = digest(source.name, chat.title)
             turns = places.begin_with(chat.source_id, name, chat.turns, lambda turn: turn.text)
-            messages: list[Line | Skipped] = []
+            messages: list[FileMessage | Skipped] = []
             for place, turn in place_messages(turns, where):
                 if turn.reason:
                     messages.append(Skipped(place, turn.reason))

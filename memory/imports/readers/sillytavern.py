@@ -17,7 +17,7 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.json_values import loads
 from memory.imports.readers.lines import array, message_of, sessions_of, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.when import read_when
 from memory.imports.readers.zips import within
 
@@ -39,7 +39,7 @@ class SillyTavern:
             return 0.95 if _is_chat(sample) else 0.0
         return 0.9 if any(_is_chat(sample.inside(name)) for name in _files(sample.members)[:_LOOKED_AT]) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = [name for name in _files(source.members) if _is_chat(source.sample.inside(name))]
         if source.members and not files:
             raise ImportRejected("member_missing")
@@ -115,7 +115,7 @@ def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, d
 
 def _lines(
     messages: Iterable[tuple[int, dict[str, Any] | None]], places: ContentIds, limits: Limits
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     position = _("line %d")
     for number, message in messages:
         if message is None or "mes" not in message:

@@ -22,7 +22,7 @@ from memory.imports.readers.json_values import objects
 from memory.imports.readers.lines import Names, SessionReader, array, moment, table, word
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.time_order import oldest_first, weight
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _DAY = re.compile(r"(?P<folder>(?:.*/)?(?P<channel>[^/]+))/\d{4}-\d\d-\d\d\.json$")
@@ -89,7 +89,7 @@ class Slack:
         # The lists of people and channels beside days tell as much, also where the days looked at are damaged or empty.
         return 0.8 if len(lists) > 1 else 0.3
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         channels: dict[str, list[str]] = defaultdict(list)
         for name in source.members:
             day = _DAY.search(name)
@@ -140,7 +140,7 @@ class _Channels(SessionReader):
             with within(file):
                 yield from oldest_first(objects(source, file), _at, weight, self.limits)
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         subtype = word(message.get("subtype"))
         if subtype in _DELETED or message.get("hidden"):
             yield Skipped(where, "deleted")

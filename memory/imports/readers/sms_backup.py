@@ -22,7 +22,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import message_of, moment, sessions_of
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Options, ReaderItem, Role, Skipped, digest
 
 _ROOT = re.compile(r"\s*(?:<\?[^>]{0,400}\?>\s*|<!--.{0,2000}?-->\s*)*<smses\b", re.S)
 _HALVES = re.compile(r"&#(?:(\d{5})|x([0-9a-fA-F]{4}));&#(?:(\d{5})|x([0-9a-fA-F]{4}));")
@@ -64,7 +64,7 @@ class SmsBackup:
     def resembles(self, sample: Sample) -> float:
         return 0.97 if not sample.members and _ROOT.match(sample.text) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         if not _ROOT.match(source.sample.text):
             raise ImportRejected("not_this", format=str(self.label))
         messages_by_number: dict[str, list[_Message]] = defaultdict(list)
@@ -84,7 +84,7 @@ class SmsBackup:
             source_id = digest("sms_backup", _key(number_text))
             places.begin(source_id)
             messages.sort(key=lambda message: message.at or datetime.min.replace(tzinfo=UTC))
-            items: list[Line | Skipped] = []
+            items: list[FileMessage | Skipped] = []
             for message in messages:
                 place = _("message %d") % message.number
                 if message.box not in (_RECEIVED, *_OUTGOING):

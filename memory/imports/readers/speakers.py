@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from memory.imports.readers.lines import role_named
-from memory.imports.readers.types import Found, Role, Talk
+from memory.imports.readers.types import FileSession, ReaderItem, Role
 
 
 @dataclass(frozen=True)
@@ -17,7 +17,7 @@ class Speaker:
     guess: Role
 
 
-def speakers(items: Iterable[Found], *, between_people: bool = False) -> tuple[Speaker, ...]:
+def speakers(items: Iterable[ReaderItem], *, between_people: bool = False) -> tuple[Speaker, ...]:
     """Everybody who speaks, the most first. The guess rests on what the file says of its lines, on plain labels
     ("assistant"), and on titles: an exported talk is named for the other one. Of two,
     one follows from the other. In chats `between_people` nobody is the persona, and at most one is the user."""
@@ -25,7 +25,7 @@ def speakers(items: Iterable[Found], *, between_people: bool = False) -> tuple[S
     roles: dict[str, Role] = {}
     titles: set[str] = set()
     for conversation in items:
-        if isinstance(conversation, Talk):
+        if isinstance(conversation, FileSession):
             titles.add(conversation.title)
             message_counts.update(message.speaker for message in conversation.lines)
             for message in conversation.lines:

@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.applying import ChoiceReader, Record, ask_whose, order_of_days
 from memory.imports.readers.fields import NAMES, Mapping, guess_mapping
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Options, Skipped
+from memory.imports.readers.types import ImportRejected, Options, ReaderItem, Skipped
 from memory.imports.readers.when import read_when
 
 _DELIMITERS = (",", "\t", ";", "|")
@@ -56,7 +56,7 @@ class Table:
         mapping = guess_mapping(sample_rows((("", _as_record(row, shape)) for row in rows), shape))
         return 0.9 if mapping and mapping.sure else 0.6 if by_name else 0.3
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         shape = _shape(source)
         likely = guess(source)
         mapping = options.mapping or likely

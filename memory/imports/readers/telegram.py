@@ -17,7 +17,7 @@ from django.utils.translation import gettext_lazy
 from memory.imports.readers.json_values import values
 from memory.imports.readers.lines import Names, SessionReader, array, moment, skip_others, table, word
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.zips import within
 
 _SINGLE = ("name", "type", "id")
@@ -100,7 +100,7 @@ class Telegram:
         whole = {"chats.about", "chats.list", "personal_information.user_id"} & paths
         return 0.95 if whole or {"messages.item.date", "messages.item.type", "type"} <= paths else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = _files(source.members)
         yield from skip_others(source, files)
         for file in files or [""]:
@@ -173,7 +173,7 @@ class _Chats(SessionReader):
         self.chat = chat
         self.places.begin(chat.source_id)
 
-    def read_message(self, message: dict[str, Any], where: str) -> Iterator[Line | Skipped]:
+    def read_message(self, message: dict[str, Any], where: str) -> Iterator[FileMessage | Skipped]:
         if message.get("type") != "message":
             yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
             return

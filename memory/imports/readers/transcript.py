@@ -26,7 +26,7 @@ from memory.imports.readers.journal import Journal
 from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, moment, role_named, sessions_of
 from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Skipped, digest
 
 # More names than people who talk with each other: what is counted of a file that is none.
 # Names held while they are counted; beyond, those that stood there once are forgotten.
@@ -107,7 +107,7 @@ class Transcript:
         dated = kind and (any(map(_day_in, lines)) or not names)
         return max(likeness, _DATED_LIKENESS) if dated else likeness
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         if options.kind == "notes":
             yield from Journal().read(source, options)
             return
@@ -298,7 +298,9 @@ def _day_in(line: str) -> datetime | None:
     return datetime.combine(day, heading.clock or time.min) if day else None
 
 
-def _lines(messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Limits) -> Iterator[Line | Skipped]:
+def _lines(
+    messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Limits
+) -> Iterator[FileMessage | Skipped]:
     """Blank lines around messages belong to the layout."""
     position, places = _("line %d"), ContentIds()
     day: datetime | None = None

@@ -57,7 +57,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Line:
+class FileMessage:
     """A message, verbatim: only the file's own framing is removed, never words.
 
     `speaker` is the name in the file. `at` is aware if the file says the zone, else naive. `source_id` is the file's id
@@ -74,13 +74,13 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Talk:
+class FileSession:
     """The messages of a session, in order. A long session comes in adjacent pieces that share `source_id` and `title`,
     so that no file has to be kept in memory as a whole."""
 
     title: str
     source_id: str
-    lines: tuple[Line, ...]
+    lines: tuple[FileMessage, ...]
     where: str
 
 
@@ -154,7 +154,7 @@ class Skipped:
             raise ValueError(f"{self.reason} is not a reason to skip")
 
 
-Found = Talk | Entry | Card | Lore | Remembered | Skipped
+ReaderItem = FileSession | Entry | Card | Lore | Remembered | Skipped
 
 
 class ImportRejected(Exception):
@@ -193,7 +193,7 @@ class Format(Protocol):
 
     def resembles(self, sample: "Sample") -> float: ...
 
-    def read(self, source: "Source", options: Options) -> Iterator[Found]: ...
+    def read(self, source: "Source", options: Options) -> Iterator[ReaderItem]: ...
 
 
 def is_between_people(file_format: Format) -> bool:

@@ -29,7 +29,7 @@ from memory.imports.readers.lines import Names, message_of, moment, sessions_of,
 from memory.imports.readers.quotes import without_quote
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.table import records, shape_of
-from memory.imports.readers.types import Found, ImportRejected, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.web_pages import is_page
 
 _SPOKEN = ("文本消息", "引用消息", "文本", "text", "引用", "回复消息")
@@ -96,13 +96,13 @@ class WeChat:
     def resembles(self, sample: Sample) -> float:
         return 0.97 if not sample.members and self.recognizes(sample) else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         chat = self.chat(source)
         source_id = chat.known or digest(self.name, chat.title or source.name)
         places, names = ContentIds(), Names()
         places.begin(source_id)
 
-        def lines() -> Iterator[Line | Skipped]:
+        def lines() -> Iterator[FileMessage | Skipped]:
             message_number = _("message %d")
             for number, message in enumerate(chat.messages, start=1):
                 where = message_number % number

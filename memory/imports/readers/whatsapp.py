@@ -22,7 +22,7 @@ from memory.imports.readers.content_ids import ContentIds
 from memory.imports.readers.lines import SpeakerCounts, gather_sample, message_of, sessions_of, something
 from memory.imports.readers.localized_times import year_of
 from memory.imports.readers.source import Sample, Source
-from memory.imports.readers.types import Found, ImportRejected, Limits, Line, Options, Role, Skipped, digest
+from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Role, Skipped, digest
 from memory.imports.readers.whatsapp_words import (
     AFTERNOON,
     ATTACHED,
@@ -109,7 +109,7 @@ class WhatsApp:
         # A part of a chat may begin within a message.
         return 0.8 if spoken > len(lines) / 2 else 0.0
 
-    def read(self, source: Source, options: Options) -> Iterator[Found]:
+    def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
         files = _chat_files(source.sample) if source.members else [""]
         if not files:
             raise ImportRejected("member_missing")
@@ -127,7 +127,7 @@ def _chat_files(sample: Sample) -> list[str]:
     ]
 
 
-def _chat(source: Source, file: str, options: Options) -> Iterator[Found]:
+def _chat(source: Source, file: str, options: Options) -> Iterator[ReaderItem]:
     stamp = _shape(line.text for line in islice(source.lines(file), _SAMPLE_LINES))
     if stamp is None:
         raise ImportRejected("not_this", format=str(WhatsApp.label))
@@ -221,7 +221,7 @@ def _is_about_encryption(words: str) -> bool:
 
 def _lines(
     messages: Iterable[SpeakerCounts[datetime]], groups: frozenset[str], owner: str, limits: Limits
-) -> Iterator[Line | Skipped]:
+) -> Iterator[FileMessage | Skipped]:
     """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
     line_number, places = _("line %d"), ContentIds()
     for number, message in enumerate(messages):

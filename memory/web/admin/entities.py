@@ -30,8 +30,8 @@ from memory.web.keys import read_key
 from memory.web.presenters.merge_proposals import DECIDED
 
 MEMORIES_BESIDE, LONGEST_BESIDE = 5, 200
-MOST_TO_SPLIT = 100
-MOST_FOUND = 500
+MAX_TO_SPLIT = 100
+MAX_FOUND = 500
 LATER_MERGE = _("It cannot be undone before a later merge of the same entities is undone.")
 TOLD = {
     "merge": _("The last two are merged."),
@@ -68,7 +68,7 @@ class AliasInline(ReadOnlyInline):
 def _bearing(names: str, entities: QuerySet[Entity]) -> list[int]:
     """The keys of those of `entities` with an alias that contains the text, newest aliases first."""
     aliases = Alias.objects.filter(text__icontains=names, entity__in=entities)
-    return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MOST_FOUND])
+    return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MAX_FOUND])
 
 
 @admin.register(Entity)
@@ -108,8 +108,8 @@ class EntityAdmin(ReadOnlyAdmin):
             mentions = entity.mentions.select_related("node").order_by("-node__created_at", "-node_id")
             context["curated"] = {
                 "names": list(entity.aliases.all()),
-                "mentions": list(mentions[:MOST_TO_SPLIT]),
-                "more": max(0, mentions.count() - MOST_TO_SPLIT),
+                "mentions": list(mentions[:MAX_TO_SPLIT]),
+                "more": max(0, mentions.count() - MAX_TO_SPLIT),
                 "longest": rename.MAX_NAME,
             }
         return super().render_change_form(request, context, *args, **options)

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_http_methods
 
 from chat.models import Message, Session
 from echovessel.admin import may_forget, may_read
-from echovessel.admin.pages import MOST_AT_ONCE
+from echovessel.admin.pages import MAX_AT_ONCE
 from echovessel.admin.permissions import WHOLLY
 from echovessel.audit import looks
 from memory import forgetting
@@ -56,7 +56,7 @@ class ForgetRequest:
         not of one persona."""
         params = request.POST if request.method == "POST" else request.GET
         kind, keys = params.get("kind", ""), params.getlist("key")
-        if kind not in MODELS or len(keys) > MOST_AT_ONCE or not all(map(read_key, keys)):
+        if kind not in MODELS or len(keys) > MAX_AT_ONCE or not all(map(read_key, keys)):
             raise Http404
         rows = list(MODELS[kind].objects.filter(pk__in=list(map(read_key, keys))).order_by("pk"))
         whose = {(None, row.pk) if kind == "owner" else (_persona_id(row), None) for row in rows}

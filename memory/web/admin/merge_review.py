@@ -11,8 +11,8 @@ from memory.models.entity import MergeProposalQuerySet
 from memory.web.keys import read_key
 from memory.web.presenters.admin_node import node_address
 
-MOST_MEMORIES, MOST_QUOTES, LONGEST = 5, 2, 300
-MOST_COMPANY = 12
+MAX_MEMORIES, MAX_QUOTES, LONGEST = 5, 2, 300
+MAX_COMPANY = 12
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
     """The pair of a proposal, in a constant number of statements."""
     both = proposal.a_id, proposal.b_id
     newest = {
-        entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MOST_MEMORIES])
+        entity: list(ConceptNode.objects.filter(mentions__entity=entity).newest_first()[:MAX_MEMORIES])
         for entity in both
     }
     quotes: dict[int, list[str]] = {}
@@ -64,7 +64,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
                 excerpt(node.description, LONGEST),
                 node_address(node),
                 node.created_at,
-                quotes.get(node.pk, [])[:MOST_QUOTES],
+                quotes.get(node.pk, [])[:MAX_QUOTES],
             )
             for node in newest[entity.pk]
         ]
@@ -77,7 +77,7 @@ def pair_of(proposal: MergeProposal) -> Pair:
         proposal,
         sides,
         [REASONS.get(reason, reason) for reason in proposal.reasons],
-        list(company.order_by("canonical_name").values_list("canonical_name", flat=True)[:MOST_COMPANY]),
+        list(company.order_by("canonical_name").values_list("canonical_name", flat=True)[:MAX_COMPANY]),
         Mention.objects.filter(entity=proposal.a_id, node__mentions__entity=proposal.b_id).count(),
     )
 

@@ -35,12 +35,12 @@ from persona.lookup import own_persona
 from persona.models import Persona
 
 MAX_MAPPING = 20_000  # characters, as JSON
-MOST_SPEAKERS = 10_000
-MOST_TALKS = 2**31
+MAX_SPEAKERS = 10_000
+MAX_TALKS = 2**31
 
 
 Side = Literal["user", "persona", "other", "skip"]
-Roles = Annotated[dict[str, Side], Field(max_length=MOST_SPEAKERS, examples=[{"Ana": "user", "Mira": "persona"}])]
+Roles = Annotated[dict[str, Side], Field(max_length=MAX_SPEAKERS, examples=[{"Ana": "user", "Mira": "persona"}])]
 # None for a file that is too large: the upload handler discards it.
 Handed = Annotated[
     UploadedFile | None,
@@ -114,7 +114,7 @@ class ChoicesIn(Body):
     without_owner: Annotated[bool, Field(description="None of the speakers is the owner.")] = False
     zone: Zone | None = None
     undated: Annotated[Day, Field(description="The day of lines that have none.")] | None = None
-    limit: Annotated[int, Field(ge=1, le=MOST_TALKS, description="So many talks and entries at most.")] | None = None
+    limit: Annotated[int, Field(ge=1, le=MAX_TALKS, description="So many talks and entries at most.")] | None = None
 
 
 class BeginningIn(ChoicesIn):

@@ -11,7 +11,7 @@ from memory.models import Entity, Mention
 from memory.web.timeline import SHOWN_STATUSES
 
 RINGS = (7, 13, 20)
-MOST_ON_MAP = sum(RINGS)
+MAX_ON_MAP = sum(RINGS)
 MAP_WIDTH, MAP_HEIGHT = 760, 560
 MIDDLE = MAP_WIDTH / 2, MAP_HEIGHT / 2
 OWNER_RADIUS = 26
@@ -112,5 +112,5 @@ def bonds(spots: Sequence[Spot]) -> list[Bond]:
     shared = Counter(pair for company in together.values() for pair in combinations(sorted(set(company)), 2))
     return [
         Bond(at[a], at[b], round(min(5.0, 0.8 + 0.8 * math.sqrt(count)), 1))
-        for (a, b), count in shared.most_common(MOST_ON_MAP * 3)
+        for (a, b), count in shared.most_common(MAX_ON_MAP * 3)
     ]

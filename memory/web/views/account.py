@@ -30,8 +30,8 @@ from persona.lookup import own_persona
 from persona.models import Persona
 from persona.views import CLEARED_AT_THE_DOOR
 
-MOST_RECEIPTS = 20
-MOST_TOKENS = 100
+MAX_RECEIPTS = 20
+MAX_TOKENS = 100
 # For how many days a token is valid; 0 is without limit.
 LASTING = [(30, _("a month")), (365, _("a year")), (0, _("until I revoke it"))]
 
@@ -104,10 +104,10 @@ class TokenForm(PasswordForm):
 @require_http_methods(["GET", "HEAD"])
 def account(request: HttpRequest) -> HttpResponse:
     """The companions, receipts, and the links to delete."""
-    gone = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MOST_RECEIPTS]
+    gone = Receipt.objects.filter(owner_id=_key(request), persona=None)[:MAX_RECEIPTS]
     context = {
         "personas": Persona.objects.owned_by(request.user),
-        "tokens": ApiToken.objects.filter(owner_id=_key(request), revoked_at=None)[:MOST_TOKENS],
+        "tokens": ApiToken.objects.filter(owner_id=_key(request), revoked_at=None)[:MAX_TOKENS],
         "now": timezone.now(),
         "receipts": [receipt_context(receipt_row) for receipt_row in gone],
     }

@@ -129,7 +129,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     node = get_object_or_404(nodes, uuid=parse_uuid(request.GET.get("node", "")))
     if not is_open and not corrections.would_change(node, correcting):
         raise Http404
-    suggestion = None if is_open else corrections.suggest(node.description, correcting, persona.called)
+    suggestion = None if is_open else corrections.suggest(node.description, correcting, persona.user_display_name)
     form = correction_form(node, auto_id=f"correct-{node.pk}-%s")
     if suggestion:
         form.initial["description"] = suggestion.description

@@ -20,7 +20,7 @@ from memory.web.views.base import persona_page
 from persona.lookup import own_persona
 from persona.models import Persona
 
-MOST_TALKS = 60
+MAX_TALKS = 60
 MAX_SOUGHT = 200
 
 
@@ -83,7 +83,7 @@ def learned_pieces(request: HttpRequest, persona: UUID) -> HttpResponse:
     """What was learned in each of the requested sessions, as parts of the page."""
     own = own_persona(request, persona)
     sessions = [
-        session_uuid for text in request.GET.getlist("session")[:MOST_TALKS] if (session_uuid := parse_uuid(text))
+        session_uuid for text in request.GET.getlist("session")[:MAX_TALKS] if (session_uuid := parse_uuid(text))
     ]
     return render(
         request, "memory/_learned.html", {"persona": own, "talks": timelines.learned_by_session(own, sessions)}

@@ -23,7 +23,7 @@ from persona.onboarding.drafts import DraftRefused
 
 DEEDS = ("accept", "reject")
 LABELS = tuple(Label.values)
-MOST_AT_ONCE = 100
+MAX_AT_ONCE = 100
 
 
 @persona_page
@@ -56,7 +56,7 @@ def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str)
 def accept_all(request: HttpRequest, persona: Persona, label: str) -> HttpResponse:
     """Accept every shown draft of one core block, in order, while there is room."""
     shown_drafts = [
-        draft_uuid for text in request.POST.getlist("draft")[:MOST_AT_ONCE] if (draft_uuid := parse_uuid(text))
+        draft_uuid for text in request.POST.getlist("draft")[:MAX_AT_ONCE] if (draft_uuid := parse_uuid(text))
     ]
     accepted = 0
     for draft in review.waiting_of(persona).filter(label=label, uuid__in=shown_drafts).order_by("id"):

@@ -26,7 +26,7 @@ from memory.web.presenters.imports import import_context, import_story, question
 from memory.web.views.base import is_fragment, page, persona_page
 from persona.models import Persona
 
-MOST_LISTED = 30
+MAX_LISTED = 30
 
 
 @persona_page
@@ -39,7 +39,7 @@ def imports(request: HttpRequest, persona: Persona) -> HttpResponse:
     status = status_of(request, form)
     if status != 200 and is_fragment(request):
         return refuse_upload(form, status)
-    jobs = ImportJob.objects.filter(persona=persona).select_related("persona")[:MOST_LISTED]
+    jobs = ImportJob.objects.filter(persona=persona).select_related("persona")[:MAX_LISTED]
     context = {"form": form, "jobs": [import_context(job) for job in jobs], **upload_context()}
     return page(request, persona, "memory/imports.html", context, status=status)
 

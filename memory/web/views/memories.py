@@ -28,9 +28,9 @@ from memory.web.views.base import page, persona_page
 from persona.models import Persona
 
 PAGE = 30
-MOST_PEOPLE = 300
+MAX_PEOPLE = 300
 HOW = ("", "words", "meaning", "said")  # everywhere, or in one place only
-MOST_ALIKE, MOST_SAID = 8, 5  # next to the matches by words
+MAX_ALIKE, MAX_SAID = 8, 5  # next to the matches by words
 MAX_CHOSEN = 100
 # Labels for owners, not the names of the tables.
 KINDS = [
@@ -90,7 +90,7 @@ class SearchForm(forms.Form):
 
     def __init__(self, persona: Persona, data: Any) -> None:
         super().__init__(data, auto_id="sought_%s")
-        people = persona.entities.exclude(status=Entity.Status.MERGED)[:MOST_PEOPLE]
+        people = persona.entities.exclude(status=Entity.Status.MERGED)[:MAX_PEOPLE]
         self.people = {str(entity.uuid): entity for entity in people}
         names = [(uuid, entity.canonical_name) for uuid, entity in self.people.items()]
         self.fields["entity"].choices = [ANY, *names]  # type: ignore[attr-defined]
@@ -164,15 +164,15 @@ def memories(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 def _other_matches(persona: Persona, text: str, filters: Filters, by_words: Iterable[ConceptNode]) -> dict[str, Any]:
     """Further results of one search box besides memories with these words: memories near in meaning, and messages."""
-    matching_messages = search.search_messages(persona, text, limit=MOST_SAID)
+    matching_messages = search.search_messages(persona, text, limit=MAX_SAID)
     found_by_words = {node.pk for node in by_words}
-    alike = search.search_by_domain(persona, text, filters, MOST_ALIKE + len(found_by_words))
+    alike = search.search_by_domain(persona, text, filters, MAX_ALIKE + len(found_by_words))
     trouble = {}
     try:
-        alike += search.search_by_meaning(persona, text, filters, MOST_ALIKE + len(found_by_words))
+        alike += search.search_by_meaning(persona, text, filters, MAX_ALIKE + len(found_by_words))
     except EmbeddingUnavailable:
         trouble = {"trouble": NOT_BY_MEANING}
-    alike = [node for node in dict.fromkeys(alike) if node.pk not in found_by_words][:MOST_ALIKE]
+    alike = [node for node in dict.fromkeys(alike) if node.pk not in found_by_words][:MAX_ALIKE]
     return {
         "alike": with_names(persona, alike),
         "said": matching_messages.rows,

@@ -27,7 +27,7 @@ from persona.companion import pictures
 from persona.companion.pictures import PictureRefused
 from persona.onboarding.creation import create_persona
 
-MOST_LISTED = 10
+MAX_LISTED = 10
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -40,7 +40,7 @@ def material(request: HttpRequest) -> HttpResponse:
     if status != 200 and is_fragment(request):
         return refuse_upload(form, status)
     unfinished = [
-        import_context(job) for job in _without_persona(request).exclude(status__in=ImportJob.OVER)[:MOST_LISTED]
+        import_context(job) for job in _without_persona(request).exclude(status__in=ImportJob.OVER)[:MAX_LISTED]
     ]
     return render(request, "material.html", {"form": form, "jobs": unfinished, **upload_context()}, status=status)
 

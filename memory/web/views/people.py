@@ -28,8 +28,8 @@ from persona.companion.pictures import PictureChanged, PictureRefused
 from persona.models import Persona
 
 Outcome = ConceptNode.Outcome
-MOST_LISTED = 300
-MOST_MEMORIES = 60
+MAX_LISTED = 300
+MAX_MEMORIES = 60
 
 
 @persona_page
@@ -45,13 +45,13 @@ def people(request: HttpRequest, persona: Persona) -> HttpResponse:
             filter=active & Q(mentions__node__kind__in=open_items.KINDS, mentions__node__outcome=Outcome.OPEN),
         ),
     )
-    listed_entities = list(entities.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MOST_LISTED])
+    listed_entities = list(entities.prefetch_related("aliases").order_by("-memories", "canonical_name")[:MAX_LISTED])
     photos = photos_of(listed_entities)
     for entity in listed_entities:
         entity.shown_photo = photos.get(entity.pk)  # type: ignore[attr-defined]
         day = entity.heard_at and entity.heard_at.astimezone(persona.zone).date()
         entity.heard = format_day(persona, day) if day else ""  # type: ignore[attr-defined]
-    spots = people_map.place_people([(entity, entity.memories) for entity in listed_entities[: people_map.MOST_ON_MAP]])
+    spots = people_map.place_people([(entity, entity.memories) for entity in listed_entities[: people_map.MAX_ON_MAP]])
     context = {
         "people": listed_entities,
         "map": people_map,
@@ -72,7 +72,7 @@ def person(request: HttpRequest, persona: Persona, entity: UUID) -> HttpResponse
 def _render_person(
     request: HttpRequest, persona: Persona, row: Entity, photo_trouble: Any = "", status: int = 200
 ) -> HttpResponse:
-    nodes = ConceptNode.objects.filter(mentions__entity=row).newest_first()[:MOST_MEMORIES]
+    nodes = ConceptNode.objects.filter(mentions__entity=row).newest_first()[:MAX_MEMORIES]
     mentions = dict(Mention.objects.filter(entity=row, node__in=list(nodes)).values_list("node_id", "pk"))
     memories = [(mentions[node.pk], node) for node in with_names(persona, nodes)]
     context = {

@@ -19,7 +19,7 @@ from chat.models import CrisisFlag, Message, Session, Turn
 from chat.openai_api import names, reply
 from chat.openai_api.errors import CompletionRefused, of_turn
 from chat.openai_api.receive import receive
-from chat.openai_api.requests import MOST_LINES, parse_request
+from chat.openai_api.requests import MAX_LINES, parse_request
 from chat.turns import runner
 from chat.turns import turn as turns
 from echovessel import checks
@@ -777,7 +777,7 @@ IMAGE = {"role": "user", "content": [{"type": "image_url", "image_url": {"url": 
         (body(messages=[{"role": "system", "content": "x"}]), "nothing_new", "messages"),
         (body(messages=user("")), "nothing_new", "messages"),
         (body(messages=user("x" * 20_001)), "string_above_max_length", "messages"),
-        (body(messages=user(*["x"] * (MOST_LINES + 1))), "too_many_lines", "messages"),
+        (body(messages=user(*["x"] * (MAX_LINES + 1))), "too_many_lines", "messages"),
         (
             body(messages=[*user("x"), {"role": "tool", "content": "42", "tool_call_id": "1"}]),
             "unsupported_value",

@@ -200,7 +200,7 @@ def test_only_a_token_that_goes_on_where_the_reader_stands_is_new() -> None:
     def snapshot(turn: str, seq: int) -> Frame:
         return Frame("chat.turn.snapshot", {"turn_id": turn, "seq": seq}, timezone.now())
 
-    seen = stream.Seen(0)
+    seen = stream.SeenFrames(0)
     given = [token("a", 1), token("a", 1), snapshot("a", 3), token("a", 3), token("a", 4), token("a", 6)]
     assert [seen.is_new(frame) for frame in given] == [True, False, True, False, True, False]
     assert not seen.is_new(token("b", 2)), "its beginning was missed"
@@ -227,7 +227,7 @@ async def test_a_stream_that_breaks_ends_without_anybodys_words(
     def stumble(*_args: Any) -> bool:
         raise ValueError(word)
 
-    monkeypatch.setattr(stream.Seen, "is_new", stumble)
+    monkeypatch.setattr(stream.SeenFrames, "is_new", stumble)
     async with Listener(server.url, mira, secret) as listener:
         await listener.until("chat.connection.ready")
         await in_thread(publish, mira, 1)

@@ -105,7 +105,7 @@ def test_what_hangs_on_a_row_is_shown_in_part_with_a_way_to_the_rest(curator: Cl
 def test_nothing_is_counted_beyond_what_anybody_would_turn(
     curator: Client, mira: Persona, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(paging, "MOST_COUNTED", 100)
+    monkeypatch.setattr(paging, "MAX_COUNTED", 100)
     grown(mira, 130)
     with CaptureQueriesContext(connection) as seen:
         page = curator.get("/admin/chat/message/").content.decode()

@@ -158,7 +158,7 @@ def test_after_five_wrong_tokens_further_wrong_ones_wait_and_valid_ones_get_in(m
 def test_the_lock_ends_and_addresses_are_not_remembered_without_end(ana: User, told: str, monkeypatch: Any) -> None:
     now = 1_000.0
     monkeypatch.setattr(bearer.time, "monotonic", lambda: now)
-    monkeypatch.setattr(bearer, "MOST_ADDRESSES", 3)
+    monkeypatch.setattr(bearer, "MAX_ADDRESSES", 3)
     for _ in range(5):
         asked("ev_wrong")
     now += 10 * 60

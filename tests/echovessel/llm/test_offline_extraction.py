@@ -9,7 +9,7 @@ from echovessel.language.dates import days_in
 from echovessel.language.sentences import is_question, is_small_talk
 from echovessel.llm.offline.extraction import draft_quotations, extract
 from echovessel.llm.offline.feeling import impact_of
-from echovessel.llm.offline.names import Named, names_in
+from echovessel.llm.offline.names import NameMention, names_in
 from tests.echovessel.llm.offline import kept, session
 from tests.table import each_row
 
@@ -361,49 +361,55 @@ def test_of_an_import_the_owners_own_words_of_who_they_are_are_drafted(
 @each_row(
     ("text", "found"),
     [
-        ("My sister Anna lives in Rome.", [Named("Anna", "person")]),
-        ("I have a dog called 小白 and a cat", [Named("小白", "pet")]),
-        ("我妹妹叫小美在医院上班", [Named("小美", "person")]),
-        ("There is a restaurant called Blue Door.", [Named("Blue Door", "place")]),
-        ("I work for a company called Acme", [Named("Acme", "org")]),
+        ("My sister Anna lives in Rome.", [NameMention("Anna", "person")]),
+        ("I have a dog called 小白 and a cat", [NameMention("小白", "pet")]),
+        ("我妹妹叫小美在医院上班", [NameMention("小美", "person")]),
+        ("There is a restaurant called Blue Door.", [NameMention("Blue Door", "place")]),
+        ("I work for a company called Acme", [NameMention("Acme", "org")]),
         ("我叫李雷", []),
         ("我叫外卖吃", []),
         ("老板叫我加班", []),
         ("My name is Ana", []),
         ("I called Mom", []),
-        ("My boss Mr. Lee announced it", [Named("Mr. Lee", "person")]),
-        ("I have two cats called Tom and Jerry.", [Named("Tom", "pet"), Named("Jerry", "pet")]),
-        ("我养了两只猫，叫小黑和小白", [Named("小黑", "pet"), Named("小白", "pet")]),
-        ("We have two kids, Leo and Mia.", [Named("Leo", "person"), Named("Mia", "person")]),
+        ("My boss Mr. Lee announced it", [NameMention("Mr. Lee", "person")]),
+        ("I have two cats called Tom and Jerry.", [NameMention("Tom", "pet"), NameMention("Jerry", "pet")]),
+        ("我养了两只猫，叫小黑和小白", [NameMention("小黑", "pet"), NameMention("小白", "pet")]),
+        ("We have two kids, Leo and Mia.", [NameMention("Leo", "person"), NameMention("Mia", "person")]),
         ("我家有只狗叫得很大声", []),
-        ("我朋友叫王大力他很胖", [Named("王大力", "person")]),
+        ("我朋友叫王大力他很胖", [NameMention("王大力", "person")]),
         ("My friend Monday was bad", []),
         ("My boss Just fired me", []),
-        ("My cat is 3. He is called Bo.", [Named("Bo", "pet")]),
+        ("My cat is 3. He is called Bo.", [NameMention("Bo", "pet")]),
         ("其实我妹妹学的是化学", []),
-        ("我妹妹小雨在北京当护士", [Named("小雨", "person")]),
-        ("我的狗豆豆去年走了", [Named("豆豆", "pet")]),
-        ("豆豆是我家的狗", [Named("豆豆", "pet")]),
-        ("男朋友周予在成都", [Named("周予", "person")]),
-        ("我的学生丁小舟考上了博士", [Named("丁小舟", "person")]),
+        ("我妹妹小雨在北京当护士", [NameMention("小雨", "person")]),
+        ("我的狗豆豆去年走了", [NameMention("豆豆", "pet")]),
+        ("豆豆是我家的狗", [NameMention("豆豆", "pet")]),
+        ("男朋友周予在成都", [NameMention("周予", "person")]),
+        ("我的学生丁小舟考上了博士", [NameMention("丁小舟", "person")]),
         ("我妈身体不好", []),
         ("我妈小时候住在海边", []),
         ("我爸天天喝酒", []),
         ("我妈妈高兴坏了", []),
         ("我同学周末来", []),
         ("我有一个女儿，特别乖", []),
-        ("my stepdad Graham, hes alright", [Named("Graham", "person")]),
-        ("I have a daughter, Therese, and a son, Colm", [Named("Therese", "person"), Named("Colm", "person")]),
-        ("Me and Imran separated", [Named("Imran", "person")]),
-        ("I've two kids, Zayn who's 11 and Hafsa who's 6", [Named("Zayn", "person"), Named("Hafsa", "person")]),
-        ("The midwife is Aoife", [Named("Aoife", "person")]),
-        ("Otto is my dog", [Named("Otto", "pet")]),
+        ("my stepdad Graham, hes alright", [NameMention("Graham", "person")]),
+        (
+            "I have a daughter, Therese, and a son, Colm",
+            [NameMention("Therese", "person"), NameMention("Colm", "person")],
+        ),
+        ("Me and Imran separated", [NameMention("Imran", "person")]),
+        (
+            "I've two kids, Zayn who's 11 and Hafsa who's 6",
+            [NameMention("Zayn", "person"), NameMention("Hafsa", "person")],
+        ),
+        ("The midwife is Aoife", [NameMention("Aoife", "person")]),
+        ("Otto is my dog", [NameMention("Otto", "pet")]),
         ("She is from Cork and I understand little", []),
         ("The bowls club is on Tuesdays and I play", []),
         ("My mother is Catholic", []),
     ],
 )
-def test_names_and_what_bears_them(text: str, found: list[Named]) -> None:
+def test_names_and_what_bears_them(text: str, found: list[NameMention]) -> None:
     assert names_in(text) == found
 
 

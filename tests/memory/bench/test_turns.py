@@ -36,7 +36,7 @@ def test_every_turn_of_every_owner_is_timed_and_the_servers_work_is_counted(
 
 def test_the_table_says_how_long_and_how_much_work() -> None:
     told = turns.format_table(
-        [turns.Talks("one owner alone", [10.0, 20.0, 30.0], 7.0), turns.Talks("2 at once", [40.0], None)]
+        [turns.TurnFigures("one owner alone", [10.0, 20.0, 30.0], 7.0), turns.TurnFigures("2 at once", [40.0], None)]
     )
     assert [row.split()[-3:] for row in told][1:] == [["20", "29", "7"], ["40", "40", "-"]]
 

@@ -219,7 +219,7 @@ def test_what_is_opened_again_after_its_day_has_its_days_of_grace_again(expects:
 
 def test_many_expire_in_pieces_and_never_too_many_a_minute(expects: Remember, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(open_items, "AT_ONCE", 2)
-    monkeypatch.setattr(open_items, "MOST_A_MINUTE", 3)
+    monkeypatch.setattr(open_items, "MAX_A_MINUTE", 3)
     nodes = [expects(f"Number {number}.", due=FRIDAY + timedelta(days=number)) for number in range(5)]
     later = SATURDAY + timedelta(days=60)
     assert expire(later) == 3

@@ -2,7 +2,7 @@
 
 from datetime import date
 
-from memory.consolidation.replacing import Effect, Known, News, effect
+from memory.consolidation.replacing import Effect, News, ReplacedMemory, effect
 from tests.table import each_row
 
 MARCH = date(2025, 3, 2)
@@ -10,8 +10,8 @@ MARCH = date(2025, 3, 2)
 
 def known(
     *, event: bool = False, planned: bool = False, impact: int = 0, day: date | None = None, told: date = MARCH
-) -> Known:
-    return Known(event, planned, impact, (day, day) if day else None, told)
+) -> ReplacedMemory:
+    return ReplacedMemory(event, planned, impact, (day, day) if day else None, told)
 
 
 def news(*words: str, on: date, state: str = "", corrects: bool = False) -> News:
@@ -54,6 +54,6 @@ APRIL = date(2025, 4, 19)
     ],
 )
 def test_what_happened_stays_and_what_was_wrong_or_is_over_is_replaced(
-    memory: Known, item: News, becomes: Effect
+    memory: ReplacedMemory, item: News, becomes: Effect
 ) -> None:
     assert effect(memory, item) == becomes

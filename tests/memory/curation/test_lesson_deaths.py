@@ -53,7 +53,7 @@ def remains(persona: Persona) -> dict[str, Any]:
         "evidence": sorted(Evidence.objects.values_list("node__description", "quote", "start")),
         "vectors": sorted(bytes(one.embedding) for one in NodeVector.objects.all()),
         "words": sorted(NodeText.objects.values_list("body", flat=True)),
-        "called": (persona.called, persona.asked_name),
+        "called": (persona.user_display_name, persona.asked_name),
         "withheld": sorted(persona.messages.filter(withheld=True).values_list("content", flat=True)),
         "told": Counter(OutboxEvent.objects.values_list("name", flat=True)),
         "open": [one["event"] for one in offer.open_offers(persona)],
@@ -168,7 +168,7 @@ def test_killed_while_it_is_forgotten_a_wish_is_there_or_leaves_no_byte(mira: Pe
             forgetting.forget(forgetting.plan(left), None, later)
         receipts.finish_pending(later)  # the job of every minute
         mira.refresh_from_db()
-        assert (mira.called, mira.asked_name) == ("Ana", "")
+        assert (mira.user_display_name, mira.asked_name) == ("Ana", "")
         assert not ConceptNode.objects.filter(persona=mira, kind="lesson").exists()
         assert verify.of_texts([f"Zebra{word}", word]) == []
         statement += 13 * stride

@@ -82,19 +82,19 @@ def test_it_acts_from_the_next_word_on(mira: Persona) -> None:
 def test_the_name_the_owner_asks_for_acts_at_once_and_can_be_undone(mira: Persona) -> None:
     say(mira, "Call me Sammy")
     mira.refresh_from_db()
-    assert (mira.called, mira.user_name) == ("Sammy", "Ana")
+    assert (mira.user_display_name, mira.user_name) == ("Sammy", "Ana")
     made = prompt(mira, "hello")
     assert "talking with Sammy" in made.system
     assert "<wishes>" not in made.system
     say(mira, "No, call me Sam.", at=NOW + timedelta(days=2))
     mira.refresh_from_db()
-    assert mira.called == "Sam"
+    assert mira.user_display_name == "Sam"
     actions.hide(Lesson.objects.get(condition="Sam"))
     mira.refresh_from_db()
-    assert mira.called == "Sammy"
+    assert mira.user_display_name == "Sammy"
     Lesson.objects.filter(condition="Sammy").delete()
     mira.refresh_from_db()
-    assert (mira.called, mira.asked_name) == ("Ana", "")
+    assert (mira.user_display_name, mira.asked_name) == ("Ana", "")
 
 
 def test_nothing_is_learned_from_others_or_off_the_record(mira: Persona) -> None:
@@ -272,7 +272,7 @@ def test_lessons_come_back_from_an_archive_with_the_same_bytes(mira: Persona, an
     again = restored(tmp_path, ana, mira)
     assert saved(again) == before
     again.refresh_from_db()
-    assert again.called == "Sammy"
+    assert again.user_display_name == "Sammy"
     assert Lesson.objects.get(persona=again, is_boundary=True).versions.count() == 1
 
 
@@ -287,7 +287,7 @@ def test_a_forgotten_lesson_leaves_no_byte(mira: Persona) -> None:
     targets = [forgetting.Target("node", node.pk) for node in Lesson.objects.filter(persona=mira)]
     forgetting.forget(forgetting.plan(targets), None, NOW + timedelta(days=3))
     mira.refresh_from_db()
-    assert (mira.called, mira.asked_name) == ("Ana", "")
+    assert (mira.user_display_name, mira.asked_name) == ("Ana", "")
     assert not Lesson.objects.filter(persona=mira).exists()
     assert verify.of_texts(["Zebrasammy", "Qolobish"]) == []
     before_prompt(mira.turns.latest("id").pk, NOW)

@@ -18,7 +18,7 @@ from memory.exports import WAYS
 from memory.imports.readers.cards import CharacterCard
 from memory.imports.readers.pam import PortableMemory
 from memory.imports.readers.source import Source
-from memory.imports.readers.types import Card, Found, Remembered
+from memory.imports.readers.types import Card, ReaderItem, Remembered
 from memory.models import ConceptNode, Entity
 from persona.companion.pictures import only_pixels, save_picture
 from persona.models import Persona
@@ -51,7 +51,7 @@ def documents(source: Source) -> dict[str, Any]:
         return {name: json.loads(archive.read(name)) for name in archive.namelist()}
 
 
-def memories_of(found: list[Found]) -> dict[str, Remembered]:
+def memories_of(found: list[ReaderItem]) -> dict[str, Remembered]:
     return {one.text: one for one in found if isinstance(one, Remembered)}
 
 

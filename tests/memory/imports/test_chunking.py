@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from memory.imports.choices import Choices
 from memory.imports.chunks import LITTLE, Chunk, Cuts, chunk_file, parts
-from memory.imports.readers.types import Entry, Found, Line, Remembered, Talk
+from memory.imports.readers.types import Entry, FileMessage, FileSession, ReaderItem, Remembered
 from tests.table import each_row
 
 CUTS = Cuts(hours=6, lines=5, tokens=200, entry_tokens=100)
@@ -27,14 +27,15 @@ speakers = st.sampled_from(["Ana", "Mira", "Kim", "Spam"])
 lines = st.lists(st.tuples(speakers, texts, naive), max_size=30)
 
 
-def talk(said: Sequence[tuple[str, str, datetime | None]], name: str = "t") -> Talk:
+def talk(said: Sequence[tuple[str, str, datetime | None]], name: str = "t") -> FileSession:
     told = [
-        Line(speaker, text, at, f"{name}-{number}", f"line {number}") for number, (speaker, text, at) in enumerate(said)
+        FileMessage(speaker, text, at, f"{name}-{number}", f"line {number}")
+        for number, (speaker, text, at) in enumerate(said)
     ]
-    return Talk(name, name, tuple(told), name)
+    return FileSession(name, name, tuple(told), name)
 
 
-def cut(*found: Found, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> list[Chunk]:
+def cut(*found: ReaderItem, cuts: Cuts = CUTS, choices: Choices = CHOICES) -> list[Chunk]:
     return list(chunk_file(found, "made", choices, cuts))
 
 

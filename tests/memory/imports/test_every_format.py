@@ -12,7 +12,7 @@ from memory import imports
 from memory.imports import analysis, runner
 from memory.imports.choices import parse_choices
 from memory.imports.readers import Source, format_named, read, reasons
-from memory.imports.readers.types import Entry, Skipped, Talk
+from memory.imports.readers.types import Entry, FileSession, Skipped
 from memory.imports.runs import Choices
 from memory.models import ImportJob, ImportRun
 from memory.store.tombstones import add_tombstone
@@ -56,7 +56,7 @@ def words_in(path: Path, job: ImportJob) -> tuple[list[str], Counter[str]]:
 
 
 def told_by(one: object) -> list[str]:
-    if isinstance(one, Talk):
+    if isinstance(one, FileSession):
         return [line.text for line in one.lines]
     return ["\n\n".join(filter(None, (one.title, one.text)))] if isinstance(one, Entry) else []
 

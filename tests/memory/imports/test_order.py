@@ -6,36 +6,36 @@ from itertools import count
 from memory.imports.choices import Choices
 from memory.imports.chunks import Cuts, chunk_file
 from memory.imports.order import Order
-from memory.imports.readers.types import Line, Role, Talk
+from memory.imports.readers.types import FileMessage, FileSession, Role
 from tests.table import each_row
 
 START = datetime(2024, 1, 5, 21, 0)
 
 
-def talk(*minutes: int | None, ids: str = "", roles: str = "") -> list[Line]:
+def talk(*minutes: int | None, ids: str = "", roles: str = "") -> list[FileMessage]:
     """Lines by the minute in which they were said; `ids` and `roles` a letter or number for each."""
     sides: dict[str, Role] = {"u": "user", "p": "persona"}
     numbers = ids.split() if ids else [f"{'abcdefgh'[number]}{number}x" for number in range(len(minutes))]
     return [
-        Line("A", f"{at}.{number}", None if at is None else START + timedelta(minutes=at), source_id, "", role)
+        FileMessage("A", f"{at}.{number}", None if at is None else START + timedelta(minutes=at), source_id, "", role)
         for number, at, source_id, role in zip(
             count(), minutes, numbers, [sides.get(one, "") for one in roles.ljust(len(minutes))], strict=False
         )
     ]
 
 
-def order_of(*talks: list[Line]) -> Order:
+def order_of(*talks: list[FileMessage]) -> Order:
     order = Order()
     for lines in talks:
         order.note(lines)
     return order
 
 
-def put_right(lines: list[Line]) -> list[str]:
+def put_right(lines: list[FileMessage]) -> list[str]:
     """The texts in the order in which they are stored."""
     order = order_of(lines)
     cuts = Cuts(12, 200, 9_000, 900, order.begins_with_the_newest, keeps_at_once=order.keeps_what_was_said_at_once)
-    chunks = chunk_file([Talk("", "1", tuple(lines), "")], "x", Choices(), cuts)
+    chunks = chunk_file([FileSession("", "1", tuple(lines), "")], "x", Choices(), cuts)
     return [line.content for chunk in chunks for line in chunk.lines]
 
 
@@ -79,5 +79,5 @@ def test_the_order_is_judged_by_the_whole_file() -> None:
         (talk(0, 1, 1, 2), "0.0 1.1 1.2 2.3"),
     ],
 )
-def test_lines_are_stored_in_the_order_in_which_they_were_said(lines: list[Line], told: str) -> None:
+def test_lines_are_stored_in_the_order_in_which_they_were_said(lines: list[FileMessage], told: str) -> None:
     assert put_right(lines) == told.split()

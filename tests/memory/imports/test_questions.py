@@ -15,7 +15,7 @@ from memory import imports
 from memory.imports import Choices, analysis, runner
 from memory.imports.readers.source import Source
 from memory.imports.readers.transcript import Transcript
-from memory.imports.readers.types import Entry, Found, ImportRejected, Options, digest
+from memory.imports.readers.types import Entry, ImportRejected, Options, ReaderItem, digest
 from memory.models import ConceptNode, ImportJob
 from memory.web.import_forms import MINE
 from persona.models import Persona
@@ -33,7 +33,7 @@ def undecided(monkeypatch: pytest.MonkeyPatch) -> None:
     """A reader that cannot tell a chat from notes."""
     as_chat = Transcript.read
 
-    def read(self: Transcript, source: Source, options: Options) -> Iterator[Found]:
+    def read(self: Transcript, source: Source, options: Options) -> Iterator[ReaderItem]:
         if options.kind is None:
             raise ImportRejected("ask_chat_or_notes")
         if options.kind == "chat":

@@ -57,7 +57,7 @@ def assert_whole(dimension: int, model: str) -> None:
     assert {len(blob) // 4 for blob in NodeVector.objects.values_list("embedding", flat=True)} == {dimension}
     for node in ConceptNode.objects.all():
         own = vectors.of([node.pk])[node.pk]
-        for space in (vectors.space(node.persona_id), vectors._Stored(node.persona_id, dimension)):
+        for space in (vectors.space(node.persona_id), vectors._DatabaseSearch(node.persona_id, dimension)):
             assert space.nearest(own, 1)[0][0] == node.pk
     assert not StagedVector.objects.exists()
     assert not vectors.missing()
@@ -186,7 +186,7 @@ def test_a_vector_that_was_made_before_the_switch_is_noticed(
     with pytest.raises(ModelChanged):
         vectors.nearest(mira.pk, old, 3)
     with pytest.raises(ModelChanged):
-        vectors._Stored(mira.pk, 384).nearest(old, 3)
+        vectors._DatabaseSearch(mira.pk, 384).nearest(old, 3)
     with pytest.raises(ModelChanged):
         vectors.index(five[:1], old[np.newaxis])
 

@@ -21,7 +21,7 @@ from tests.table import each_row
 HERE = Path(__file__).parent
 STORIES = Path("memory/evaluation/stories")
 MIN_HEARD, MAX_MISTAKEN = 0.95, 0.02
-MOST_ASKED_OF_A_LIFE = 0.12
+MAX_ASKED_OF_A_LIFE = 0.12
 
 
 def rows(name: str) -> Iterator[tuple[str, str, str, str]]:
@@ -309,7 +309,7 @@ def test_a_life_that_is_told_is_seldom_asked_about() -> None:
         assert len(asked) > 80
         # A correction is offered only where a memory says otherwise.
         heard = [text for text, kinds in asked.items() if set(kinds) - {RequestKind.CORRECTION}]
-        assert len(heard) < MOST_ASKED_OF_A_LIFE * len(asked), heard
+        assert len(heard) < MAX_ASKED_OF_A_LIFE * len(asked), heard
 
 
 def test_what_attacks_a_persona_is_looked_for_once_however_much_is_asked() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from memory.imports.readers.source import Source
-from memory.imports.readers.types import Entry, Format, Found, Limits, Line, Options, Skipped, Talk
+from memory.imports.readers.types import Entry, FileMessage, FileSession, Format, Limits, Options, ReaderItem, Skipped
 
 FILES = Path(__file__).parent / "files"
 
@@ -31,17 +31,17 @@ def zipped(members: Mapping[str, bytes | str], name: str = "file.zip") -> Source
     return given(zip_of(members), name)
 
 
-def found_by(form: Format, source: Source, options: Options | None = None) -> list[Found]:
+def found_by(form: Format, source: Source, options: Options | None = None) -> list[ReaderItem]:
     return list(form.read(source, options or Options(limits=source.limits)))
 
 
-def lines_of(found: list[Found]) -> list[Line]:
-    return [line for talk in found if isinstance(talk, Talk) for line in talk.lines]
+def lines_of(found: list[ReaderItem]) -> list[FileMessage]:
+    return [line for talk in found if isinstance(talk, FileSession) for line in talk.lines]
 
 
-def entries_of(found: list[Found]) -> list[Entry]:
+def entries_of(found: list[ReaderItem]) -> list[Entry]:
     return [entry for entry in found if isinstance(entry, Entry)]
 
 
-def skips_of(found: list[Found]) -> list[str]:
+def skips_of(found: list[ReaderItem]) -> list[str]:
     return [skipped.reason for skipped in found if isinstance(skipped, Skipped)]

@@ -7,14 +7,14 @@ from typing import Any
 from memory.imports.readers import read as read_file
 from memory.imports.readers import recognize
 from memory.imports.readers.chatgpt import ChatGPT
-from memory.imports.readers.types import Found, Remembered, Skipped, Talk
+from memory.imports.readers.types import FileSession, ReaderItem, Remembered, Skipped
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 from tests.table import each_row
 
 DATA = (FILES / "chatgpt.json").read_bytes()
 
 
-def read(conversations: Any) -> list[Found]:
+def read(conversations: Any) -> list[ReaderItem]:
     return found_by(ChatGPT(), given(json.dumps(conversations)))
 
 
@@ -39,7 +39,7 @@ def test_the_current_branch_is_read_and_nothing_else() -> None:
 
 
 def test_a_line_has_the_files_id_its_time_and_a_place_for_people() -> None:
-    talk = next(one for one in found_by(ChatGPT(), fixture("chatgpt.json")) if isinstance(one, Talk))
+    talk = next(one for one in found_by(ChatGPT(), fixture("chatgpt.json")) if isinstance(one, FileSession))
     line = talk.lines[1]
     assert (talk.title, talk.source_id, talk.where) == ("小黑 the cat", "c-1", "conversation 1")
     assert (line.source_id, line.where) == ("a1", "conversation 1, message 5")
@@ -93,7 +93,7 @@ def test_times_beyond_reason_are_left_open() -> None:
     assert lines_of(read([late]))[0].at is None
 
 
-def with_message(**fields: Any) -> list[Found]:
+def with_message(**fields: Any) -> list[ReaderItem]:
     """The first conversation with another last message."""
     changed = conversation()
     changed["mapping"]["a3"]["message"] |= fields

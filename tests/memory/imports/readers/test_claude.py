@@ -5,7 +5,7 @@ from typing import Any
 
 from memory.imports.readers import recognize
 from memory.imports.readers.claude import Claude
-from memory.imports.readers.types import Found, Remembered, Skipped, Talk
+from memory.imports.readers.types import FileSession, ReaderItem, Remembered, Skipped
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 from tests.table import each_row
 
@@ -21,7 +21,7 @@ def test_conversations_are_read_from_an_array_and_from_lines(name: str) -> None:
         ("human", "user", "谢谢！"),
     ]
     assert skips_of(found) == ["document", "media", "thinking", "tool", "tool"]
-    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, Talk)] == [("The garden", "k-1")]
+    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, FileSession)] == [("The garden", "k-1")]
 
 
 def test_one_conversation_over_several_lines_is_read() -> None:
@@ -76,7 +76,7 @@ def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
     assert Skipped("users.json", "settings") in found
 
 
-def forked(leaf: str = "") -> list[Found]:
+def forked(leaf: str = "") -> list[ReaderItem]:
     """A talk in which the second question was asked anew."""
     said = [
         ("1", "human", "0"), ("2", "assistant", "1"), ("3", "human", "2"), ("4", "assistant", "3"),

@@ -6,7 +6,7 @@ from typing import Any
 
 from memory.imports.readers import recognize
 from memory.imports.readers.discord import Discord
-from memory.imports.readers.types import Skipped, Talk
+from memory.imports.readers.types import FileSession, Skipped
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 from tests.table import each_row
 
@@ -19,7 +19,7 @@ def test_a_talk_is_read() -> None:
         ("Ana", "", "Hello there"), ("Mira", "", "Hi!"), ("Ana", "", "Look"), ("Mirabot", "persona", "I am a bot"),
     ]  # fmt: skip
     assert skips_of(found) == ["media", "media", "notice"]
-    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, Talk)] == [("mira", "77")]
+    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, FileSession)] == [("mira", "77")]
 
 
 def test_times_keep_their_offset() -> None:
@@ -34,7 +34,7 @@ def test_a_channel_is_called_by_its_server_and_its_bots_are_others() -> None:
         "guild": {"id": "5", "name": "Garden"}, "channel": {"id": "9", "type": "GuildTextChat", "name": "roses"},
     }  # fmt: skip
     found = found_by(Discord(), given(json.dumps(data)))
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["Garden / roses"]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["Garden / roses"]
     assert lines_of(found)[-1].role == "other"
 
 
@@ -75,5 +75,5 @@ def test_several_channels_in_a_zip_are_read() -> None:
     data = (FILES / "discord.json").read_bytes()
     source = zipped({"a.json": data, "b.json": data.replace(b'"77"', b'"78"'), "a_Files/x.png": b"x"})
     assert recognize(source).name == "discord"
-    talks = [talk for talk in found_by(Discord(), source) if isinstance(talk, Talk)]
+    talks = [talk for talk in found_by(Discord(), source) if isinstance(talk, FileSession)]
     assert [talk.source_id for talk in talks] == ["77", "78"]

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from memory.imports.readers import FORMATS, format_named, recognize
-from memory.imports.readers.types import Format, Found, ImportRejected, Limits, Options
+from memory.imports.readers.types import Format, ImportRejected, Limits, Options, ReaderItem
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zip_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
 from tests.table import each_row
@@ -28,7 +28,7 @@ JSON_TALKS = [path for path in TALKS if path.suffix in (".json", ".af")]
 LINES = [Spoken(bool(number % 2), f"Line {number} 你好") for number in range(40)]
 
 
-def read_or_reject(form: Format, data: bytes, day_first: bool | None = None) -> list[Found] | ImportRejected:
+def read_or_reject(form: Format, data: bytes, day_first: bool | None = None) -> list[ReaderItem] | ImportRejected:
     limits = Limits(item_bytes=1_000_000, line_characters=1_000_000)
     try:
         return found_by(form, given(data, limits=limits), Options(day_first=day_first, limits=limits))

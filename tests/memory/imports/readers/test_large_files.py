@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from memory.imports.readers import Source, read
-from memory.imports.readers.types import Limits, Talk
+from memory.imports.readers.types import FileSession, Limits
 from tests.memory.imports.readers import rendered
 from tests.memory.imports.readers.rendered import Spoken
 
@@ -94,7 +94,7 @@ def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render
         path = tmp_path / "large"
         count = write(path, parts(render), end, size)
         with Source(path, limits=Limits(talk_lines=100)) as source:
-            return count * len(LINES), sum(len(one.lines) for one in read(source) if isinstance(one, Talk))
+            return count * len(LINES), sum(len(one.lines) for one in read(source) if isinstance(one, FileSession))
 
     lines_of(1)  # what is loaded for the first file stays
     tracemalloc.start()

@@ -15,12 +15,12 @@ from hypothesis import strategies as some
 from memory.imports.readers import read, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import MappedFile, guess
-from memory.imports.readers.types import Found, ImportRejected, Options, Talk
+from memory.imports.readers.types import FileSession, ImportRejected, Options, ReaderItem
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
 from tests.table import each_row
 
 
-def confirmed(data: Any, **corrected: str) -> list[Found]:
+def confirmed(data: Any, **corrected: str) -> list[ReaderItem]:
     """What is found when a person says yes to the guess, or corrects it."""
     source = given(data if isinstance(data, str) else json.dumps(data))
     guessed = guess(source)
@@ -43,7 +43,7 @@ def test_the_guess_finds_records_deep_in_a_file() -> None:
 def test_conversations_stay_apart_and_have_their_titles() -> None:
     source = fixture("character_talks.json")
     found = found_by(MappedFile(), source, Options(mapping=guess(source)))
-    talks = [talk for talk in found if isinstance(talk, Talk)]
+    talks = [talk for talk in found if isinstance(talk, FileSession)]
     assert [(talk.title, len(talk.lines), talk.where) for talk in talks] == [
         ("The garden", 2, "conversation 1"),
         ("", 1, "conversation 2"),
@@ -98,7 +98,7 @@ def test_json_lines_are_records() -> None:
 
 def test_json_lines_may_each_be_a_conversation() -> None:
     line = json.dumps({"title": "One", "messages": [{"role": "user", "content": "Hello"}]})
-    talks = [talk for talk in confirmed(f"{line}\n{line}\n") if isinstance(talk, Talk)]
+    talks = [talk for talk in confirmed(f"{line}\n{line}\n") if isinstance(talk, FileSession)]
     assert [(talk.title, talk.where) for talk in talks] == [("One", "conversation 1"), ("One", "conversation 2")]
 
 
@@ -169,7 +169,7 @@ def test_a_long_file_is_read_in_little_memory() -> None:
     source = given("[" + ",".join(json.dumps(record) for record in records) + "]")
     tracemalloc.start()
     found = MappedFile().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
-    lines = sum(len(talk.lines) for talk in found if isinstance(talk, Talk))
+    lines = sum(len(talk.lines) for talk in found if isinstance(talk, FileSession))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert lines == 5_500
@@ -309,7 +309,7 @@ def test_a_name_that_only_the_other_one_has_is_theirs() -> None:
     data = [{"isSelf": True, "msg": "Hi"}, {"isSelf": False, "nick": "Ben", "msg": "Hello"}] * 3
     found = confirmed(data)
     assert {(line.speaker, line.role) for line in lines_of(found)} == {("user", "user"), ("Ben", "other")}
-    assert len([one for one in found if isinstance(one, Talk)]) == 1
+    assert len([one for one in found if isinstance(one, FileSession)]) == 1
 
 
 def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words() -> None:

@@ -7,7 +7,7 @@ import zipfile
 import pytest
 
 from memory.imports.readers import mapper, read, recognize
-from memory.imports.readers.types import ImportRejected, Options, Remembered, Talk
+from memory.imports.readers.types import FileSession, ImportRejected, Options, Remembered
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zip_of, zipped
 
 MEM0 = json.dumps({"results": [{"id": "1", "memory": "Has a cat", "user_id": "ana", "created_at": "2024-01-02"}]})
@@ -52,7 +52,7 @@ def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
 def test_talks_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
     talk = json.dumps([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
     found = list(read(zipped({"a.json": talk, "b.json": talk})))
-    talks = [one for one in found if isinstance(one, Talk)]
+    talks = [one for one in found if isinstance(one, FileSession)]
     assert len({one.source_id for one in talks}) == 2 == len(talks)
     with pytest.raises(ImportRejected) as refused:
         list(read(zipped({"a.json": talk, "b.json": talk[:-5]})))

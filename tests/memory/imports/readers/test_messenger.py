@@ -10,7 +10,7 @@ from memory.imports.readers import read, recognize
 from memory.imports.readers.messenger import Messenger
 from memory.imports.readers.messenger_words import is_notice
 from memory.imports.readers.mojibake import is_garbled, repair
-from memory.imports.readers.types import ImportRejected, Talk, is_between_people
+from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of, zipped
 from tests.table import each_row
 
@@ -48,7 +48,7 @@ def test_letters_are_put_right_everywhere() -> None:
     source = given(chat(["Zoë Müller", "José"], told, "Zoë Müller"), "message_1.json")
     assert recognize(source).name == "messenger"
     assert is_between_people(Messenger())
-    (talk,) = (one for one in found_by(Messenger(), source) if isinstance(one, Talk))
+    (talk,) = (one for one in found_by(Messenger(), source) if isinstance(one, FileSession))
     assert talk.title == "Zoë Müller"
     assert [(line.speaker, line.text, line.role) for line in talk.lines] == [
         ("José", "你好吗，Ångström", "user"),
@@ -101,7 +101,7 @@ def test_the_zip_holds_all_chats_in_order() -> None:
     )
     assert recognize(source).name == "messenger"
     found = list(read(source))
-    talks = [one for one in found if isinstance(one, Talk)]
+    talks = [one for one in found if isinstance(one, FileSession)]
     assert {talk.title: [line.text for line in talk.lines] for talk in talks} == {
         "Bea": ["first of all", "earlier 1", "earlier 2", "earlier 3", "later 1", "later 2", "later 3"],
         "Us": ["hi all"],
@@ -135,7 +135,7 @@ def test_the_encrypted_chats_are_read_and_their_letters_left_as_they_are() -> No
         ("Ben", "é", ""),
         ("Zoë", "Schön, bis später 😀", "user"),
     ]
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["Ben", "Cy"]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["Ben", "Cy"]
 
 
 def test_what_nobody_said_is_left_out() -> None:

@@ -6,7 +6,7 @@ from hypothesis import given as supposing
 from hypothesis import strategies as some
 
 from memory.imports.readers import format_named, recognize
-from memory.imports.readers.types import Limits, Options, Talk
+from memory.imports.readers.types import FileSession, Limits, Options
 from memory.imports.readers.whatsapp_words import ATTACHED, BEHIND, CALL, DELETED, EDITED, MEDIA, NOTHING, PLACE, POLL
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
@@ -78,7 +78,7 @@ def test_the_format_is_recognised(name: str, render: Render) -> None:
 def test_a_long_talk_comes_in_pieces_that_belong_together(name: str, render: Render) -> None:
     lines = [Spoken(bool(number % 2), f"Line {number}") for number in range(25)]
     found = found_by(format_named(name), given(render(lines), limits=Limits(talk_lines=10)))
-    talks = [talk for talk in found if isinstance(talk, Talk)]
+    talks = [talk for talk in found if isinstance(talk, FileSession)]
     assert [len(talk.lines) for talk in talks] == [10, 10, 5]
     assert len({(talk.source_id, talk.title) for talk in talks}) == 1
     assert [line.text for line in lines_of(found)] == [line.text for line in lines]

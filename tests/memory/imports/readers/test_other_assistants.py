@@ -4,12 +4,12 @@ import json
 from typing import Any
 
 from memory.imports.readers import read, recognize
-from memory.imports.readers.types import Found, Talk
+from memory.imports.readers.types import FileSession, ReaderItem
 from tests.memory.imports.readers.given import FILES, fixture, given, lines_of, skips_of, zipped
 from tests.table import each_row
 
 
-def told(found: list[Found]) -> list[tuple[str, str]]:
+def told(found: list[ReaderItem]) -> list[tuple[str, str]]:
     return [(line.role, line.text) for line in lines_of(found)]
 
 
@@ -124,7 +124,7 @@ def test_words_that_a_person_begins_with_are_not_taken_off() -> None:
 def test_who_speaks_is_named_and_when_is_told_where_the_file_says_it() -> None:
     *_others, look, cat = lines_of(list(read(fixture("role_messages.json"))))
     assert (cat.speaker, cat.at, look.at and look.at.isoformat()) == ("Mira", None, "2024-01-05T21:30:00+00:00")
-    (talk,) = (one for one in read(fixture("character_ai.json")) if isinstance(one, Talk))
+    (talk,) = (one for one in read(fixture("character_ai.json")) if isinstance(one, FileSession))
     assert (talk.title, talk.source_id) == ("Mira", "x-1")
     assert [line.speaker for line in talk.lines] == ["Mira", "Ana", "Mira"]
 
@@ -160,5 +160,5 @@ def test_messages_with_roles_are_read_however_they_are_put_together(data: str, t
     assert recognize(source).name == "role_messages"
     found = list(read(source))
     assert told(found) == [("user", "Hi"), ("persona", "Hello")] * talks
-    assert len({talk.source_id for talk in found if isinstance(talk, Talk)}) == talks
+    assert len({talk.source_id for talk in found if isinstance(talk, FileSession)}) == talks
     assert len({line.source_id for line in lines_of(found)}) == 2 * talks

@@ -7,16 +7,16 @@ from typing import Any
 import pytest
 
 from memory.imports.readers import read, recognize
-from memory.imports.readers.types import Found, ImportRejected, Remembered
+from memory.imports.readers.types import ImportRejected, ReaderItem, Remembered
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 from tests.table import each_row
 
 
-def kept(found: list[Found]) -> list[tuple[str, str, date | None]]:
+def kept(found: list[ReaderItem]) -> list[tuple[str, str, date | None]]:
     return [(one.type, one.text, one.day) for one in found if isinstance(one, Remembered)]
 
 
-def of(data: Any, name: str = "file.json") -> tuple[str, list[Found]]:
+def of(data: Any, name: str = "file.json") -> tuple[str, list[ReaderItem]]:
     source = given(data if isinstance(data, str) else json.dumps(data, ensure_ascii=False), name)
     return recognize(source).name, list(read(source))
 

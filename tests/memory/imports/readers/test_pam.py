@@ -19,7 +19,7 @@ from memory.imports.readers.pam import PortableMemory
 from memory.imports.readers.pam_hashes import Checksum, content_hash, fits
 from memory.imports.readers.pam_writing import PamExport, write
 from memory.imports.readers.source import Source
-from memory.imports.readers.types import Found, ImportRejected, Line, Remembered, Role, Skipped, Talk
+from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, ReaderItem, Remembered, Role, Skipped
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 from tests.memory.imports.readers.schema import faults
 from tests.table import each_row
@@ -32,7 +32,7 @@ CONVERSATION_SCHEMA: dict[str, Any] = json.loads((SCHEMAS / "pam_conversation.sc
 EXPORT = PamExport(owner="ana", now=datetime(2026, 11, 21, 22, 0, tzinfo=UTC), export_id="e7")
 
 
-def memories_of(found: list[Found]) -> list[Remembered]:
+def memories_of(found: list[ReaderItem]) -> list[Remembered]:
     return [memory for memory in found if isinstance(memory, Remembered)]
 
 
@@ -65,7 +65,7 @@ def test_what_was_retracted_is_left_out_and_missing_conversations_are_told() -> 
     assert skips_of(found_by(PortableMemory(), fixture("pam_store.json"))) == ["deleted", "broken", "broken"]
 
 
-def altered(*changes: tuple[str, str]) -> list[Found]:
+def altered(*changes: tuple[str, str]) -> list[ReaderItem]:
     text = STORE
     for before, after in changes:
         assert before in text
@@ -100,7 +100,7 @@ def test_a_checksum_that_would_take_too_much_room_is_not_held_against_the_file()
 
 def test_a_conversation_is_its_last_branch() -> None:
     found = found_by(PortableMemory(), fixture("pam_conversation.json"))
-    (talk,) = (one for one in found if isinstance(one, Talk))
+    (talk,) = (one for one in found if isinstance(one, FileSession))
     assert (talk.title, talk.source_id) == ("Tea", "c1")
     assert [(line.speaker, line.role, line.text) for line in talk.lines] == [
         ("Ana", "user", "Which tea?"),
@@ -171,7 +171,7 @@ def test_a_count_that_does_not_fit_is_told() -> None:
 # Out
 
 
-def written(memories: list[Remembered], talks: list[Talk]) -> bytes:
+def written(memories: list[Remembered], talks: list[FileSession]) -> bytes:
     return b"".join(write(memories, talks, EXPORT))
 
 
@@ -191,7 +191,7 @@ def faults_of(data: bytes) -> list[str]:
 
 def read_and_written() -> bytes:
     found = found_by(PortableMemory(), whole())
-    return written(memories_of(found), [talk for talk in found if isinstance(talk, Talk)])
+    return written(memories_of(found), [talk for talk in found if isinstance(talk, FileSession)])
 
 
 def test_the_schemas_know_the_files_of_others() -> None:
@@ -260,10 +260,13 @@ def test_an_empty_export_is_one() -> None:
     assert found_by(PortableMemory(), given(data)) == []
 
 
-def long_talk(pieces: int) -> Iterator[Talk]:
+def long_talk(pieces: int) -> Iterator[FileSession]:
     for piece in range(pieces):
-        lines = (Line("Ana", f"{piece} {number} " * 20, None, f"{piece}-{number}", "", "user") for number in range(100))
-        yield Talk("Long", "t", tuple(lines), "")
+        lines = (
+            FileMessage("Ana", f"{piece} {number} " * 20, None, f"{piece}-{number}", "", "user")
+            for number in range(100)
+        )
+        yield FileSession("Long", "t", tuple(lines), "")
 
 
 def test_a_talk_in_pieces_is_one_conversation_and_streams() -> None:
@@ -285,7 +288,7 @@ TALKS = some.lists(some.lists(some.tuples(ROLES, some.sampled_from(["Ana", "å°ç
 def test_whatever_is_written_comes_back(memories: list[str], talks: list[list[tuple[Role, str, str]]]) -> None:
     kept = [Remembered(text, "fact", None, None, f"n{number}", "") for number, text in enumerate(memories)]
     said = [
-        Talk(f"talk {number}", f"t{number}", tuple(_line(*line, place) for place, line in enumerate(lines)), "")
+        FileSession(f"talk {number}", f"t{number}", tuple(_line(*line, place) for place, line in enumerate(lines)), "")
         for number, lines in enumerate(talks)
     ]
     data = written(kept, said)
@@ -297,5 +300,5 @@ def test_whatever_is_written_comes_back(memories: list[str], talks: list[list[tu
     ]
 
 
-def _line(role: Role, speaker: str, text: str, place: int) -> Line:
-    return Line(speaker, text, EXPORT.now, str(place), "", role)
+def _line(role: Role, speaker: str, text: str, place: int) -> FileMessage:
+    return FileMessage(speaker, text, EXPORT.now, str(place), "", role)

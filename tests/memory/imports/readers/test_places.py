@@ -12,7 +12,7 @@ from django.utils.translation import override
 from memory.imports.readers import content_ids, format_named, recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.mapper import guess
-from memory.imports.readers.types import Card, Found, ImportRejected, Options, Talk
+from memory.imports.readers.types import Card, FileSession, ImportRejected, Options, ReaderItem
 from tests.memory.imports.readers.given import FILES, entries_of, found_by, given, lines_of, zipped
 from tests.memory.imports.readers.rendered import RENDERED, Render, Spoken
 from tests.table import each_row
@@ -77,7 +77,7 @@ EXPORTS = [
 ]  # fmt: skip
 
 
-def found_in(name: str, data: str | bytes, file: str = "file") -> list[Found]:
+def found_in(name: str, data: str | bytes, file: str = "file") -> list[ReaderItem]:
     """What is found when a person says yes to the guess."""
     source = given(data, file)
     mapping = guess(source) if name in ("mapped", "table") else None
@@ -89,7 +89,7 @@ def found_in(name: str, data: str | bytes, file: str = "file") -> list[Found]:
         return found_by(format_named(name), source, Options(day_first=True, mapping=mapping, kind="chat"))
 
 
-def ids(found: list[Found]) -> list[str]:
+def ids(found: list[ReaderItem]) -> list[str]:
     return [line.source_id for line in lines_of(found)] + [entry.source_id for entry in entries_of(found)]
 
 
@@ -186,16 +186,16 @@ def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
         assert [one.encode() for one in found] == [f"?{n}".encode() for n in range(4)]
 
 
-def bare(found: Found) -> Found:
+def bare(found: ReaderItem) -> ReaderItem:
     """Without what only tells people where it stands."""
-    if isinstance(found, Talk):
+    if isinstance(found, FileSession):
         return replace(found, where="", lines=tuple(replace(line, where="") for line in found.lines))
     if isinstance(found, Card):
         return replace(found, where="", lore=tuple(replace(lore, where="") for lore in found.lore))
     return replace(found, where="")
 
 
-def read_in(language: str, name: str, data: bytes, file: str) -> list[Found]:
+def read_in(language: str, name: str, data: bytes, file: str) -> list[ReaderItem]:
     with override(language):
         return [bare(one) for one in found_in(name, data, file)]
 

@@ -89,7 +89,7 @@ def test_text_with_a_wrong_checksum_is_refused() -> None:
 
 
 def test_a_picture_of_endless_chunks_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(png, "MOST_CHUNKS", 50)
+    monkeypatch.setattr(png, "MAX_CHUNKS", 50)
     assert code_of(with_chunks(*[png.make_chunk(b"tEXt", b"a\0b")] * 60).getvalue()) == "too_many"
 
 

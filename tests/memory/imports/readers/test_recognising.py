@@ -6,21 +6,21 @@ import pytest
 
 from memory.imports.readers import FORMATS, format_named, read, speakers
 from memory.imports.readers.reasons import REJECTIONS, SKIPS
-from memory.imports.readers.types import ImportRejected, Line, Role, Skipped, Talk
+from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Role, Skipped
 from tests.memory.imports.readers.given import fixture, given, lines_of
 from tests.table import each_row
 
 
-def talk(*spoken: tuple[str, Role], title: str = "") -> Talk:
-    return Talk(
+def talk(*spoken: tuple[str, Role], title: str = "") -> FileSession:
+    return FileSession(
         title,
         "t",
-        tuple(Line(name, "Hi", None, str(number), "", role) for number, (name, role) in enumerate(spoken)),
+        tuple(FileMessage(name, "Hi", None, str(number), "", role) for number, (name, role) in enumerate(spoken)),
         "",
     )
 
 
-def guesses(*found: Talk) -> dict[str, str]:
+def guesses(*found: FileSession) -> dict[str, str]:
     return {one.name: one.guess for one in speakers(found)}
 
 

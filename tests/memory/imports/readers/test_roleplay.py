@@ -4,7 +4,7 @@ import json
 from datetime import UTC, datetime
 
 from memory.imports.readers import recognize
-from memory.imports.readers.types import Skipped, Talk
+from memory.imports.readers.types import FileSession, Skipped
 from tests.memory.imports.readers.given import fixture, found_by, given, lines_of
 from tests.table import each_row
 
@@ -50,7 +50,7 @@ def test_the_newer_files_of_ooba_are_read_as_they_were_typed() -> None:
 
 def test_each_history_of_a_character_is_a_talk() -> None:
     source = fixture("cai_tools.json")
-    talks = [talk for talk in found_by(recognize(source), source) if isinstance(talk, Talk)]
+    talks = [talk for talk in found_by(recognize(source), source) if isinstance(talk, FileSession)]
     assert [talk.source_id for talk in talks] == ["h1", "h2"]
     assert talks[1].lines[0].at == datetime(2023, 6, 20, 14, 25, tzinfo=UTC)
 

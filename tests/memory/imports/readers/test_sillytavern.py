@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import recognize
 from memory.imports.readers.sillytavern import SillyTavern, send_date
-from memory.imports.readers.types import ImportRejected, Skipped, Talk
+from memory.imports.readers.types import FileSession, ImportRejected, Skipped
 from tests.memory.imports.readers.given import fixture, found_by, given, lines_of, zipped
 from tests.table import each_row
 
@@ -31,7 +31,7 @@ def test_a_chat_is_read() -> None:
         Skipped("line 4", "not_chosen"), Skipped("line 4", "not_chosen"), Skipped("line 5", "broken"),
         Skipped("line 6", "hidden"),
     ]  # fmt: skip
-    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, Talk)] == [("Mira", "int-1")]
+    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, FileSession)] == [("Mira", "int-1")]
 
 
 @each_row(
@@ -76,7 +76,7 @@ def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None
     source = zipped(chats | empty | {"settings.json": "{}", "Mira.png": b"x", "note.txt": "x", "log.jsonl": "{}\n"})
     assert recognize(source).name == "sillytavern"
     found = found_by(SillyTavern(), source)
-    assert len({talk.source_id for talk in found if isinstance(talk, Talk)}) == 2
+    assert len({talk.source_id for talk in found if isinstance(talk, FileSession)}) == 2
     assert {(one.where, one.reason) for one in found if isinstance(one, Skipped)} == {
         ("chats/Mira/c.jsonl", "empty"), ("settings.json", "settings"), ("Mira.png", "media"),
         ("note.txt", "document"), ("log.jsonl", "unknown"),
@@ -94,7 +94,7 @@ def test_the_chat_of_a_group_is_named_for_nobody() -> None:
         {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}, MESSAGE, MESSAGE | {"name": ""}
     )
     found = found_by(SillyTavern(), given(data))
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == [""]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == [""]
     assert [line.speaker for line in lines_of(found)] == ["Mira", "persona"]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from memory.imports.readers import read, recognize, sms_backup
-from memory.imports.readers.types import ImportRejected, Talk, is_between_people
+from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 
 HEAD = """<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>
@@ -62,7 +62,7 @@ def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
     ]
     assert sorted(skips_of(found)) == ["media", "media", "not_chosen"]
     assert all(line.at and line.at.year == 2024 for line in lines_of(found))
-    assert len({one.source_id for one in found if isinstance(one, Talk)}) == 3
+    assert len({one.source_id for one in found if isinstance(one, FileSession)}) == 3
 
 
 def test_pieces_of_any_length_say_the_same() -> None:

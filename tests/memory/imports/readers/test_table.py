@@ -13,12 +13,12 @@ from hypothesis import strategies as some
 from memory.imports.readers import recognize
 from memory.imports.readers.fields import Mapping
 from memory.imports.readers.table import Table, guess
-from memory.imports.readers.types import ImportRejected, Limits, Line, Options, Talk
+from memory.imports.readers.types import FileMessage, FileSession, ImportRejected, Limits, Options
 from tests.memory.imports.readers.given import entries_of, fixture, found_by, given, lines_of, skips_of
 from tests.table import each_row
 
 
-def lines_in(text: str | bytes, options: Options | None = None) -> list[Line]:
+def lines_in(text: str | bytes, options: Options | None = None) -> list[FileMessage]:
     return lines_of(found_by(Table(), given(text, "messages.csv"), options))
 
 
@@ -56,7 +56,7 @@ def test_a_table_without_speakers_is_a_diary() -> None:
 
 
 def test_records_of_one_conversation_are_one_talk() -> None:
-    talks = [talk for talk in found_by(Table(), fixture("companion.csv")) if isinstance(talk, Talk)]
+    talks = [talk for talk in found_by(Table(), fixture("companion.csv")) if isinstance(talk, FileSession)]
     assert [(talk.source_id, len(talk.lines)) for talk in talks] == [("c1", 2), ("c2", 1)]
 
 
@@ -153,7 +153,7 @@ def peak_of(rows: int) -> tuple[int, float]:
     written = (f"2024-01-05 21:05:{row % 60:02},Ana,It rained and row {row} went by {words}\n" for row in range(rows))
     source = given("date,from,text\n" + "".join(written))
     tracemalloc.start()
-    lines = sum(len(talk.lines) for talk in Table().read(source, Options()) if isinstance(talk, Talk))
+    lines = sum(len(talk.lines) for talk in Table().read(source, Options()) if isinstance(talk, FileSession))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return lines, peak / 1024**2
@@ -168,7 +168,7 @@ def test_a_long_table_is_read_in_little_memory() -> None:
 def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
     text = "date,from,text\n" + "2024-01-05,Ana,Hello\n" * 25
     source = given(text, limits=Limits(talk_lines=10))
-    talks = [talk for talk in found_by(Table(), source) if isinstance(talk, Talk)]
+    talks = [talk for talk in found_by(Table(), source) if isinstance(talk, FileSession)]
     assert [len(talk.lines) for talk in talks] == [10, 10, 5]
     assert len({talk.source_id for talk in talks}) == 1
     assert len({line.source_id for talk in talks for line in talk.lines}) == 25

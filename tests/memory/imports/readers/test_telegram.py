@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import read, recognize, speakers
 from memory.imports.readers.telegram import Telegram
-from memory.imports.readers.types import ImportRejected, Skipped, Talk
+from memory.imports.readers.types import FileSession, ImportRejected, Skipped
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 
 
@@ -28,7 +28,7 @@ def test_one_chat_is_read() -> None:
 
 def test_all_chats_of_an_account_are_read_each_by_itself() -> None:
     found = found_by(Telegram(), fixture("telegram_full.json"))
-    talks = [talk for talk in found if isinstance(talk, Talk)]
+    talks = [talk for talk in found if isinstance(talk, FileSession)]
     assert [(talk.title, talk.source_id, talk.where) for talk in talks] == [
         ("Mira", "200", "chat 2"), ("Friends", "500", "chat 3"), ("", "100", "chat 4"),
     ]  # fmt: skip
@@ -51,7 +51,7 @@ def test_the_first_chat_of_an_account_has_its_name_as_all_others() -> None:
     chats = [json.loads(exported(hello(1), id=number, name=name)) for number, name in ((7, "Mira"), (8, "Ben"))]
     aside = {"personal_information": {"user_id": 1}, "contacts": {"list": []}, "frequent_contacts": {"list": []}}
     data = json.dumps({"about": "…"} | aside | {"chats": {"about": "…", "list": chats}})
-    talks = [talk for talk in found_by(Telegram(), given(data)) if isinstance(talk, Talk)]
+    talks = [talk for talk in found_by(Telegram(), given(data)) if isinstance(talk, FileSession)]
     assert [(talk.title, talk.source_id) for talk in talks] == [("Mira", "7"), ("Ben", "8")]
 
 
@@ -92,12 +92,12 @@ def test_whose_words_are_forwarded_elsewhere_is_still_the_partner() -> None:
 
 
 def test_people_of_one_name_are_told_apart() -> None:
-    friends = [talk for talk in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(talk, Talk)][1]
+    friends = [talk for talk in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(talk, FileSession)][1]
     assert [(line.speaker, line.role) for line in friends.lines] == [("Ana", "user"), ("Ben", ""), ("Ben (301)", "")]
 
 
 def test_old_exports_have_local_times() -> None:
-    friends = [talk for talk in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(talk, Talk)][1]
+    friends = [talk for talk in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(talk, FileSession)][1]
     assert friends.lines[0].at == datetime(2018, 3, 4, 10, 0)
 
 

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from memory.imports.readers import format_named, read, recognize
-from memory.imports.readers.types import Talk, is_between_people
+from memory.imports.readers.types import FileSession, is_between_people
 from tests.memory.imports.readers.given import found_by, given, lines_of, skips_of
 from tests.table import each_row
 
@@ -38,7 +38,7 @@ def test_the_json_of_weflow_is_read(tool: dict[str, Any]) -> None:
     assert is_between_people(recognize(source))
     found = list(read(source))
     assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == HEARD
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["周末爬山群"]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["周末爬山群"]
     assert skips_of(found) == ["media", "media", "notice"]
 
 

@@ -5,7 +5,7 @@ from datetime import datetime
 import pytest
 
 from memory.imports.readers import recognize
-from memory.imports.readers.types import ImportRejected, Options, Skipped, Talk
+from memory.imports.readers.types import FileSession, ImportRejected, Options, Skipped
 from memory.imports.readers.whatsapp import WhatsApp
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, lines_of, skips_of, zipped
 from tests.table import each_row
@@ -30,7 +30,7 @@ def test_a_chat_of_android_is_read() -> None:
         ("Ana", "3/4 of it is over: sad"),
     ]
     assert skips_of(found) == ["notice", "media", "media", "deleted", "notice"]
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["Mira"]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["Mira"]
     assert [line.at for line in lines_of(found)][1:3] == [datetime(2023, 12, 31, 21, 6), datetime(2023, 12, 31, 23, 59)]
 
 
@@ -51,7 +51,7 @@ def test_a_chat_in_chinese_is_read() -> None:
         ("小美", "吃饭了吗？", datetime(2023, 12, 31, 12, 10)),
     ]
     assert skips_of(found) == ["media", "deleted"]
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == ["小美"]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["小美"]
 
 
 @each_row(
@@ -230,14 +230,14 @@ def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
     assert len(lines_of(found)) == len(lines_of(found_by(WhatsApp(), fixture(name))))
     assert Skipped("1.jpg", "media") in found
     assert Skipped("note.txt", "document") in found
-    assert {talk.title for talk in found if isinstance(talk, Talk)} == {"Mira"}
+    assert {talk.title for talk in found if isinstance(talk, FileSession)} == {"Mira"}
 
 
 def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
     chat_of = "31/12/2023, 21:06 - {}: Hello\n".format
     folders = {f"WhatsApp Chat - {name}/_chat.txt": chat_of(name) for name in ("Mira", "Ben")}
     for members in (folders, {"a/_chat.txt": chat_of("Mira"), "b/_chat.txt": chat_of("Ben")}):
-        found = [talk for talk in found_by(WhatsApp(), zipped(members)) if isinstance(talk, Talk)]
+        found = [talk for talk in found_by(WhatsApp(), zipped(members)) if isinstance(talk, FileSession)]
         assert [talk.lines[0].speaker for talk in found] in (["Mira", "Ben"], ["Ben", "Mira"])
         assert len({(talk.title, talk.source_id) for talk in found}) == 2
 
@@ -251,7 +251,7 @@ def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
 )  # fmt: skip
 def test_the_name_of_the_file_says_whom_the_chat_is_with(name: str, title: str) -> None:
     found = found_by(WhatsApp(), given("31/12/2023, 21:06 - Ana: Hello\n", name))
-    assert [talk.title for talk in found if isinstance(talk, Talk)] == [title]
+    assert [talk.title for talk in found if isinstance(talk, FileSession)] == [title]
 
 
 def test_what_stands_before_the_first_stamp_is_told() -> None:

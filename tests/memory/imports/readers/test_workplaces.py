@@ -8,7 +8,7 @@ import pytest
 
 from memory.imports.readers import read, recognize
 from memory.imports.readers.slack import readable
-from memory.imports.readers.types import ImportRejected, Talk, is_between_people
+from memory.imports.readers.types import FileSession, ImportRejected, is_between_people
 from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 from tests.table import each_row
 
@@ -51,7 +51,7 @@ def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> No
     assert recognize(source).name == "slack"
     assert is_between_people(recognize(source))
     found = list(read(source))
-    talks = {talk.title: talk for talk in found if isinstance(talk, Talk)}
+    talks = {talk.title: talk for talk in found if isinstance(talk, FileSession)}
     assert [(line.speaker, line.text, line.role) for line in talks["general"].lines] == [
         ("Ana Silva", "I <3 this, @Ben Weiß! See #general and the plan (https://a.example)", ""),
         ("Ben Weiß", "a reply", ""),
@@ -110,7 +110,7 @@ def test_google_chat_is_read_from_its_zip() -> None:
         )  # fmt: skip
         assert recognize(source).name == "google_chat"
         found = list(read(source))
-        (talk,) = (one for one in found if isinstance(one, Talk))
+        (talk,) = (one for one in found if isinstance(one, FileSession))
         assert (talk.title, talk.source_id) == ("Ben", "DM abc")
         assert [(line.speaker, line.text, line.role, line.at) for line in talk.lines] == [
             ("Ben", "Hello Ana", "", datetime(2020, 5, 24, 22, 14, 22, tzinfo=UTC)),
@@ -150,7 +150,7 @@ def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
     talks = {
         talk.title: [(line.speaker, line.text, line.role) for line in talk.lines]
         for talk in found
-        if isinstance(talk, Talk)
+        if isinstance(talk, FileSession)
     }
     assert talks == {
         "ben": [("Ana", "first, with a picture", "user"), ("Ana", "third", "user")],

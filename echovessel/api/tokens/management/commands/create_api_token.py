@@ -11,7 +11,7 @@ from django.utils import timezone
 from echovessel.api.tokens import secret
 from echovessel.api.tokens.models import MAX_NAME
 
-MOST_DAYS = 36_500
+MAX_DAYS = 36_500
 
 
 class Command(BaseCommand):
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         if len(options["name"]) > MAX_NAME:
             raise CommandError(f"A name has at most {MAX_NAME} characters.")
         now, days = timezone.now(), options["expires"]
-        if days is not None and not 1 <= days <= MOST_DAYS:
-            raise CommandError(f"--expires takes a number of days from 1 to {MOST_DAYS}.")
+        if days is not None and not 1 <= days <= MAX_DAYS:
+            raise CommandError(f"--expires takes a number of days from 1 to {MAX_DAYS}.")
         _token, secret_text = secret.create(owner, options["name"], now, now + timedelta(days=days) if days else None)
         return secret_text
