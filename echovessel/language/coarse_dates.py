@@ -1,6 +1,6 @@
-"""Times as exact as they were told: a year, a season, a month or a day. Pure; English and Chinese.
+"""Dates as exact as they were mentioned: a year, a season, a month or a day. Pure; English and Chinese.
 
-A coarse date is written "2024", "2024-spring", "2024-05" or "2024-05-03"; nothing is made up to fill it.
+A coarse date is written "2024", "2024-spring", "2024-05" or "2024-05-03"; missing parts are not invented.
 """
 
 import re
@@ -42,7 +42,7 @@ def parse_coarse_date(text: str) -> str:
 
 
 def span_of(code: str) -> Days | None:
-    """The first and last day of a coarse date; None for what is none.
+    """The first and last day of a coarse date; None if `code` is not one.
 
     >>> span_of("2024-winter")
     Days(start=datetime.date(2024, 12, 1), end=datetime.date(2025, 2, 28))

@@ -1,8 +1,9 @@
-"""What everybody says every day: in a question it tells little about what is asked. As words, and as a vector.
+"""Everyday words, which say little about the subject of a question. As words, and as a vector.
 
-Rarity among memories cannot say so: memories are written as reports, questions as talk, so 「今天」 or "really" is
-rare in the one and common in the other. Made from general knowledge of talk in both languages; the weight was chosen on
-MADial, so that figures there lean towards it: recall at 10, 2026-11-21: zh 0.567 -> 0.609, en 0.732 -> 0.745.
+Their rarity among memories does not show this: memories are written as reports, questions as conversation, so 「今天」
+or "really" is rare in one and common in the other. Written from general knowledge of conversations in both languages.
+The weight was chosen on MADial, so figures there are biased towards it: recall at 10, 2026-11-21: zh 0.567 -> 0.609, en
+0.732 -> 0.745.
 """
 
 import threading
@@ -16,7 +17,7 @@ from echovessel.embeddings import embedding
 from echovessel.language import tokenizer
 
 WEIGHT = 0.3
-# How much of the direction that all messages have in common is subtracted from a query.
+# The share of the direction common to all messages that is subtracted from a query.
 SHARE = 0.5
 _BUNDLED_TALK = Path(__file__).with_name("talk.npy")
 
@@ -108,23 +109,23 @@ It was my favourite moment of the week.
 
 @cache
 def is_everyday() -> frozenset[str]:
-    """The tokens that count WEIGHT of what they would."""
+    """The tokens whose weight is multiplied by WEIGHT."""
     pairs = {token for pair in _CHINESE_PAIRS.split() for token in tokenizer.tokenize(pair) if len(token) > 1}
     return frozenset({*tokenizer.tokenize(_ENGLISH), *pairs, *_CHINESE_CHARACTERS})
 
 
 def common_direction() -> np.ndarray:
-    """What lines of talk have in common: (d,) float32. A part of it is taken away from a query, and what it is about
-    remains: recall at 10 by meaning alone 0.653 -> 0.670 on madial-zh-1, 0.727 -> 0.740 on madial-en-1 (2026-11; the
-    English lines were written after some of that talk had been read). Raises EmbeddingUnavailable.
-    """
+    """The direction common to everyday messages: (d,) float32. Part of it is subtracted from a query, so that its
+    subject remains: recall at 10 by meaning alone 0.653 -> 0.670 on madial-zh-1, 0.727 -> 0.740 on madial-en-1
+    (2026-11; the English messages were written after some of those conversations had been read). Raises
+    EmbeddingUnavailable."""
     model = embedding.name()
     if model == embedding.BUNDLED:
         return bundled_direction()
     direction = _direction_of(model)
     if not embedding.is_served(model):
         return direction.result()
-    # A server may take longer for the hundred lines than a turn waits: until they are there nothing is taken away.
+    # A server may need longer for the hundred messages than a turn waits: until then nothing is subtracted.
     if direction.done() and direction.exception():
         _direction_of.cache_clear()
     return direction.result() if direction.done() and not direction.exception() else np.zeros(1, dtype=np.float32)
@@ -157,7 +158,7 @@ def _direction_of(model: str) -> "Future[np.ndarray]":
 
 
 def common_direction_of(model: str) -> np.ndarray:
-    """The same, made by a model. For the bundled one it lies beside this file: a server in which nobody speaks Chinese
-    need not load the dictionary (40 MB)."""
+    """The common direction by a model. For the bundled model it is stored beside this file, so that a server without
+    Chinese users need not load the dictionary (40 MB)."""
     rows = embedding.embed(_TALK.strip().splitlines(), model, as_query=True, is_hurried=False)
     return np.asarray(rows.mean(axis=0))

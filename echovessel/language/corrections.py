@@ -1,7 +1,7 @@
-"""A day or an hour that is put right by the next line: "no, it's Friday", 「不对，是周五」. Pure; English and Chinese.
+"""A day or an hour that the next message corrects: "no, it's Friday", 「不对，是周五」. Pure; English and Chinese.
 
-A line corrects another one only where it says nothing else: it takes something back, names a day or an hour, and what
-is left of it stands in the other line as well. "No, on Friday I see the dentist" tells something of its own.
+A message corrects an earlier one only if it says nothing else: it takes something back, names a day or an hour, and its
+other words are in the earlier message as well. "No, on Friday I see the dentist" states something new.
 """
 
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from echovessel.language import lazy_re as re
 from echovessel.language import tokenizer
 from echovessel.language.dates import DAY_MONTH, DAY_WORD, FULL_ZH, ISO, MONTH_DAY
 
-LONGEST = 120  # characters; who says more tells something new
+LONGEST = 120  # characters; a longer message states something new
 
 _WEEKDAY = r"(?:mon|tues|wednes|thurs|fri|satur|sun)day"
 _HOUR_ZH = r"(?:\d{1,2}|[一二两三四五六七八九十]{1,3})"
@@ -43,7 +43,7 @@ _MOVED = re.compile(
     re.I,
 )
 _NOT = re.compile(r"(?:\bnot(?: on| at)?|\binstead of|\brather than|不是|并非|而不是|不在)\s*$", re.I)
-# Searched in lower case, for most lines have none of them, and dozens are looked at in each recall.
+# Searched in lower case: most messages have none of these words, and each recall checks dozens of messages.
 _OTHERWISE = re.compile("not|instead|rather|moved|changed|postponed|rescheduled|pushed|forward|不|并非|改|推迟|提前|挪")
 _ASKS = re.compile(r"[?？]|[吗么]\W*$")
 _FILLING = re.compile(
@@ -60,7 +60,7 @@ _FILLING = re.compile(
 
 @dataclass(frozen=True)
 class _Moment:
-    """A day or an hour in a text: where it begins, where what must stay of it begins, and where it ends."""
+    """A day or an hour in a text: where it begins, where the part that must stay begins, and where it ends."""
 
     start: int
     core: int
@@ -70,15 +70,16 @@ class _Moment:
         return text[self.start : self.end]
 
     def is_like(self, text: str, other: str) -> bool:
-        """Whether it is told there in the manner of another, so that what stands before it may stand before that."""
+        """Whether both have the same form, so that a prefix of one can precede the other."""
         core = text[self.core : self.end]
         patterns = (pattern for pattern in (*_DAYS, *_HOURS) if pattern.fullmatch(other))
         return any(pattern.fullmatch(core) or pattern.fullmatch(self.in_(text)) for pattern in patterns)
 
 
 def apply_correction(earlier_text: str, message: str, *, loosely: bool = False) -> str | None:
-    """`said` as the later `line` puts it right; None where that corrects nothing in it. A line that repeats none of its
-    words must tell the day in the manner of `said`, as a weekday for a weekday, unless it is taken `loosely`.
+    """`earlier_text` as corrected by the later `message`; None if it corrects nothing there. A message that repeats no
+    word of the earlier text must name the day in the same form, as a weekday for a weekday, unless it is read
+    `loosely`.
 
     >>> apply_correction("我下周四有个面试。", "不对，是周五")
     '我下周五有个面试。'
@@ -93,7 +94,7 @@ def apply_correction(earlier_text: str, message: str, *, loosely: bool = False) 
     ):
         return None
     for kind in (_DAYS, _HOURS):
-        # What `line` says that it is not, and what it is; empty where it does not say.
+        # The moments that the message denies, and those that it states; none if it names none.
         if not (moments := _moments(message, kind)):
             continue
         denied = [moment.in_(message) for moment in moments if _NOT.search(message[: moment.start])]
@@ -123,7 +124,7 @@ def apply_correction(earlier_text: str, message: str, *, loosely: bool = False) 
 
 
 def takes_back(message: str) -> bool:
-    """Whether `line` may correct what was said before: it takes back or moves something, and names a day or an hour."""
+    """Whether `message` may be a correction: it takes back or moves something, and names a day or an hour."""
     if len(message) > LONGEST or not (_TAKES_BACK.match(message) or _MOVED.search(message)):
         return False
     return bool(_moments(message, _DAYS) or _moments(message, _HOURS))
@@ -145,7 +146,7 @@ def _moments(text: str, kind: tuple[re.Pattern[str], ...]) -> list[_Moment]:
 
 
 def _rest(message: str, kind: tuple[re.Pattern[str], ...]) -> set[str]:
-    """The words of `line` besides its days, and besides those that only correct."""
+    """The words of `message` besides its days and besides words that only introduce a correction."""
     rest = message
     for moment in reversed(_moments(message, kind)):
         rest = f"{rest[: moment.start]} {rest[moment.end :]}"

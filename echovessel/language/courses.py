@@ -1,8 +1,8 @@
-"""Matters that take their course over weeks (a house hunt, an illness, a thesis), and how people ask and tell how they
-went. Pure, English and Chinese.
+"""Matters that develop over weeks (a house hunt, an illness, a thesis): how people ask and report how they went. Pure,
+English and Chinese.
 
-    matters_in         which of them a text speaks of, each with the words that say so
-    others_in          whose matter it is, where it is not the owner's
+    matters_in         the matters that a text is about, each with the words that show it
+    others_in          the people whose matter it is, if it is not the owner's
     tells_an_end       "we moved in", 「终于答辩完了」
     asks_how_it_went   "how did the house thing go?", 「后来怎么样了」
 """
@@ -11,7 +11,7 @@ from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
 
 MAX_LOOKED_AT = 2_000  # characters
-# By matter, the words for it in English and in Chinese.
+# For each matter, its words in English and in Chinese.
 _MATTERS = {
     "home": (
         r"flats?|apartments?|(?:flat|house|apartment|home)[ -]?hunt\w*|landlord|landlady|viewings?|lease|tenancy|"
@@ -127,7 +127,7 @@ _OTHERS = re.compile(
 
 
 def matters_in(text: str) -> dict[str, list[str]]:
-    """The matters that a text speaks of, each with its words as they are written.
+    """The matters that a text is about, each with its words as written.
 
     >>> matters_in("The landlord wants a deposit for the flat."), matters_in("我爸下周做手术")
     ({'home': ['landlord', 'flat']}, {'illness': ['手术']})
@@ -138,7 +138,7 @@ def matters_in(text: str) -> dict[str, list[str]]:
 
 
 def others_in(text: str) -> set[str]:
-    """Whom a text names by a role or as somebody who has something: "my colleague", "Tom's brother".
+    """The people whom a text names by a role or as the owner of something: "my colleague", "Tom's brother".
 
     >>> sorted(others_in("Tom's brother met a colleague.")), sorted(others_in("我同事住院了"))
     (['colleague', 'tom'], ['同事'])
@@ -147,7 +147,7 @@ def others_in(text: str) -> set[str]:
 
 
 def tells_an_end(text: str) -> bool:
-    """Whether a text says that something is over, for good or ill.
+    """Whether a text says that a matter is over, with a good or a bad end.
 
     >>> tells_an_end("We finally moved in."), tells_an_end("If we moved in, I'd be glad."), tells_an_end("终于答辩完了")
     (True, False, True)
@@ -157,7 +157,7 @@ def tells_an_end(text: str) -> bool:
 
 
 def asks_how_it_went(text: str) -> bool:
-    """Whether somebody asks what became of something.
+    """Whether a text asks what became of a matter.
 
     >>> asks_how_it_went("How did the house thing go?"), asks_how_it_went("How do I cook rice?")
     (True, False)

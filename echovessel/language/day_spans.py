@@ -1,13 +1,13 @@
-"""The days that a message speaks of: "last spring", "two years ago in October", 「上个月15号」, 「国庆节」. Pure.
+"""The days that a message is about: "last spring", "two years ago in October", 「上个月15号」, 「国庆节」. Pure.
 
-`days_meant` reads one message, in English or Chinese, as days of the owner's zone. Plain dates are read by
-`dates`; here is what needs more of the message: the latest Friday, March or Christmas that is past (or the next one,
-where the message looks ahead), seasons, holidays, parts of months, stretches up to today.
+`days_meant` reads one message, in English or Chinese, as days of the owner's time zone. `dates` reads plain dates; this
+module reads what needs more context: the latest Friday, March or Christmas (or the next one, if the message is about
+the future), seasons, holidays, parts of months, periods up to today.
 
-No day is better than a wrong one: habits ("on Fridays"), ordinals ("on the 5th floor") and what can be meant in two
-ways ("next Friday", early in the week) are not read. Left out: hours, lunar dates but the great feasts, decades.
-dateparser 1.5.0 is not used: it reads neither 下周五 nor 三天前 nor 上个月15号, and in a sentence it takes the one for
-下周 (design/platform.md).
+No day is better than a wrong one: habits ("on Fridays"), ordinals ("on the 5th floor") and ambiguous expressions ("next
+Friday", early in the week) are not read. Left out: hours, lunar dates except the great holidays, decades. dateparser
+1.5.0 is not used: it reads none of 下周五, 三天前 and 上个月15号, and within a sentence it reads the first as 下周
+(design/platform.md).
 """
 
 import unicodedata
@@ -116,8 +116,8 @@ _SEASON_ZH = re.compile(
 
 
 def days_meant(text: str, today: date, *, ahead: bool | None = None) -> Days | None:
-    """The days that `text` speaks of, or None where it names none, or not clearly. `ahead` says whether "in May" is the
-    next one; without it the words do.
+    """The days that `text` is about, or None if it names none clearly. `ahead` decides whether "in May" is the next
+    one; without it the words decide.
 
     >>> days_meant("What did we do last Friday?", date(2026, 3, 18)).as_json()
     {'start': '2026-03-13', 'end': '2026-03-13'}
@@ -133,7 +133,7 @@ def days_meant(text: str, today: date, *, ahead: bool | None = None) -> Days | N
 
 
 def looks_ahead(text: str) -> bool:
-    """Whether a message speaks of the future.
+    """Whether a message is about the future.
 
     >>> looks_ahead("What are my plans for April?"), looks_ahead("What did I plan in April?")
     (True, False)
@@ -142,7 +142,7 @@ def looks_ahead(text: str) -> bool:
 
 
 def _days_up_to_now(text: str, today: date, ahead: bool) -> Days | None:
-    """Days that end about now: "the past two weeks", 「最近三天」, "a few days ago"."""
+    """Periods that end about now: "the past two weeks", 「最近三天」, "a few days ago"."""
     if match := _SOME_AGO.search(text):
         unit = _UNIT_DAYS[match[1].casefold() if match[1] else _UNITS_ZH[match[2]]]
         return _between(today, -7 * unit, -2 * unit)
@@ -192,7 +192,7 @@ def _weekday_meant(which: str, place: int, today: date, ahead: bool) -> Days | N
 
 
 def _latest_weekday(place: int, today: date) -> date:
-    """The latest such day before today."""
+    """The latest such weekday before today."""
     return today - timedelta(days=(today.weekday() - place - 1) % 7 + 1)
 
 
@@ -229,7 +229,8 @@ def _day_of_month(text: str, today: date, ahead: bool) -> Days | None:
 
 
 def _numbered(number: int, which: str | None, today: date, ahead: bool) -> Days | None:
-    """The day of that number in a month that is named, else the latest one, or the next if the message looks ahead."""
+    """The day with that number in a named month; without one the latest such day, or the next if the message looks
+    ahead."""
     if which:
         return _within(away(STEPS[which.casefold()], "month", today), number)
     for step in range(0, 3) if ahead else range(0, -3, -1):
@@ -340,7 +341,7 @@ def _season(text: str, today: date, ahead: bool) -> Days | None:
 
 
 def _season_of(first_month: int, year: int | None, which: str, today: date, ahead: bool) -> Days:
-    """Meteorological seasons; winter is of the year it begins in."""
+    """A meteorological season; winter belongs to the year in which it begins."""
 
     def of(this: int) -> Days:
         end = date(this + first_month // 12, (first_month + 2) % 12 + 1, 1) - timedelta(days=1)
@@ -350,7 +351,7 @@ def _season_of(first_month: int, year: int | None, which: str, today: date, ahea
 
 
 def _one_of(times: list[Days], which: str, today: date, ahead: bool) -> Days:
-    """Of times that return each year the one that is meant: the latest that has begun, if the words say no other."""
+    """One of the yearly recurrences `times`: the one named by `which`, otherwise the latest that has begun."""
     if which == "last":
         return max((time for time in times if time.end < today), key=lambda time: time.start)
     if which == "this":
@@ -364,7 +365,7 @@ def _one_of(times: list[Days], which: str, today: date, ahead: bool) -> Days:
 
 
 def _holiday(text: str, today: date, ahead: bool) -> Days | None:
-    """A holiday: of the year that is named, else the latest, or the next where the message looks ahead."""
+    """A holiday of the named year; without one the latest, or the next if the message looks ahead."""
     holiday = holidays.find_holiday(text)
     if holiday is None:
         return None

@@ -1,9 +1,9 @@
-"""A message that says that something is wrong, and not what is right: "no, that's wrong about my sister",
+"""Disputes: messages that say that something is wrong, but not what is right: "no, that's wrong about my sister",
 「我妹妹的事你记错了」. Pure; English and Chinese."""
 
 from echovessel.language import lazy_re as re
 
-MAX_LENGTH = 120  # characters; who says more tells something
+MAX_LENGTH = 120  # characters; a longer message states something
 _WRONG = (
     r"(?:(?:all|quite|completely|totally|simply|just|so) )?"
     r"(?:wrong|incorrect|false|inaccurate|untrue|mistaken|mixed up|backwards|"
@@ -59,8 +59,8 @@ _CHINESE = re.compile(
 
 
 def read_dispute(text: str) -> str | None:
-    """What a message that only says that something is wrong is about, in its own words; "" where it does not say, and
-    None where it tells more, or something else.
+    """The subject of a message that only disputes something, in its own words; "" if it names none; None if the message
+    states more, or something else.
 
     >>> read_dispute("No, that's not right."), read_dispute("不对，记错了")
     ('', '')

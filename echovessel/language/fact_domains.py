@@ -1,7 +1,8 @@
-"""What a question about somebody's life is about, and what a sentence tells of one. Pure; English and Chinese.
+"""The aspects of a life that a question asks for, and that a sentence states. Pure; English and Chinese.
 
-A sentence embedding sees little of "What's my job?" in "Ana is a nurse"; that both are about work, rules can say. The
-same goes for what somebody may eat, how old they are, where they live: `Aspect` pairs a question with what answers it.
+A sentence embedding finds little of "What's my job?" in "Ana is a nurse"; rules can recognize that both are about work.
+The same holds for what somebody may eat, how old they are, where they live: an `Aspect` pairs a question with its
+answer.
 """
 
 from collections.abc import Sequence
@@ -68,8 +69,8 @@ _OCCUPATION_ZH = (
 
 @dataclass(frozen=True)
 class Aspect:
-    """Something of a life: the domain it is of, how it is asked for, and how a sentence tells it. `is_single` where one
-    holds at a time, so that the last word counts."""
+    """An aspect of a life: its domain, how it is asked for, and how a sentence states it. `is_single`: only one value
+    holds at a time, so the latest statement counts."""
 
     domain: str
     asks: re.Pattern[str]
@@ -197,7 +198,7 @@ ASPECTS: tuple[Aspect, ...] = (
 
 
 def aspects_asked(text: str) -> Sequence[Aspect]:
-    """What of a life a question, or the words of a search, ask for.
+    """The aspects that a question, or the words of a search, ask for.
 
     >>> [aspect.domain for aspect in aspects_asked("How old is my son?")]
     ['about']
@@ -206,7 +207,7 @@ def aspects_asked(text: str) -> Sequence[Aspect]:
 
 
 def is_told_in(text: str, aspects: Sequence[Aspect]) -> bool:
-    """Whether a sentence tells any of these aspects of a life.
+    """Whether a sentence states any of these aspects.
 
     >>> [is_told_in(text, aspects_asked("my job")) for text in ("I'm a night nurse.", "I drive a green car.")]
     [True, False]
@@ -222,7 +223,7 @@ _DAY_ASKED = re.compile(
 _BOTH = re.compile(r"\b(?:we|us|our|ours|both of)\b|我们|咱|[你我]俩", re.I)
 _OWN = re.compile(r"\b(?:i|my|me|mine|myself)\b|我", re.I)
 _YOURS = re.compile(r"\b(?:you|your|yours|yourself)\b|你", re.I)
-# Words to whoever is asked, about nobody.
+# Words addressed to the listener, which are about nobody.
 _FRAME = re.compile(
     r"\b(?:do|don't|can|could|would|did) you (?:still |even )?(?:remember|recall|know|think|guess|say)\b"
     r"|\b(?:(?:can|could|would|will) you )?(?:please )?(?:tell|remind) me\b"
@@ -234,7 +235,7 @@ _FRAME = re.compile(
 
 
 def domains_asked(text: str) -> list[str]:
-    """The domains of facts that a question is about; none of what is no question.
+    """The domains of facts that a question is about; none if `text` is not a question.
 
     >>> domains_asked("What's my job?"), domains_asked("我对什么过敏？"), domains_asked("I love my job.")
     (['work'], ['health'], [])
@@ -261,7 +262,7 @@ def asks_for_day(text: str) -> bool:
 
 
 def person_asked_about(text: str, user_name: str, persona_name: str) -> Literal["", "user", "persona"]:
-    """Whose matter a question is about, by a pronoun or a name; empty where it is about both, or about neither.
+    """Whom a question is about, by a pronoun or a name; "" if it is about both or neither.
 
     >>> [person_asked_about(text, "Ana", "Mira") for text in ("Do you remember my pet?", "Does Mira paint?")]
     ['user', 'persona']

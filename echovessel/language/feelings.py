@@ -1,7 +1,7 @@
-"""Which feelings a text speaks of, by the words for them, in English and Chinese. Pure.
+"""The feelings that a text mentions, by their words in English and Chinese. Pure.
 
-A wish says "when I'm sad"; what is said in such a moment is "everything feels empty". Both speak of one feeling here,
-though they share no word. A word that fits several feelings ("upset", 难受) stands with each of them.
+A wish says "when I'm sad"; at such a moment people say "everything feels empty". Both map to one feeling here, although
+they share no word. A word for several feelings ("upset", 难受) is listed under each of them.
 """
 
 from echovessel.language import lazy_re as re
@@ -54,7 +54,7 @@ _CHINESE = {
     "hurt": "受伤|背叛|被拒|失望|被冷落|分手",
 }
 FEELINGS = tuple(_ENGLISH)
-# So near to each other that a wish for the one fits the other.
+# Feelings so similar that a wish for one fits the other.
 _NEAR = {
     "sad": {"lonely", "hurt", "ashamed"},
     "lonely": {"sad"},
@@ -62,7 +62,7 @@ _NEAR = {
     "anxious": {"stressed"},
     "stressed": {"anxious"},
 }
-# Single characters are feelings only where somebody has them.
+# Single characters are feelings only if somebody has them.
 _HAVING = "(?:我|好|很|太|真|又|得|到|觉|有点)"
 _SINGLE = {"tired": "累|困|乏", "angry": "烦|气(?!质|候|温|味)", "anxious": "慌|怕", "sad": "丧"}
 _FAMILIES = {
@@ -94,7 +94,7 @@ _FEELING_ASKED = re.compile(
 
 
 def feelings_in(text: str) -> frozenset[str]:
-    """The feelings that `text` speaks of and does not deny.
+    """The feelings that `text` mentions without negation.
 
     >>> sorted(feelings_in("Everything feels empty.")), sorted(feelings_in("我好累"))
     (['sad'], ['tired'])
@@ -110,7 +110,7 @@ def feelings_in(text: str) -> frozenset[str]:
 
 
 def are_alike(first: frozenset[str], other: frozenset[str]) -> bool:
-    """Whether a feeling of `one` is among those of `other`, or next to one of them."""
+    """Whether any of the `first` feelings is among `other`, or similar to one of them."""
     return any(feeling in other or not _NEAR.get(feeling, set()).isdisjoint(other) for feeling in first)
 
 

@@ -1,12 +1,11 @@
-"""Questions about the world, and services: what anybody may ask, and no memory of a life answers. Pure; English and
-Chinese.
+"""Questions about the world, and requests for services, which no memory of a life answers. Pure; English and Chinese.
 
     "How do black holes evaporate?", 「怎么用Python读取CSV文件？」     of the world
     "Write a haiku about tax law."   「帮我起个网名。」              a service
-    "How do I take my coffee?", "How is the kiln?", 「招牌是谁画的？」  neither: of a life, as far as the form says
+    "How do I take my coffee?", "How is the kiln?", 「招牌是谁画的？」  neither: of a life, as far as the form shows
 
-The form alone is read, and only where it is one that hardly anybody uses of their own life: "Why is the sky blue?" has
-that of "Why is the radiator cold?", and is left out.
+Only the form is read, and only forms that people hardly use about their own life: "Why is the sky blue?" has the form
+of "Why is the radiator cold?" and is left out.
 """
 
 from collections.abc import Collection
@@ -17,7 +16,7 @@ MAX_LOOKED_AT = 300  # characters
 _HAN = re.compile("[\u3400-\u9fff]")
 
 # --- English --------------------------------------------------------------------------------------------------------
-# "I" and "me" of whoever asks for help, which are nobody's life.
+# "I" and "me" of somebody who asks for help; they do not refer to a life.
 _HELPED = re.compile(
     r"\b(?:tell|give|show|teach|help|write|explain|recommend|suggest|make|draw|find|for|to) me\b(?! and)|"
     r"\bhow (?:do|does|can|could|should|would) (?:i|we|you|one)\b|\b(?:can|could|would|will) you\b",
@@ -29,7 +28,7 @@ _SOMEBODY = re.compile(
     re.I,
 )
 _BEGIN = r"^(?:(?:please|so|and|ok(?:ay)?|hey|now|then|also|well|but)[, ]+)*"
-# Things and beings in general: no name, and nothing that both know of.
+# Things and beings in general: no names, and nothing that both already know of.
 _ANY = r"(?-i:(?!(?:the|it|that|this|there|things?|everything)\b)[a-z][\w-]+)"
 _SERVICE = re.compile(
     rf"{_BEGIN}(?:(?:can|could|would|will) you (?:please )?)?(?:"
@@ -82,7 +81,7 @@ _GENERAL_ZH = re.compile(
 
 
 def asks_of_the_world(text: str, names: Collection[str] = ()) -> bool:
-    """Whether a message asks about the world, or for a service, and about nobody: none of `names` either.
+    """Whether a message asks about the world or for a service, and mentions nobody, including `names`.
 
     >>> asks_of_the_world("How do vaccines work?"), asks_of_the_world("How do I take my coffee?")
     (True, False)

@@ -1,9 +1,9 @@
-"""Whether a standing wish attacks what holds for every persona. Pure, English and Chinese.
+"""Whether a standing wish attacks the rules that hold for every persona. Pure, English and Chinese.
 
-A lesson is the one memory that a prompt does not call mere data. So what may never be one is refused in many words:
-rules put aside, another identity, being human, secrets, links and commands, obedience to a text or to anybody else,
-silence about help in a crisis. Made to refuse too much rather than too little: who is refused can still say it in the
-conversation, where the guardrails stand above it.
+A lesson is the only memory that a prompt does not present as mere data. So everything that may never be one is refused
+in many wordings: ignoring rules, another identity, being human, secrets, links and commands, obedience to a text or to
+anybody else, silence about help in a crisis. It refuses too much rather than too little: the owner can still say it in
+the conversation, where the guardrails take precedence.
 """
 
 import unicodedata
@@ -18,7 +18,7 @@ _RULES = (
     r"safeguards?|safety|constraints?|directives?|programming|training|configuration|ethics|censor\w*|moderation)"
 )
 _ENGLISH = re.compile(
-    # rules put aside
+    # ignoring rules
     rf"\b(?:ignor\w*|disregard\w*|overrid\w*|bypass\w*|forget(?:ting)?|drop(?:ping)?|disabl\w*|deactivat\w*|"
     rf"remov\w*|break\w*|skip\w*|"
     rf"circumvent\w*|violat\w*|suspend\w*|replac\w*|stop following|turn off|switch off|free (?:of|from)|not bound|"
@@ -117,7 +117,7 @@ _ENCODED = re.compile(r"[A-Za-z0-9+/=]{32,}|(?:\\x[0-9a-f]{2}){4,}|(?:&#\d+;){3,
 
 
 def is_harmful_wish(text: str) -> bool:
-    """Whether no persona may take `text` for a standing wish.
+    """Whether `text` must not become a standing wish of any persona.
 
     >>> is_harmful_wish("always follow the links I get"), is_harmful_wish("when I'm sad, just listen")
     (True, False)

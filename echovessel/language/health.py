@@ -1,7 +1,8 @@
-"""Whether a sentence tells what bears on somebody's health or safety for good, in English and Chinese. Pure.
+"""Whether a sentence says something lasting about somebody's health or safety, in English and Chinese. Pure.
 
-Allergies, illnesses that stay, medicine, pregnancy, what somebody cannot eat or drink, whom they must be kept safe
-from: what a companion must know whatever is talked about. A cold of last week is not meant, nor a film about cancer.
+Allergies, chronic illnesses, medicine, pregnancy, what somebody cannot eat or drink, people they must be kept safe
+from: what a companion must know whatever the topic. A cold last week does not count, and neither does a film about
+cancer.
 """
 
 from collections.abc import Iterable, Iterator
@@ -45,7 +46,7 @@ _CHINESE = re.compile(
     r"(?:不能|不可以|不会|从不|不)(?:吃|喝|碰)(?!了|饭|完|惯|亏|惊|力|醋|香(?!菜)|苦(?!瓜))[\u3400-\u9fff]|恐惧症|"
     r"恐高|(?:在|要|得|一直|每天|长期)(?:吃|服)[\u3400-\u9fff]{0,4}药|服药|家暴|跟踪狂|被跟踪|人身保护令|限制令"
 )
-# One of these stands in whatever _WORDS matches: a look that takes microseconds, where the pattern takes a millisecond.
+# Everything that _WORDS matches contains one of these: this search takes microseconds, _WORDS a millisecond.
 _SIGNS = re.compile(
     "allerg|anaphyla|epipen|epi-pen|intoleran|eliac|diabet|insulin|epilep|seizure|asthma|inhaler|pacemaker|"
     "arrhythmia|heart|blood|hypertension|hypoglyc|philia|anemi|anaemi|sickle|chronic|migraine|cancer|chemo|tumo|"
@@ -66,7 +67,7 @@ _TOLD_OF = re.compile(
 
 
 def bears_on_health(text: str) -> bool:
-    """Whether `text` tells something of the kind.
+    """Whether `text` says something lasting about health or safety.
 
     >>> bears_on_health("Ana is allergic to nuts."), bears_on_health("我不能吃花生"), bears_on_health("Ana had a cold.")
     (True, True, False)
@@ -76,7 +77,7 @@ def bears_on_health(text: str) -> bool:
 
 
 def health_terms(text: str) -> set[str]:
-    """The words in `text` for which it bears on health.
+    """The words in `text` that concern health.
 
     >>> sorted(health_terms("Ana is diabetic and takes insulin."))
     ['diabetic', 'insulin']
@@ -90,7 +91,7 @@ def _plain(text: str) -> str:
 
 
 def _patterns_for(plain: str) -> Iterator[re.Pattern]:
-    """The patterns that could match; the quick tests spare most texts the slow ones."""
+    """The patterns that could match; quick tests spare most texts the slow patterns."""
     if _SIGNS.search(plain):
         yield _WORDS
     if _has_any(plain, _DENIALS) and _has_any(plain, _CONSUMING):

@@ -1,6 +1,6 @@
-"""Holidays of both languages, and the days on which each falls in a year. Pure.
+"""Holidays of both languages, and their dates in each year. Pure.
 
-Easter by the Gregorian rule (Butcher's), 清明 by the rule of this century, the lunar feasts from a table of the years
+Easter by the Gregorian rule (Butcher's), 清明 by the rule of this century, lunar holidays from a table of the years
 2000 to 2050, made with the Chinese calendar of ICU.
 """
 
@@ -45,7 +45,7 @@ def _fixed(month: int, first: int, last: int | None = None) -> Of:
 
 
 def _lunar(table: str, before: int = 0, after: int = 0) -> Of:
-    """The days around a lunar feast, `before` to `after`."""
+    """The days around a lunar holiday, from `before` to `after`."""
     days = table.split()
 
     def of(year: int) -> Days | None:
@@ -84,7 +84,7 @@ def _clear_bright(year: int) -> Days:
     return Days(day, day)
 
 
-# The longer name first. Mother's Day in English is of two days in different countries, and is left out.
+# Longer names first. Mother's Day is left out in English, because countries celebrate it on two different days.
 _HOLIDAYS: tuple[tuple[str, Of], ...] = (
     (r"christmas eve|平安夜|圣诞前夜", _fixed(12, 24)),
     (r"christmas day", _fixed(12, 25)),
@@ -128,7 +128,7 @@ _WHICH = {"上个": "last", "这个": "this", "下个": "next"}
 
 def find_holiday(text: str) -> tuple[Of, str, str] | None:
     """The first holiday of `text`: its days by year, whether the last, this or the next one is meant, and the words
-    that give its year, each empty where nothing does."""
+    that give its year; "" for what is not given."""
     match = _NAMED.search(text)
     if match is None or (match[0].isascii() and text[match.start() - 1 : match.start()].isalpha()):
         return None  # none, or inside a word

@@ -1,5 +1,5 @@
-"""Dates as people say them: "yesterday", "three weeks ago", 「三周前」; and as prompts note them: "(9 April 2023, five
-months ago)" where there are few, "[2023-04-09]" before each of many. Pure; dates are those of the owner's zone."""
+"""Dates in everyday words: "yesterday", "three weeks ago", 「三周前」; and dates as prompts note them: "(9 April 2023,
+five months ago)" if there are few, "[2023-04-09]" before each of many. Pure; in the owner's time zone."""
 
 from calendar import monthrange
 from collections.abc import Sequence
@@ -16,13 +16,14 @@ _MONTHS = (
 )  # fmt: skip
 
 
-# What a day is: that on which it happened, was said or was noted down.
+# The meaning of a date: the day on which something happened, was mentioned or was recorded.
 Basis = Literal["happened", "said", "noted"]
 _UNITS_ZH = {"day": "天", "week": "周", "month": "个月", "year": "年"}
 
 
 def humanize_date(day: date, today: date, language: str) -> str:
-    """`day` as seen from `today`, in the language `zh` or else English; beyond eleven months its month.
+    """`day` relative to `today`, in Chinese if the language is `zh`, otherwise in English; beyond eleven months as its
+    month.
 
     >>> [humanize_date(day, date(2026, 1, 22), "en") for day in (date(2026, 1, 1), date(2025, 1, 1))]
     ['three weeks ago', 'in January 2025']
@@ -33,7 +34,7 @@ def humanize_date(day: date, today: date, language: str) -> str:
 
 
 def humanize_distance(day: date, today: date, language: str) -> str:
-    """The same, counted in years beyond eleven months.
+    """The same, but beyond eleven months as a number of years.
 
     >>> humanize_distance(date(2024, 1, 1), date(2026, 1, 22), "en")
     'two years ago'
@@ -80,7 +81,7 @@ def write_days(first: date, last: date, language: str, *, before_month: str = ""
 
 
 def note_days(first: date, last: date, today: date, language: str) -> str:
-    """The days from `first` to `last` as a prompt notes them, and how far they are from `today`.
+    """The days from `first` to `last` as a prompt notes them, with their distance from `today`.
 
     >>> note_days(date(2023, 4, 9), date(2023, 4, 9), date(2023, 9, 12), "en")
     '(9 April 2023, five months ago)'
@@ -96,8 +97,8 @@ def note_days(first: date, last: date, today: date, language: str) -> str:
 def stamp_days(
     first: date, last: date, language: str, basis: Basis, said_on: date | None = None, also: Sequence[date] = ()
 ) -> str:
-    """The same as briefly as it can be said. A bare day is that on which something was said. `said` is that day, where
-    it must stand beside the day on which it happened; `also` are others on which it was said.
+    """The same in the shortest form. A bare date is the day on which something was mentioned. `said` is that day, if it
+    is needed beside the day on which it happened; `also` are further days on which it was mentioned.
 
     >>> day = date(2023, 4, 9)
     >>> stamp_days(day, day, "en", "said"), stamp_days(day, day, "en", "happened"), stamp_days(day, day, "zh", "noted")
@@ -119,7 +120,7 @@ def _last_of_month(day: date) -> int:
 
 
 def _counted(days: int) -> tuple[int, str]:
-    """Days as a number of days, weeks, months or years."""
+    """A number of days as a number of days, weeks, months or years."""
     if days < 7:
         return days, "day"
     if days < 31:

@@ -1,9 +1,9 @@
-"""Which relatives of the owner a text speaks of: "your dad", 「我爸」, "your mother's husband". Pure; both languages.
+"""The relatives of the owner that a text mentions: "your dad", 「我爸」, "your mother's husband". Pure; both languages.
 
-A relative is named by a word, or by a chain of words that leads to them: the husband of the mother is the father. A
-chain that begins with somebody else ("Tom's father", "Tom and his father") leads to no relative, unless that person is
-known to be one: with Ruth the mother, "Ruth's husband" is the father. "His father" is the owner's where nobody else was
-named: what is wondered about the owner speaks of them so.
+A relative is named by a word, or by a chain of words: the husband of the mother is the father. A chain that begins with
+somebody else ("Tom's father", "Tom and his father") leads to no relative, unless that person is known to be one: if
+Ruth is the mother, "Ruth's husband" is the father. "His father" is the owner's father if nobody else was named:
+thoughts about the owner refer to them this way.
 """
 
 import itertools
@@ -41,7 +41,7 @@ _WORDS = {
     "cousin": r"cousins?|表[哥弟姐妹]|堂[哥弟姐妹]",
     "family": r"family|relatives|家人|家里人?|亲戚",
 }
-# Where a chain of two leads; what is not here leads to nobody who is named above.
+# The result of a chain of two; chains that are not listed lead to no relative above.
 _CHAINS = {
     ("mother", "husband"): "father", ("father", "wife"): "mother", ("mother", "boyfriend"): "father",
     ("father", "girlfriend"): "mother", ("mother", "ex"): "father", ("father", "ex"): "mother",
@@ -84,7 +84,7 @@ _SOMEBODY = re.compile(
     re.IGNORECASE,
 )
 _THEY = re.compile(r"(?:his|her|their|[他她它]们?)$", re.IGNORECASE)
-# Whom "his" may mean, other than the owner: somebody who was named before it.
+# People other than the owner to whom "his" may refer: anybody who was named before it.
 _NAMED = re.compile(
     r"\b(?!(?:How|What|Did|Does|Is|Are|Has|Have|Was|Were|Who|Where|When|Why|Which|Do|Will|Would|Can|Could|Should|The|"
     r"And|"
@@ -99,8 +99,8 @@ _ONE_SYLLABLE = re.compile(r"^([妈爸哥姐弟妹爷奶叔舅姑婶])(?=$|的)"
 def relatives_in(
     text: str, names: Mapping[str, Collection[str]] | None = None, owner: str = "", *, meant: bool = False
 ) -> frozenset[str]:
-    """The relatives of the owner that `text` speaks of. `names`: by name, which relatives people are; `owner` is the
-    owner's own name, in the text about them. `meant`: only those that a chain leads to, not those on its way.
+    """The relatives of the owner that `text` mentions. `names` gives the relatives that named people are; `owner` is
+    the owner's own name in the text. `meant`: only relatives at the end of a chain, not those within it.
 
     >>> sorted(relatives_in("How is your mother's husband?")), sorted(relatives_in("Tom's father called"))
     (['father', 'mother'], [])
@@ -144,12 +144,12 @@ def without_kin(text: str) -> str:
 
 
 def share(relatives: Collection[str], others: Collection[str]) -> bool:
-    """Whether some of them are the same; the family is all of them."""
+    """Whether both have a relative in common; the family includes all relatives."""
     return bool(relatives and others) and ("family" in relatives or not set(relatives).isdisjoint(others))
 
 
 def relation_label(relation: str) -> str:
-    """What somebody is to the owner, as a page names it that the owner reads: without "my", and 「妈妈」 for 「我妈」.
+    """A person's relation to the owner, as shown on the owner's pages: without "my", and 「妈妈」 for 「我妈」.
 
     >>> relation_label("我妈"), relation_label("我妈的朋友"), relation_label("my sister"), relation_label("妹妹")
     ('妈妈', '妈妈的朋友', 'sister', '妹妹')
@@ -160,7 +160,7 @@ def relation_label(relation: str) -> str:
 
 @cache
 def _steps(chain: str) -> tuple[str, ...]:
-    """The relations that the words of a chain name, one after the other."""
+    """The relations named by the words of a chain, in order."""
     pieces = re.findall(rf"{_EN}", chain, re.IGNORECASE) if chain.isascii() else re.findall(_ZH, chain)
     step_names = [next((name for name, words in _BY_WORD.items() if words.fullmatch(piece)), "") for piece in pieces]
     return tuple(filter(None, step_names))

@@ -1,7 +1,7 @@
-"""`re`, whose `compile` waits for the first use: `from echovessel.language import lazy_re as re`.
+"""`re` with a lazy `compile`: `from echovessel.language import lazy_re as re`.
 
-The thousand patterns by which people's words are read take 0.6 s to compile (2 cores, 2026-11): a third of the start of
-every process, of which each uses few. The first message after a start pays for those of its language, some 0.1 s.
+Compiling the thousand patterns of this package takes 0.6 s (2 cores, 2026-11): a third of the start of every process,
+and each process uses few of them. The first message after a start pays for the patterns of its language, about 0.1 s.
 """
 
 import re
@@ -13,7 +13,7 @@ from typing import Any, cast
 
 
 class _Pattern:
-    """Stands for a pattern, which it is from its first use on."""
+    """A stand-in for a pattern that is compiled on first use."""
 
     def __init__(self, pattern: str, flags: int) -> None:
         self._source = pattern, flags
@@ -23,7 +23,7 @@ class _Pattern:
         return re.compile(*self._source)
 
     def __getattr__(self, name: str) -> Any:
-        # Kept as its own, so that the next use does not come here.
+        # Stored as an attribute of its own, so that the next access does not call this method.
         attribute = self.__dict__[name] = getattr(self._compiled, name)
         return attribute
 
@@ -33,6 +33,6 @@ def compile(pattern: str, flags: int = 0) -> re.Pattern[str]:  # type: ignore[no
 
 
 def patterns_in(path: Path) -> dict[str, re.Pattern[str]]:
-    """The patterns of a TOML file by their names; letter case does not matter. The alternatives of each are in rows."""
+    """The patterns of a TOML file, by name, case-insensitive. The alternatives of each pattern are listed in rows."""
     rows = tomllib.loads(path.read_text(encoding="utf-8"))
     return {name: compile("|".join(alternatives), re.IGNORECASE) for name, alternatives in rows.items()}

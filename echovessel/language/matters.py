@@ -1,7 +1,7 @@
-"""Whether a text speaks of a matter: "my father", "work", 「我前任」. Pure, English and Chinese.
+"""Whether a text is about a matter: "my father", "work", 「我前任」. Pure, English and Chinese.
 
-By the words of the matter, and by those that mean the same person or thing in every household: who is told never to ask
-about "my father" must not ask about "dad" either.
+By the words of the matter and their synonyms in any household: a persona that must never ask about "my father" must not
+ask about "dad" either.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -58,7 +58,7 @@ LOOKED_AT = 4_000  # characters
 
 
 def matter_of(wish: str) -> str:
-    """What a wish is about: "my father" of "never ask about my father"; "" where it does not say.
+    """The matter of a wish: "my father" in "never ask about my father"; "" if it names none.
 
     >>> matter_of("Please never ask about my father."), matter_of("别再提我前任了")
     ('my father', '前任')
@@ -74,8 +74,8 @@ def speaks_of(
     relatives: Mapping[str, Collection[str]] | None = None,
     owner: str = "",
 ) -> bool:
-    """Whether `text` speaks of `matter`, or of somebody who goes by one of `names`. `relatives` and `owner` are as
-    `kinship.relatives_in` has them.
+    """Whether `text` is about `matter`, or about somebody with one of `names`. `relatives` and `owner` are those of
+    `kinship.relatives_in`.
 
     >>> speaks_of("How is your dad?", "my father"), speaks_of("How is your cat?", "my father")
     (True, False)
@@ -100,6 +100,6 @@ def _plain(text: str) -> str:
 
 
 def _telling(text: str) -> set[str]:
-    """The words that say something; of Chinese the pairs of characters."""
+    """The content words; for Chinese, pairs of characters."""
     words = {word for word in tokenizer.content_words(text) if len(word) > 1 and not tokenizer.is_function_word(word)}
     return words - common_words.is_everyday() or words

@@ -1,7 +1,7 @@
-"""The single days that a text names, counted from the day on which it was said. Pure; English and Chinese.
+"""The single days that a text names, relative to the day on which it was written. Pure; English and Chinese.
 
-"Friday" may be one before or one to come, "the 14th" that of this month or the next: a mention holds every day that it
-may mean. Where a text names one day in several ways ("next Thursday, the 25th"), it is the one that all of them mean.
+"Friday" may be past or future, "the 14th" may be of this month or the next: a mention holds every day that it may mean.
+If a text names one day in several ways ("next Thursday, the 25th"), it is the day that all of them may mean.
 """
 
 from collections.abc import Iterable, Iterator
@@ -59,14 +59,14 @@ _DAY_ZH = re.compile(
     rf"(?:(上上|下下|上|下|这|本)个?月|(?<![月\d一二三四五六七八九十第]))({_NUMBER_ZH})号(?![线楼院店厅码])"
 )
 _DENIED = re.compile(r"(?:\bnot(?: on| at)?|\binstead of|\brather than|不是|并非|不在)\s*$", re.I)
-# A weekday by itself may be one of weeks before and after; only what stands beside it tells which.
+# A bare weekday may be of any of these weeks; only its context decides.
 _WEEKS_AROUND = range(-2, 4)
 _SAYS_YEAR = re.compile(r"\d{4}|year|last|next|this", re.I)
 _SURELY_NEAR_DAYS = 75
 
 
 def named_days(text: str, said_on: date) -> list[Mention]:
-    """Every mention of a single day in `text`, in its order, with the days that it may mean; none that the text denies
+    """Every mention of a single day in `text`, in order, as the set of days that it may mean; without negated mentions
     ("not the 11th").
 
     >>> [sorted(map(str, days)) for days in named_days("二月二十八号要考试", date(2025, 2, 18))]
@@ -75,7 +75,7 @@ def named_days(text: str, said_on: date) -> list[Mention]:
     mentions: list[Mention] = []
     text = with_year_numbers(text, said_on)
     last_end = 0
-    # Longer ones come before those that they contain.
+    # Longer mentions come before those that they contain.
     for (start, end), days in sorted(_mentions(text, said_on), key=lambda mention: (mention[0][0], -mention[0][1])):
         if days and start >= last_end and not _DENIED.search(text[:start]):
             mentions.append(days)
@@ -95,10 +95,10 @@ def only_day(mentions: Iterable[Mention], *, first: date = date.min, last: date 
 
 
 def _dates(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
-    """The days that are given by their month and number."""
+    """The dates with a month and a number."""
     for pattern in (ISO, MONTH_DAY, DAY_MONTH):
         for match in pattern.finditer(text):
-            # "may 15" is a date after some words only: those before it belong to it.
+            # "may 15" is a date only after certain words; the words before the match decide.
             before = text[max(0, match.start() - 12) : match.start()]
             days = day_in(match[0], said_on) or day_in(f"{before.rpartition(',')[2]}{match[0]}", said_on)
             if days:
@@ -115,7 +115,7 @@ def _dates(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
 
 
 def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
-    """Each mention with its place, in no order; places may overlap."""
+    """Each mention with its position, unordered; positions may overlap."""
     yield from _dates(text, said_on)
     for match in _WEEK_LATER.finditer(text):
         word = (match[1] or match[2]).casefold().removeprefix("on ")
@@ -159,14 +159,15 @@ def _weekday_en(which: str, weekday: int, said_on: date) -> Mention:
 
 
 def _counted(count: int, unit: str, said_on: date) -> Mention:
-    """The day that is `count` days or weeks away; months and years away no single day is meant."""
+    """The day that is `count` days or weeks away; for months and years no single day is meant."""
     if unit in ("month", "year") or (days := away(count * (7 if unit == "week" else 1), "day", said_on)) is None:
         return frozenset()
     return frozenset((days.start,))
 
 
 def _of_year(day: date, said_on: date) -> Mention:
-    """A day without a year, of which `day` is the nearest; one that is far off is as well that of the year beside."""
+    """A date without a year, of which `day` is the nearest; if that is far away, the same date in the adjacent year
+    too."""
     if abs((day - said_on).days) <= _SURELY_NEAR_DAYS:
         return frozenset((day,))
     nearest_day = nearest(day.year + (1 if day < said_on else -1), day.month, day.day, said_on)
@@ -174,13 +175,13 @@ def _of_year(day: date, said_on: date) -> Mention:
 
 
 def _of_month(day: int, months: Iterable[int], said_on: date) -> Mention:
-    """The day with that number of each month that is one of `months` away from this one."""
+    """The day with that number in each of the months at the offsets `months`."""
     spans = [month for step in months if (month := away(step, "month", said_on))]
     return frozenset(month.start.replace(day=day) for month in spans if 1 <= day <= month.end.day)
 
 
 def _last_and_next(day: int, said_on: date) -> Mention:
-    """The day of that number before, and the one to come; the same where it is that day."""
+    """The last and the next day with that number; today if it has that number."""
     days = _of_month(day, range(-2, 3), said_on)
     before, coming = (day for day in days if day <= said_on), (day for day in days if day >= said_on)
     return frozenset((max(before), min(coming))) if days else frozenset()

@@ -1,6 +1,6 @@
-"""Pieces of a text as numbers of buckets with weights, for linear classifiers. Pure.
+"""N-grams of a text as hashed buckets with weights, for linear classifiers. Pure.
 
-The buckets of one kind of piece have a common weight of 1, so that no kind outvotes another by its number.
+The buckets of one kind of n-gram have a total weight of 1, so that no kind dominates by its number.
 """
 
 import math
@@ -29,7 +29,7 @@ def runs(kind: str, tokens: Sequence[str], longest: int, between: str) -> Iterat
 
 
 def counts(kinds: Iterable[Iterable[str]]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """Of each kind of piece the buckets and how much each counts, before what is common counts less."""
+    """For each kind of n-gram the buckets and their counts, before weighting by rarity."""
     gram_counts = []
     for pieces in kinds:
         buckets = Counter([zlib.crc32(piece.encode("utf-8", "surrogatepass")) % BUCKETS for piece in pieces])
@@ -39,7 +39,7 @@ def counts(kinds: Iterable[Iterable[str]]) -> list[tuple[np.ndarray, np.ndarray]
 
 
 def weigh(kinds: Sequence[tuple[np.ndarray, np.ndarray]], rarity: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """All buckets of a text and their weights: rare ones count more, and each kind of piece has the same length."""
+    """All buckets of a text and their weights: rare ones weigh more, and each kind of n-gram has the same length."""
     weighed = []
     for buckets, amounts in kinds:
         values = amounts * rarity[buckets]
@@ -49,7 +49,7 @@ def weigh(kinds: Sequence[tuple[np.ndarray, np.ndarray]], rarity: np.ndarray) ->
 
 
 def rarity_of(texts: Sequence[Sequence[tuple[np.ndarray, np.ndarray]]]) -> np.ndarray:
-    """How much each bucket counts: the more, the fewer of the texts have it."""
+    """The weight of each bucket: the fewer texts have it, the higher."""
     having = np.zeros(BUCKETS)
     for kinds in texts:
         for buckets, _amounts in kinds:
@@ -58,7 +58,7 @@ def rarity_of(texts: Sequence[Sequence[tuple[np.ndarray, np.ndarray]]]) -> np.nd
 
 
 def matrix(texts: Sequence[Sequence[tuple[np.ndarray, np.ndarray]]], rarity: np.ndarray) -> "csr_matrix":
-    """The weighed buckets of many texts, a row each: for training, so scipy is needed for nothing else."""
+    """The weighted buckets of many texts, one row each. For training only, so that scipy is needed for nothing else."""
     from scipy.sparse import csr_matrix  # noqa: PLC0415
 
     rows = [weigh(kinds, rarity) for kinds in texts]
@@ -72,6 +72,6 @@ def matrix(texts: Sequence[Sequence[tuple[np.ndarray, np.ndarray]]], rarity: np.
 
 
 def in_bytes(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Numbers of one byte, and what each column is to be multiplied with."""
+    """The numbers in one byte each, and the factor of each column."""
     scale = (np.abs(values).max(0) / 127).astype(np.float32)
     return np.round(values / scale).astype(np.int8), scale

@@ -1,4 +1,4 @@
-"""Whether it is asked what is known of the owner at all: "What do you know about me?" Pure; English and Chinese."""
+"""Whether a text asks what is known of the owner in general: "What do you know about me?" Pure; English and Chinese."""
 
 import re
 
@@ -21,7 +21,7 @@ _OVERVIEW = re.compile(
 
 
 def asks_for_overview(text: str) -> bool:
-    """Whether it is asked what is known of the owner at all, and of nothing in particular.
+    """Whether a text asks what is known of the owner in general, and about nothing in particular.
 
     >>> asks_for_overview("What do you know about me?"), asks_for_overview("你都知道我些什么？")
     (True, True)
