@@ -1,1 +1,1 @@
-"""Erasure: what is done after a deletion was committed, so that no byte of it is left in the file, nor in memory."""
+"""Erasure: after a deletion was committed, remove its bytes from the file and from memory."""

@@ -1,12 +1,12 @@
-"""After a forgetting is committed: the bytes go from the file and its log, the arrays and caches from memory.
+"""After forgetting is committed: erase the bytes from the file and its log, the arrays and caches from memory.
 
-A receipt is pending until the whole file was written anew and its log emptied. That is done together where the file is
-small, else by a job; whatever did not come to it (somebody was reading, the disk was full, the process died) is done by
-the job of every minute, and one writing serves all receipts that were there when it began.
+A receipt is pending until the whole file was rewritten and its log emptied: immediately if the file is small, else by a
+job. If that fails (a reader is active, the disk is full, the process died), the job of every minute does it; one
+rewrite serves all receipts that existed when it began.
 
-A receipt keeps fingerprints of forgotten text, by which it is known again though nobody knows what it was: keyed
-digests of eight words that followed each other. Without the installation's key no text can be tried against them, and a
-text of less than eight words leaves none.
+A receipt stores fingerprints of forgotten text, by which traces of it are found without knowing it: keyed digests of
+eight consecutive words. Without the installation's key no text can be tried against them, and a text of less than eight
+words leaves none.
 """
 
 import hashlib
@@ -37,7 +37,7 @@ _PENDING, _DONE = Receipt.Status.PENDING, Receipt.Status.DONE
 
 
 def fingerprints_of(texts: Iterable[str], but: Iterable[str] = ()) -> list[str]:
-    """At most 200 fingerprints, taken evenly from these texts, without those of a text of `but`."""
+    """At most 200 fingerprints, taken evenly from these texts, without those of a text in `but`."""
     kept_keys = {key for text in but for key in fingerprints_in(tokenizer.tokenize(text))}
     new_keys = dict.fromkeys(
         key for text in texts for key in fingerprints_in(tokenizer.tokenize(text)) if key not in kept_keys
@@ -54,8 +54,9 @@ def fingerprints_in(tokens: list[str]) -> Iterator[str]:
 
 
 def finish(receipt: Receipt, now: datetime) -> bool:
-    """Erase the bytes of what `receipt` tells. False where it stays pending: the database is large, and a job does it;
-    or it cannot be done now, and the job of every minute does. Inside a transaction nothing can be erased."""
+    """Erase the bytes of the rows that `receipt` reports. False if it stays pending: the database is large and a job
+    does it, or it cannot be done now and the job of every minute does it. Nothing can be erased inside a
+    transaction."""
     word_caches.clear(receipt.persona_id)
     if connection.in_atomic_block:
         return False
@@ -68,7 +69,7 @@ def finish(receipt: Receipt, now: datetime) -> bool:
 
 
 def finish_pending(now: datetime) -> int:
-    """Erase the bytes of all that was forgotten and is pending; returns how many receipts are done by it."""
+    """Erase the bytes for all pending receipts; returns how many are finished."""
     pending = dict(Receipt.objects.filter(status=_PENDING).values_list("pk", "persona"))
     if not pending or connection.in_atomic_block:
         return 0
@@ -79,14 +80,14 @@ def finish_pending(now: datetime) -> int:
         receipts.update(attempts=F("attempts") + 1)
         return 0
     is_finished = receipts.update(status=_DONE, finished_at=now, attempts=F("attempts") + 1)
-    erasure.checkpoint(connection)  # of this note alone, so that the log is left empty
+    erasure.checkpoint(connection)  # only for this update, so that the log is left empty
     return is_finished
 
 
 def erase_refused(*, was_refused: bool) -> bool:
-    """Erase the bytes of a file that was read and is gone: of messages that were refused, nothing may be left in the
-    write-ahead log, nor between the rows. False where a job does it, or somebody reads all the while; then whatever
-    empties the log next does. Inside a transaction nothing can be erased."""
+    """Erase the bytes of a file that was read and deleted: nothing of refused messages may be left in the write-ahead
+    log or between the rows. False if a job does it, or a reader is active all the time; then the next job that empties
+    the log does it. Nothing can be erased inside a transaction."""
     if connection.in_atomic_block:
         return False
     if was_refused and erasure.size_mb(connection) > knobs.vacuum_at_once_mb():
@@ -96,12 +97,12 @@ def erase_refused(*, was_refused: bool) -> bool:
 
 
 def erase_now() -> bool:
-    """Write every page anew, and empty the log; False where it cannot be done now."""
+    """Rewrite every page and empty the log; False if it cannot be done now."""
     return not connection.in_atomic_block and _erased([])
 
 
 def note_erasure(persona: Persona, kind: str, counts: Mapping[str, int], now: datetime) -> Receipt:
-    """A receipt for what is deleted without a plan, such as a session off the record. Call it in the transaction that
+    """A receipt for a deletion without a plan, such as of a session off the record. Call it in the transaction that
     deletes, and `finish` after it."""
     return Receipt.objects.create(
         persona=persona,

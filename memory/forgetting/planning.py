@@ -133,9 +133,9 @@ def also_mentioned(closure: Closure, consequences: Consequences) -> dict[int, Me
     """Messages that mention the deleted content although no deleted memory rests on them, by key.
 
         names_it      contains a name that is deleted with its entity; included unless chosen otherwise
-    rare_word     contains a word that is rare in this memory; replies in the same session, or for which the memory
-                  was recalled, are included, all others stay
-    same_words    contains the same text, word for word; stays, because it was not chosen
+        rare_word     contains a word that is rare in this memory; replies in the same session, or for which the
+                      memory was recalled, are included, all others stay
+        same_words    contains the same text, word for word; stays, because it was not chosen
 
     The plan lists them, each with a choice of its own.
     """

@@ -1,1 +1,1 @@
-"""The lowest layer of memory: writing nodes, vectors, tombstones, and what must hold in the database."""
+"""The lowest layer of memory: writing nodes, vectors and tombstones, and the database's invariants."""

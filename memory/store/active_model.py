@@ -1,9 +1,9 @@
-"""Which embedding model is in use: a row of the database, the same for web server, workers and commands.
+"""The embedding model in use: a row of the database, the same for web server, workers and commands.
 
-A change of the model (`memory.store.reembedding`) replaces all vectors in one transaction, while others work: a turn
-has embedded its message, a worker its drafts. A reader of vectors passes the model of its own vectors to `expect` at
-the end; the write gate does so inside the transaction that writes. If that is no longer the model in use, `expect`
-raises, and `@with_one_model` does the work again.
+A change of the model (`memory.store.reembedding`) replaces all vectors in one transaction while others work: a turn has
+embedded its message, a worker its drafts. A reader of vectors passes the model of its own vectors to `expect` at the
+end; the write gate does so inside its transaction. If this is no longer the model in use, `expect` raises ModelChanged,
+and `@with_one_model` repeats the work.
 """
 
 from collections.abc import Callable
@@ -22,16 +22,16 @@ T = TypeVar("T")
 
 
 def model_in_use() -> str:
-    """The name of the embedding model by which all vectors are; empty before there is one. Read by checks before an
-    upgrade, too, when the other columns may not be there yet."""
+    """The name of the embedding model of all vectors; "" before there is one. Checks call it before an upgrade, when
+    other columns may not exist yet."""
     with connection.cursor() as cursor:
         cursor.execute("SELECT name FROM memory_embeddingmodel")
         return next((str(name) for (name,) in cursor.fetchall()), "")
 
 
 class InUse(NamedTuple):
-    """The embedding model by which all vectors are, their size, the probe of a server's model, and what the cosines
-    mean, in JSON; empty and 0 before there is a vector."""
+    """The embedding model of all vectors, their size, the probe of a server's model, and the calibration of its cosines
+    as JSON; empty and 0 before there is a vector."""
 
     model: str = ""
     dimension: int = 0
@@ -49,7 +49,7 @@ def in_use() -> InUse:
 def dimension_in_use() -> int:
     """The size of the stored vectors; before there is one, the bundled model's."""
     with connection.cursor() as cursor:
-        # Checks read it before an upgrade, too, when there is no such column.
+        # Checks call it before an upgrade, when the column may not exist yet.
         cursor.execute("SELECT count(*) FROM pragma_table_info('memory_embeddingmodel') WHERE name = 'dimension'")
         if not cursor.fetchone()[0]:
             return embedding.DIMENSION
@@ -58,7 +58,7 @@ def dimension_in_use() -> int:
 
 
 def follow() -> str:
-    """The name of the model in use, by which this process embeds from now on. Call before you embed."""
+    """Make this process embed with the model in use; returns its name. Call before embedding."""
     embedding.use(*in_use())
     return embedding.name()
 
@@ -70,7 +70,7 @@ def expect(model: str) -> None:
 
 
 def with_one_model(function: Callable[P, T]) -> Callable[P, T]:
-    """`function`, repeated where the model was changed meanwhile, up to MAX_TRIES times."""
+    """`function`, repeated if the model was changed meanwhile, up to MAX_TRIES times."""
 
     @wraps(function)
     def repeated(*args: P.args, **kwargs: P.kwargs) -> T:
@@ -85,7 +85,7 @@ def with_one_model(function: Callable[P, T]) -> Callable[P, T]:
 
 
 def learn(connection: BaseDatabaseWrapper, **_: Any) -> None:
-    """Read the model with a process's first connection, so that it warms no other one."""
+    """Read the model with a process's first connection, so that the process loads no other model."""
     if connection.alias != DEFAULT_DB_ALIAS:
         return
     try:

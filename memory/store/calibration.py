@@ -1,5 +1,5 @@
-"""Measure what the cosines of an embedding model mean, on the two sets of memory/evaluation: whatever the installation
-holds, the same model is always measured alike. It embeds some 180 short texts."""
+"""Calibrate the cosines of an embedding model on the two data sets of memory/evaluation: the result depends on the
+model only, not on the installation's data. It embeds some 180 short texts."""
 
 import json
 from collections.abc import Iterator
@@ -15,14 +15,14 @@ from memory import evaluation
 from memory.models import EmbeddingModel
 from memory.store.active_model import follow
 
-# How many of the best memories recall adds to its query, and their weight beside it.
+# The number of best memories that recall adds to its query, and their weight.
 FEEDBACK_NODES = 3
 FEEDBACK = 0.5
 
 
 def measure(model: str) -> dict[str, Any]:
-    """By set and kind of cosine the medians of what is unrelated and of what belongs together, and how well questions
-    find their answers; empty for the bundled model, whose scale it is. Raises EmbeddingUnavailable."""
+    """By data set and kind of cosine, the medians for unrelated and for related texts, and how well questions find
+    their answers. Empty for the bundled model, which defines the scale. Raises EmbeddingUnavailable."""
     if model in (embedding.BUNDLED, embedding.PLAIN):
         return {}
     common = common_words.common_direction_of(model)
@@ -30,8 +30,8 @@ def measure(model: str) -> dict[str, Any]:
 
 
 def ensure() -> int:
-    """Measure the model in use if that was not done yet: an installation may begin with it. Returns how many were
-    measured. Raises EmbeddingUnavailable."""
+    """Calibrate the model in use if that was not done yet, such as in a new installation. Returns how many models were
+    calibrated. Raises EmbeddingUnavailable."""
     row = EmbeddingModel.objects.filter(cosines={}).exclude(name__in=(embedding.BUNDLED, embedding.PLAIN)).first()
     if row is None:
         return 0
@@ -40,7 +40,7 @@ def ensure() -> int:
 
 
 def ensure_quietly(now: datetime) -> int:
-    """The same by the clock: where the model cannot be asked now, it is asked in a minute."""
+    """`ensure` for the scheduler: if the model is unavailable, it is tried again in a minute."""
     try:
         return ensure()
     except embedding.EmbeddingUnavailable:
@@ -69,7 +69,7 @@ def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
     of_query, of_whole, of_sharpened, of_texts = (rows @ texts.T for rows in (questions, whole, sharpened, texts))
     apart = ~np.eye(len(memories), dtype=bool)
     neighbours = np.where(apart, of_texts, -1.0).max(axis=1)
-    # Of each question how often an answer is nearer to it than what is none.
+    # By question, the share of pairs in which the answer is nearer than another memory.
     nearer = [
         float((row[~mask][None, :] < row[mask][:, None]).mean()) for row, mask in zip(of_query, answers, strict=True)
     ]
@@ -84,8 +84,8 @@ def measure_set(model: str, path: Path, common: np.ndarray) -> dict[str, Any]:
 
 
 def sharpen_query(whole: np.ndarray, centre: np.ndarray) -> np.ndarray:
-    """Queries (…, d) plus the mean direction of the best memories (…, d), of unit length: what is near good answers is
-    likelier to be one (Rocchio 1971)."""
+    """Queries (…, d) plus the mean direction of the best memories (…, d), at unit length: memories near good answers
+    are likelier to be answers (Rocchio 1971)."""
     sharpened = whole + FEEDBACK * centre / np.maximum(np.linalg.norm(centre, axis=-1, keepdims=True), 1e-9)
     return np.asarray(sharpened / np.linalg.norm(sharpened, axis=-1, keepdims=True))
 

@@ -1,6 +1,6 @@
-"""The invariants of memory, each with a name, as a count of the rows that break it: all must be 0.
+"""The invariants of memory by name, each as a count of the rows that violate it: all must be 0.
 
-Most are one statement. Imported rows may stand without ground: they are as complete as the archive was.
+Most are one statement. Imported rows may lack ground: they are as complete as their archive.
 """
 
 import json
@@ -16,7 +16,7 @@ from echovessel.language.person_names import occurs
 from memory.models import Receipt
 from memory.store import tombstones, vectors
 
-# A receipt that is pending for longer is reported: the job of the minute should have completed it.
+# A receipt pending for longer is reported: the job of every minute should have completed it.
 PENDING_FOR = timedelta(minutes=10)
 READ_AT_ONCE = 2_000
 
@@ -36,7 +36,7 @@ _NODES: Mapping[str, str] = {
     "edges_without_child": "SELECT count(*) FROM memory_filling WHERE (child_id IS NULL) <> orphaned",
     "edges_across_personas": "SELECT count(*) FROM memory_filling f JOIN memory_conceptnode p ON p.id = f.parent_id "
     "JOIN memory_conceptnode c ON c.id = f.child_id WHERE p.persona_id <> c.persona_id",
-    # Behind a NUL SQLite finds no places.
+    # SQLite cannot search behind a NUL.
     "evidence_out_of_place": "SELECT count(*) FROM memory_evidence e JOIN chat_message m ON m.id = e.message_id "
     'WHERE substr(m.content, e.start + 1, e."end" - e.start) <> e.quote AND instr(m.content, char(0)) = 0',
     "evidence_across_personas": "SELECT count(*) FROM memory_evidence e JOIN chat_message m ON m.id = e.message_id "
@@ -118,33 +118,34 @@ _DATABASE: Mapping[str, str] = {
     "keys_of_nothing": "SELECT count(*) FROM pragma_foreign_key_check",
 }
 _STONES_OF_OTHER_KEYS = "SELECT count(*) FROM memory_tombstone WHERE key_id <> %s"
-# A receipt that came with an archive bears the id that it had there.
+# An imported receipt has an external id, its id in the archive.
 _STONES_BROUGHT = "SELECT e.value FROM memory_receipt r, json_each(r.stones) e WHERE r.external_id IS NOT NULL"
 _DAMAGED = "SELECT count(*) FROM pragma_integrity_check WHERE integrity_check <> 'ok'"
 _STATEMENTS: Mapping[str, str] = {**_NODES, **_ENTITIES, **_VECTORS, **_TALKS, **_DRAFTS, **_IMPORTS, **_DATABASE}
 
 
 def check(now: datetime) -> dict[str, int]:
-    """For each invariant, by name, how many rows break it. It reads everything: 100,000 memories take seconds."""
+    """For each invariant, by name, the number of rows that violate it. It reads everything: 100,000 memories take
+    seconds."""
     return {name: _count(sql) for name, sql in _STATEMENTS.items()} | {
         name: count(now) for name, count in _FUNCTIONS.items()
     }
 
 
 def broken_invariants(now: datetime) -> dict[str, int]:
-    """Those that do not hold."""
+    """The invariants that do not hold, with their counts."""
     return {name: count for name, count in check(now).items() if count}
 
 
 def tombstones_of_another_key() -> int:
-    """Tombstones that no longer refuse anything, because the key is not the one they were made with: what was forgotten
-    here can come back."""
+    """Tombstones that no longer refuse anything, because they were made with another key: content forgotten here can
+    return."""
     return _count(f"{_STONES_OF_OTHER_KEYS} AND id NOT IN ({_STONES_BROUGHT})", tombstones.key_id())
 
 
 def foreign_tombstones() -> int:
-    """Tombstones of another installation, imported with an archive: kept for the installation that has their key, they
-    refuse nothing here. This is no damage."""
+    """Tombstones of another installation, imported with an archive. They refuse nothing here, and are kept for the
+    installation that has their key. This is no damage."""
     return _count(f"{_STONES_OF_OTHER_KEYS} AND id IN ({_STONES_BROUGHT})", tombstones.key_id())
 
 
@@ -155,7 +156,7 @@ def _count(sql: str, *parameters: str) -> int:
 
 
 def _rows_where(is_broken: Callable[..., bool], sql: str) -> int:
-    """How many rows of a statement are broken, as only Python can decide."""
+    """Count the rows of a statement that only Python can judge."""
     with connection.cursor() as cursor:
         cursor.execute(sql)
         count = 0
@@ -165,7 +166,7 @@ def _rows_where(is_broken: Callable[..., bool], sql: str) -> int:
 
 
 def _text_index_astray(index: TextIndex) -> int:
-    """Rows of the index that its table does not have, or the other way round; and scopes whose rows are miscounted."""
+    """Rows of the index that its table lacks, rows that the index lacks, and scopes with a wrong row count."""
     counts_by_scope = f"SELECT {index.scope} AS scope, count(*) AS rows FROM {index.table} GROUP BY 1"
     noted = f"SELECT scope, rows FROM {index.size}"
     plain = f"SELECT {index.key} FROM {index.table} WHERE {index.body} <> ''"
@@ -187,8 +188,8 @@ def _text_index_astray(index: TextIndex) -> int:
 
 
 def _pages_damaged(now: datetime) -> int:
-    """Damage is checked again by a new connection: of an index that another process changed since this one last read
-    it, FTS5 says that it is corrupt (seen with SQLite 3.53.4), though every search in it is right."""
+    """Damage is checked again on a new connection: if another process changed an index since this connection last read
+    it, FTS5 reports it as corrupt (seen with SQLite 3.53.4), though every search in it is right."""
     damaged = _count(_DAMAGED)
     if damaged and not connection.in_atomic_block:
         connection.close()
@@ -198,8 +199,8 @@ def _pages_damaged(now: datetime) -> int:
 
 _FUNCTIONS: Mapping[str, Callable[[datetime], int]] = {
     "pages_damaged": _pages_damaged,
-    # Mentions in whose memory stands no name of the entity, nor of any that it might be the same as. (Where several
-    # bear a name that a session gave to one of them, it stays with those who bear it.)
+    # Mentions whose memory contains no name of the entity, or of one that it may be merged with. (If several entities
+    # share a name that a session gave to one of them, the mention stays with one of these.)
     "mentions_not_literal": lambda now: _rows_where(
         lambda description, names: not any(occurs(name, description) for name in json.loads(names)),
         "SELECT n.description, (SELECT json_group_array(a.text) FROM memory_alias a WHERE a.entity_id = x.id "
@@ -208,7 +209,7 @@ _FUNCTIONS: Mapping[str, Callable[[datetime], int]] = {
         "FROM memory_mention m JOIN memory_conceptnode n ON n.id = m.node_id "
         f"JOIN memory_entity x ON x.id = m.entity_id WHERE NOT {_IMPORTED.format(row='x')}",
     ),
-    # Memories whose words in the text index are missing, or not those of their description.
+    # Memories whose words in the text index are missing, or differ from their description.
     "memories_cut_otherwise": lambda now: _rows_where(
         lambda persona, description, scope, body: (
             (scope, body) != (vectors.scope_of(persona), " ".join(tokenizer.tokenize(description)))

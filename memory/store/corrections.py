@@ -1,11 +1,10 @@
 """Outdated messages: history keeps them, recall does not show them. Pure.
 
-A message is outdated where
+A message is outdated if
 - the user's next message corrects it: "My interview is on Thursday." – "No, on Friday."
-- a memory that was superseded or hidden rests on it, and none that may be recalled; or it replies to such a message and
+- a memory that was superseded or hidden rests on it, and no recallable one does; or it replies to such a message and
   repeats the replaced words
-- it repeats elsewhere, as a reply may, the words of a memory before its correction: those that were replaced, with most
-  of those that were not
+- it repeats, as a reply may, the words of a memory before its correction: the replaced ones, with most of the others
 """
 
 from collections.abc import Collection, Mapping, Sequence, Set
@@ -20,14 +19,14 @@ REPEATED = 0.6  # of the words that were not replaced
 
 
 class ReplacedText(NamedTuple):
-    """The words of a memory before its correction, and those in their place."""
+    """The text of a memory before its correction, and after it."""
 
     before: str
     now: str
 
 
 class Resting(NamedTuple):
-    """A node that rests on a message; of one that was superseded or corrected, its words before and those now."""
+    """A node that rests on a message; if it was superseded or corrected, its text before and now."""
 
     message: int
     node: int
@@ -44,7 +43,7 @@ class Resting(NamedTuple):
 
 @dataclass(frozen=True)
 class _Change:
-    """The words that were replaced, and those in their place."""
+    """The words of a memory before its correction, and after it."""
 
     before: Set[str]
     now: Set[str]
@@ -55,15 +54,15 @@ class _Change:
 
     @property
     def is_slight(self) -> bool:
-        """Whether at most as many words were replaced as stand."""
+        """Whether no more words were replaced than kept."""
         return len(self.before - self.now) <= len(self.before & self.now)
 
     def is_told_in(self, words: Set[str]) -> bool:
-        """Whether `words` contain replaced ones, and none in their place."""
+        """Whether `words` contain replaced words, and none of the new ones."""
         return bool(words & (self.before - self.now)) and not words & (self.now - self.before)
 
     def is_repeated_in(self, words: Set[str]) -> bool:
-        """Whether they do, with most of those that were not replaced."""
+        """Whether `words` also contain most of the words that were kept."""
         shared = self.before & self.now
         return bool(shared) and self.is_told_in(words) and len(words & shared) >= REPEATED * len(shared)
 
@@ -76,10 +75,10 @@ def outdated_message_ids(
     replaced: Sequence[ReplacedText],
     names: Collection[str] = (),
 ) -> set[int]:
-    """Those of `messages` (texts by id) that are outdated. `following` is the user's next message, `answering` the
-    user's message before a reply, `replaced` the corrections of the matter in question; `names` are of the owner and
-    the persona, and count for nothing."""
-    words = cache(lambda key: _content_words(messages[key]))  # nothing was put right in most messages
+    """The outdated ones of `messages` (texts by id). `following` is the user's next message, `answering` the user's
+    message before a reply, `replaced` the corrections about the same subject; `names` of owner and persona are
+    ignored."""
+    words = cache(lambda key: _content_words(messages[key]))  # most messages need no comparison
     ignored = frozenset(token for name in names for token in tokenizer.tokenize(name))
     changes = [_Change.of(text, ignored) for text in replaced]
     corrected = {key for key, text in following.items() if apply_correction(messages[key], text) is not None}
@@ -96,7 +95,7 @@ def outdated_message_ids(
         if change and change.is_slight:
             slight.setdefault(node.message, []).append(change)
     ungrounded = {message for message, _ in sound} - {message for (message, _), is_sound in sound.items() if is_sound}
-    # Replies that repeat the replaced words of the message they answer, where the rest of it still stands.
+    # Replies that repeat the replaced words of the message they answer, while the rest of it still holds.
     echoing = {
         reply
         for reply, message in answering.items()
@@ -108,8 +107,8 @@ def outdated_message_ids(
 def unsure_message_ids(
     contents: Mapping[int, str], answering: Mapping[int, int], resting: Sequence[Resting]
 ) -> set[int]:
-    """Those of the messages `contents` (by id) that are as unsure as a memory in use that rests on them, and the
-    replies to such a message (`answering`) that repeat most of what that memory says."""
+    """The messages of `contents` (by id) that an unsure memory in use rests on, and the replies to them (`answering`)
+    that repeat most of that memory."""
     unsure: dict[int, list[frozenset[str]]] = {}
     for node in resting:
         if node.status == "active" and node.is_unsure:
@@ -125,7 +124,7 @@ def unsure_message_ids(
 
 
 def repeats(text: str, replaced: ReplacedText) -> bool:
-    """Whether `text` tells what was corrected.
+    """Whether `text` repeats what was corrected.
 
     >>> repeats("So the party is on Sunday.", ReplacedText("The party is on Sunday.", "The party is on Friday."))
     True

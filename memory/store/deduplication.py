@@ -1,9 +1,9 @@
-"""Whether two descriptions tell the same. Pure.
+"""Decide whether two descriptions say the same. Pure.
 
-A cosine alone cannot say so. Measured with the bundled model on 2026-11-21: "Ana's mother died." and "Ana's father
-died." have 0.93; 「我们周五见面」 and 「我们周六见面」 have 0.93, too. So the words must agree as well: a telling is
-the same only where it says nothing that the older one does not say, and says it in the same order, for "from Paris to
-Rome" and "from Rome to Paris" have the same words.
+A cosine alone cannot decide it. Measured with the bundled model on 2026-11-21: "Ana's mother died." and "Ana's father
+died." have 0.93; 「我们周五见面」 and 「我们周六见面」 have 0.93, too. So the words must agree as well: a
+description is a duplicate only if it adds nothing to the older one and has the same order, because "from Paris to Rome"
+and "from Rome to Paris" have the same words.
 """
 
 import hashlib
@@ -34,7 +34,7 @@ def content_hash(text: str) -> str:
 
 
 def adds_nothing(telling: str, other_text: str) -> bool:
-    """Whether `telling` says no word, number or denial that `known` does not say in this order.
+    """Whether `telling` contains no word, number or negation that `other_text` does not contain in this order.
 
     >>> adds_nothing("Ana's cat is called Milo.", "Ana has a cat named Milo.")
     True
@@ -46,19 +46,19 @@ def adds_nothing(telling: str, other_text: str) -> bool:
 
 
 def telling_words(text: str) -> set[str]:
-    """The content words of a text; of scripts without spaces the pairs of characters."""
+    """The content words of a text; for scripts without spaces the pairs of characters."""
     return {token for token in tokenizer.content_words(text) if len(token) > 1}
 
 
 def dates_conflict(first: DateRange | None, other: DateRange | None) -> bool:
-    """Whether two times of day precision, (first, last), cannot be of one event: they do not touch."""
+    """Whether two day ranges (first, last) do not overlap, so that they cannot belong to one event."""
     if first is None or other is None:
         return False
     return first[1] < other[0] or other[1] < first[0]
 
 
 def _content(text: str) -> list[str]:
-    """The content words of `text` in their order; of scripts without spaces the single characters, not their pairs."""
+    """The content words of `text` in order; for scripts without spaces the single characters, not their pairs."""
     content = {token for token in tokenizer.content_words(text) if len(tokenizer.tokenize(token)) == 1} - _CARRIERS
     return [token for token in tokenizer.tokenize(text) if token in content]
 

@@ -1,19 +1,20 @@
-"""Rows without ground are deleted: kept by triggers, so that it holds for a shell, a cascade and plain SQL as well.
+"""Rows without ground are deleted by triggers, so that this also holds for a shell, a cascade and plain SQL. Deleting
+a row of the left column also deletes the rows on the right:
 
-    a node goes                with its evidence, mentions and edges, with the questions that rest on it, and from its
-                               thread; nodes that it superseded or resolved lose the reference
-    a message goes             with the evidence that quotes it
-    evidence or an edge goes   and with the last ground the node that rested on it (an event rests on evidence alone)
-    a mention goes             and with the last one the entity, unless a person described it
-    a member goes              and with the last one the thread
-    an entity goes             with its names, mentions and proposals, and with the entities merged into it
-    a lesson about the name    the owner is called by the newest one that is active, wherever it comes from
+    a node                    its evidence, mentions, edges, thread membership and the questions that rest on it; nodes
+                              that it superseded or resolved lose the reference
+    a message                 the evidence that quotes it
+    evidence or an edge       if it was the last ground, the node (an event rests on evidence alone)
+    a mention                 if it was the last one, the entity, unless a person described it
+    a thread member           if it was the last one, the thread
+    an entity                 its aliases, mentions and proposals, and the entities merged into it
+    a lesson about the name   nothing; the newest active one, whatever its source, decides how the owner is called
 
-Only *losing* the last ground deletes: what was stored without one, as an archive may do, stays. All of them fire AFTER
+Only *losing* the last ground deletes: a row stored without ground, as in an archive, stays. All triggers fire AFTER
 DELETE (in a chain a BEFORE trigger could delete the row it fires for, which SQLite leaves undefined), and the chain
-needs `PRAGMA recursive_triggers`. Words are not their business: `memory.forgetting` finds those in copies.
+needs `PRAGMA recursive_triggers`. Triggers do not look at text: `memory.forgetting` finds the copies of deleted text.
 
-Tags are checked here as well: a CHECK cannot look into a JSON list, a trigger can.
+Tags are checked here as well, because a trigger can look into a JSON list and a CHECK cannot.
 """
 
 from echovessel.db.sqlite.triggers import Trigger
@@ -101,7 +102,7 @@ TRIGGERS = [
         "DELETE FROM memory_mergeproposal WHERE a_id = old.id OR b_id = old.id; "
         "DELETE FROM memory_entity WHERE merged_into_id = old.id;",
     ),
-    # Django's own deletion lets go of what lives on in an entity before it deletes that.
+    # Before Django deletes an entity, it sets references to null in rows that survive it.
     Trigger(
         "memory_entity_let_go",
         "memory_entity",

@@ -1,11 +1,11 @@
-"""Re-embedding: all vectors by another embedding model, or those that are missing or damaged.
+"""Re-embedding: make all vectors with another embedding model, or replace missing and damaged ones.
 
-change   claim -> stage (batch by batch) -> switch, once every node has its new vector -> clear away
-repair   claim -> find the unsound -> replace (batch by batch)
+    change   claim -> stage (batch by batch) -> switch, once every node has its new vector -> clear away
+    repair   claim -> find the unsound -> replace (batch by batch)
 
-Turns meanwhile use the old vectors, and new nodes get old ones; the switch waits until these nodes, too, have new
-ones, and then changes all vectors, the nodes' labels and the model in use in one transaction. Every batch commits by
-itself, so that a kill costs one batch; the next run continues from there.
+Meanwhile turns use the old vectors, and new nodes get old ones. The switch waits until these nodes have new ones, too,
+and then changes all vectors, the nodes' labels and the model in use in one transaction. Every batch commits by itself,
+so that a kill costs one batch; the next run continues from there.
 """
 
 import logging
@@ -25,7 +25,7 @@ from memory.store import calibration, vectors
 from memory.store.active_model import follow
 
 BATCH = 128
-# Of the same text by the same model, in whatever precision a server keeps it.
+# The least cosine of two vectors of one text by one model, whatever precision a server uses.
 MIN_COSINE_TO_STAGED = 0.9
 READ_AT_ONCE = 2_000
 
@@ -36,11 +36,11 @@ Description = tuple[int, str]
 
 
 class Busy(Exception):
-    """Another process re-embeds, or has taken over from us."""
+    """Another process is re-embedding, or has taken over the lease."""
 
 
 class UnsoundVectors(Exception):
-    """The model gave no vector that is finite and of unit length for these `nodes`."""
+    """The model gave no finite vector of unit length for these `nodes`."""
 
     def __init__(self, nodes: Sequence[int]) -> None:
         super().__init__(f"no sound vector for {len(nodes)} nodes")
@@ -49,7 +49,7 @@ class UnsoundVectors(Exception):
 
 @dataclass(frozen=True)
 class Plan:
-    """The work ahead: of `memories` so many are `there`, with the vector they shall have."""
+    """The work ahead: the number of memories, and how many already have their vector by `model` (`there`)."""
 
     model: str
     in_use: str
@@ -62,7 +62,7 @@ class Plan:
 
 
 def plan(model: str | None = None) -> Plan:
-    """What `change(model)` would do, or `repair()` without a model or with the one in use. Reads only."""
+    """The plan of `change(model)`, or of `repair()` without a model or with the one in use. Reads only."""
     in_use = follow()
     memories = ConceptNode.objects.count()
     if model in (None, in_use):
@@ -71,15 +71,15 @@ def plan(model: str | None = None) -> Plan:
 
 
 def sample_descriptions(limit: int) -> list[str]:
-    """The newest descriptions, to time a model by."""
+    """The newest descriptions, to measure a model's speed."""
     return list(ConceptNode.objects.newest_first().values_list("description", flat=True)[:limit])
 
 
 def change(model: str, progress: Progress = lambda count: None, clock: Clock = timezone.now) -> int:
     """Bring `model` into use; returns how many vectors were made for it. `progress` gets the size of each batch.
 
-    Vectors that were staged for yet another model are deleted. Raises Busy, UnsoundVectors and EmbeddingUnavailable;
-    the model in use stays in use then, and staged vectors are kept for the next run.
+    Vectors staged for a third model are deleted. Raises Busy, UnsoundVectors and EmbeddingUnavailable; then the model
+    in use stays in use, and staged vectors are kept for the next run.
     """
     staged = 0
     with _leased(clock) as lease:
@@ -136,7 +136,7 @@ def repair(progress: Progress = lambda count: None, clock: Clock = timezone.now)
 # --- the lease ----------------------------------------------------------------------------------------------------
 @contextmanager
 def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
-    """A lease on the work while this lasts; each step renews it in its transaction. Raises Busy."""
+    """Hold a lease within the block; each step renews it in its transaction. Raises Busy."""
     with transaction.atomic():
         row, _is_new = Reembedding.objects.get_or_create()
         if row.lease_until and row.lease_until > clock() and not is_dead(row.holder):
@@ -172,21 +172,21 @@ def stage_vectors(
 
 
 def _probe_model(model: str) -> int:
-    """The size of the vectors that `model` makes. Loads it, before anything is thrown away. Where a run before this one
-    staged vectors they must be of the very same model, whatever has its name by now. Raises EmbeddingUnavailable."""
+    """The size of the vectors that `model` makes. Loads it before anything is deleted. If an earlier run staged
+    vectors, they must be of the very same model, which may have changed under its name. Raises EmbeddingUnavailable."""
     staged = StagedVector.objects.filter(model=model).select_related("node").order_by("pk").first()
     [vector] = embedding.embed([staged.node.description if staged else "How many numbers?"], model)
     if staged:
         staged_vector = np.frombuffer(bytes(staged.embedding), dtype="<f4")
         if staged_vector.shape != vector.shape or float(staged_vector @ vector) < MIN_COSINE_TO_STAGED:
-            # They cannot be told apart from those that are to come.
+            # They cannot be distinguished from the new ones.
             logger.warning("vectors that were made earlier for %s are of another model and are deleted", model)
             StagedVector.objects.filter(model=model).delete()
     return len(vector)
 
 
 def switch_over(lease: Lease[Reembedding], model: str, dimension: int, cosines: Mapping[str, Any]) -> bool:
-    """Bring `model` into use, with all its vectors together; False where a node has none yet, or a damaged one."""
+    """Bring `model` into use with all its vectors; False if a node has no staged vector yet, or a damaged one."""
     with transaction.atomic():
         lease.renew()
         if _unstaged().exists():
@@ -214,7 +214,7 @@ def _embed(batch: Sequence[Description], model: str) -> dict[int, np.ndarray]:
 
 
 def _still(batch: Sequence[Description]) -> list[int]:
-    """Those of the nodes that exist and read the same. Call in the transaction that writes their vectors."""
+    """The nodes that still exist with the same description. Call in the transaction that writes their vectors."""
     now = ConceptNode.objects.filter(pk__in=[node for node, _ in batch]).values_list("pk", "description")
     return sorted(node for node, _ in set(batch) & set(now))
 
@@ -227,11 +227,11 @@ def _faulty(model: str) -> list[int]:
 
 
 def _unsound(vector_rows: models.QuerySet[Any], model: str, dimension: int) -> list[int]:
-    """The nodes whose stored vector is of another model or size, not whole, not finite or not of unit length."""
+    """The nodes whose stored vector is of another model or size, incomplete, not finite or not of unit length."""
     size, last, unsound = 4 * dimension, 0, list[int]()
     rows = vector_rows.order_by("pk").values_list("pk", "model", "embedding")
     while batch := list(rows.filter(pk__gt=last)[:READ_AT_ONCE]):
-        # Zeros, which are not sound, in place of a vector that is not whole.
+        # Replace an incomplete vector by zeros, which are unsound.
         blobs = (bytes(blob) if len(blob) == size else bytes(size) for _, _, blob in batch)
         matrix = np.frombuffer(b"".join(blobs), dtype="<f4").reshape(len(batch), dimension)
         sound = vectors.is_unit_length(matrix)

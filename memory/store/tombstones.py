@@ -1,18 +1,18 @@
-"""Tombstones: forgotten text does not come back, and nothing shows what it was.
+"""Tombstones: forgotten text is refused when it comes back, and nothing shows what it was.
 
-A tombstone is an HMAC, keyed by the installation, of forgotten text, for one persona. Without the key no text can be
-tried against it, and the same text has another one with every persona. It is made of
+A tombstone is an HMAC of forgotten text, keyed by the installation, for one persona. Without the key no text can be
+tried against it, and the same text has another tombstone with every persona. Its input is one of
 
     text      the comparable form of a text (`echovessel.language.plain_text`) that is distinctive by its words alone
-    line      one that is not ("Yes.", "I am tired."), with the day of its message: another day makes another
-    name      a name, as `echovessel.language.person_names` normalises it, in its plain form
+    line      another text ("Yes.", "I am tired."), with the day of its message: another day makes another tombstone
+    name      a name in plain form, as `echovessel.language.person_names` normalises it
     external  an id in an archive, with its kind
 
-Tombstones set before 2026-11-22 are digests of an older form, which cannot be made again without the words. So every
+Tombstones set before 2026-11-22 are digests of an older form, which cannot be made again without the text. So every
 text is looked up in both forms.
 
-The write gate refuses a node whose description, whose quote, or one of whose whole messages has a tombstone. The
-importer refuses ids and names as well; no other path refuses a name alone, for another Tom may come. A message that the
+The write gate refuses a node if its description, a quote, or a whole message it quotes has a tombstone. The importer
+refuses ids and names as well; no other path refuses a name alone, because another Tom may come. A message that the
 owner sends after the tombstone was set is remembered: a tombstone binds imports and derived text.
 """
 
@@ -35,7 +35,7 @@ from persona.models import Persona
 from persona.onboarding import drafts
 
 Kind = Tombstone.Kind
-# A text is distinctive by its words alone if it has this many content words, or this many signs.
+# A text is distinctive by its words alone if it has this many content words, or this many characters.
 TELLING_WORDS = 4
 TELLING_SIGNS_OF_UNSPACED = 6
 TELLING_SIGNS = 25
@@ -52,23 +52,23 @@ class TombstoneSource:
 
 
 def of_words(text: str, day: date) -> TombstoneSource:
-    """The source of words of a message of `day`: by themselves if they are distinctive, else as a line of that day."""
+    """The source for text of a message of `day`: without the day if it is distinctive, else with it."""
     return TombstoneSource("text", text) if is_telling(text) else TombstoneSource("line", text, day)
 
 
 def of_external(what: str, external_id: str) -> TombstoneSource:
-    """The source of an id in an archive of a "session", "message", "node" or "entity"."""
+    """The source for an id in an archive of a "session", "message", "node" or "entity"."""
     return TombstoneSource("external", f"{what} {external_id}")
 
 
 def of_draft(label: str, text: str) -> TombstoneSource:
-    """The source of a draft of a core block: the very same one is not proposed again."""
+    """The source for a draft of a core block: the very same draft is not proposed again."""
     return TombstoneSource("draft", text, label=label)
 
 
 def of_row(row: Any, day: date | None = None) -> Iterator[TombstoneSource]:
-    """The sources of a row that is forgotten: each text of which its model declares a tombstone. `day` is the day of
-    its message."""
+    """The sources for a forgotten row: each text for which its model declares a tombstone. `day` is the day of its
+    message."""
     for name, column in text_columns.declared(type(row)).items():
         text = getattr(row, name) if column.tombstone else ""
         if text and column.tombstone == "line":
@@ -81,14 +81,14 @@ def of_row(row: Any, day: date | None = None) -> Iterator[TombstoneSource]:
 
 
 def of_ids(what: str, row: Any) -> Iterator[TombstoneSource]:
-    """The id that a row had in an archive, and the one that an export of ours gives it."""
+    """The sources for a row's id in an archive, and for the id that our own export gives it."""
     yield of_external(what, str(row.uuid))
     if row.external_id:
         yield of_external(what, row.external_id)
 
 
 def refuses_draft(persona: Persona, label: str, *texts: str) -> bool:
-    """Whether a draft was forgotten here: the very same one, or one of the texts, which are its own and its ground."""
+    """Whether this very draft was forgotten, or one of `texts`: its own text and its quotes."""
     return bool(refused_among(persona, {of_draft(label, texts[0]), *(TombstoneSource("text", text) for text in texts)}))
 
 
@@ -98,7 +98,7 @@ def of_line(external_id: str, text: str, day: date) -> set[TombstoneSource]:
 
 
 def is_telling(text: str) -> bool:
-    """Whether a text is distinctive: nobody else would say just this of something else.
+    """Whether a text is distinctive: nobody would use it to say something else.
 
     >>> is_telling("I am so tired."), is_telling("My cat Milo died in Lisbon")
     (False, True)
@@ -119,7 +119,7 @@ def is_telling(text: str) -> bool:
 
 
 def add_tombstone(persona: Persona, text: str) -> Tombstone:
-    """Refuse `text` from now on; again does nothing. Raises ValueError for a text without any sign in it."""
+    """Refuse `text` from now on; a repeat does nothing. Raises ValueError for a text without letters or digits."""
     if not comparable_form(text):
         raise ValueError("there is nothing to refuse in an empty text")
     add_tombstones(persona, [TombstoneSource("text", text)])
@@ -127,12 +127,12 @@ def add_tombstone(persona: Persona, text: str) -> Tombstone:
 
 
 def add_tombstones(persona: Persona, sources: Iterable[TombstoneSource], now: datetime | None = None) -> list[int]:
-    """Refuse all of them from `now` on; returns the keys of the new tombstones. A text without a sign is left out. Call
-    in the transaction that forgets."""
+    """Refuse all sources from `now` on; returns the keys of the new tombstones. A text without letters or digits is
+    left out. Call in the transaction that forgets."""
     kinds = {_digests(persona, source)[0]: _KINDS[source.kind] for source in sources if any(_forms(source))}
     present_tombstones = Tombstone.objects.filter(persona=persona, digest__in=kinds)
     present_digests = set(present_tombstones.values_list("digest", flat=True))
-    if now is not None:  # words told anew since the first tombstone are forgotten now
+    if now is not None:  # text that was sent again since the first tombstone is forgotten now
         present_tombstones.filter(created_at__lt=now).update(created_at=now)
     key = key_id()
     new = Tombstone.objects.bulk_create(
@@ -146,13 +146,13 @@ def add_tombstones(persona: Persona, sources: Iterable[TombstoneSource], now: da
 
 
 def remove_tombstone(persona: Persona, text: str) -> bool:
-    """Admit `text` again; False where it has no tombstone."""
+    """Admit `text` again; False if it has no tombstone."""
     tombstones = Tombstone.objects.filter(persona=persona, digest__in=_digests(persona, TombstoneSource("text", text)))
     return bool(tombstones.delete()[0])
 
 
 def refuses(persona: Persona, texts: Iterable[str]) -> bool:
-    """Whether one of the texts has a tombstone; counted with each tombstone that refuses one."""
+    """Whether one of the texts has a tombstone. Each tombstone that refuses counts it."""
     return bool(refused_among(persona, [TombstoneSource("text", text) for text in texts]))
 
 
@@ -162,10 +162,10 @@ def refused_among(
     told_at: Mapping[TombstoneSource, datetime | None] = MappingProxyType({}),
     beside: Mapping[str, datetime] = MappingProxyType({}),
 ) -> set[TombstoneSource]:
-    """Those that have a tombstone; counted with each tombstone that refuses one.
+    """The sources that have a tombstone. Each tombstone that refuses counts it.
 
-    Not refused are sources that the owner told anew since (`told_at`), and those beside their tombstone in the archive
-    that is read (`beside`: digests, and the moments at which they were set).
+    Sources that the owner sent again since (`told_at`) are not refused, and neither are those whose tombstone comes
+    from the archive that is being read (`beside`: digests, with the times at which they were set).
     """
     binding = {
         source: tombstone
@@ -180,7 +180,7 @@ def refused_among(
 
 
 def find_tombstones(persona: Persona, sources: Iterable[TombstoneSource]) -> dict[TombstoneSource, Tombstone]:
-    """The newest tombstone of each that has one; nothing is counted."""
+    """The newest tombstone of each source that has one; nothing is counted."""
     by_digest: dict[str, list[TombstoneSource]] = {}
     for source in sources:
         for digest in _digests(persona, source):
@@ -190,7 +190,7 @@ def find_tombstones(persona: Persona, sources: Iterable[TombstoneSource]) -> dic
 
 
 def key_id() -> str:
-    """The name of the key with which a tombstone was made."""
+    """The id of the key with which tombstones are made."""
     return _hmac("memory.tombstones.key", "")[:8]
 
 
@@ -211,14 +211,14 @@ _KINDS: Mapping[str, str] = {
 
 
 def _digests(persona: Persona, source: TombstoneSource) -> list[str]:
-    """The digest of today, and that of the older form, where it differs."""
+    """The current digest, and the digest of the older form if it differs."""
     day = f"\n{source.day}" if source.kind == "line" else ""
     forms = dict.fromkeys(_forms(source))
     return [_hmac(f"{_SALTS[source.kind]}.{persona.uuid}", form + day) for form in forms]
 
 
 def _forms(source: TombstoneSource) -> Iterator[str]:
-    """The texts that digests are made of, that of today first: normalized as the kind needs."""
+    """The inputs of the digests, the current one first, normalised as the kind requires."""
     text = source.text
     if source.kind == "external":
         yield text

@@ -1,4 +1,4 @@
-"""Vectors in memory: one matrix for each persona that is talked with, all together within a bound.
+"""Vectors in memory: one matrix for each persona in use, within a common size limit.
 
 An exact search of 10,000 vectors takes 0.5 ms here, of 100,000 8 ms; through the database, in two passes, it takes 15
 and 50 ms and is not exact (2026-11-21, 2 cores). Left out: an index for millions.
@@ -14,7 +14,7 @@ from echovessel.embeddings.errors import ModelChanged
 
 
 def index_of(wanted_ids: np.ndarray, all_ids: np.ndarray) -> np.ndarray:
-    """The position of each of `wanted` in `known`, which ascends and repeats nothing; -1 where it is not there.
+    """The position of each of `wanted_ids` in `all_ids`, which is ascending without duplicates; -1 if it is not there.
 
     >>> index_of(np.array([7, 4]), np.array([3, 7]))
     array([ 1, -1])
@@ -43,8 +43,8 @@ def check_size(vector: np.ndarray, dimension: int) -> None:
 
 @dataclass(frozen=True)
 class State:
-    """The state of a persona's vectors: `stamp` is new after every change, `epoch` after one that ids do not show;
-    `dimension` is the size of all of them."""
+    """The state of a persona's vectors. `stamp` changes with every change, `epoch` with changes that ids do not show;
+    `dimension` is the size of all vectors."""
 
     stamp: bytes
     epoch: bytes
@@ -69,7 +69,7 @@ class Matrix:
         return np.einsum("ij,ij->i", self.rows, self.rows)
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
-        """The `k` nearest: (id, Euclidean distance), nearest first, equals by id. Raises ModelChanged for a vector of
+        """The `k` nearest: (id, Euclidean distance), nearest first, ties by id. Raises ModelChanged for a vector of
         another size."""
         check_size(vector, self.rows.shape[1])
         near = np.arange(len(self.ids))
@@ -80,14 +80,14 @@ class Matrix:
         return list(zip(ids[order].tolist(), distances[order].tolist(), strict=True))
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The vectors of `ids`: (n, d); NaN where one is not held."""
+        """The vectors of `ids`: (n, d); NaN for an id that is not cached."""
         positions = index_of(np.asarray(ids, dtype=np.int64), self.ids)
         rows = np.full((len(positions), self.rows.shape[1]), np.nan, dtype=np.float32)
         rows[positions >= 0] = self.rows[positions[positions >= 0]]
         return rows
 
     def joined(self, others: "Matrix", ids: np.ndarray, state: State) -> "Matrix":
-        """Those of `ids` among these vectors, and all of `others`, in another state."""
+        """These vectors restricted to `ids`, joined with all of `others`, in a new state."""
         is_kept = np.isin(self.ids, ids)
         together = np.concatenate([self.ids[is_kept], others.ids])
         order = np.argsort(together)

@@ -1,12 +1,11 @@
-"""The search structures of L3 and L4: all raw SQL about vectors and the nodes' text index lives here.
+"""The search structures of L3 and L4: all raw SQL about vectors and the nodes' text index is here.
 
 `NodeVector` holds the exact vectors in a plain table. Triggers keep the searched tables in step with it, so that a
-vector is found exactly as long as its node exists and may be recalled, whoever writes: Django, a shell, or SQL.
+vector is found exactly as long as its node exists and is recallable, whoever writes: Django, a shell, or SQL.
 
-    memory_vectorstate  a stamp for each persona, new after every change that recall could notice: by it a process that
-                        holds a persona's vectors or words in memory (memory/store/vector_cache.py,
-                        memory/recall/snapshot.py) knows that they are still those of the database; the epoch is new
-                        where ids do not show a change
+    memory_vectorstate  a stamp per persona, new after every change that recall could notice. By it a process that
+                        caches a persona's vectors or words (memory/store/vector_cache.py, memory/recall/snapshot.py)
+                        knows that they still equal the database; the epoch is new after changes that ids do not show
     memory_nodevec      sqlite-vec's vec0, the signs of the vectors: the first pass of a search without the cache
 """
 
@@ -41,12 +40,12 @@ STATE_TABLE = (
     "REFERENCES persona_persona(id) ON DELETE CASCADE, stamp BLOB NOT NULL, epoch BLOB NOT NULL)"
 )
 EvidenceRow = tuple[int, int, str, int, int]
-# This many of the nearest by sign are measured exactly; vec0 gives no more.
+# The number of nearest by sign that are measured exactly; vec0 gives no more.
 FIRST_PASS = 4_096
 LOADED_AT_ONCE = 2_000
 LENGTH_TOLERANCE = 1e-3
 
-# What recall may serve: a lesson stands in the prompt by itself (memory/recall/lessons.py).
+# Recallable nodes. Lessons are part of the prompt by themselves (memory/recall/lessons.py).
 RECALLABLE = "n.status = 'active' AND n.kind <> 'lesson'"
 _MODEL_IN_USE = "(SELECT name FROM memory_embeddingmodel)"
 _USABLE = f"v.model = {_MODEL_IN_USE} AND length(v.embedding) = 4 * (SELECT dimension FROM memory_embeddingmodel)"
@@ -56,7 +55,7 @@ _SEARCHED = (
     f"FROM memory_conceptnode n JOIN memory_nodevector v ON v.node_id = n.id WHERE {RECALLABLE} "
     f"AND {_USABLE}"
 )
-# (The persona may be gone before its nodes, as in `manage.py flush`.)
+# (The persona may be deleted before its nodes, as in `manage.py flush`.)
 _CHANGED = (
     "INSERT INTO memory_vectorstate SELECT p.id, randomblob(8), randomblob(8) "
     "FROM memory_conceptnode n JOIN persona_persona p ON p.id = n.persona_id WHERE n.id = {id} "
@@ -66,7 +65,7 @@ _RENEWED = f"{_CHANGED}, epoch = excluded.epoch"
 _PUT = f"{_SEARCHED} AND n.id = {{id}}; {_CHANGED};"
 _TAKE = f"DELETE FROM memory_nodevec WHERE node_id = {{id}}; {_CHANGED};"
 _MOVED = "UPDATE OF status, persona_id"
-# The first vector says which model is in use; afterwards no vector of another one gets in.
+# The first vector decides which model is in use; afterwards vectors of other models are refused.
 _FIRST = (
     "INSERT INTO memory_embeddingmodel(id, name, dimension, probe, cosines) "
     f"SELECT 1, new.model, length(new.embedding) / 4, x'', '{{}}' WHERE {_MODEL_IN_USE} IS NULL;"
@@ -74,7 +73,7 @@ _FIRST = (
 _REFUSED = f"SELECT RAISE(ABORT, 'a vector of a model that is not in use') WHERE new.model IS NOT {_MODEL_IN_USE};"
 
 
-# Rows are taken out BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
+# Rows are removed BEFORE: in one program with the DELETE, SQLite would pass the INSERT through a temporary table, in
 # which vec0's bits lose their type.
 TRIGGERS = [
     Trigger.on("memory_nodevec_first", "memory_nodevector", "BEFORE INSERT", f"{_FIRST} {_REFUSED}"),
@@ -109,7 +108,7 @@ TRIGGERS = [
         f"{_CHANGED.format(id='old.node_id')}; {_CHANGED.format(id='new.node_id')};",
     ),
     Trigger.on("memory_node_worded", "memory_nodetext", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),
-    # A row that does not come last may be mistaken for a node of the same id that is gone.
+    # A row inserted before the last id may be mistaken for a deleted node of the same id.
     Trigger(
         "memory_node_worded_late",
         "memory_nodetext",
@@ -139,7 +138,7 @@ TRIGGERS = [
         "DELETE FROM memory_stagedvector WHERE node_id = new.id AND new.description IS NOT old.description;",
     ),
 ]
-# What fires for each new node and its parts; a new node comes last, so that no epoch changes.
+# Triggers that fire for each new node and its parts; a new node has the last id, so that no epoch changes.
 _EACH = ("memory_nodevec_insert", "memory_node_worded", "memory_node_worded_late", "memory_node_grounded")
 _ON_INSERT = [trigger for trigger in TRIGGERS if trigger.name in _EACH]
 _cache: LRUCache[Matrix] = LRUCache()
@@ -157,14 +156,14 @@ def tables(dimension: int) -> dict[str, str]:
 
 
 def cached_persona_ids() -> list[int]:
-    """The personas whose vectors this process holds."""
+    """The personas whose vectors this process caches."""
     return _cache.keys()
 
 
 def ensure_indexes(**_: Any) -> None:
-    """Create the search structures and triggers where they are missing, and fill them."""
+    """Create missing search structures and triggers, and fill them."""
     if TEXT.table not in connection.introspection.table_names():
-        return  # migrated back to nothing
+        return  # migrated back to zero
     TEXT.ensure(connection)
     SUBSTRINGS.ensure(connection)
     absent = _fit_tables(dimension_in_use())
@@ -174,8 +173,7 @@ def ensure_indexes(**_: Any) -> None:
 
 
 def _fit_tables(dimension: int) -> list[str]:
-    """Make the search structures that are missing, or made for vectors of another size, anew; they are empty then.
-    Returns their names."""
+    """Create the search structures that are missing or of another vector size, empty. Returns their names."""
     structures = tables(dimension)
     differing = triggers.differing(connection, structures)
     with connection.cursor() as cursor:
@@ -186,8 +184,8 @@ def _fit_tables(dimension: int) -> list[str]:
 
 
 def drop_triggers(plan: Sequence[Any] | None = None, **_: Any) -> None:
-    """Drop the triggers before a migration: one that names a table makes its rebuilding fail. Without a migration they
-    stay, for their return fills the indexes anew."""
+    """Drop the triggers before a migration, because a trigger that names a table makes rebuilding the table fail.
+    Without a migration they stay, because creating them refills the indexes."""
     if plan is not None and not plan:
         return
     triggers.drop(connection, [*TRIGGERS, *TEXT.triggers, *SUBSTRINGS.triggers, *integrity.TRIGGERS])
@@ -204,7 +202,7 @@ def missing() -> list[str]:
 
 
 def rebuild() -> None:
-    """Fill the search structures anew from the exact vectors."""
+    """Refill the search structures from the exact vectors."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM memory_nodevec")
         cursor.execute(_SEARCHED)
@@ -223,8 +221,8 @@ def scope_of(persona_id: int) -> str:
 def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
     """Store vectors `(n, d) float32, unit length` and tokenized words of new nodes. Call in their transaction.
 
-    Raises ValueError for a vector that is not finite or not of unit length: vec0 would accept it and then rank
-    it first everywhere.
+    Raises ValueError for a vector that is not finite or not of unit length: vec0 would accept it and then rank it first
+    everywhere.
     """
     _check(nodes, vectors)
     _begin_with(nodes, vectors)
@@ -244,8 +242,8 @@ def index(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
 
 
 def store(nodes: Sequence[ConceptNode], vectors: np.ndarray, evidence: Callable[[], Iterable[EvidenceRow]]) -> None:
-    """Store many new nodes of one persona with their vectors, words and evidence, which is read once they have their
-    keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
+    """Store many new nodes of one persona with their vectors, words and evidence. `evidence` is called once the nodes
+    have keys: (node, message, quote, start, end). Call in a transaction. Raises ValueError as `index` does."""
     _check(nodes, vectors)
     _begin_with(nodes, vectors)
     if len(nodes) < bulk.MANY:
@@ -288,18 +286,18 @@ class Space(Protocol):
         """The `k` nodes nearest to `vector`: (node id, Euclidean distance), nearest first."""
 
     def vectors(self, ids: Sequence[int] | np.ndarray) -> np.ndarray:
-        """The exact vectors of nodes: (n, d) float32; NaN where a node has none or may not be recalled."""
+        """The exact vectors of nodes: (n, d) float32; NaN for a node without vector or that is not recallable."""
 
 
 @dataclass(frozen=True)
 class _DatabaseSearch:
-    """Vectors that are too many for the cache, or may yet be undone: searched in the database, in two passes."""
+    """Vectors that are too many for the cache, or not committed yet: searched in the database, in two passes."""
 
     persona_id: int
     dimension: int
 
     def nearest(self, vector: np.ndarray, k: int) -> list[tuple[int, float]]:
-        """Of more than FIRST_PASS nodes not quite all: those whose signs agree best are measured exactly."""
+        """Not quite exact for more than FIRST_PASS nodes: those whose signs agree best are measured exactly."""
         check_size(vector, dimension_in_use())  # vec0 refuses another size with an error of its own
         with connection.cursor() as cursor:
             cursor.execute(
@@ -316,8 +314,8 @@ class _DatabaseSearch:
 
 
 def space(persona_id: int, current: State | None = None) -> Space:
-    """A persona's recallable vectors, as the database is now, of which `current` may be the state, if that was just
-    read: from the cache, if there is room for them and no transaction is open, whose changes may yet be undone."""
+    """A persona's recallable vectors as the database is now; `current` is their state, if it was just read. From the
+    cache, if there is room and no transaction is open, whose changes may yet be rolled back."""
     current = current or state(persona_id)
     if connection.in_atomic_block:
         return _DatabaseSearch(persona_id, current.dimension)
@@ -325,7 +323,7 @@ def space(persona_id: int, current: State | None = None) -> Space:
     if cached is not None and cached.state == current:
         return cached
     with connection.cursor() as cursor:
-        # One string for all of them, parsed by numpy: as rows they would take ten times as long.
+        # One string parsed by numpy: as rows they would take ten times as long.
         cursor.execute(
             "SELECT group_concat(id) FROM (SELECT n.id FROM memory_conceptnode n "
             f"WHERE n.persona_id = %s AND {RECALLABLE} ORDER BY n.id)",
@@ -336,7 +334,7 @@ def space(persona_id: int, current: State | None = None) -> Space:
     if len(ids) * current.dimension * 4 > room:
         return _DatabaseSearch(persona_id, current.dimension)
     if cached is not None and (cached.state.epoch, cached.state.dimension) == (current.epoch, current.dimension):
-        # Vectors that are in the cache are not read again.
+        # Cached vectors are not read again.
         added = _exact(persona_id, np.setdiff1d(ids, cached.ids).tolist(), current.dimension)
         matrix = cached.joined(added, ids, current)
     else:
@@ -357,7 +355,7 @@ def find_by_terms(persona_id: int, terms: Sequence[str], limit: int) -> dict[str
 
 
 def count(persona_id: int) -> int:
-    """How many nodes a persona has, whatever their status."""
+    """The number of a persona's nodes, whatever their status."""
     return TEXT.rows(connection, scope_of(persona_id))
 
 
@@ -382,8 +380,8 @@ def state(persona_id: int) -> State:
 
 
 def _exact(persona_id: int, node_ids: Sequence[int], dimension: int) -> Matrix:
-    """The exact vectors of those of `node_ids` that are a persona's, may be recalled and have one. Raises ModelChanged
-    where those that are stored by now have another size."""
+    """The exact vectors of those `node_ids` that belong to the persona, are recallable and have one. Raises
+    ModelChanged if the stored vectors now have another size."""
     wanted_ids, ids = sorted(node_ids), list[int]()
     rows = np.empty((len(wanted_ids), dimension), dtype=np.float32)
     for first in range(0, len(wanted_ids), LOADED_AT_ONCE):
@@ -420,7 +418,7 @@ def switch_model(model: str, dimension: int, probe: bytes, cosines: Mapping[str,
 
 
 def replace(rows: Mapping[int, np.ndarray], model: str) -> None:
-    """Replace the vectors of these nodes, by the model in use. Call in a transaction."""
+    """Replace the vectors of these nodes; `model` is the one in use. Call in a transaction."""
     for node, vector in rows.items():
         values = {"model": model, "embedding": vector.astype("<f4").tobytes()}
         NodeVector.objects.update_or_create(node_id=node, defaults=values)
@@ -441,8 +439,8 @@ def _check(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
 
 
 def _begin_with(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
-    """Make room for vectors of this size where they are the first ones. Raises ModelChanged for another size than that
-    of the stored ones."""
+    """Create the structures for this vector size before the first vectors. Raises ModelChanged if the stored vectors
+    have another size."""
     if not nodes:
         return
     model, dimension, *_ = in_use()
@@ -453,6 +451,6 @@ def _begin_with(nodes: Sequence[ConceptNode], vectors: np.ndarray) -> None:
 
 
 def _note_probe(nodes: Sequence[ConceptNode]) -> None:
-    """Note the probe of a server's model with the first vectors by it."""
+    """Store the probe of a server's model with its first vectors."""
     if nodes and (probe := embedding.last_probe(nodes[0].embedding_model)):
         EmbeddingModel.objects.filter(name=nodes[0].embedding_model, probe=b"").update(probe=probe)

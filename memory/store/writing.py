@@ -1,19 +1,19 @@
 """The one gate through which every node is written, whatever its source.
 
-    normalise -> rests on a message that is gone or withheld, or on no node that is left: refused
+    normalise -> rests on a message that is gone or withheld, or on no remaining node: refused
               -> forgotten for good: refused, and counted
-              -> words that a person asked to have remembered: mentioned again, in other words
+              -> the words of a memory that a person requested: mentioned again, in other words
               -> same words as a node of its kind: mentioned once more
-              -> out of the same messages what a person has corrected since: left as it was corrected
+              -> from the same messages, words that a person has corrected since: left as corrected
               -> nearly the same (cosine >= 0.92) as one of the last 30 days, and nothing new in it: reinforced
               -> else a new node, with vector, words, evidence and filling
 
-A node that already rests on the messages of a draft was not mentioned again: the same messages were only read twice, as
-those that two chunks share. It is left as it is; only a memory that a person asked for, word for word, takes from such
-a reading what words alone do not say: its impact, its tags, and its date.
+A node that already rests on the messages of a draft was not mentioned again: the same messages were read twice, such as
+those that two chunks share. It is left unchanged; only a memory that a person requested, word for word, takes from such
+a reading what the words alone do not say: its impact, its tags, and its date.
 
-All of it in the caller's transaction. Nothing is embedded here: the caller gives the vector, because no transaction may
-be open while a model works.
+Everything happens in the caller's transaction. Nothing is embedded here: the caller passes the vector, because no
+transaction may be open while a model works.
 """
 
 import re
@@ -55,7 +55,7 @@ from memory.store.tombstones import TombstoneSource
 from persona.models import Persona
 
 NEIGHBOURS = 20
-SAME_PLAN = 0.6  # of the telling words of the shorter one
+SAME_PLAN = 0.6  # of the content words of the shorter one
 MAX_HIDDEN_COMPARED = 300
 _CAPITAL_WORD = re.compile(r"\b[A-Z]\w+")
 Kind, Status, Source = ConceptNode.Kind, ConceptNode.Status, ConceptNode.Source
@@ -66,7 +66,7 @@ Outcome = Literal["new", "repeated", "reinforced", "refused"]
 
 @dataclass(frozen=True)
 class Quote:
-    """Words of a message: `content[start:end] == text`."""
+    """A quote from a message: `content[start:end] == text`."""
 
     message: Message
     text: str
@@ -78,11 +78,10 @@ class Quote:
 class Draft:
     """A node as its source proposes it, before the gate. `event_time` is (first day, last day).
 
-    `filling` are the nodes it was concluded from; `supersedes` those that it makes untrue, `came_about` the plans that
-    it says were carried out; `created_at` is the moment
-    of its message, where that is not now; `import_uuid` the import that it came with: the owner told it at
-    `created_at`, then, and not today. `domain`, `since`, `until` and `plan_state` are those of a fact, `scope`,
-    `condition` and `is_boundary` those of a lesson.
+    `filling` are the nodes it was concluded from; `supersedes` the nodes that it makes untrue; `came_about` the plans
+    that it reports as carried out. `created_at` is the time of its message, if that is not now. `import_uuid` is its
+    import: then the owner recorded it at `created_at`, not today. `domain`, `since`, `until` and `plan_state` belong to
+    a fact, `scope`, `condition` and `is_boundary` to a lesson.
     """
 
     kind: str
@@ -117,13 +116,13 @@ class Draft:
         return {quote.message.pk for quote in self.evidence}
 
     def told_at(self, now: datetime) -> datetime:
-        """The moment at which the owner told it."""
+        """The time at which the owner said it."""
         return self.created_at or now if self.import_uuid else now
 
 
 @dataclass(frozen=True)
 class WrittenNode:
-    """The outcome of a draft: the node that holds it now; none where it was refused."""
+    """The outcome of a draft, and the node that now holds it; None if it was refused."""
 
     node: ConceptNode | None
     outcome: Outcome
@@ -132,8 +131,8 @@ class WrittenNode:
 def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: datetime) -> WrittenNode:
     """Let one draft through the gate. `vector` is of its description, by `model`: (d,) float32, unit length.
 
-    Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or
-    messages of another persona; ModelChanged where another embedding model has come into use.
+    Call inside a transaction. Raises ValueError for an empty description, and for filling, superseded nodes or messages
+    of another persona; ModelChanged if another embedding model has come into use.
     """
     if not tidy_description(draft.description):
         raise ValueError("a node needs a description")
@@ -142,7 +141,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
     if owners - {persona.pk}:
         raise ValueError("a node may only rest on what belongs to its own persona")
     expect(model)
-    # A draft was made before its transaction: somebody may have forgotten or withheld its ground since.
+    # The draft was made before the transaction: its ground may have been forgotten or withheld since.
     live = set(
         ConceptNode.objects.filter(pk__in=[node.pk for node in draft.filling]).recallable().values_list("pk", flat=True)
     )
@@ -170,7 +169,7 @@ def write(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now: d
             node.refresh_from_db(fields=[*again])
         else:
             node = _insert(persona, draft, vector, model, now)
-        # Add what the node rests on; what it rests on already is not added twice.
+        # Add the node's evidence and filling; existing rows are not added twice.
         Evidence.objects.bulk_create(
             [
                 Evidence(node=node, message=quote.message, quote=quote.text, start=quote.start, end=quote.end)
@@ -196,7 +195,7 @@ def tidy_description(description: str) -> str:
 
 
 def in_one_line(text: str) -> str:
-    """The text with its spaces collapsed, without control characters (NUL, backspace); of the rest every sign."""
+    """The text with spaces collapsed and without control characters (NUL, backspace); all other characters stay."""
     return " ".join("".join(sign for sign in text if sign.isspace() or category(sign) != "Cc").split())
 
 
@@ -214,7 +213,7 @@ def relational_tags(tags: Iterable[str]) -> list[str]:
 
 
 def normalize_relational_tag(tag: str) -> str:
-    """The tag as the closed vocabulary spells it, if it is one of it.
+    """The tag in the spelling of the closed vocabulary, if it is part of it.
 
     >>> normalize_relational_tag(" Turning_Point")
     'turning-point'
@@ -228,8 +227,8 @@ def clamped_impact(impact: int) -> int:
 
 
 def concern_of(kind: str, description: str, tags: Collection[str], domain: str = "", subject: str = "") -> str:
-    """Why an event or a fact stands in every prompt: it bears on somebody's health or safety, or on who the owner is.
-    Facts of the persona's own life stand in none."""
+    """The reason why an event or a fact stands in every prompt: somebody's health or safety, or the owner's identity.
+    Facts about the persona's own life stand in none."""
     if kind not in L3 or (kind == Kind.FACT and subject == ConceptNode.Subject.PERSONA):
         return ""
     if bears_on_health(description):
@@ -239,9 +238,10 @@ def concern_of(kind: str, description: str, tags: Collection[str], domain: str =
 
 
 def tombstone_sources(draft: Draft) -> dict[TombstoneSource, datetime | None]:
-    """Every text in which something forgotten might come back, with the moment the owner told it anew, if they did.
+    """Every text in which forgotten content might come back, with the time the owner said it again, if they did.
 
-    A message that shares a word with the description tells it anew; any message of the owner's tells its quote anew."""
+    A message that shares a word with the description says it again; any message of the owner says its quote again.
+    """
     messages = {quote.message.pk: quote.message for quote in draft.evidence}.values()
     anew = [message for message in messages if is_native_message(message)]
     telling = telling_words(draft.description)
@@ -257,7 +257,7 @@ def tombstone_sources(draft: Draft) -> dict[TombstoneSource, datetime | None]:
 
 
 def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
-    """The keys of those of a persona's nodes whose text was forgotten before the owner told it anew: pages say so."""
+    """The keys of those nodes of a persona whose text was forgotten before the owner said it again: pages mark them."""
     native = [node for node in nodes if node.import_uuid is None]
     if not native or not native[0].persona.tombstones.exists():
         return set()
@@ -276,7 +276,7 @@ def forgotten_before(nodes: Iterable[ConceptNode]) -> set[int]:
 
 
 def mark_forgotten_before(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
-    """The nodes with `forgotten_before`, read once for all."""
+    """The nodes with the attribute `forgotten_before`, read together."""
     marked = list(nodes)
     anew = forgotten_before(marked)
     for node in marked:
@@ -285,13 +285,13 @@ def mark_forgotten_before(nodes: Iterable[ConceptNode]) -> list[ConceptNode]:
 
 
 def is_native_message(message: Message) -> bool:
-    """Whether the owner sent it here, and no file brought it."""
+    """Whether the owner sent it here, and it was not imported."""
     return message.role == Message.Role.USER and not message.speaker and message.import_uuid is None
 
 
 def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The event that a person asked to have remembered out of the very words that the draft rests on, whatever its
-    status is now. A fact of another message, or of words beside these, is never taken for it."""
+    """The event that a person requested from the very words that the draft rests on, whatever its status now. A fact
+    from another message, or from other words beside these, never counts as this event."""
     other = draft.kind != Kind.EVENT or draft.status != Status.ACTIVE or draft.source == Source.PERSON
     if other or len(draft.message_ids) != 1:
         return None
@@ -305,8 +305,8 @@ def _requested_memory(persona: Persona, draft: Draft) -> ConceptNode | None:
 
 
 def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
-    """The node of the same words, unless its dates are of another event; else the one that these very messages once
-    made in these words, and that a person has put into others. A hidden one stays hidden."""
+    """The node with the same words, unless its dates are of another event; else the node that was made of the same
+    messages in these words, before a person changed the words. A hidden node stays hidden."""
     rivals, digest = _rivals(persona, draft), content_hash(tidy_description(draft.description))
     for node in rivals.filter(content_hash=digest).order_by("id"):
         if not dates_conflict(event_time_of(node), draft.event_time):
@@ -318,14 +318,14 @@ def _with_same_words(persona: Persona, draft: Draft) -> ConceptNode | None:
 
 
 def _was_only_read_again(existing: ConceptNode, draft: Draft) -> bool:
-    """Whether the draft rests on messages that `known` rests on already, and on nothing else."""
+    """Whether all messages of the draft are evidence of `existing` already, and the draft has any."""
     messages = draft.message_ids
     return bool(messages) and messages <= set(existing.evidence.values_list("message", flat=True))
 
 
 def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: datetime) -> ConceptNode | None:
-    """The nearest node that tells the same; a hidden one only where no visible one does, but whatever its age: a memory
-    that a person has hidden does not come back because a month has passed."""
+    """The nearest node that says the same; a hidden one only if no visible one does, but whatever its age: a memory
+    that a person has hidden does not return because a month has passed."""
     if draft.status != Status.ACTIVE:
         return None
     # The cosine of two unit vectors at a Euclidean distance.
@@ -337,12 +337,12 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
     cosines += sorted(of_hidden, key=lambda pair: (-pair[1], pair[0]))
     least = embedding.scale().own("texts", knobs.reinforce_cosine())
     near = [pk for pk, cosine in cosines if cosine >= least]
-    # Told so shortly before that it is still the same; an imported node may have been told shortly afterwards, too.
+    # Recorded within the last `reinforce_days`; for an imported draft also within as many days after it.
     told_at, span = draft.told_at(now), timedelta(days=knobs.reinforce_days())
     lately = Q(created_at__gte=told_at - span)
     if draft.import_uuid:
         lately &= Q(created_at__lte=told_at + span)
-    if draft.kind == Kind.FACT:  # what lasts is the same however long ago it was told
+    if draft.kind == Kind.FACT:  # a lasting fact is the same whatever its age
         lately = Q()
     replaced = {node.pk for node in draft.supersedes}
     rivals = _rivals(persona, draft).filter(lately | Q(status=Status.HIDDEN)).in_bulk(near)
@@ -358,23 +358,23 @@ def _nearly_the_same(persona: Persona, draft: Draft, vector: np.ndarray, now: da
 
 
 def _rivals(persona: Persona, draft: Draft) -> NodeQuerySet:
-    """The nodes that a draft may be the same as. A claim without evidence never strengthens one that has it, and a
-    person's request is not answered by a node that a model wrote. A new promise or expectation is none that has ended,
-    unless the very messages of that are only read again."""
+    """The nodes that a draft may duplicate. A claim without evidence never strengthens one with evidence, and a
+    person's request is not answered by a node that a model wrote. A new promise or expectation does not duplicate one
+    that has ended, unless it rests on the same messages."""
     live = [Status.ACTIVE, Status.HIDDEN] if draft.status == Status.ACTIVE else [draft.status]
     rivals = ConceptNode.objects.of(persona).filter(kind=draft.kind, status__in=live)
     if draft.kind in (Kind.INTENTION, Kind.EXPECTATION):
         read_again = Evidence.objects.filter(message__in=draft.message_ids).values("node")
         rivals = rivals.filter(Q(outcome=ConceptNode.Outcome.OPEN) | Q(pk__in=read_again))
-    if draft.kind == Kind.FACT:  # what is done or called off is no longer planned, in the same words
+    if draft.kind == Kind.FACT:  # a done or cancelled plan is no duplicate of a planned one with the same words
         rivals = rivals.filter(plan_state=draft.plan_state)
     return rivals.filter(source=Source.PERSON) if draft.source == Source.PERSON else rivals
 
 
 def days_of_fact(domain: str, since: str, until: str) -> DateRange | None:
-    """The days of a plan, for which it is planned; of what lasts, where it is known when it began and ended.
+    """The days for which a plan is planned; of a lasting fact the days from beginning to end, if both are known.
 
-    What is planned to be over by a day is planned for that day.
+    A plan with an end only is planned for its last day.
 
     >>> days_of_fact("plans", "2027-spring", ""), days_of_fact("home", "2019", "")
     ((datetime.date(2027, 3, 1), datetime.date(2027, 5, 31)), None)
@@ -392,8 +392,8 @@ def event_time_of(node: ConceptNode) -> DateRange | None:
 
 
 def _learn(persona: Persona, node: ConceptNode, draft: Draft) -> ConceptNode:
-    """The node; one that a person requested with what the draft knows beyond its words. Of several impacts the greatest
-    counts, so that no shock is lost among the facts of one message."""
+    """The node; if a person requested it, with the values that the draft knows beyond its words. The greatest of
+    several impacts counts, so that no shock is lost among the facts of one message."""
     if node.source != Source.PERSON or draft.source == Source.PERSON:
         return node
     start, end = event_time_of(node) or draft.event_time or (None, None)
@@ -453,8 +453,8 @@ def _insert(persona: Persona, draft: Draft, vector: np.ndarray, model: str, now:
 
 
 def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode) -> None:
-    """Supersede nodes: they keep their row and history, and are no longer recalled; nor are conclusions from nothing
-    else. The text derived from them is erased, if no person wrote it. What a person has hidden stays hidden."""
+    """Supersede nodes: they keep their row and history and are no longer recalled; conclusions that rest on nothing
+    else follow. Text derived from them is erased, unless a person wrote it. A hidden node stays hidden."""
     replaceable = ConceptNode.objects.of(persona).active().exclude(pk=by.pk)
     outdated = list(replaceable.filter(pk__in=[node.pk for node in replaced]).order_by("id"))
     while outdated:
@@ -469,7 +469,7 @@ def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode
                 superseded_by=str(by.uuid),
             )
             erase_derived_text(node, ReplacedText(node.description, by.description))
-        # The conclusions that rest on no other node that is held true, and on no message.
+        # Conclusions that rest on no other node that holds, and on no message.
         concluded = replaceable.filter(filling__child__in=outdated)
         held_true = Filling.objects.filter(parent=OuterRef("pk"), child__status__in=[*LIVING, Status.ARCHIVED])
         evidence = Evidence.objects.filter(node=OuterRef("pk"))
@@ -478,8 +478,8 @@ def supersede(persona: Persona, replaced: Sequence[ConceptNode], by: ConceptNode
 
 
 def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) -> None:
-    """Plans that came about are planned no longer, and stay with their day. Where `by` tells such a plan as done, it
-    says how it went, as a fact beside it: no plan is done twice."""
+    """Mark plans that were carried out as done; they keep their day. If `by` reports such a plan as done, it becomes a
+    plain fact about how it went: no plan is done twice."""
     states = ConceptNode.PlanState
     plans_of_persona = ConceptNode.objects.of(persona).active().filter(plan_state__in=[states.PLANNED, states.DONE])
     named_plans = list(plans_of_persona.filter(pk__in=[plan.pk for plan in plans]).exclude(pk=by.pk))
@@ -495,7 +495,7 @@ def _mark_done(persona: Persona, plans: Sequence[ConceptNode], by: ConceptNode) 
 
 
 def _same_plans(plan_nodes: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
-    """The plans of the same person for the very day of `by` that say most of what the shorter of the two says, and name
+    """The plans of the same person for the very day of `by` that share most words of the shorter of the two and name
     the same people: Ben's appointment is not Zoe's."""
     if not by.event_time_start or by.event_time_start != by.event_time_end:
         return []
@@ -509,7 +509,7 @@ def _same_plans(plan_nodes: NodeQuerySet, by: ConceptNode) -> list[ConceptNode]:
         theirs = telling_words(node.description)
         is_alike = len(words & theirs) >= SAME_PLAN * min(len(words), len(theirs))
         ours, names = (set(_CAPITAL_WORD.findall(text)) for text in (by.description, node.description))
-        # Not everybody is known yet: each with a capital word of its own may name somebody else.
+        # Some people are not known yet: if each text has a capitalised word of its own, it may name somebody else.
         both_differ = bool(ours - names) and bool(names - ours)
         if (
             is_alike
@@ -524,7 +524,7 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
     """Publish an active node; hidden and quarantined ones are not published."""
     if node.status != Status.ACTIVE:
         return
-    # The message that a person asked to have remembered, so that its page can say that it is.
+    # The message that a person asked to remember, so that its page can show it as remembered.
     requested = draft.source == Source.PERSON and draft.evidence
     message = {"message_id": str(draft.evidence[0].message.uuid)} if requested else {}
     if outcome != "new":
@@ -571,9 +571,9 @@ def _announce(persona: Persona, node: ConceptNode, draft: Draft, outcome: Outcom
 
 
 def erase_derived_text(node: ConceptNode, replaced: ReplacedText) -> None:
-    """Erase what was written from a node before it was corrected, and would now contradict it: the descriptions of the
-    entities that it mentions, and the summary of its session. Both can be written anew; a person's text stays. Call in
-    the transaction of the correction, before the node mentions others."""
+    """Erase text that was written from a node before its correction and would now contradict it: the descriptions of
+    the entities that it mentions, and the summary of its session. Both can be written anew; text by people stays. Call
+    in the transaction of the correction, before the node mentions others."""
     erase_entity_descriptions(node)
     if node.session and repeats(node.session.summary, replaced):
         Session.objects.filter(pk=node.session.pk).update(summary="")
