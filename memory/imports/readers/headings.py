@@ -1,8 +1,8 @@
 """Dates that are headings in a diary, as people write them. Pure; one line at a time.
 
 ISO and similar (2024-01-05, 2024/1/5, 2024. 1. 5.), Chinese, Japanese and Korean (2024年1月5日 星期五, 2024년 1월 5일,
-二〇二四年一月五日), English (Friday, January 5, 2024; 5 Jan '24), other European languages (5. Januar 2024, 5 de enero de 2024),
-and numbers whose order only the whole file tells (5/1/2024).
+二〇二四年一月五日), English (Friday, January 5, 2024; 5 Jan '24), other European languages (5. Januar 2024, 5 de enero
+de 2024), and numbers whose order only the whole file tells (5/1/2024).
 """
 
 from dataclasses import dataclass, field
