@@ -1,7 +1,7 @@
-"""The text in a PNG or APNG: found without looking at the picture, and put into one without touching it.
+"""The text in a PNG or APNG: read without decoding the picture, and added without changing it.
 
 By the PNG specification (third edition): a signature, then chunks of length, type, data and CRC-32. Pixels are never
-inflated, so that a picture which unpacks to gigabytes is just another file; what text inflates to is bounded.
+inflated, so a picture that unpacks to gigabytes is just another file; inflated text is limited in size.
 """
 
 import struct
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from typing import BinaryIO
 
 SIGNATURE = b"\x89PNG\r\n\x1a\n"
-# No chunk is longer by the specification; no text worth reading is.
+# The longest chunk that the specification allows; no text worth reading is longer.
 LONGEST_CHUNK = 2**31 - 1
 LONGEST_TEXT = 24 * 1024 * 1024
 MAX_CHUNKS = 100_000
-# A picture with more pixels is no portrait, but made to fill the memory of whoever shows it.
+# A picture with more pixels is no portrait, but an attack on the memory of programs that show it.
 MAX_PIXELS = 100_000_000
 _BLOCK = 64 * 1024
 _TEXTS = (b"tEXt", b"zTXt", b"iTXt")
 
 
 class BrokenPNG(Exception):
-    """What is wrong, by a code, and at which byte of the file."""
+    """The fault, as a code, and its byte in the file."""
 
     def __init__(self, code: str, byte: int) -> None:
         super().__init__(f"{code} at byte {byte}")
@@ -32,7 +32,7 @@ class BrokenPNG(Exception):
 
 @dataclass(frozen=True)
 class Chunk:
-    """Where a chunk lies; `at` is the byte of its length, its data begin eight further on."""
+    """The place of a chunk; `at` is the byte of its length, its data begin eight bytes later."""
 
     kind: bytes
     at: int
@@ -40,9 +40,9 @@ class Chunk:
 
 
 def texts_of(file: BinaryIO, keywords: tuple[str, ...]) -> dict[str, bytes]:
-    """The texts under the `wanted` keywords, the first of each, inflated where they are deflated.
+    """The first text under each of the `keywords`, inflated if it is deflated.
 
-    Raises BrokenPNG for what is not a whole PNG.
+    Raises BrokenPNG if the file is no complete PNG.
     """
     text_by_keyword: dict[str, bytes] = {}
     for chunk in chunks(file):
@@ -65,7 +65,7 @@ def texts_of(file: BinaryIO, keywords: tuple[str, ...]) -> dict[str, bytes]:
 
 
 def chunks(file: BinaryIO) -> Iterator[Chunk]:
-    """Each chunk up to the end of the picture; what follows IEND is no part of it."""
+    """Each chunk up to the end of the picture; bytes after IEND are no part of it."""
     file.seek(0)
     if file.read(len(SIGNATURE)) != SIGNATURE:
         raise BrokenPNG("not_png", 0)
@@ -96,7 +96,7 @@ def chunks(file: BinaryIO) -> Iterator[Chunk]:
 
 
 def _data(file: BinaryIO, chunk: Chunk) -> bytes:
-    """Its data, which must be what its checksum says."""
+    """The chunk's data, which must match its checksum."""
     if chunk.length > LONGEST_TEXT:
         raise BrokenPNG("too_long", chunk.at)
     file.seek(chunk.at + 8)
@@ -120,9 +120,9 @@ def _inflated(chunk: Chunk, data: bytes) -> bytes:
 
 
 def with_texts(picture: BinaryIO, texts: Mapping[str, bytes], replacing: tuple[str, ...]) -> Iterator[bytes]:
-    """The bytes of `picture` with `texts` as tEXt chunks behind its header; those named in `replacing` are left out.
+    """The bytes of `picture` with `texts` as tEXt chunks after its header; texts named in `replacing` are left out.
 
-    Every other chunk stays as it is, byte for byte.
+    Every other chunk is unchanged, byte for byte.
     """
     yield SIGNATURE
     for chunk in chunks(picture):
@@ -150,7 +150,7 @@ def make_chunk(kind: bytes, data: bytes) -> bytes:
 
 
 def plain(width: int, height: int, colour: tuple[int, int, int]) -> bytes:
-    """A picture of one colour, for a card of somebody without a portrait."""
+    """A picture of one colour, for a card without a portrait."""
     row = b"\0" + bytes(colour) * width
     header = struct.pack(">IIBBBBB", width, height, 8, 2, 0, 0, 0)
     pixels = zlib.compress(row * height, 9)

@@ -1,9 +1,9 @@
-"""Every reason for skipping something in a file, or for refusing a file: a closed list, with sentences for people."""
+"""All reasons for skipping content of a file, or for refusing a file: a closed list, with sentences for people."""
 
 from django.utils.translation import gettext, ngettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-# What is left out while the rest is read.
+# Content that is skipped while the rest is read.
 SKIPS = {
     "altered": _("the checksum does not match, so the file may have been changed; it was read anyway"),
     "broken": _("could not be read"),
@@ -25,7 +25,7 @@ SKIPS = {
     "unknown": _("unknown content"),
 }
 
-# Why a file is not read. The placeholders are the facts of ImportRejected.
+# Why a file is refused. The placeholders are the facts of ImportRejected.
 REJECTIONS = {
     "archive_broken": _("The archive cannot be imported: %(reason)s"),
     "ask_chat_or_notes": _("Please say whether this is a chat of several people, or your own notes."),
@@ -64,7 +64,7 @@ REJECTIONS = {
     "zip_name": _("The archive contains a file with a forbidden name."),
 }
 
-# What a file that is no text may be, and what is in a zip, by how many.
+# Kinds of files that are no text, and kinds of files in a zip, with their number.
 KINDS = {
     "pdf": _("This is a PDF. Please choose the export file of the app, or plain text."),
     "picture": _("This is a picture, not a conversation."),

@@ -1,9 +1,9 @@
-"""Replika's data: messages and the diary that Replika keeps, as JSON or CSV, in one file or in a zip.
+"""Replika's data: messages, and the diary that Replika writes, as JSON or CSV, in one file or in a zip.
 
     {messages: [{from: "Me" | "Rep", text, timestamp}], diary: [{date, title, text}]}
     messages.csv  Timestamp,From,Text        diary.csv  Date,Title,Text
 
-The diary is not the owner's: Replika writes in it what it has kept of them, so that each entry is a memory.
+The diary is not the owner's: Replika writes in it what it remembers of them, so each entry becomes a memory.
 """
 
 import csv

@@ -1,6 +1,6 @@
-"""The diary that a Replika keeps, as text: dates, and below each what it wrote about its owner.
+"""The diary that a Replika writes, as text: dates, and below each its entry about the owner.
 
-The words are Replika's, not the owner's: each entry is a memory, as in the other forms of the diary.
+The words are Replika's, not the owner's: each entry becomes a memory, as in the other forms of the diary.
 """
 
 import re
@@ -16,7 +16,7 @@ from memory.imports.readers.types import Entry, Options, ReaderItem, Remembered,
 _LONGEST_TITLE = 60
 _SAMPLE_LINES = 200
 _WORDS = "diary|diaries|memories|memory|journal|tagebuch|erinnerungen|diario|diário|mémoires|日记|日記|记忆|記憶|일기"
-# In the name of the file or the title above it: who writes of a Replika in a diary of their own does not call it so.
+# In the name of the file or the title above it: people who mention a Replika in their own diary do not title it so.
 _DIARY = re.compile(rf"replika.{{0,12}}(?:{_WORDS})|(?:{_WORDS}).{{0,12}}replika", re.I)
 _TEXTS = (".txt", ".md", ".markdown", "")
 

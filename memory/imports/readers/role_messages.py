@@ -1,10 +1,10 @@
-"""Messages with roles, as programs hand them to a language model and keep them.
+"""Messages with roles, as programs send them to a language model and store them.
 
-OpenAI      [{role, content}], {messages: [{role, content}]}, one of either a line, or an array of them
-ShareGPT    [{conversations: [{from, value}]}], or one a line
-Extensions  {metadata: {title}, messages: [{role: "Prompt" | "Response", say}]}
+    OpenAI      [{role, content}], {messages: [{role, content}]}, one of either a line, or an array of them
+    ShareGPT    [{conversations: [{from, value}]}], or one a line
+    Extensions  {metadata: {title}, messages: [{role: "Prompt" | "Response", say}]}
 
-`content` is a text, or parts of which those are taken that are text. What is for the model or for tools is told.
+`content` is a text, or parts, of which texts are read. Content for the model or for tools is skipped and counted.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -19,7 +19,7 @@ from memory.imports.readers.lines import SessionReader, moment, role_named, tabl
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import FileMessage, Options, ReaderItem, Role, Skipped, digest
 
-# Where the messages of a conversation stand, and what their fields are called.
+# The places of a conversation's messages, and the names of their fields.
 _HELD = ("messages", "conversations", "conversation")
 _SPEAKER = ("role", "from", "role")
 _TEXT = ("content", "value", "say")
@@ -52,14 +52,14 @@ class RoleMessages:
         return 0.8 if at_home and any(mentions_role) else 0.0
 
     def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
-        """Messages that stand by themselves, in an array or one a line, are one conversation."""
+        """The sessions of the file. Messages without a conversation, in an array or one a line, are one session."""
         number, reader = 0, _Conversations(options.limits)
         for several, group in groupby(
             objects(source), lambda value: isinstance(value, list) or _first(table(value), _HELD) is not None
         ):
             for record in group if several else [group]:
                 number += 1
-                # `one` holds messages, or is a list of them, or yields them.
+                # An item holds messages, or is a list of them, or yields them.
                 where = _("conversation %d") % number
                 messages = _first(record, _HELD) if isinstance(record, dict) else record
                 if isinstance(messages, str) or not isinstance(messages, Iterable):
@@ -78,7 +78,7 @@ class RoleMessages:
 
 
 def _first(record: Mapping[str, Any], keys: Iterable[str]) -> Any:
-    """The first of those values that is there."""
+    """The first existing value of the `keys`."""
     return next((record[key] for key in keys if record.get(key) is not None), None)
 
 
@@ -99,13 +99,13 @@ class _Conversations(SessionReader):
 
 
 def _words(content: Any) -> tuple[str, list[str]]:
-    """The words of a message, and why other parts of it are left out."""
+    """The text of a message, and why other parts of it are left out."""
     if not isinstance(content, list):
         return word(content), []
     parts = [table(part) if isinstance(part, dict) else {"type": "text", "text": part} for part in content]
     kinds = [word(part.get("type")) for part in parts]
     part_texts = (part.get("text") for part, kind in zip(parts, kinds, strict=True) if _PARTS.get(kind) == "")
-    # In threads the text of a part is itself a record: {value, annotations}.
+    # In threads the text of a part is a record itself: {value, annotations}.
     texts = (word(text.get("value") if isinstance(text, dict) else text) for text in part_texts)
     return "\n\n".join(filter(None, texts)), [
         _PARTS.get(kind) or ("tool" if "tool" in kind else "media") for kind in kinds if _PARTS.get(kind) != ""

@@ -1,4 +1,4 @@
-"""Chats of role-play programs whose files are one JSON document: those that SillyTavern, too, reads.
+"""Chats of role-play programs whose files are one JSON document: the ones that SillyTavern reads, too.
 
 Ooba (text-generation-webui)  {data_visible: [[user, bot], …]}, since 2023 {internal: [[user, bot], …], visible: …}
 Agnai                         {name, messages: [{_id, userId?, msg, createdAt?}]}
@@ -24,9 +24,9 @@ from memory.imports.readers.types import FileMessage, Options, ReaderItem, Role,
 
 _USER, _CHARACTER = "user", "character"
 _ROLES: Mapping[str, Role] = {_USER: "user", _CHARACTER: "persona"}
-# What Ooba puts in place of the words that were not there before a greeting.
+# Ooba's placeholder for the missing user message before a greeting.
 _BEFORE_GREETING = "<|BEGIN-VISIBLE-CHAT|>"
-# Its newer files begin so; what is visible is the same with HTML in it, and stands behind.
+# Its newer files begin like this; `visible` follows, with the same content as HTML.
 _INTERNAL = re.compile(r'\s*\{\s*"internal"\s*:\s*\[\s*\[')
 _TURN = re.compile(r"\n?\{\{\[(INPUT|OUTPUT)\]\}\}\n?")
 # Kobold Lite's separator of several opponents.
@@ -37,7 +37,7 @@ Values = Iterator[tuple[str, Any]]
 
 @dataclass(frozen=True)
 class _Turn:
-    """What one side wrote; or, with a reason, why that is left out."""
+    """A message of one side; or, with a reason, why it is left out."""
 
     side: str
     text: str = ""
@@ -55,8 +55,7 @@ class _Chat:
 
 
 class Roleplay:
-    """A program's files: `marks` are places that they have and others have not; `chats` reads what stands at the
-    `wanted` ones."""
+    """A program's files: `marks` are places that only they have; `chats` reads the values at the `wanted` places."""
 
     name: str
     label: str | Promise
@@ -88,7 +87,7 @@ class Roleplay:
 
 
 class Ooba(Roleplay):
-    """Pairs, of which the first one's user has mostly said nothing: the character greets."""
+    """Pairs of messages. In the first pair the user's is mostly empty, because the character greets."""
 
     name, label = "ooba", gettext_lazy("Ooba chat")
     marks, wanted = frozenset({"data_visible"}), ("data_visible", "internal")
@@ -153,7 +152,7 @@ class CaiTools(Roleplay):
 
 
 class KoboldLite(Roleplay):
-    """One text in pieces, in which marks or names at the beginning of lines say who speaks."""
+    """One text in pieces, in which marks or names at the beginning of lines name the speaker."""
 
     name, label = "kobold_lite", gettext_lazy("Kobold Lite story")
     marks = frozenset({"prompt", "actions"})
@@ -174,7 +173,7 @@ class KoboldLite(Roleplay):
                 if words.strip():
                     turns.append(_Turn(side, words, name))
         else:
-            # What stands before the first name is a story's beginning that nobody said.
+            # The text before the first name is the beginning of a story, and no message.
             names = "|".join(map(re.escape, [user, *(name for name in characters if name)]))
             before, *rest = re.split(rf"(?:^|\n)({names}): ?", text)
             if before.strip():

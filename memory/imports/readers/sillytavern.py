@@ -1,7 +1,8 @@
-"""SillyTavern's chats: a header, then a message a line (.jsonl), alone or many in a zip. Chub's are the same with `mes`
-as an object.
+"""SillyTavern's chats: a header, then a message a line (.jsonl), alone or many in a zip. Chub's have the same format,
+with `mes` as an object.
 
-A line that cannot be read is left out, as SillyTavern does. `mes` is the swipe that was chosen; the others are told.
+A line that cannot be read is left out, as in SillyTavern. `mes` is the chosen swipe; the others are skipped as not
+chosen.
 """
 
 import re
@@ -21,11 +22,11 @@ from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Op
 from memory.imports.readers.when import read_when
 from memory.imports.readers.zips import within
 
-# What older ones wrote: "2023-6-19@14h20m30s", "2023-6-19 @14h 20m 30s 123ms".
+# The time format of older files: "2023-6-19@14h20m30s", "2023-6-19 @14h 20m 30s 123ms".
 _NARRATOR = "narrator"
-# What the header of a group's chat has for names.
+# The value in place of names in the header of a group chat.
 _NO_NAME = "unused"
-# Members that are looked at, to find out what a zip holds.
+# Members that are examined to find out the contents of a zip.
 _LOOKED_AT = 20
 _HOUSE = re.compile(r"(\d{4})-(\d{1,2})-(\d{1,2})\s*@\s*(\d{1,2})h\s*(\d{1,2})m\s*(\d{1,2})s(?:\s*\d{1,3}ms)?")
 
@@ -45,7 +46,7 @@ class SillyTavern:
             raise ImportRejected("member_missing")
         for name in source.members:
             if name not in files:
-                # Chats in which nobody said anything yet are told as such, and so is what else a backup holds.
+                # Chats without messages are skipped and counted as such, like other content of a backup.
                 sample = source.sample.inside(name)
                 if sample.name.endswith(".jsonl"):
                     why_not = "empty" if "user_name" in sample.paths else "unknown"
@@ -67,7 +68,7 @@ class SillyTavern:
                 ids = (name, begun_at) if begun_at else (name, "", file or source.name)
                 chat_id = word(table(head.get("chat_metadata")).get("integrity")) or digest("sillytavern", *ids)
                 title = "" if name == _NO_NAME else name
-                # Of its own for each chat: many are copies of others up to where they part.
+                # One for each chat: many chats are copies of others up to a point.
                 places = ContentIds()
                 places.begin(chat_id)
                 yield from sessions_of(title, chat_id, title or _("the chat"), _lines(records, places, limits), limits)
@@ -86,7 +87,7 @@ def _is_chat(sample: Sample) -> bool:
 
 
 def send_date(value: Any) -> datetime | None:
-    """The time of a message in any way in which SillyTavern has written it; naive where that says no zone.
+    """The time of a message in any format of SillyTavern; naive if it has no zone.
 
     >>> send_date("June 19, 2023 2:20pm") == send_date("2023-6-19@14h20m00s") == datetime(2023, 6, 19, 14, 20)
     True
@@ -103,7 +104,7 @@ def send_date(value: Any) -> datetime | None:
 
 
 def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, dict[str, Any] | None]]:
-    """The number of each line with its object, None where it holds none."""
+    """The number of each line with its object, None if it holds none."""
     for line in source.lines(file):
         if line.text.strip():
             try:

@@ -4,7 +4,7 @@
     channels.json, groups.json   [{id, name, members}], dms.json, mpims.json [{id, members}]
     general/2024-01-05.json      [{type: "message", subtype?, user, text, ts, thread_ts?, files?}]
 
-Texts have marks for people, channels and links, and three signs escaped: <@U2>, <#C1|general>, <https://…|words>, &lt;.
+Texts have marks for people, channels and links, and escape three signs: <@U2>, <#C1|general>, <https://…|words>, &lt;.
 """
 
 import html
@@ -30,7 +30,7 @@ _LISTS = ("channels", "groups", "dms", "mpims")
 _MARKS = frozenset({"item.type", "item.ts", "item.text"})
 _MEMBERS_LOOKED_AT = 20
 _MAX_PEOPLE = 100_000
-# Subtypes in which somebody speaks; in all others Slack does.
+# Subtypes of people's messages; all others are Slack's own.
 _SPOKEN = ("", "thread_broadcast", "file_share", "me_message", "reply_broadcast", "file_comment")
 _BOTS = ("bot_message",)
 _DELETED = ("tombstone", "message_deleted")
@@ -43,7 +43,7 @@ class _Workspace:
     people: dict[str, str] = field(default_factory=dict)
     bots: set[str] = field(default_factory=set)
     channels: dict[str, str] = field(default_factory=dict)
-    # By the name of its folder: the id, and who takes part.
+    # By folder name: the channel's id, and its members.
     folders: dict[str, tuple[str, list[str]]] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
 
@@ -59,14 +59,14 @@ class _Workspace:
         members = [word(person) for person in array(entry.get("members"))]
         if name and kind in ("channels", "groups"):
             self.channels[source_id] = name
-        # A chat of two has its id as its folder, all others their name.
+        # The folder of a chat of two has its id as name, all others their own.
         self.folders[name or source_id] = self.folders[source_id] = (source_id, members)
 
     def name_of(self, person: str, otherwise: str = "") -> str:
         return self.names.of(person or otherwise, self.people.get(person) or otherwise or person)
 
     def title_of(self, folder: str) -> str:
-        """The channel; of a talk without a name whoever takes part."""
+        """The name of the channel; for a chat without a name, its members."""
         channel_id, members = self.folders.get(folder, ("", []))
         channel_name = self.channels.get(channel_id)
         return channel_name or ", ".join(self.people.get(person, person) for person in members[:8]) or folder
@@ -86,7 +86,7 @@ class Slack:
             return 0.0
         if any(_is_day(sample.inside(name)) for name in days[:_MEMBERS_LOOKED_AT]):
             return 0.95
-        # The lists of people and channels beside days tell as much, also where the days looked at are damaged or empty.
+        # Lists of people and channels beside the days are enough, even if the examined days are damaged or empty.
         return 0.8 if len(lists) > 1 else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
@@ -153,7 +153,7 @@ class _Channels(SessionReader):
         if with_media and (message.get("files") or message.get("file") or not text.strip()):
             yield Skipped(where, "media")
         if text.strip() or not with_media:
-            # By real name; a program is nobody's persona.
+            # By real name; a bot of Slack is no persona.
             person = word(message.get("user"))
             profile = table(message.get("user_profile"))
             named = word(profile.get("real_name")) or word(profile.get("display_name"))
@@ -171,7 +171,7 @@ class _Channels(SessionReader):
 
 
 def readable(text: str, people: Mapping[str, str], channels: Mapping[str, str]) -> str:
-    """`text` as it was shown: with names instead of ids, links by their words, and nothing escaped.
+    """`text` as it was shown: names in place of ids, links by their words, and nothing escaped.
 
     >>> readable("&lt;3 <@U2> in <#C1|general>: <https://a.example/?a=1&amp;b=2|the plan>", {"U2": "Ben"}, {})
     '<3 @Ben in #general: the plan (https://a.example/?a=1&b=2)'

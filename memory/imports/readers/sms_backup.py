@@ -4,8 +4,8 @@
            <mms date=… msg_box="2" address=… contact_name=…><parts><part ct="text/plain" text="…" /></parts>
                 <addrs><addr address="+48…" type="137" /></addrs></mms></smses>
 
-It is gone through piece by piece; pictures in it are read over. A document type, and with it any entity, is refused:
-no such file has one. Emoji are written as two halves, which is no XML, and are put together before.
+It is parsed piece by piece; pictures in it are skipped. A document type, and with it any entity, is refused: no such
+file has one. Emoji are written as surrogate pairs, which XML does not allow, and are joined before parsing.
 """
 
 import re
@@ -28,7 +28,7 @@ _ROOT = re.compile(r"\s*(?:<\?[^>]{0,400}\?>\s*|<!--.{0,2000}?-->\s*)*<smses\b",
 _HALVES = re.compile(r"&#(?:(\d{5})|x([0-9a-fA-F]{4}));&#(?:(\d{5})|x([0-9a-fA-F]{4}));")
 _NUMBERED = re.compile(r"&#(?:(\d{1,7})|x([0-9a-fA-F]{1,6}));")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
-# The longest reference, twice.
+# Twice the length of the longest reference.
 _LONGEST_REFERENCE = 24
 _DATA = ' data="'
 # Attributes longer than this are pictures.
@@ -43,7 +43,7 @@ _MAX_MESSAGES = 1_000_000
 
 @dataclass
 class _Message:
-    """One message as the file has it; `parts` are the texts of an MMS."""
+    """One message of the file; `parts` are the texts of an MMS."""
 
     number: int
     talk: str
@@ -88,7 +88,7 @@ class SmsBackup:
             for message in messages:
                 place = _("message %d") % message.number
                 if message.box not in (_RECEIVED, *_OUTGOING):
-                    # Drafts, which nobody was sent.
+                    # Drafts were never sent.
                     items.append(Skipped(place, "not_chosen"))
                     continue
                 if message.with_media:
@@ -97,7 +97,7 @@ class SmsBackup:
                     is_own = message.box in _OUTGOING
                     speaker = message.contact or message.sender or message.talk
                     if "~" in message.talk and message.sender:
-                        # In a group who sent it stands beside the message, by number alone.
+                        # In a group the message has only the sender's number.
                         speaker = names.get(_key(message.sender), message.sender)
                     role: Role = "user" if is_own else ""
                     speaker = _OWNER if is_own else speaker
@@ -108,13 +108,13 @@ class SmsBackup:
 
 
 def _key(address: str) -> str:
-    """A number without the signs between its digits, and without what is in front of it in another country."""
+    """A number without separators and without a country's prefix."""
     digits = "".join(letter for letter in address if letter.isdigit())
     return digits[-9:] if len(digits) >= 7 and "~" not in address else address.casefold()
 
 
 class _Reading:
-    """What the parser has come to."""
+    """The state of the parser."""
 
     def __init__(self, label: str) -> None:
         self._label = label
@@ -123,7 +123,7 @@ class _Reading:
         self._number = 0
 
     def messages(self, source: Source) -> Iterator[_Message]:
-        """What is complete with each piece of the file."""
+        """The messages that each piece of the file completes."""
         parser = expat.ParserCreate("utf-8")
         parser.StartElementHandler = self.begin
         parser.EndElementHandler = self.end
@@ -177,13 +177,13 @@ class _Reading:
 
 
 def _value(attributes: Mapping[str, str], name: str) -> str:
-    """What an attribute says beside the words; the app writes "null" where it says nothing."""
+    """The value of an attribute; the app writes "null" for a missing one."""
     value = attributes.get(name, "")
     return "" if value.casefold() in _NOTHING else value
 
 
 def drop_pictures(pieces: Iterable[str]) -> Iterator[str]:
-    """The text without what pictures are written as: a parser would hold each of them as a whole."""
+    """The text without the data of pictures, which a parser would keep in memory as a whole."""
     rest, within = "", False
     for piece in pieces:
         text, rest = rest + piece, ""
@@ -203,7 +203,7 @@ def drop_pictures(pieces: Iterable[str]) -> Iterator[str]:
                 break
             kept.append(text[: begins if end - begins > _MAX_DATA else end])
             text = text[end:]
-        # The mark may be cut in two.
+        # The mark may be split between pieces.
         cut = len(text) if rest or within else max(len(text) - len(_DATA), 0)
         rest = rest or text[cut:]
         yield "".join(kept) + text[:cut]
@@ -211,12 +211,12 @@ def drop_pictures(pieces: Iterable[str]) -> Iterator[str]:
 
 
 def mend_references(pieces: Iterable[str]) -> Iterator[str]:
-    """The text with letters in place of references that XML does not allow."""
+    """The text with characters in place of references that XML does not allow."""
     rest = ""
     for piece in pieces:
         text = rest + piece
         cut = text.rfind("&", max(len(text) - _LONGEST_REFERENCE, 0))
-        # A half whose other half may follow.
+        # The first half of a pair, whose second half may follow.
         before = text.rfind("&", max(cut - _LONGEST_REFERENCE, 0), max(cut, 0))
         cut = before if before >= 0 and _HALVES.match(text[before:cut] + "&#56320;") else cut
         text, rest = (text, "") if cut < 0 else (text[:cut], text[cut:])

@@ -21,9 +21,9 @@ from memory.imports.readers.zips import MAGIC, member_names, opened_zip, printab
 CHUNK_BYTES = 64 * 1024
 _PAGE_BYTES = 1024 * 1024
 _DEEPEST_PATH = 8
-# Beginnings of members, of 64 KB each.
+# Samples of members that are kept, of 64 KB each.
 _MAX_SAMPLES_KEPT = 100
-# Bytes that are parsed before their depth is looked at: the parser's paths grow with it.
+# Bytes that are parsed before the depth is checked: the parser's paths grow with it.
 _PATHS_AT_A_TIME = 256
 _DAMAGED = (zipfile.BadZipFile, zlib.error, EOFError, OSError, ValueError, RuntimeError)
 
@@ -38,7 +38,7 @@ class TextLine(NamedTuple):
 class Source:
     """A path, or a seekable binary file (an upload) with its name; a context manager.
 
-    `name` is the file's name without folders. Raises ImportRejected where it is larger than the limits allow.
+    `name` is the file's name without folders. Raises ImportRejected if the file is larger than the limits allow.
     """
 
     def __init__(self, file: Path | IO[bytes], name: str = "", limits: Limits | None = None) -> None:
@@ -60,7 +60,7 @@ class Source:
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """The names of files in the zip, checked, without folders and junk; () where it is no zip."""
+        """The names of files in the zip, checked, without folders and junk; () if the file is no zip."""
         return member_names(self._zip) if self._zip else ()
 
     @cached_property
@@ -85,7 +85,7 @@ class Source:
         return decode(self._chunks(member), encoding)
 
     def lines(self, member: str = "") -> Iterator[TextLine]:
-        """The text line by line (ends: LF and CRLF; other separators are part of what was written)."""
+        """The text line by line. Lines end with LF or CRLF; other separators belong to the text."""
         number, rest = 0, ""
         for piece in self.texts(member):
             *whole, rest = (rest + piece).split("\n")
@@ -154,7 +154,7 @@ class Sample:
 
     @cached_property
     def text(self) -> str:
-        """The same decoded, without a byte order mark; "" if it is not text."""
+        """The decoded first 64 KB, without a byte order mark; "" if it is not text."""
         try:
             return next(iter(self._source.texts(self._member)), "")
         except ImportRejected:
@@ -162,7 +162,8 @@ class Sample:
 
     @cached_property
     def page(self) -> str:
-        """The same of a web page, so far that its styles are behind: some begin with more of them than fits."""
+        """The beginning of a web page, long enough to include text after the styles: some begin with more than 64 KB of
+        these."""
         pieces: list[str] = []
         try:
             for piece in self._source.texts(self._member):
@@ -170,12 +171,12 @@ class Sample:
                 if len(pieces) * CHUNK_BYTES >= _PAGE_BYTES:
                     break
         except ImportRejected:
-            pass  # What was read until there stands.
+            pass  # The text up to the error is valid.
         return "".join(pieces)
 
     @cached_property
     def members(self) -> tuple[str, ...]:
-        """The names in the zip; () where it is none, or is refused."""
+        """The names in the zip; () if the file is no zip, or is refused."""
         try:
             return () if self._member else self._source.members
         except ImportRejected:
@@ -183,7 +184,7 @@ class Sample:
 
     @cached_property
     def paths(self) -> frozenset[str]:
-        """Where keys stand in it, if it is JSON or JSON lines, as ijson writes it: "messages.item.id"."""
+        """The places of keys, if the sample is JSON or JSON lines, as ijson writes them: "messages.item.id"."""
         paths: set[str] = set()
         try:
             text = io.BytesIO(self.text.encode())
@@ -193,11 +194,11 @@ class Sample:
                 if event == "map_key":
                     paths.add(f"{prefix}.{value}" if prefix else value)
         except (ijson.JSONError, ValueError):
-            pass  # A sample ends somewhere; what was seen until there stands.
+            pass  # The sample is cut off; the paths before the cut are valid.
         return frozenset(paths)
 
     def inside(self, member: str) -> "Sample":
-        """The same of a member of the zip; of the first ones it is kept, since many formats look at them."""
+        """The sample of a member of the zip. The first ones are cached, because many formats examine them."""
         member_sample = self._inside.get(member)
         if member_sample is None:
             member_sample = Sample(self._source, member)
@@ -207,7 +208,7 @@ class Sample:
 
 
 class Placed(io.RawIOBase):
-    """What is read from a place in it; whoever makes one says how, by `readinto`."""
+    """A stream with a position of its own; subclasses implement `readinto`."""
 
     def __init__(self, size: int) -> None:
         self._size = size
@@ -225,14 +226,14 @@ class Placed(io.RawIOBase):
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
         place = offset + {io.SEEK_SET: 0, io.SEEK_CUR: self._place, io.SEEK_END: self._size}[whence]
         if place < 0:
-            # As files of the system do: zipfile looks before the beginning of a small one.
+            # Like files of the system: zipfile seeks before the beginning of a small file.
             raise OSError("before the beginning of the file")
         self._place = place
         return place
 
 
 class _View(Placed):
-    """A place of its own in a file that several read by turns."""
+    """A view with its own position on a file that several readers share."""
 
     def __init__(self, file: IO[bytes], size: int) -> None:
         super().__init__(size)
@@ -247,7 +248,7 @@ class _View(Placed):
 
 
 class _Member(io.RawIOBase):
-    """A member of a zip that says what is wrong with it in the words of an import."""
+    """A member of a zip; its errors become ImportRejected."""
 
     def __init__(self, stream: IO[bytes], name: str) -> None:
         self._stream = stream
@@ -264,7 +265,7 @@ class _Member(io.RawIOBase):
         return self._stream.tell()
 
     def seek(self, offset: int, whence: int = io.SEEK_SET) -> int:
-        """Going back unpacks the member again from its beginning."""
+        """Seeking backwards unpacks the member again from its beginning."""
         try:
             return self._stream.seek(offset, whence)
         except _DAMAGED as error:

@@ -1,4 +1,4 @@
-"""The speakers of a file with a guess of their roles, for the question "which of them is you?". Pure."""
+"""The speakers of a file with guessed roles, for the question "which of them is you?". Pure."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +10,7 @@ from memory.imports.readers.types import FileSession, ReaderItem, Role
 
 @dataclass(frozen=True)
 class Speaker:
-    """`guess` is "" if nothing speaks for any role."""
+    """A speaker of a file; `guess` is "" if nothing suggests a role."""
 
     name: str
     lines: int
@@ -18,9 +18,9 @@ class Speaker:
 
 
 def speakers(items: Iterable[ReaderItem], *, between_people: bool = False) -> tuple[Speaker, ...]:
-    """Everybody who speaks, the most first. The guess rests on what the file says of its lines, on plain labels
-    ("assistant"), and on titles: an exported talk is named for the other one. Of two,
-    one follows from the other. In chats `between_people` nobody is the persona, and at most one is the user."""
+    """All speakers, the most frequent first. The guess uses the roles in the file, plain labels ("assistant"), and
+    titles: an exported chat is named after the other person. Of two speakers, one role follows from the other. In chats
+    `between_people` nobody is the persona, and at most one speaker is the user."""
     message_counts: Counter[str] = Counter()
     roles: dict[str, Role] = {}
     titles: set[str] = set()
@@ -47,8 +47,8 @@ def speakers(items: Iterable[ReaderItem], *, between_people: bool = False) -> tu
 
 
 def role_after(before: Role | None, role: Role) -> Role:
-    """The role of a name after one more message: somebody else only if the name has no other role in the file, as it is
-    with forwarded words."""
+    """The role of a name after one more message: "other" only if the name has no other role in the file, because
+    forwarded messages have it."""
     if before is None or before == "other":
         return role
     return role if role not in ("", "other") else before

@@ -21,7 +21,7 @@ from memory.imports.readers.types import ImportRejected, Options, ReaderItem, Sk
 from memory.imports.readers.when import read_when
 
 _DELIMITERS = (",", "\t", ";", "|")
-# Excel's way of saying the delimiter, in a line of its own above the table.
+# Excel's line above the table that states the delimiter.
 _STATED = re.compile(r"\ufeff?\"?sep=(?P<delimiter>[,;\t|])\"?\s*")
 _RULE = re.compile(r"\s*:?-+:?\s*")
 _SAMPLE_ROWS = 200
@@ -30,7 +30,7 @@ _KNOWN = {name for names in NAMES.values() for name in names}
 
 @dataclass(frozen=True)
 class Shape:
-    """How a table is written, and what its columns are called. Without a heading row they are called 1, 2, 3 …"""
+    """The format of a table, and the names of its columns. Without a heading row these are 1, 2, 3 …"""
 
     delimiter: str
     quoted: bool
@@ -69,7 +69,7 @@ class Table:
 
 
 def guess(source: Source) -> Mapping | None:
-    """The meaning of the columns, as far as the first rows tell."""
+    """The meaning of the columns, guessed from the first rows."""
     shape = _shape(source)
     return guess_mapping(sample_rows(islice(records(source, shape), _SAMPLE_ROWS), shape))
 
@@ -82,7 +82,7 @@ def columns(source: Source) -> list[str]:
 def _shape(source: Source) -> Shape:
     shape = shape_of(source.sample.text)
     if shape is None:
-        # Whatever is wrong with the text is a better answer.
+        # If the text is broken, that error is the better answer.
         next(iter(source.texts()), None)
         raise ImportRejected("nothing_found")
     return shape
@@ -98,7 +98,7 @@ def shape_of(text: str) -> Shape | None:
     if _evenness(beginning, *best) == 0:
         return None
     first, second = [*_first_rows(beginning, *best), [], []][:2]
-    # Whether the first row names the columns: in known words, or by holding no time where the next one does.
+    # The first row names the columns if it has known words, or holds no time while the next one does.
     times = [any(read_when(cell, day_first=True) for cell in row) for row in (first, second)]
     headed = any(
         "".join(letter for letter in cell.casefold() if letter.isalnum()) in _KNOWN for cell in first
@@ -114,7 +114,7 @@ def _stated_delimiter(line: str) -> str:
 
 
 def _evenness(text: str, delimiter: str, quoted: bool) -> float:
-    """How much it looks like a table in this shape: the share of rows as wide as the first; 0 if it cannot be one."""
+    """How well the text fits this shape: the share of rows as wide as the first; 0 if it cannot be a table."""
     rows = _first_rows(text, delimiter, quoted)
     if not rows or len(rows[0]) < 2:
         return 0.0
@@ -124,7 +124,7 @@ def _evenness(text: str, delimiter: str, quoted: bool) -> float:
 
 def _first_rows(text: str, delimiter: str, quoted: bool) -> list[list[str]]:
     lines = [f"{line}\n" for line in text.split("\n")]
-    # One line more, so that a cell cut off at the end of the sample is told from one that is broken.
+    # One more line distinguishes a cell that is cut off at the end of the sample from a broken one.
     reader = _reader([*lines, "\n"], delimiter, quoted)
     rows: list[list[str]] = []
     try:
@@ -158,7 +158,7 @@ def records(source: Source, shape: Shape) -> Iterator[Record]:
         for number, row in enumerate(reader):
             where = place % (before + 1)
             before = above + reader.line_num
-            # The line beneath the heading of a table in Markdown.
+            # The line below the heading of a Markdown table.
             if (
                 row
                 and not (shape.headed and number == 0)
@@ -170,7 +170,7 @@ def records(source: Source, shape: Shape) -> Iterator[Record]:
 
 
 def _as_record(row: list[str], shape: Shape) -> dict[str, str] | None:
-    """The row by columns. A row that is too long has delimiters in its last cell, which some writers do not quote."""
+    """The row by columns. A row that is too long has unquoted delimiters in its last cell."""
     row = [cell.strip() for cell in row] if shape.delimiter == "|" else row
     width = len(shape.columns)
     if len(row) > width:

@@ -1,7 +1,7 @@
 """Telegram Desktop's result.json: one chat, or all chats of an account.
 
-What somebody forwarded was said by whom it is forwarded from, and stands under that name. A list is what is to be done
-in it; a poll is nobody's words, as in other messengers, whose exports only say that there was one.
+A forwarded message belongs to its original author. The items of a list are text; a poll is skipped, as in exports of
+other messengers, which only note that there was one.
 """
 
 import re
@@ -49,17 +49,17 @@ _MEDIA = (
 _FILE = re.compile(r"result( ?\(\d+\))?\.json")
 _ASKED = {"todo_list": ("title", "answers")}
 _NOBODY = "unknown"
-# As Telegram itself shows who has no account any more; the name is empty in the file.
+# Telegram's label for deleted accounts; their name is empty in the file.
 _GONE = "Deleted Account"
 
 
 @dataclass(eq=False)
 class _Chat:
-    """What is known of a chat when its first message comes: an export names it before."""
+    """The known fields of a chat when its first message comes: the export lists them before its messages."""
 
     number: int
     me: str
-    # Who speaks in each chat of two people, by id with their names; of more than two it is of no use.
+    # The speakers of each chat, by id with their names; only useful in chats of two people.
     speakers: Sequence[dict[str, str]] = ()
     known: dict[str, str] = field(default_factory=dict)
     names: Names = field(default_factory=Names)
@@ -74,8 +74,8 @@ class _Chat:
         return self.known.get("id") or digest("telegram", self.title)
 
     def role_of(self, person: str) -> Role:
-        """A chat of two people has the other one's id, or at least name; where neither speaks in it, and it is not said
-        whose export it is, nothing tells who is who. A bot is nobody else's persona."""
+        """The role of a person. A chat of two has the id, or at least the name, of the other person; if that does not
+        tell and the owner is unknown, the role is "". A bot is the persona only in its own chat."""
         kind, partner = self.known.get("type"), self.known.get("id")
         if person == self.me or kind == "saved_messages":
             return "user"
@@ -120,7 +120,7 @@ def _files(members: tuple[str, ...]) -> list[str]:
 
 
 def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
-    """Whose export it is, "" where nothing tells; and who speaks in each chat."""
+    """The owner of the export, "" if unknown; and the speakers of each chat."""
     chats: list[dict[str, str]] = [{}]
     names: set[str] = set()
     personal: Counter[str] = Counter()
@@ -148,7 +148,7 @@ def _speakers(source: Source, file: str) -> tuple[str, list[dict[str, str]]]:
 
 
 def _messages(source: Source, file: str) -> Iterator[tuple["_Chat", Any]]:
-    """Each message with its chat, and what stands beside the chats as `Skipped` of none of them."""
+    """Each message with its chat; other content as `Skipped`, without a chat."""
     me, speakers = _speakers(source, file)
     aside, chat = _Chat(0, ""), _Chat(1, me, speakers)
     for place, value in values(source, _WANTED, file, _ASIDE):
@@ -177,7 +177,7 @@ class _Chats(SessionReader):
         if message.get("type") != "message":
             yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
             return
-        # Plain, or in pieces of which some are links, bold and the like; or what a list says.
+        # Plain text, or pieces, of which some are links, bold and the like; or the items of a list.
         text = _joined(message.get("text") or message.get("text_entities"))
         for kind, (question, answers) in _ASKED.items():
             asking = table(message.get(kind))
@@ -187,7 +187,7 @@ class _Chats(SessionReader):
         if with_media:
             yield Skipped(where, "media")
         if text.strip() or not with_media:
-            # Who hides, or has left, is named by nothing where what they said is forwarded.
+            # A forwarded message of a person who hides or has left names nobody.
             if "forwarded_from" in message or "forwarded_from_id" in message:
                 original = _person(message.get("forwarded_from_id"))
                 speaker = word(message.get("forwarded_from")) or original or _NOBODY
@@ -197,7 +197,7 @@ class _Chats(SessionReader):
                 name = word(message.get("from")) or (_GONE if "from" in message else "")
                 speaker, role = self.chat.names.of(person, name), self.chat.role_of(person)
             source_id = f"{self.chat.source_id}/{message['id']}" if word(message.get("id")) else ""
-            # Seconds since 1970; older exports have the local time alone.
+            # Seconds since 1970; older exports have only the local time.
             at = moment(message.get("date_unixtime")) or moment(message.get("date"))
             yield self.line(speaker, text, at, where, source_id, role)
 

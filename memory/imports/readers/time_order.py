@@ -1,4 +1,4 @@
-"""Messages of one file in the order in which they were said, whichever way the file runs. Pure.
+"""Puts the messages of a file in chronological order, in whichever direction the file runs. Pure.
 
 >>> from datetime import datetime
 >>> hours = [datetime(2024, 1, 5, 12), None, datetime(2024, 1, 5, 11)]
@@ -13,9 +13,9 @@ from typing import Any, TypeVar
 
 from memory.imports.readers.types import Limits
 
-# Messages of a file that are held at most to put them in order.
+# The most messages of a file that are kept in memory to be sorted.
 MAX_HELD = 200_000
-# What a number, a list and the like count as, in characters.
+# The size that a number, a list and the like count as, in characters.
 _SMALL = 50
 
 T = TypeVar("T")
@@ -29,9 +29,9 @@ def oldest_first(
     *,
     newest_first: bool = False,
 ) -> Iterator[T]:
-    """`items` by their times. Those of one time, and those without one, stay in the order in which the file runs: that
-    is judged by all of it, and is `newest_first` where no time tells. A file with more than can be held (of `size`
-    characters each) keeps its order."""
+    """`items` by their times. Items with equal times, and those without one, follow the direction of the file, which is
+    judged by all of it, and is `newest_first` if the times do not tell. A file that is too large to keep in memory
+    (`size` gives the characters of an item) keeps its order."""
     rest = iter(items)
     held_back: list[T] = []
     characters = 0
@@ -54,7 +54,7 @@ def oldest_first(
 
 
 def runs_back(times: Iterable[datetime | None], *, newest_first: bool = False) -> bool:
-    """Whether the times mostly fall."""
+    """Whether the times mostly decrease."""
     aware_times = [aware for aware in map(_aware, times) if aware]
     falls = sum(later < earlier for earlier, later in pairwise(aware_times))
     rises = sum(later > earlier for earlier, later in pairwise(aware_times))
@@ -62,7 +62,7 @@ def runs_back(times: Iterable[datetime | None], *, newest_first: bool = False) -
 
 
 def weight(value: Any) -> int:
-    """About how many characters a value of JSON holds.
+    """The approximate number of characters in a JSON value.
 
     >>> weight({"text": "Hello", "n": [1, 2]})
     255

@@ -1,8 +1,9 @@
-"""A talk written down as "Name: text", a message a line or over several; names can be bold, and lines have ISO stamps.
+"""A conversation written down as "Name: text", one message a line or over several lines; names can be bold, and lines
+can have ISO stamps.
 
-A line with a colon in it is not yet somebody speaking. Who speaks is found out first: names that begin lines more than
-once; where there are fewer than two of those, all names that begin lines. What is copied out of QQ and the like has a
-name in one line and the words below it. Forms and lists look like either: where the file does not tell, it is asked.
+A line with a colon need not be a message. The speakers are found first: names that begin lines more than once; if there
+are fewer than two of those, all names that begin lines. Copies from QQ and the like have the name on one line and the
+words below. Forms and lists look similar: if the file does not tell, a person is asked.
 """
 
 import re
@@ -28,14 +29,14 @@ from memory.imports.readers.localized_times import moment_in
 from memory.imports.readers.source import Sample, Source
 from memory.imports.readers.types import FileMessage, ImportRejected, Limits, Options, ReaderItem, Skipped, digest
 
-# More names than people who talk with each other: what is counted of a file that is none.
-# Names held while they are counted; beyond, those that stood there once are forgotten.
+# With more names than people talk with each other, the file is no transcript.
+# Names that are counted in memory; beyond that, names that occurred once are dropped.
 _MAX_NAMES = 10_000
 _SAMPLE_LINES = 200
 _LEAST_SHARE = 0.3
 _MAX_WORDS = 4
 _NAME = r"[^\W\d_][^:：\n*<>|\"“”!?;,。，！？；]{0,39}"
-# A Chinese colon needs no space behind it; an address (http://…) and a time (12:30) have none either.
+# A Chinese colon needs no space after it; colons in addresses (http://…) and times (12:30) have none either.
 _COLON = r"(?:：|:(?=[*_]{0,2}(?:\s|$)))"
 _STAMP = r"\[?(?P<at>\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?)\]?,?\s(?:-\s)?"
 _LONGEST_NAME_ALONE = 20
@@ -46,7 +47,7 @@ _LEAST_SHARE_OF_NAMES = 0.2
 _LEAST_BLOCKS = 3
 _MAX_PEOPLE = 30
 _MARKDOWN = (".md", ".markdown")
-# A diary with dates above its entries resembles one less.
+# A diary with dates above its entries resembles a transcript less.
 _UNSURE_LIKENESS, _DATED_LIKENESS, _FRONTED_LIKENESS = 0.77, 0.76, 0.86
 _MAX_PROSE = 0.2
 _FROM = frozenset(
@@ -76,12 +77,12 @@ class _Beginning:
     name: str
     at: datetime | None
     words: str
-    # A time of day in a line of its own, which holds for what is said below.
+    # A time of day on a line of its own, which applies to the messages below.
     clock: time | None = None
     is_mail: bool = False
 
 
-# What the beginning of a file is: a chat, or what may as well be notes; "" where nobody speaks.
+# The beginning of a file: a chat, or perhaps notes; "" if nobody speaks.
 Kind = Literal["chat", "unclear", ""]
 
 
@@ -103,7 +104,7 @@ class Transcript:
         names = _speaking(lines)
         spoken = [begun for line in lines if (begun := _beginning(line)) and begun.name in names]
         likeness = 0.4 + 0.4 * len(spoken) / len(lines) if kind else 0.0
-        # Dates above what people say make no diary of it.
+        # Dates above messages do not make it a diary.
         dated = kind and (any(map(_day_in, lines)) or not names)
         return max(likeness, _DATED_LIKENESS) if dated else likeness
 
@@ -114,7 +115,7 @@ class Transcript:
         beginning, _front = _behind_front([line.text for line in islice(source.lines(), _SAMPLE_LINES)])
         if options.kind is None and _kind(beginning, source.name) == "unclear":
             raise ImportRejected("ask_chat_or_notes", source.name)
-        # How messages begin in the file: behind a name and a colon, or below a name; None where nobody speaks.
+        # How messages begin in the file: after a name and a colon, or below a name; None if nobody speaks.
         if alone := _names_alone(beginning):
             begins: Callable[[str], tuple[_Beginning, str] | None] | None = partial(_begins, alone, True, False)
         else:
@@ -124,7 +125,7 @@ class Transcript:
             elif not names:
                 begins = None
             else:
-                # Whether a time of day and nothing else stands in the line above most of what is said.
+                # Whether most messages have a line above them with only a time of day.
                 clocks = spoken = 0
                 before = ""
                 for line in beginning:
@@ -156,7 +157,7 @@ def _kind(beginning: Sequence[str], file_name: str) -> Kind:
     if any(map(role_named, counts)) and len(counts) > 1:
         return "chat"
     if len(again) > 1 or len(counts) == 2:
-        # Much under dates that is said by nobody is a diary that tells who said what.
+        # Much text without a speaker under dates is a diary that quotes people.
         days = sum(_day_in(line) is not None for line in lines)
         others = sum(_beginning(line) is None and _clock_in(line.strip()) is None for line in lines) - days
         is_prose_by_day = days > 0 and others > _MAX_PROSE * len(lines)
@@ -170,7 +171,8 @@ def _kind(beginning: Sequence[str], file_name: str) -> Kind:
 
 
 def _is_filled_in_by_day(lines: Iterable[str]) -> bool:
-    """Whether under each of several dates every name stands once at most: fields of a diary, or a chat of few words."""
+    """Whether every name occurs at most once under each of several dates: fields of a diary, or a chat of few
+    messages."""
     days, since = 0, set[str]()
     for line in lines:
         begun = _beginning(line)
@@ -184,7 +186,7 @@ def _is_filled_in_by_day(lines: Iterable[str]) -> bool:
 
 
 def _behind_front(lines: list[str]) -> tuple[list[str], bool]:
-    """The lines behind the front matter of a note, and whether there is some."""
+    """The lines after the front matter of a note, and whether it has one."""
     if not lines or lines[0].rstrip() != "---":
         return lines, False
     end = next((number for number, line in enumerate(lines[1:], 1) if line.rstrip() in ("---", "...")), 0)
@@ -192,15 +194,15 @@ def _behind_front(lines: list[str]) -> tuple[list[str], bool]:
 
 
 def _names_alone(lines: Sequence[str]) -> frozenset[str]:
-    """Names that stand alone in lines above what was said, if the beginning of a file looks so: short lines of which
-    some come again, above nearly everything else."""
-    # Lines, bare, in groups between blank ones.
+    """Names that are alone on lines above messages, if the beginning of a file looks so: short lines, some of them
+    recurring, above nearly all others."""
+    # Lines without markup, in groups between blank ones.
     stripped = [_bare(line) for line in lines]
     blocks = [list(group) for is_filled, group in groupby(stripped, bool) if is_filled]
     if not blocks or any(_beginning(line) for block in blocks for line in block):
         return frozenset()
     every = [line for block in blocks for line in block]
-    # The lines above those that hold a time of day and nothing else, if all of these may be names.
+    # The lines above those with only a time of day, if all of them may be names.
     above = [line for line, below in pairwise(every) if _clock_in(below)]
     if len(above) > 1 and all(map(_may_stand_alone, above)):
         return frozenset(above)
@@ -223,7 +225,7 @@ def _clock_in(line: str) -> time | None:
 
 
 def _bare(line: str) -> str:
-    """A line without what makes a heading of it, or bold."""
+    """A line without the markup of headings and bold text."""
     return _DECORATION.sub("", line.strip()).strip()
 
 
@@ -241,7 +243,7 @@ def _may_stand_alone(line: str) -> bool:
 
 
 def _speaking(lines: Iterable[str]) -> frozenset[str]:
-    """Who of the names that begin lines are people that speak."""
+    """Those of the names that begin lines that are speakers."""
     counts: Counter[str] = Counter()
     for line in lines:
         if (begun := _beginning(line)) and not is_label(begun.name):
@@ -261,14 +263,14 @@ def _beginning(line: str) -> _Beginning | None:
 
 
 def _are_mails(lines: Iterable[str]) -> bool:
-    """Whether the head of a mail stands first: who wrote it, and to whom or about what."""
+    """Whether the text begins with the head of a mail: the sender, and a recipient or subject."""
     head = [_MAIL_FIELD.match(line) for line in islice((line for line in lines if line.strip()), _LONGEST_HEAD)]
     fields = [match["field"].casefold() for match in takewhile(bool, head) if match]
     return any(field in _FROM for field in fields) and any(field not in _FROM for field in fields)
 
 
 def _begins_mail(line: str) -> tuple[_Beginning, str] | None:
-    """A mail begins where its head says who wrote it; what else the head says nobody says."""
+    """A mail begins with the sender in its head; the other fields of the head are not its text."""
     match = _MAIL_FIELD.match(line)
     if match is None or match["field"].casefold() not in _FROM:
         return None
@@ -277,8 +279,8 @@ def _begins_mail(line: str) -> tuple[_Beginning, str] | None:
 
 
 def _begins(names: Container[str], alone: bool, clocks: bool, line: str) -> tuple[_Beginning, str] | None:
-    """How a line begins a message: with a name before its words, or a name `alone` above them. A date in a line of its
-    own, or with `clocks` a time of day, holds for the messages below."""
+    """How a line begins a message: with a name before its words, or a name `alone` above them. A date on a line of its
+    own, or with `clocks` a time of day, applies to the messages below."""
     begun = _Beginning(_bare(line), None, "") if alone else _beginning(line)
     if begun and begun.name in names:
         return begun, begun.words
@@ -290,7 +292,7 @@ def _begins(names: Container[str], alone: bool, clocks: bool, line: str) -> tupl
 
 @cached_words(maxsize=1_000)
 def _day_in(line: str) -> datetime | None:
-    """The day that a line is and says nothing else, as it stands above what was said on it."""
+    """The day in a line that has only a date, as above the messages of a day."""
     heading = heading_in(line, begins=True) if len(line) <= _LONGEST_DAY else None
     if heading is None or heading.title or heading.words or heading.written.order_open:
         return None
@@ -301,7 +303,7 @@ def _day_in(line: str) -> datetime | None:
 def _lines(
     messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
-    """Blank lines around messages belong to the layout."""
+    """The messages; blank lines around them belong to the layout."""
     position, places = _("line %d"), ContentIds()
     day: datetime | None = None
     clock: time | None = None
@@ -313,7 +315,7 @@ def _lines(
                 yield Skipped(where, "nobody")
         elif begun is not None:
             if begun.is_mail:
-                # The words of a mail without the fields of its head.
+                # The text of a mail without the fields of its head.
                 lines = text.split("\n")
                 fields = next((number for number, line in enumerate(lines) if not _MAIL_FIELD.match(line)), len(lines))
                 text = "\n".join(lines[fields:]).strip("\n")

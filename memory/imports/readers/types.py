@@ -1,8 +1,8 @@
-"""What readers yield: plain frozen values, in the words and the order of the file.
+"""The values that readers yield: plain and frozen, in the words and the order of the file.
 
-Nothing here is trusted, nothing is stored, and nothing is ever looked up on a network. A reader yields what it finds
-and what it skips (`Skipped`); a file that is not of its format raises `ImportRejected`, possibly after some values: the
-caller reads to the end before storing, or stores so that it can be reverted.
+Nothing here is trusted, nothing is stored, and nothing is looked up on a network. A reader yields contents and skipped
+items (`Skipped`); a file that is not of its format raises `ImportRejected`, possibly after some values: so the caller
+reads to the end before storing, or stores so that it can be reverted.
 
 A module of formats exports `FORMATS`, a tuple of its `Format`s; `memory/imports/readers/__init__.py` puts them in
 order.
@@ -22,21 +22,21 @@ if TYPE_CHECKING:
     from memory.imports.readers.source import Sample, Source
 
 Role = Literal["user", "persona", "other", ""]
-# What a person calls a file that may be either: what several people said, or the owner's own prose.
+# A person's answer about an ambiguous file: a chat of several people, or the owner's own prose.
 Kind = Literal["chat", "notes"]
 
 
 @dataclass(frozen=True)
 class Limits:
-    """How much of a file is read at most."""
+    """The most that is read of a file."""
 
     file_bytes: int = 2 * 1024**3
     message_bytes: int = 64 * 1024
-    # One conversation of a file of many: what has to be held at a time.
+    # One conversation in a file of many, which is kept in memory as a whole.
     item_bytes: int = 64 * 1024**2
     # One line of a text file.
     line_characters: int = 16 * 1024**2
-    # Lines that one Talk holds; a longer one comes in pieces.
+    # Messages in one Talk; a longer session comes in pieces.
     talk_lines: int = 2_000
     nesting: int = 32
     zip_ratio: int = 100
@@ -45,10 +45,10 @@ class Limits:
 
 @dataclass(frozen=True)
 class Options:
-    """What a person says about a file. `day_first` None: the file decides, and where it cannot, ImportRejected with the
-    code "ask_day_first". `kind` None: the same, with "ask_chat_or_notes"; "chat" has it read as said by the speakers
-    that it names, "notes" as the owner's own prose. `limits` are those of the source. No time zone: naive times are
-    local times of whoever confirms the import."""
+    """A person's choices about a file. With `day_first` None the file decides; if it cannot, ImportRejected is raised
+    with the code "ask_day_first". `kind` None works alike, with "ask_chat_or_notes"; "chat" reads the text as messages
+    of the named speakers, "notes" as the owner's own prose. `limits` are those of the source. There is no time zone:
+    naive times are local to the person who confirms the import."""
 
     day_first: bool | None = None
     mapping: Any = None
@@ -60,9 +60,9 @@ class Options:
 class FileMessage:
     """A message, verbatim: only the file's own framing is removed, never words.
 
-    `speaker` is the name in the file. `at` is aware if the file says the zone, else naive. `source_id` is the file's id
-    of it, else `digest(…)`. `where` is for people: "conversation 3, message 12". `role` is what the file itself says
-    about the speaker, "" if it says nothing.
+    `speaker` is the name in the file. `at` is aware if the file has a zone, else naive. `source_id` is the message's id
+    in the file, else `digest(…)`. `where` is for people: "conversation 3, message 12". `role` is the speaker's role in
+    the file, "" if it has none.
     """
 
     speaker: str
@@ -75,8 +75,8 @@ class FileMessage:
 
 @dataclass(frozen=True)
 class FileSession:
-    """The messages of a session, in order. A long session comes in adjacent pieces that share `source_id` and `title`,
-    so that no file has to be kept in memory as a whole."""
+    """The messages of a session, in order. A long session comes in adjacent pieces with the same `source_id` and
+    `title`, so that no file has to be kept in memory as a whole."""
 
     title: str
     source_id: str
@@ -86,7 +86,7 @@ class FileSession:
 
 @dataclass(frozen=True)
 class Entry:
-    """Prose: an entry of a diary, a note."""
+    """Prose: a diary entry or a note."""
 
     title: str
     text: str
@@ -98,8 +98,8 @@ class Entry:
 
 @dataclass(frozen=True)
 class Lore:
-    """One entry of a lorebook. `keys` are plain words even where the book calls them patterns; `rest` is everything
-    else of it, unchanged."""
+    """One entry of a lorebook. `keys` are plain words even if the book calls them patterns; `rest` is all other data,
+    unchanged."""
 
     keys: tuple[str, ...]
     content: str
@@ -112,8 +112,8 @@ class Lore:
 
 @dataclass(frozen=True)
 class Card:
-    """A character card. The texts are as they stand in the card, macros too; `rest` is everything else, unchanged, so
-    that the card can be written again without loss."""
+    """A character card. The texts are unchanged, including macros; `rest` is all other data, unchanged, so that the
+    card can be written again without loss."""
 
     name: str
     nickname: str
@@ -131,7 +131,7 @@ class Card:
 
 @dataclass(frozen=True)
 class Remembered:
-    """A memory of another system. `type` is in that system's words, `confidence` 0…1."""
+    """A memory of another system. `type` is that system's term, `confidence` is 0…1."""
 
     text: str
     type: str
@@ -144,7 +144,7 @@ class Remembered:
 
 @dataclass(frozen=True)
 class Skipped:
-    """What was left out: `reason` is a key of `reasons.SKIPS`."""
+    """Skipped content: `reason` is a key of `reasons.SKIPS`."""
 
     where: str
     reason: str
@@ -181,8 +181,8 @@ class ImportRejected(Exception):
 class Format(Protocol):
     """A kind of file that can be read. `resembles` is 0…1 and never raises.
 
-    A format with `between_people = True` holds chats of human beings with each other, and none of them is the persona
-    unless a person says so. Use `is_between_people`; the default is False.
+    A format with `between_people = True` holds chats between human beings, none of whom is the persona unless a person
+    says so. Use `is_between_people`; the default is False.
     """
 
     @property
@@ -197,10 +197,10 @@ class Format(Protocol):
 
 
 def is_between_people(file_format: Format) -> bool:
-    """Whether files of the format hold chats of human beings with each other."""
+    """Whether files of the format hold chats between human beings."""
     return bool(getattr(file_format, "between_people", False))
 
 
 def digest(*parts: object) -> str:
-    """An id for something without one in its file: the same parts, in the same order, always give the same id."""
+    """An id for an item without one in its file: the same parts, in the same order, always give the same id."""
     return hashlib.sha256("\x1f".join(map(str, parts)).encode("utf-8", "replace")).hexdigest()[:32]

@@ -1,6 +1,5 @@
-"""Exports as web pages (HTML): for reading, not for reading in. Each of these programs writes something else, too, and
-the refusal says which. Pure.
-"""
+"""Exports as web pages (HTML) are refused: they are for people. Each of these programs has another export as well,
+which the refusal names. Pure."""
 
 import re
 from itertools import islice
@@ -10,7 +9,7 @@ from memory.imports.readers.types import ImportRejected
 
 _PAGE = re.compile(r"\s*(?:<\?xml[^>]*>\s*)?(?:<!--.*?-->\s*)*<(?:!doctype\s+html|html|head|body)\b", re.I | re.S)
 _SUFFIXES = (".html", ".htm", ".xhtml")
-# What stands near the beginning of the pages of each.
+# Signs near the beginning of each program's pages.
 _SIGNS = (
     ("page_of_telegram", re.compile(r"<title>Exported Data</title>|class=\"page_wrap\"", re.I)),
     ("page_of_chatgpt", re.compile(r"<title>ChatGPT\b|var jsonData\s*=|\boai_shared_conversation", re.I)),
@@ -25,14 +24,13 @@ def is_page(sample: Sample) -> bool:
 
 
 def refuse_page(sample: Sample) -> None:
-    """Raises ImportRejected where the file is a web page."""
+    """Raises ImportRejected if the file is a web page."""
     if is_page(sample):
         raise ImportRejected(_whose(sample.text), sample.name)
 
 
 def refuse_pages(sample: Sample) -> None:
-    """The same of a zip that nothing else was found in, where a page in it is of a program that writes something else,
-    too."""
+    """Raises ImportRejected if a zip without other content has a page of a program that has another export."""
     for name in islice((name for name in sample.members if name.lower().endswith(_SUFFIXES)), _MEMBERS_LOOKED_AT):
         if is_page(inside := sample.inside(name)) and _whose(inside.text) != _UNKNOWN:
             refuse_page(inside)

@@ -1,14 +1,14 @@
-"""WeChat, as WeFlow, MemoTrace and tools of their kind write it down.
+"""WeChat, as WeFlow, MemoTrace and similar tools export it.
 
 JSON        {weflow?, session: {wxid, displayName, type}, messages: [{type, content, isSend, senderDisplayName, …}]}
 ChatLab     {chatlab, meta: {name, ownerId?}, members, messages: [{sender, accountName, timestamp, type, content}]},
-            or one a line, of which each says its `_type`
+            or one a line, each with its `_type`
 CSV         id,MsgSvrID,type_name,is_sender,talker,msg,src,CreateTime
 page        window.WEFLOW_DATA = [ {i, t, s, a, b}, one a line
 MemoTrace   CSV with IsSender, Type, SubType, StrContent, CreateTime, Remark, NickName, Sender
             page: const chatMessages = [ {type:1, text:'…', is_send:0, timestamp:…, displayname:'…'}, one a line
 
-What WeFlow writes as text is read by `chatlog`. Kinds have Chinese names, or numbers in ChatLab.
+WeFlow's text files are read by `chatlog`. Kinds have Chinese names, or numbers in ChatLab.
 """
 
 import csv
@@ -35,7 +35,7 @@ from memory.imports.readers.web_pages import is_page
 _SPOKEN = ("文本消息", "引用消息", "文本", "text", "引用", "回复消息")
 _VOICE = ("语音消息", "voice", "语音")
 _NOTICES = ("系统消息", "通话消息", "转账消息", "转账卡片", "红包卡片", "红包消息", "群公告", "拍一拍", "撤回消息")
-# Words in place of a recording that was not written down; a path to where it lies.
+# Placeholders of a recording that was not transcribed, and paths of recordings.
 _PLACEHOLDER = re.compile(r"\[[^\]\n]{1,30}\]?|[\w./\\-]+\.(?:mp3|wav|silk|amr|aac|m4a)", re.I)
 _CHATLAB_SPOKEN, _CHATLAB_REPLY = 0, 25
 _CHATLAB_NOTICES = (20, 21, 22, 23, 80, 81)
@@ -45,12 +45,12 @@ _PAGE_NAME = re.compile(r'<div class="sender-name">(.*?)</div>', re.S)
 _PAGE_WORDS = re.compile(r'<div class="message-text">(.*?)</div>', re.S)
 _OWNER = "我"
 _TYPE_OF_TEXT, _TYPE_OF_APPS, _SORT_OF_REPLIES = "1", "49", "57"
-# Calls, what the program says, and what was taken back.
+# Calls, notices of the program, and recalled messages.
 _TYPES_OF_NOTICES = ("50", "10000", "10002")
 _MARKUP = re.compile(r"\s*(?:[\w@-]{1,60}:\s*)?<(?:\?xml|msg|img|voicemsg|emoji|sysmsg|videomsg|location)\b", re.I)
 _TITLE = re.compile(r"<title>(?:<!\[CDATA\[)?(.*?)(?:\]\]>)?</title>", re.S)
 _MEMOTRACE_PAGE = re.compile(r"\bchatMessages\s*=\s*\[")
-# Several messages may stand in one line.
+# A line may hold several messages.
 _OBJECTS = re.compile(r"(?<=\})\s*,\s*(?=\{)")
 _PAGE_FIELD = re.compile(
     r"[\"']?(?P<key>[A-Za-z_]\w{0,30})[\"']?\s*:\s*"
@@ -62,7 +62,7 @@ _ESCAPES = {"n": "\n", "t": "\t", "r": ""}
 
 @dataclass(frozen=True)
 class _Message:
-    """Who wrote what and when; or, with a reason, why it is left out."""
+    """The sender, time and text of a message; or, with a reason, why it is left out."""
 
     name: str = ""
     text: str = ""
@@ -80,7 +80,7 @@ class _Chat:
 
 
 class WeChat:
-    """A tool that writes chats of WeChat down: how its files are recognized, and the chat in one of them."""
+    """A tool that exports chats of WeChat: how its files are recognized, and how its chats are read."""
 
     name: str
     label: str | Promise
@@ -117,14 +117,14 @@ class WeChat:
 
 
 def _objects(records: Iterable[Any]) -> Iterator[dict[str, Any] | _Message]:
-    """Each object, or why what stands in its place is left out."""
+    """Each object; for other values why they are left out."""
     for value in records:
         unread = reason_of(value)
         yield value if isinstance(value, dict) else _Message(reason=unread)
 
 
 def _reason(kind: str, text: str) -> str:
-    """Why a message of a kind is left out: a recording that was written down is not."""
+    """Why a message of a kind is left out; "" for a recording that was transcribed."""
     if kind in _SPOKEN or not kind:
         return ""
     return "" if kind in _VOICE and text.strip() and not _PLACEHOLDER.fullmatch(text.strip()) else "media"
@@ -236,7 +236,7 @@ class WeFlowPage(WeChat):
         return _Chat(name, "", self.messages(source, name))
 
     def messages(self, source: Source, partner: str) -> Iterator[_Message]:
-        """In a chat of two the other one is named over all of it alone."""
+        """The messages. In a chat of two only the heading names the other person."""
         begun = False
         for line in source.lines():
             text = line.text.strip().rstrip(",")
@@ -259,7 +259,7 @@ class WeFlowPage(WeChat):
 
 
 def _memotrace_words(kind: str, sort: str, text: str) -> tuple[str, str]:
-    """The words of a message of a kind, as WeChat numbers them, or why it has none. A reply may be markup."""
+    """The text of a message of a kind, by WeChat's numbers, or why it has none. A reply may be markup."""
     kind, sort = kind.strip(), sort.strip()
     if kind in _TYPES_OF_NOTICES:
         return "", "notice"
@@ -289,7 +289,7 @@ class MemoTraceTable(_Table):
             own = row.get("IsSender", "").strip() == "1"
             name = row.get("Remark", "").strip() or row.get("NickName", "").strip() or person
             if own and not row.get("Sender", "").strip():
-                # Without a sender the other one's name stands beside one's own lines, too.
+                # Without a sender column, the other person's name is also beside the owner's messages.
                 person = name = _OWNER
             at = row.get("CreateTime") or row.get("StrTime")
             yield _Message(reason=reason) if reason else _Message(name, text, at, person, own)
@@ -299,7 +299,7 @@ class MemoTracePage(WeChat):
     name, label, reads_pages = "memotrace_page", gettext_lazy("WeChat (MemoTrace, web page)"), True
 
     def recognizes(self, sample: Sample) -> bool:
-        # Only of a page: so much of the beginning is held only where styles may stand before the first word.
+        # Only for a page: `page` holds much more, because styles may precede the first word.
         return is_page(sample) and _MEMOTRACE_PAGE.search(sample.page) is not None
 
     def chat(self, source: Source) -> _Chat:

@@ -1,4 +1,4 @@
-"""Whether 03/04 is the third of April or the fourth of March, told by the weekday that stands beside it. Pure."""
+"""Whether 03/04 is 3 April or 4 March, by the weekday beside it. Pure."""
 
 import re
 from collections.abc import Iterable
@@ -32,7 +32,7 @@ _DAYS: dict[str, set[int]] = {}
 for _number, _written in enumerate(_NAMES):
     for _word in _written.split():
         _DAYS.setdefault(_word, set()).add(_number)
-# German Sunday, beside the Slovak Saturday.
+# German Sunday, besides the Slovak Saturday.
 _DAYS["so"].add(6)
 _DATED = re.compile(
     r"(?:(?P<before>[^\s\d,(（\[-][^\d,(（\[\n]{0,19}?)[.,，、]?[ \u00a0\u202f]*[(（\[]?)?"
@@ -44,7 +44,7 @@ _BUDDHIST_FROM, _BUDDHIST_AHEAD = 2400, 543
 
 
 def order_by_weekdays(lines: Iterable[str]) -> bool | None:
-    """Whether the day is first in the dates of the lines; None where no weekday tells, or they tell different things.
+    """Whether the day is first in the dates of the lines; None if no weekday tells, or they contradict each other.
 
     >>> order_by_weekdays(["Sat, 5/4/2024"]), order_by_weekdays(["เสาร์, 04/05/2024"]), order_by_weekdays(["5/4/2024"])
     (False, True, None)

@@ -1,10 +1,10 @@
-"""WhatsApp's "export chat": a text file, alone or in a zip (iOS: _chat.txt; Android: called by whom it is with).
+"""WhatsApp's "export chat": a text file, alone or in a zip (iOS: _chat.txt; Android: named after the chat).
 
     31/12/2023, 21:05 - Name: text          [31/12/2023, 21:05:33] Name: text          2023/12/31 下午9:05 - 名: …
 
-What is copied out of WhatsApp Web has the time first: [21:05, 31/12/2023] Name: text. The shape of the first stamp is
-that of all: a line without one goes on with the message before. Whether the day or the month comes first is decided
-once, by all dates of the file. Times have no zone.
+Copies from WhatsApp Web have the time first: [21:05, 31/12/2023] Name: text. All stamps have the shape of the first
+one: a line without one continues the message before. Whether the day or the month comes first is decided once, by all
+dates of the file. Times have no zone.
 """
 
 from collections.abc import Iterable, Iterator
@@ -48,7 +48,7 @@ from memory.imports.readers.whatsapp_words import (
 _MARK = "\u200e"
 _INVISIBLE = "\ufeff\u200e\u200f\u061c\u202a\u202b\u202c"
 _SPACE = r"[ \u00a0\u202f]"
-# Arabic phones set a mark of direction between the numbers of a date.
+# Arabic phones put direction marks between the numbers of a date.
 _MARKS = r"[\u200e\u200f\u061c]?"
 _DATE = (
     rf"(?P<a>\d{{1,4}}){_MARKS}(?P<mark>\.{_SPACE}|[./-]|年|년{_SPACE}){_MARKS}"
@@ -69,14 +69,14 @@ _SPEAKER = re.compile(
     rf"[{_INVISIBLE}]*(?:~{_SPACE}?[{_INVISIBLE}]*(?=[^\s:]))?(?P<name>[^\n]{{1,100}}?)[{_INVISIBLE}]*:(?:{_SPACE}|(?=\n)|$)"
 )
 _NOT_A_LETTER = re.compile(r"[\s.]+")
-# What stands in place of a message, with its mark, is short in every language.
+# Marked placeholders of messages are short in every language.
 _LONGEST_PLACEHOLDER = 200
 _SAMPLE_LINES = 60
 _LONGEST_NOTICE = 400
-# Among them stands that the chat is encrypted; later it is somebody's who speaks of it.
+# The notice of encryption is among these lines; later, somebody is writing about encryption.
 _FIRST_LINES = 4
 _MAX_NAMES = 10_000
-# What a browser adds to a second download.
+# The suffix that browsers add to a second download.
 _COPY = re.compile(r" ?\(\d\)$")
 _TITLES = (
     re.compile(r"WhatsApp Chat (?:with|-) (?P<name>.+)", re.I),
@@ -120,7 +120,7 @@ class WhatsApp:
 
 
 def _chat_files(sample: Sample) -> list[str]:
-    """The text files of a zip that are chats: iOS always calls it so, Android by whom it is with."""
+    """The text files of a zip that are chats: iOS always uses one name, Android names them after the chat."""
     texts = [name for name in sample.members if name.lower().endswith(".txt")]
     return [name for name in texts if PurePosixPath(name).name == "_chat.txt"] or [
         name for name in texts if _shape(sample.inside(name).text.split("\n")[:_SAMPLE_LINES])
@@ -133,7 +133,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[ReaderItem]:
         raise ImportRejected("not_this", format=str(WhatsApp.label))
     day_first = _day_first(source, file, stamp, options.day_first)
     path = PurePosixPath(file)
-    # Whom the chat is with, where the name of the file, of its folder, or of the zip says it.
+    # The title of the chat, if the name of the file, its folder, or the zip contains it.
     titles = (
         match["name"]
         for stem in (path.stem, path.parent.name, PurePosixPath(source.name).stem)
@@ -143,7 +143,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[ReaderItem]:
     title = _COPY.sub("", next(titles, "")).strip()
 
     def begins(text: str) -> tuple[datetime, str] | None:
-        """The time of a line and what follows its stamp; None where it has none that any clock or calendar has."""
+        """The time of a line and the text after its stamp; None if it has no possible time."""
         begun = stamp.match(text)
         at = _moment(begun, day_first) if begun else None
         return (at, text[begun.end() :]) if begun and at else None
@@ -154,7 +154,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[ReaderItem]:
 
 
 def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
-    """The pattern of the first line that has a stamp."""
+    """The pattern of the first line with a stamp."""
     for line in lines:
         for pattern in _SHAPES:
             if pattern.match(line):
@@ -163,8 +163,8 @@ def _shape(lines: Iterable[str]) -> re.Pattern[str] | None:
 
 
 def _day_first(source: Source, file: str, stamp: re.Pattern[str], day_first: bool | None) -> bool:
-    """Raises ImportRejected where the dates can be read in both ways, or not in the `chosen` one. Between dots the day
-    is always first."""
+    """Whether the day is first. Raises ImportRejected if the dates can be read in both ways, or not in the one that
+    `day_first` demands. Between dots the day is always first."""
     stamps = _open_stamps(source, file, stamp)
     first = next(stamps, None)
     if first is None or first["mark"].startswith("."):
@@ -182,7 +182,7 @@ def _day_first(source: Source, file: str, stamp: re.Pattern[str], day_first: boo
 
 
 def _open_stamps(source: Source, file: str, stamp: re.Pattern[str]) -> Iterator[re.Match[str]]:
-    """The stamps of the file in which the year is last, if a calendar has them in any order."""
+    """The stamps of the file with the year last, if a calendar has them in any order."""
     matches = (stamp.match(line.text) for line in source.lines(file))
     return (
         match for match in matches if match and len(match["a"]) < 3 and (_moment(match, True) or _moment(match, False))
@@ -190,9 +190,9 @@ def _open_stamps(source: Source, file: str, stamp: re.Pattern[str]) -> Iterator[
 
 
 def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tuple[frozenset[str], str]:
-    """Names that are a group's: what stands under them begins with that the chat is encrypted or who made the group,
-    and all of it tells of the group. Nobody speaks under them. And the one name under which stands that "you" deleted
-    a message, "" where that is none or several."""
+    """The names of groups, and the owner. Text under a group's name begins with the notice of encryption or of who made
+    the group, and is all about the group; nobody speaks under it. The owner is the only name with a notice that "you"
+    deleted a message, "" if there is none, or several."""
     is_group_of: dict[str, bool] = {}
     owners: set[str] = set()
     for line in source.lines(file):
@@ -203,7 +203,7 @@ def _groups_and_owner(source: Source, file: str, stamp: re.Pattern[str]) -> tupl
         name, words = match["name"], line.text[match.end() :].strip(_INVISIBLE)
         if len(words) <= _LONGEST_PLACEHOLDER and DELETED_HERE.fullmatch(words):
             owners.add(name)
-        if is_group_of.get(name, True):  # whoever has said anything else is none for good
+        if is_group_of.get(name, True):  # a name with any other text is never a group's
             is_notice = len(words) <= _LONGEST_NOTICE and (
                 (name in is_group_of and UNDER_ITS_NAME.search(words))
                 or ENCRYPTED.search(words)
@@ -222,7 +222,7 @@ def _is_about_encryption(words: str) -> bool:
 def _lines(
     messages: Iterable[SpeakerCounts[datetime]], groups: frozenset[str], owner: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
-    """What chat it is does not count for the ids of its lines: the same one comes with its title and without."""
+    """The messages of a chat. Their ids do not contain its title, because the same chat comes with and without one."""
     line_number, places = _("line %d"), ContentIds()
     for number, message in enumerate(messages):
         where = line_number % message.number
@@ -243,7 +243,7 @@ def _lines(
 
 @cached_words(maxsize=1_000)
 def _is_notice(name: str) -> bool:
-    """Whether the colon stands within what WhatsApp tells: Ana changed the subject to "Rome: again"."""
+    """Whether the colon belongs to a notice of WhatsApp: Ana changed the subject to "Rome: again"."""
     is_quoting = (
         name.count('"') % 2 == 1
         or ("“" not in name and "„" not in name and name.count("”") % 2 == 1)
@@ -253,7 +253,7 @@ def _is_notice(name: str) -> bool:
 
 
 def _words(text: str) -> tuple[str, str]:
-    """What was said, and why something beside it is left out; both can be empty."""
+    """The text of a message, and why other content of it is left out; both can be empty."""
     if POLL.fullmatch(text.strip()):
         return "", "media"
     if len(text) <= _LONGEST_PLACEHOLDER:
@@ -277,7 +277,7 @@ def _words(text: str) -> tuple[str, str]:
 
 
 def _moment(stamp: re.Match[str], day_first: bool) -> datetime | None:
-    """The time of a stamp; None where no clock or calendar has it."""
+    """The time of a stamp; None if it is impossible."""
     a, b, c = stamp["a"], int(stamp["b"]), stamp["c"]
     if len(a) == 4:
         year, month, day = year_of(a), b, int(c)

@@ -1,7 +1,7 @@
-"""What WhatsApp writes into a chat in the phone's language: parts of the day, and what stands in place of a message.
+"""WhatsApp's own words in a chat, in the phone's language: parts of the day, and placeholders of messages.
 
-Known are the languages in which the exports were described to us; what is not in here is taken for words that somebody
-said, since a line too many can be seen and a lost one cannot.
+Known are the languages whose exports were described to us; unknown wordings count as messages, because a superfluous
+message can be seen and a lost one cannot.
 """
 
 from echovessel.language import lazy_re as re
@@ -20,7 +20,7 @@ _MERIDIEM = r"[ap]\s?\.?\s?m\b\.?|(?:sa|pg|ch|ptg)\b"
 _PARTS = "|".join(r"\.?".join(word) + r"\.?" for word in (*FORENOON, *AFTERNOON) if not word.isascii())
 PART_OF_DAY = rf"(?:{_MERIDIEM}|{_PARTS})"
 
-# "<Media omitted>": what is left out is called so by nearly everybody.
+# "<Media omitted>": nearly all languages have one of these words for omitted content.
 _MEDIA_WORDS = (
     "media", "medien", "multimedia", "multimédia", "mídia", "médias", "média", "медиа", "медіа", "мультимедиа", "medya",
     "メディア", "미디어", "媒体", "媒體", "وسائط", "رسانه", "מדיה", "मीडिया", "मिडिया", "πολυμέσ", "สื่อ",
@@ -65,7 +65,7 @@ _DELETED = (
     "لقد حذفت هذه الرسالة", "حذفت هذه الرسالة", "הודעה זו נמחקה", "מחקת הודעה זו", "यह मैसेज डिलीट किया गया",
     "यह मैसेज हटाया गया", "यह मैसेज मिटाया गया", "आपने यह मैसेज डिलीट किया",
 )  # fmt: skip
-# Those of them that only who deleted the message reads: it is the phone of whoever brings the file.
+# The wordings that only the person who deleted the message sees: the owner of the phone.
 _DELETED_HERE = (
     "you deleted this message", "du hast diese nachricht gelöscht", "vous avez supprimé ce message",
     "eliminaste este mensaje", "você apagou esta mensagem", "apagou esta mensagem", "eliminou esta mensagem",
@@ -76,7 +76,7 @@ _DELETED_HERE = (
     "이 메시지를 삭제했습니다", "このメッセージを削除しました", "لقد حذفت هذه الرسالة", "حذفت هذه الرسالة",
     "מחקת הודעה זו", "आपने यह मैसेज डिलीट किया",
 )  # fmt: skip
-# Calls that were missed, where the export sets no mark before them.
+# Missed calls, if the export puts no mark before them.
 _MISSED = (
     "(?:missed|silenced) (?:group )?(?:voice|video) call", "verpasster (?:gruppen-?)?(?:sprach|video)anruf",
     "appel (?:vocal|vidéo)(?: de groupe)? manqué", "(?:video)?llamada(?: de voz| grupal)? perdida",
@@ -87,14 +87,14 @@ _MISSED = (
     "(?:不在着信|(?:音声通話|ビデオ通話)の不在着信)", "부재중 (?:음성|영상) ?통화", "مكالمة (?:صوتية|فيديو) فائتة",
     "שיחת (?:קולית|וידאו|שמע) שלא נענתה",
 )  # fmt: skip
-# Others: only with how long they took are they not what somebody says.
+# Other calls: only with a duration are they no people's words.
 _CALLS = (
     "(?:voice|video) call", "(?:sprach|video)anruf", "appel (?:vocal|vidéo)", "(?:video)?llamada(?: de voz)?",
     "(?:chamada|ligação) de (?:voz|vídeo)", "(?:chiamata vocale|videochiamata)", "(?:spraak|video)-?oproep",
     "(?:аудио|видео)звонок", "(?:sesli|görüntülü) arama", "panggilan (?:suara|video)", "połączenie (?:głosowe|wideo)",
     "(?:语音|語音|视频|視訊)(?:通话|通話)", "(?:音声|ビデオ)通話", "(?:음성|영상) ?통화",
 )  # fmt: skip
-# What stands before the address of a place.
+# Words before the address of a place.
 _PLACES = (
     "location", "live location shared", "live location", "standort", "live-standort", "ort", "position",
     "localisation", "emplacement",
@@ -122,11 +122,11 @@ _KIND_OMITTED = "|".join(_OMITTED_KINDS)
 MEDIA = re.compile(
     rf"<[^<>\n]{{0,30}}(?:{_any_of(_MEDIA_WORDS)})[^<>\n]{{0,40}}>|<(?:{_any_of(_OMITTED)})>|{_KIND_OMITTED}", re.I
 )
-# "IMG-20231231-WA0001.jpg (file attached)"; what follows in the next line is a caption.
+# "IMG-20231231-WA0001.jpg (file attached)"; text in the next line is a caption.
 ATTACHED = re.compile(rf"[^\n()]+\.\w{{1,5}}\s\((?:{_any_of(_ATTACHED)})\)", re.I)
 DELETED = re.compile(rf"(?:{_any_of(_DELETED)})(?: by admin [^\n]+)?[.。]?", re.I)
 DELETED_HERE = re.compile(rf"(?:{_any_of(_DELETED_HERE)})[.。]?", re.I)
-# "null" is what Android writes for a picture that was to be seen once.
+# Android writes "null" for a picture that could be seen once.
 NOTHING = "null"
 CALL = re.compile(
     rf"(?:{'|'.join(_MISSED)})[.。]?(?:\s\u200e?tap to call back[.…]?)?"
@@ -138,13 +138,13 @@ POLL = re.compile(
     r"\u200e?[^\W\d_]{2,20}[:：]\s*\n(?:[^\n]*\n){1,3}?\u200e?(?P<option>[^\W\d_]{2,20})[:：][^\n]*\([^()\n]*\d[^()\n]*\)"
     r"(?:\s*\n\u200e?(?P=option)[:：][^\n]*\([^()\n]*\d[^()\n]*\)){1,20}\s*"
 )
-# Behind the words. With its invisible mark it is WhatsApp's in any language.
+# After the words. With its invisible mark it is WhatsApp's in any language.
 EDITED = re.compile(rf"\s?(?:\u200e\s?<[^<>\n]{{3,80}}>|<(?:{_any_of(_EDITED)})[.。]?>)$", re.I)
-# A file behind its caption.
+# A file after its caption.
 BEHIND = re.compile(rf"\s?(?:\u200e?{_FILE_IN_ANGLES}|\u200e(?:{_KIND_OMITTED}))$", re.I)
-# What stands before a file that has pages: "\u200eBill.pdf • \u200e3 pages".
+# The line before a file with pages: "\u200eBill.pdf • \u200e3 pages".
 DOCUMENT = re.compile(r"\u200e[^\n]*|[^\n]+\s•\s\u200e?\d+\s[^\n]{1,20}")
-# Behind the mark, in place of what an export leaves out.
+# After the mark, in place of content that an export leaves out.
 LEFT_OUT = re.compile(
     r"omitted|weggelassen|ausgelassen|omitid|omess|absent|omis\b|ocult|weggelaten|отсутству|пропущ|вилуч|dahil edilmedi"
     r"|除外|省略|忽略|略过|略去|제외|생략|حذف|استبعاد|הושמט|לא נכלל|छोड़|utelämn|udeladt|utelatt|pomini|vynech|kihagy",
@@ -152,8 +152,8 @@ LEFT_OUT = re.compile(
 )
 _PLACE = r"https://(?:maps\.google\.com/|(?:www\.)?google\.[a-z.]{2,6}/maps|(?:www\.)?foursquare\.com/)\S*"
 PLACE = re.compile(rf"\u200e[^\n]{{0,200}}{_PLACE}|(?:{_any_of(_PLACES)})\s?[:：]\s?\u200e?{_PLACE}", re.I)
-# What groups are told, in languages of many phones: who made them, what they are called, who came. It stands before a
-# colon where the group's name has one.
+# Notices of groups, in the languages of many phones: who made them, their names, who came. A notice is before a colon
+# if the group's name contains one.
 GROUP_EVENT = re.compile(
     r"\b(?:created|changed|updated|deleted|edited|set)\b.{0,40}\b(?:group|subject|description|icon|settings|community)\b"
     r"|\bchanged (?:to \+|their phone|from .+ to )|\bpinned a message\b|\bsecurity code\b|\bjoined (?:using|from|via)\b"
@@ -188,7 +188,7 @@ _ENCRYPTED = (
     "päästä päähän", "koncovým šifrováním", "criptate integral",
 )  # fmt: skip
 ENCRYPTED = re.compile(_any_of(_ENCRYPTED), re.I)
-# With this, or that it is encrypted, begins what stands under the name of a group.
+# The text under a group's name begins with this, or with the notice of encryption.
 MADE_GROUP = re.compile(
     r"\b(?:created|creó|creaste|criou|criaste|has created|ha creado|ha creato|hai creato|a créé|avez créé|membuat)"
     r" (?:(?:this|the|this|este|el|o|esse|questo|il|ce|le) )?(?:group|grupo|gruppo|groupe|grup)\b"
@@ -199,7 +199,7 @@ MADE_GROUP = re.compile(
     r"|グループを作成|그룹을 만들|أنشأ.{0,20}المجموعة|יצר.{0,20}קבוצה",
     re.I,
 )
-# What a group says under its own name: everything of it is of this kind.
+# Notices under the group's own name: all text there is of this kind.
 UNDER_ITS_NAME = re.compile(
     rf"{GROUP_EVENT.pattern}|\b(?:added|removed|left|joined|admin|were added|was added|turned (?:on|off)|disappear"
     r"|hinzugefügt|entfernt|verlassen|beigetreten|ajouté|quitté|supprimé|añadió|añadido|agregó|salió|eliminó|adicionou|saiu"

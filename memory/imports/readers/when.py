@@ -1,4 +1,4 @@
-"""Times in whatever way a field of a table or record writes them. Pure."""
+"""Times in any format that a field of a table or record may have. Pure."""
 
 from dataclasses import dataclass
 from datetime import date, datetime, time
@@ -7,13 +7,13 @@ from typing import Any
 from memory.imports.readers.headings import Heading, at_clock, day_in_name, heading_in
 from memory.imports.readers.lines import moment
 
-# Seconds since 1970 below this are rather years, days or counts.
+# Numbers below this are years, days or counts rather than seconds since 1970.
 _LEAST_SECONDS = 10**8
 
 
 @dataclass(frozen=True)
 class When:
-    """A day, and the moment if the time of day is known, too."""
+    """A day, and the moment if the time of day is known."""
 
     day: date
     at: datetime | None
@@ -23,9 +23,9 @@ class When:
 
 
 def read_when(value: Any, day_first: bool | None = None) -> When | None:
-    """The time that `value` is, or None: ISO 8601, seconds or milliseconds since 1970, or a date as diaries write it.
+    """The time in `value`, or None: ISO 8601, seconds or milliseconds since 1970, or a date as in diaries.
 
-    Where `day_first` is None, dates like 3/4/2024 are not read.
+    If `day_first` is None, dates like 3/4/2024 are not read.
 
     >>> read_when("5 Jan 2024, 9:05 pm").at, read_when("5/1/2024", day_first=True).day, read_when("soon")
     (datetime.datetime(2024, 1, 5, 21, 5), datetime.date(2024, 1, 5), None)
@@ -39,7 +39,7 @@ def read_when(value: Any, day_first: bool | None = None) -> When | None:
         # 20240105
         compact = day_in_name(text) if len(text) == 8 else None
         return When(compact, None) if compact else None
-    # A stamp of the usual kind is read fast; a date alone says nothing of the time of day.
+    # Usual stamps are read fast; a date alone has no time of day.
     if len(text) > 10 and (when := _when_of(moment(text))):
         return when
     heading = as_date(text)
@@ -54,7 +54,7 @@ def _when_of(at: datetime | None) -> When | None:
 
 
 def as_date(text: Any) -> Heading | None:
-    """The date with its year that is all of `text`; None if it says anything else."""
+    """The date in `text`, with a year; None if the text has other words."""
     heading = heading_in(text.strip(), begins=True) if isinstance(text, str) else None
     if heading is None or heading.title or heading.words or heading.written.year is None:
         return None

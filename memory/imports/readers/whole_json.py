@@ -1,4 +1,4 @@
-"""One JSON document read as a whole, for files that are always small: cards, and the heads of other files."""
+"""One JSON document read as a whole, for files that are always small: cards, and heads of other files."""
 
 import json
 import math
@@ -13,9 +13,9 @@ from memory.imports.readers.types import ImportRejected, Limits
 
 
 def load_json(pieces: Iterable[str], limits: Limits, most_characters: int) -> Any:
-    """The document that `pieces` of text make up. Raises ImportRejected with line and column.
+    """The document in `pieces` of text. Raises ImportRejected with line and column.
 
-    Numbers that no JSON can hold again (NaN, infinity) are refused; half a surrogate pair, which no UTF-8 can hold,
+    Numbers that JSON cannot represent (NaN, infinity) are refused; half a surrogate pair, which UTF-8 cannot represent,
     becomes U+FFFD.
     """
     json_pieces: list[str] = []

@@ -1,8 +1,8 @@
-"""The directory of a zip, checked before anything in it is opened. Hostile ones are refused as a whole.
+"""The directory of a zip, checked before anything in it is opened. Hostile zips are refused as a whole.
 
-An honest export never has: links, names that lead out of it, encryption, rare compression, overlapping members, or a
-few bytes that become gigabytes. zipfile never unpacks more of a member than its directory says, so that the sizes there
-can be checked first.
+They have links, names that lead out of the zip, encryption, rare compression, overlapping members, or a few bytes that
+unpack to gigabytes; an honest export has none of these. zipfile never unpacks more of a member than its directory says,
+so checking the sizes there is enough.
 """
 
 import stat
@@ -16,21 +16,21 @@ from memory.imports.readers.types import ImportRejected, Limits
 
 MAGIC = (b"PK\x03\x04", b"PK\x05\x06")
 _METHODS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-# Below this a great ratio harms nobody: a page of blanks has one, too.
+# Below this size a high ratio is harmless: a page of blanks has one, too.
 _ALWAYS_ALLOWED_BYTES = 1024**2
 _DIRECTORY_BYTES_PER_ENTRY = 400
 _END = struct.Struct("<4s4H2LH")
 _END_64 = struct.Struct("<4sQ2H2L4Q")
 _LOCATOR_64 = struct.Struct("<4sLQL")
 _BROKEN = (zipfile.BadZipFile, struct.error, ValueError, OSError, NotImplementedError, EOFError, RecursionError)
-# What archivers of macOS and Windows leave beside the files.
+# Files that archivers of macOS and Windows add.
 _JUNK = ("__macosx/", ".ds_store", "thumbs.db")
 
 
 def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
     """The zip in `file`, whose directory has been checked. Raises ImportRejected."""
     try:
-        # zipfile reads the directory in one piece: one that is larger than any honest one is refused before.
+        # zipfile reads the directory at once: one larger than any honest directory is refused before.
         tail_size = min(size, _END.size + 0xFFFF)
         file.seek(size - tail_size)
         tail = file.read(tail_size)
@@ -72,7 +72,7 @@ def opened_zip(file: BinaryIO, size: int, limits: Limits) -> zipfile.ZipFile:
 
 
 def member_names(opened: zipfile.ZipFile) -> tuple[str, ...]:
-    """The files in it by name, without the junk of archivers."""
+    """The names of the files in it, without the junk of archivers."""
     files = (info.filename for info in opened.infolist() if not info.is_dir())
     names = (name for name in files if name.lower().rpartition("/")[2] not in _JUNK[1:])
     return tuple(sorted(name for name in names if not name.lower().startswith(_JUNK[0])))
