@@ -27,9 +27,14 @@ _SOMEBODY = re.compile(
     r"their|theirs|your|yours|mum|mom|mother|dad|father|sister|brother|son|daughter|husband|wife)\b",
     re.I,
 )
+# Whoever asks what was said before asks of this life, whatever the form.
+_SAID_BEFORE = re.compile(
+    r"\b(?:remember|recall|remind|forg[eo]t(?:ten)?|told|mentioned|said|talked|spoke|spoken)\b|记得|忘|说过|提过|聊过|讲过|告诉过",
+    re.I,
+)
 _BEGIN = r"^(?:(?:please|so|and|ok(?:ay)?|hey|now|then|also|well|but)[, ]+)*"
 # Things and beings in general: no names, and nothing that both already know of.
-_ANY = r"(?-i:(?!(?:the|it|that|this|there|things?|everything)\b)[a-z][\w-]+)"
+_ANY = r"(?-i:(?!(?:the|it|that|this|there|things?|everything|you)\b)[a-z][\w-]+)"
 _SERVICE = re.compile(
     rf"{_BEGIN}(?:(?:can|could|would|will) you (?:please )?)?(?:"
     r"(?:write|draft|compose|translate|convert|explain|summari[sz]e|define|calculate|compute|solve|proofread|spell|"
@@ -90,7 +95,7 @@ def asks_of_the_world(text: str, names: Collection[str] = ()) -> bool:
     """
     text = text.strip()[:MAX_LOOKED_AT]
     folded = text.casefold()
-    if any(name and name.casefold() in folded for name in names):
+    if _SAID_BEFORE.search(text) or any(name and name.casefold() in folded for name in names):
         return False
     if _HAN.search(text):
         about = _HELPED_ZH.sub("", text)

@@ -30,6 +30,10 @@ def test_a_question_that_anybody_may_ask_is_about_the_world(text: str) -> None:
 @each_row(
     "text",
     [
+        "Do you remember the white cat?",
+        "Do you know the way to the allotment?",
+        "How do I get to the place I told you about?",
+        "还记得那只白猫吗？",
         "How do I take my coffee?",
         "How do I feel about Leeds?",
         "Is Biscuit still sick?",

@@ -49,7 +49,7 @@ def test_recollections_stand_in_a_marked_block_with_human_dates(keeper: Persona)
     best = section.material["recollections"][0]
     assert best == {
         "text": "Ana adopted a white cat named Blackie.", "layer": "L3", "speaker": None, "when": "2–3 January 2026",
-        "subject": "user",
+        "subject": "user", "at": "2026-01-03T10:00:00",
     }  # fmt: skip
     assert section.account["chosen"]
 
