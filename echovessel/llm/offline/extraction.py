@@ -72,7 +72,8 @@ CLAUSE_BEFORE = re.compile(r".*[,，.。;；!！]", re.DOTALL)
 OF_A_SHOW = SIGNS["of_a_show"]
 # So many statements before a correction are looked at for what it corrects.
 LATELY = 4
-NEVER_KEPT = ("forget", "forget_this", "wish", "name")
+TO_FORGET = ("forget", "forget_this")
+NEVER_KEPT = (*TO_FORGET, "wish", "name")
 
 FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|My|we|We|our|Our|us)\b|我|咱")
 CONTINUES = re.compile(
@@ -81,11 +82,12 @@ CONTINUES = re.compile(
 # A sentence without a subject of its own goes on with the one before: "Pickle. Two years old.", 「柯基，两岁。」
 ASIDE = re.compile(r"\b(?:i (?:think|guess|mean|suppose|hope|reckon|know)|you know|i'm not sure)\b", re.I)
 STANDS_ALONE = re.compile(
-    rf"^{LEAD_IN}(?:(?:i|we|you|my|our|your|there|here|this|that|these|those|what|who|how|why|if|when|please|let)\b|"
+    rf"^{LEAD_IN}(?:(?:i|we|you|my|our|your|there|here|this|that|these|those|what|who|how|why|if|when|please|let|"
+    r"forget|delete|erase|remove|don't|do not|never|keep|off the record|between us)\b|"
     rf"(?:{BEARERS_EN})(?:'s|s)?\b|(?:got|been|had|went|met|bought|sold|lost|found|passed|failed|moved|started|quit|"
     r"finished|booked|joined|broke|won) (?:\w+\W+){2}|[\w-]+[^,]*? (?:is|are|was|were|has|have|had|does|did|will|"
     r"would|can|could|should|must|isn't|wasn't|doesn't|didn't|won't|can't)\b)|(?<!time )\b(?:i|we)(?:'\w+)?\b|"
-    rf"^\W*[^\W叫是]{{1,9}}(?:是|叫)\w|^\W*(?:我|咱|你|您|大家|今[天早晚]|昨[天晚]|明[天晚]|这|那|(?:{BEARERS_ZH})(?!叫))",
+    rf"^\W*[^\W叫是]{{1,9}}(?:是|叫)\w|^\W*(?:我|咱|你|您|别|忘|删|大家|今[天早晚]|昨[天晚]|明[天晚]|这|那|(?:{BEARERS_ZH})(?!叫))",
     re.I,
 )
 WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)
@@ -98,7 +100,8 @@ TELLS_OF_SELF = SIGNS["tells_of_self"]
 TELLS_BY_NAME = re.compile(
     r"^(?!(?:It|This|That|There|He|She|They|We|You|What|Who|Here|Everything|Nothing|Nobody|Everyone|Life|Work|School|"
     r"Home|Today|Yesterday|Tomorrow)\b)[A-Z][a-z]{2,} (?:and [A-Z]\w+ )?(?:is|was|are|were|has|had|have|lives?d?|"
-    r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|wants?|will|left|met)\b"
+    r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|says|wants?|needs?|drinks?|smokes?|"
+    r"earns?|studies|studied|teaches|taught|plays?|owns?|owes|knows|thinks|will|left|met)\b"
 )
 # Who speaks Chinese of themselves often says no 我.
 OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|它|这|那|谁|大家|人家|别人|有的?人)")
@@ -344,6 +347,8 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
         for start, end in statement_spans(content, is_cry=bool(message.get("crisis")), requests=requests):
             own_requests = [request for request in requests if request.start < end and start < request.end]
             quote = _quote(content, start, end, requests)
+            # Where it may be meant that something is forgotten, nothing is joined to it, and it to nothing.
+            is_to_forget = any(request.kind in TO_FORGET for request in own_requests)
             if quote:
                 yield Statement(
                     ((message["id"], quote),),
@@ -356,11 +361,11 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
                         request.kind == "correction" and (request.sure or request.new) for request in own_requests
                     ),
                     is_cry=bool(message.get("crisis")),
-                    follows=follows,
+                    follows=follows and not is_to_forget,
                     speaker=str(material["user_name"]),
                 )
                 before = quote
-                follows, told_at = True, at
+                follows, told_at = (False, None) if is_to_forget else (True, at)
             elif any(request.kind in NEVER_KEPT for request in own_requests):
                 follows, told_at = False, None
         previous = content

@@ -586,3 +586,23 @@ def test_an_examination_that_was_passed_is_a_joy_and_a_grandparent_who_went_long
     line: str, weight: int
 ) -> None:
     assert impact_of(line) == weight
+
+
+@each_row(
+    ("lines", "first"),
+    [
+        (("I have depression.", "Forget the rest.", "Two years now."), "“I have depression.”"),
+        (
+            ("My sister is pregnant.", "Her name is Mia. Forget her name."),
+            "“My sister is pregnant.” “Her name is Mia.”",
+        ),
+        (("I play the cello.", "Off the record: my boss steals."), "“I play the cello.”"),
+        (("I have a job interview tomorrow.", "Tom says hello."), "“I have a job interview tomorrow.”"),
+        (("我有抑郁症。", "别记", "吃药两年了。"), "“我有抑郁症。”"),
+        (("我在银行上班。", "忘了我说的银行", "柜员，三年了。"), "“我在银行上班。”"),
+    ],
+)
+def test_nothing_is_joined_to_what_may_be_a_request_to_forget_nor_another_person(
+    lines: tuple[str, ...], first: str
+) -> None:
+    assert kept(*lines, language="zh" if lines[0] > "z" else "en")[0] == first
