@@ -43,6 +43,14 @@ _STYLES = {
     r"walls? of text|long \w+)|简短|简洁|简单(?:点|些|一点)|精简|短(?:一?点|些|句)|少说(?:点|两句|几句)?|话少|一句话|"
     rf"{_NO_ZH}(?:啰嗦|罗嗦|长篇|太长|[那这]么长|说太多)",
 }
+# "Don't keep it short", "never stop asking", "don't be shy to ask" wish for more, whatever words stand in them.
+_WISHED_FOR_MORE = re.compile(
+    r"\b(?:don't|dont|do not|never|not|too|less|stop|nothing) (?:(?!(?:but|and|long|please)\b)\w+ ){0,3}?"
+    r"(?:short\w*|brief\w*|concise\w*|terse)\b|"
+    r"\b(?:don't|dont|do not|never) (?:\w+ ){0,2}?(?:stop|hesitate|afraid|shy|scared|fear|hold back)\b[^.,:;!?\n]*|"
+    r"(?:别|不要|不用|太|不)[^，。！？]{0,4}?(?:简短|简洁|精简|短)|(?:别|不要|不用)(?:停|怕|害怕|不(?=[问提]))[^，。！？\n]*",
+    re.IGNORECASE,
+)
 _COMPILED = {style: re.compile(words, re.IGNORECASE) for style, words in _STYLES.items()}
 
 
@@ -53,6 +61,8 @@ def styles_in(wishes: Iterable[str]) -> frozenset[Style]:
     ['no questions', 'no exclamation marks']
     >>> styles_in(["Never ask about my father.", "别再提我前任了"])
     frozenset()
+    >>> styles_in(["Don't keep it so short.", "别停止提问"])
+    frozenset()
     """
-    text = "\n".join(straighten(wish) for wish in wishes)
+    text = _WISHED_FOR_MORE.sub("…", "\n".join(straighten(wish) for wish in wishes))
     return frozenset(style for style, words in _COMPILED.items() if words.search(text))

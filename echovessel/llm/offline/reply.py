@@ -89,6 +89,7 @@ MESSAGES_OF_CARE = 6
 NAMELESS = ("", "the user", "用户")
 MESSAGES_WITHOUT_QUESTION = 2
 WISHES = ("wish", "name")
+REPORTS = re.compile(r"\b(?:said|says|told|tells|asked|wrote|writes|the sign)\b|[说讲]|告诉|写", re.I)
 # Said whatever manner is wished.
 CARE = ("crisis", "cared", "doubtful", "doubtful_again")
 BREAKS = {
@@ -140,10 +141,16 @@ class Reply:
         parts_beside = [sentence[start:end] for sentence in asking for start, end in told_in_question(sentence)]
         self.statements = [sentence for sentence in sentence_texts if sentence not in asking] + parts_beside
         self.requests = [request for request in read_requests(self.burst) if request.kind != "answer"]
-        of_owner = [message["content"] for message in material.get("recent", ()) if message["role"] == "user"]
-        lately = [text for text in of_owner if styles_in([text]) and any(r.kind in WISHES for r in read_requests(text))]
-        wishes = [self.burst[request.start : request.end] for request in self.requests if request.kind in WISHES]
-        self.styles = styles_in([*lately, *wishes, *material.get("lessons", ()), *material.get("boundaries", ())])
+        # On the record a wish is a lesson before the reply, and acts until its owner takes it back.
+        before = material.get("recent", ()) if material.get("off_the_record") else ()
+        said_of_style = [line["content"] for line in before if line["role"] == "user" and styles_in([line["content"]])]
+        wishes = [
+            one_said[one.start : one.end]
+            for one_said in (*said_of_style, self.burst)
+            for one in read_requests(one_said)
+            if one.kind in WISHES and (one.sure or not REPORTS.search(one_said))
+        ]
+        self.styles = styles_in([*wishes, *material.get("lessons", ()), *material.get("boundaries", ())])
 
     def say(self, key: str, **words: str) -> str:
         """A phrase with its words filled in, as the owner wishes to be spoken to; the same for the same material, and

@@ -6,8 +6,9 @@ from django.conf import settings
 
 from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import read_requests
+from echovessel.language.style_wishes import styles_in
 from echovessel.llm.offline.phrases import phrases_of
-from echovessel.llm.offline.reply import first_word
+from echovessel.llm.offline.reply import Reply, first_word
 from tests.echovessel.llm.offline import answer, talk
 from tests.everyday import everyday_messages
 from tests.table import each_row
@@ -478,9 +479,40 @@ def test_a_manner_that_was_wished_is_kept_to(wish: str, breaks: str) -> None:
         changes = {"language": language, "recent": recent}
         assert not re.search(breaks, answer(line, lessons=[wish], **changes)), line
         said_before = [{"role": "user", "content": wish}, *recent]
-        assert not re.search(breaks, answer(line, **changes | {"recent": said_before})), "of this very conversation"
+        unrecorded = changes | {"recent": said_before, "off_the_record": True}
+        assert not re.search(breaks, answer(line, **unrecorded)), "of this very conversation, where nothing is kept"
     about = first_word(talk(language=language, lessons=[wish], about="Ana: “I have a cat.”"))
     assert not re.search(breaks, about["message"])
+
+
+@each_row(
+    "said",
+    [
+        "She said to me, don't ask any questions.", "Mum always said: never ask questions.", "我妈总说别问那么多。",
+        "I told Tom: don't ask me questions.", 'In my story the king says: "Stop asking questions!"',
+    ],
+)  # fmt: skip
+def test_a_manner_that_others_wish_for_is_not_kept_to(said: str) -> None:
+    recent = [{"role": "user", "content": said}, {"role": "persona", "content": "."}]
+    for material in (talk(said), talk("I baked bread.", recent=recent, off_the_record=True)):
+        assert not Reply(material).styles
+
+
+def test_a_wish_that_was_taken_back_acts_no_more_though_its_message_still_stands() -> None:
+    recent = [{"role": "user", "content": "Never ask me questions."}, {"role": "persona", "content": "."}]
+    assert not Reply(talk("I baked bread.", recent=recent)).styles
+
+
+@each_row(
+    "wish",
+    [
+        "Don't keep it so short.", "Please don't be brief.", "Your answers are too short.", "别太简短",
+        "I never want short answers.", "Don't stop asking me questions.", "Never hesitate to ask questions.",
+        "不要回答得太短", "别停止提问",
+    ],
+)  # fmt: skip
+def test_a_wish_for_more_is_none_for_less(wish: str) -> None:
+    assert not styles_in([wish])
 
 
 def test_short_answers_are_the_shorter_ones_and_help_is_said_whatever_is_wished() -> None:
