@@ -19,9 +19,10 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from chat.models import Message, Turn
-from echovessel.language.requests import Request, RequestKind, read_requests
+from echovessel.language.requests import RequestKind, read_requests
 from memory import forgetting
 from memory.forgetting import Busy, Kind
+from memory.requests.by_word import chosen
 from memory.requests.find import Matches, find_about
 from memory.requests.offer import meant_message, messages_before
 from memory.requests.withhold import ids_of
@@ -57,6 +58,8 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
                 CONFIRMED: earlier.xray[FOUND]
             }
         message = messages[-1]
+        if (choice := chosen(turn, message)) and choice.node and choice.asks_to_forget:
+            return _describe_matches(message, choice.node.description, Matches([choice.node]))
         previous = next(
             (
                 message_before.content
@@ -70,7 +73,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
                 matches = find_about(message.persona, request.subject, message)
                 # An unsure request is asked about only if there are matches.
                 if request.sure or matches.nodes or matches.messages:
-                    return _describe_matches(message, request, matches)
+                    return _describe_matches(message, request.subject, matches)
             if request.kind is RequestKind.FORGET_THIS and request.sure and (target := meant_message(message, request)):
                 text = _("That is not remembered from now on. To have it forgotten for good, answer “yes”.")
                 return text, {FOUND: {"message": ids_of([target.uuid])}}
@@ -98,8 +101,8 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
 
 
-def _describe_matches(message: Message, request: Request, matches: Matches) -> tuple[str, dict[str, Any]]:
-    words = Truncator(request.subject).chars(SHOWN_CHARACTERS)
+def _describe_matches(message: Message, about: str, matches: Matches) -> tuple[str, dict[str, Any]]:
+    words = Truncator(about).chars(SHOWN_CHARACTERS)
     nodes, messages = matches.nodes, matches.messages
     if not (nodes or messages):  # without exact matches show similar ones: nothing is forgotten before a yes
         nodes, messages = matches.alike, matches.alike_messages

@@ -5,6 +5,7 @@ The reply is made of the memories, by no model; they are noted on its turn, by i
 """
 
 import re
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +15,8 @@ from django.utils.translation import gettext as _
 
 from chat.models import Message, Turn
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from echovessel.language.requests import RequestKind, read_requests
+from echovessel.language.disputes import read_dispute
+from echovessel.language.requests import RequestKind, asks_to_forget, read_requests
 from memory.curation.correct import Correction, InvalidMemory, WordsForgotten, correct
 from memory.models import ConceptNode
 from memory.requests.offer import disputed_by, messages_before
@@ -23,12 +25,32 @@ from memory.requests.withhold import ids_of
 PAGE = "web"  # the channel whose owner sees cards
 CHOICES = "correction_choices"
 SHOWN_CHARACTERS = 160
+MIN_CHARACTERS = 3
+# "2: …", 「第二条…」; none are "2.5 kg", "6:30", "2 - 3 weeks", 「一个人…」.
 _CHOICE = re.compile(
-    r"\W*(?:no\.|number|第)?\s*(?P<number>[1-9]|[一二三四五六])(?:\s*(?:条|个)\s*[:：、,，]?|\s*[.:：)）、,，-]\s*)"
-    r"(?:应该是|应为|改成|改为|it should (?:read|be|say)\b:?)?\s*(?P<words>\S.{2,})",
+    r"\W*(?:no\.|number|(?P<ordinal>第))?\s*(?P<number>[1-9]|[一二三四五六])\s*"
+    r"(?(ordinal)(?:条|个)\s*[:：、,，]?|(?:条|个)?\s*(?:[、)）]|[:：](?!\d\d(?!\d))|[.,，](?!\d)|-(?!\s*\d)))\s*"
+    r"(?:应该是|应为|改成|改为|it should (?:read|be|say)\b:?)?\s*(?P<words>\S.+)",
     re.IGNORECASE | re.DOTALL,
 )
+_FORGETS = re.compile(
+    r"(?:please )?(?:forget|delete|remove|erase)\b.{0,30}|(?:请|把)?.{0,4}(?:忘|删)(?:了|掉|除)?.{0,5}",
+    re.IGNORECASE,
+)
 _DIGITS_ZH = "一二三四五六"
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A listed memory, None where its number is none or it is served no more; what was said of it; and the list."""
+
+    node: ConceptNode | None
+    words: str
+    listed: list[str]
+
+    @property
+    def asks_to_forget(self) -> bool:
+        return _FORGETS.fullmatch(self.words) is not None or asks_to_forget(self.words)
 
 
 def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
@@ -41,13 +63,10 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
     if message is None:
         return "", {}
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
-        earlier = Turn.objects.filter(session=session, pk__lt=turn.pk, original=None).order_by("-pk").first()
-        choices = earlier.xray.get(CHOICES, []) if earlier else []
-        if choices and (choice := _CHOICE.fullmatch(message.content.strip())):
-            number = choice["number"]
-            at = _DIGITS_ZH.index(number) if number in _DIGITS_ZH else int(number) - 1
-            node = ConceptNode.objects.of(turn.persona).filter(uuid__in=choices[at : at + 1]).first()
-            return _correct(node, choice["words"].strip(), turn, now), {}
+        if choice := chosen(turn, message):
+            if read_dispute(choice.words) is not None or len(choice.words) < MIN_CHARACTERS:
+                return _how_to_answer(), {CHOICES: choice.listed}
+            return _correct(choice.node, choice.words, turn, now), {}
         before = messages_before(message)
         previous = next(
             (message_before.content for message_before in before if message_before.role == Message.Role.USER), ""
@@ -60,10 +79,25 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
             return "", {}
         texts = (Truncator(node.description).chars(SHOWN_CHARACTERS) for node in nodes)
         list_text = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, 1))
-        example = _("Answer with its number and how it should read, for example “1: …”.")
-        return f"{_('What should I correct?')}\n{list_text}\n\n{example}", {
-            CHOICES: ids_of([node.uuid for node in nodes])
-        }
+        text = f"{_('What should I correct?')}\n{list_text}\n\n{_how_to_answer()}"
+        return text, {CHOICES: ids_of([node.uuid for node in nodes])}
+
+
+def chosen(turn: Turn, message: Message) -> Choice | None:
+    """What the message says of a memory that the last reply listed."""
+    earlier = Turn.objects.filter(session=turn.session_id, pk__lt=turn.pk, original=None).order_by("-pk").first()
+    listed = earlier.xray.get(CHOICES, []) if earlier else []
+    said = _CHOICE.fullmatch(message.content.strip()) if listed else None
+    if said is None:
+        return None
+    number = said["number"]
+    at = _DIGITS_ZH.index(number) if number in _DIGITS_ZH else int(number) - 1
+    served = ConceptNode.objects.of(turn.persona).recallable()
+    return Choice(served.filter(uuid__in=listed[at : at + 1]).first(), said["words"].strip(), listed)
+
+
+def _how_to_answer() -> str:
+    return _("Answer with its number and how it should read, for example “1: …”.")
 
 
 def _correct(node: ConceptNode | None, words: str, turn: Turn, now: datetime) -> str:

@@ -122,7 +122,7 @@ def correction(request: HttpRequest, persona: Persona, message: UUID) -> HttpRes
     offered = offer.of_message(persona, own_message, offer.CORRECTED)
     is_open = offered.get("is_open", False)
     if is_open and "node" not in request.GET:
-        disputed = {str(node.uuid): node for node in nodes.filter(uuid__in=offered["node_ids"])}
+        disputed = {str(node.uuid): node for node in nodes.recallable().filter(uuid__in=offered["node_ids"])}
         choices = [disputed[node_uuid] for node_uuid in offered["node_ids"] if node_uuid in disputed]
         return render(request, "memory/_correction_choices.html", {"choices": choices})
     correcting = _correction(persona, own_message)

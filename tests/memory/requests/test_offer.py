@@ -11,7 +11,7 @@ from chat.messages import add_message
 from chat.models import Message, Session, Turn
 from echovessel.language.requests import Request, RequestKind, read_requests, restatement
 from echovessel.outbox.models import OutboxEvent
-from memory import turn_hooks
+from memory import forgetting, turn_hooks
 from memory.curation.correct import Correction, correct, restore
 from memory.curation.lessons import is_refused, wish_of
 from memory.forgetting.planning import plan
@@ -635,3 +635,73 @@ def test_without_a_page_the_reply_lists_what_may_be_wrong_and_a_number_corrects_
     assert reads in reply_to(choice)
     node.refresh_from_db()
     assert (node.description, node.versions.count()) == (reads, 1)
+
+
+@pytest.mark.django_db
+@each_row(
+    ("said", "reads", "keeps_asking"),
+    [
+        ("2.5 kg of flour, please", "", False),
+        ("1 - 2 years ago I moved", "", False),
+        ("1:30 is when I wake", "", False),
+        ("一个人住了两年", "", False),
+        ("1: that's wrong", "", True),
+        ("1: <script>alert(1)</script>", "<script>alert(1)</script>", False),
+        ("1、2019年搬到约克。", "2019年搬到约克。", False),
+    ],
+)
+def test_only_a_number_that_chooses_corrects_and_never_to_a_mere_denial(
+    mira: Persona, remember: Any, said: str, reads: str, keeps_asking: bool
+) -> None:
+    node = remember(mira, "Ana lives in Leeds.")
+    mira.sessions.update(status="closed")
+    session = Session.objects.create(persona=mira, channel="api", started_at=NOW, last_message_at=NOW)
+    turn(session, "done", xray={by_word.CHOICES: [str(node.uuid)]})
+    made = turn(session, "done")
+    add_message(session, Message.Role.USER, said, NOW, turn=made)
+    text, noted = by_word.answer(made, NOW)
+    node.refresh_from_db()
+    assert node.description == (reads or "Ana lives in Leeds.")
+    assert (bool(text), bool(noted)) == (bool(reads) or keeps_asking, keeps_asking)
+
+
+@pytest.mark.django_db
+@each_row("said", ["1: forget it", "1: forget that I live there", "1: please delete this", "第一条删掉吧"])
+def test_what_is_listed_can_be_forgotten_by_its_number_after_a_yes(mira: Persona, remember: Any, said: str) -> None:
+    node = remember(mira, "Ana lives in Leeds.")
+    mira.sessions.update(status="closed")
+    session = Session.objects.create(persona=mira, channel="api", started_at=NOW, last_message_at=NOW)
+    turn(session, "done", xray={by_word.CHOICES: [str(node.uuid)]})
+    made = turn(session, "done")
+    asking = add_message(session, Message.Role.USER, said, NOW, turn=made)
+    text, noted = forgetting.by_word.answer(made, NOW)
+    assert node.description in text
+    assert noted == {forgetting.by_word.FOUND: {"node": [str(node.uuid)], "message": [str(asking.uuid)]}}
+
+
+@pytest.mark.django_db
+def test_a_memory_that_was_hidden_since_the_list_is_not_corrected(mira: Persona, remember: Any) -> None:
+    node = remember(mira, "Ana lives in Leeds.")
+    mira.sessions.update(status="closed")
+    session = Session.objects.create(persona=mira, channel="api", started_at=NOW, last_message_at=NOW)
+    turn(session, "done", xray={by_word.CHOICES: [str(node.uuid)]})
+    ConceptNode.objects.filter(pk=node.pk).update(status=ConceptNode.Status.HIDDEN)
+    made = turn(session, "done")
+    add_message(session, Message.Role.USER, "1: Ana lives in York.", NOW, turn=made)
+    assert "Corrected" not in by_word.answer(made, NOW)[0]
+    node.refresh_from_db()
+    assert node.description == "Ana lives in Leeds."
+
+
+@pytest.mark.django_db
+def test_the_card_offers_no_memory_that_was_hidden_since(mira: Persona, client: Client, remember: Any) -> None:
+    nodes = [remember(mira, text) for text in ("Ana lives in Leeds.", "Ana keeps bees in Leeds.")]
+    seen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"} for node in nodes]}}
+    made = ended(mira, "Where am I?", "> You live in Leeds and keep bees in Leeds.", "That's not right.", xray=seen)
+    turn_hooks.after_turn(made.pk, NOW)
+    [data] = asked("memory.correction.asked")
+    assert len(data["node_ids"]) == len(nodes)
+    ConceptNode.objects.filter(pk=nodes[0].pk).update(status=ConceptNode.Status.HIDDEN)
+    client.force_login(mira.owner)
+    card = client.get(reverse("correction", args=[mira.uuid, data["asked_id"]])).content.decode()
+    assert [node.description in card for node in nodes] == [False, True]
