@@ -1,1 +1,1 @@
-"""What people change in memory by hand: add, correct, hide, dispute, remember."""
+"""Curation: what people change in memory themselves: add, correct, hide, dispute, remember."""

@@ -1,7 +1,7 @@
-"""Curating: what a person says of a memory without changing its words. All of it can be undone.
+"""Actions of a person on a memory that leave its words unchanged. Each can be undone.
 
-Each action is one conditional update and one event of the stream; where there is nothing to do it returns False and
-publishes nothing.
+Each is one conditional update and one event of the stream; if there is nothing to do it returns False and publishes
+nothing.
 """
 
 from collections.abc import Callable, Mapping
@@ -19,7 +19,7 @@ Status, Verification, Because = ConceptNode.Status, ConceptNode.Verification, Co
 
 
 def hide(node: ConceptNode) -> bool:
-    """List it still, and never recall it; nor what was written out of it of those whom it mentions."""
+    """Keep it in lists, exclude it from recall, and clear entity descriptions generated from it."""
     with transaction.atomic():
         hidden = _changed(node, "hidden", _of(node).filter(status=Status.ACTIVE), status=Status.HIDDEN)
         if hidden:
@@ -28,51 +28,51 @@ def hide(node: ConceptNode) -> bool:
 
 
 def show(node: ConceptNode) -> bool:
-    """Recall what was hidden again."""
+    """Recall a hidden memory again."""
     return _changed(node, "shown", _of(node).filter(status=Status.HIDDEN), status=Status.ACTIVE)
 
 
 def confirm(node: ConceptNode) -> bool:
-    """It is so: it weighs more in recall, and neither expires nor grows old."""
+    """Confirm that it is true: it weighs more in recall, and neither expires nor ages."""
     return _verified(node, "confirmed", Verification.CONFIRMED)
 
 
 def dispute(node: ConceptNode) -> bool:
-    """It may not be so: it weighs less in recall."""
+    """Doubt that it is true: it weighs less in recall."""
     return _verified(node, "disputed", Verification.DISPUTED)
 
 
 def pin(node: ConceptNode) -> bool:
-    """It is to stay: it neither expires, nor settles, nor grows old."""
+    """Keep it: it neither expires, nor settles, nor ages."""
     return _changed(node, "pinned", _of(node).filter(pinned=False), pinned=True)
 
 
 def unpin(node: ConceptNode) -> bool:
-    """Let it be as any other."""
+    """Undo `pin`."""
     return _changed(node, "unpinned", _of(node).filter(pinned=True), pinned=False)
 
 
 def archive(node: ConceptNode) -> bool:
-    """Put away what is not to be recalled any more, though nothing is wrong with it."""
+    """Exclude it from recall although nothing is wrong with it."""
     active = _of(node).filter(status=Status.ACTIVE)
     return _changed(node, "archived", active, status=Status.ARCHIVED, archived_because=Because.PERSON)
 
 
 def unarchive(node: ConceptNode) -> bool:
-    """Recall what was archived again, by whomever it was."""
+    """Recall an archived memory again, whoever archived it."""
     archived = _of(node).filter(status=Status.ARCHIVED)
     return _changed(node, "unarchived", archived, status=Status.ACTIVE, archived_because="")
 
 
 def release_from_quarantine(node: ConceptNode) -> bool:
-    """Believe what was quarantined for want of evidence."""
+    """Accept a memory that was quarantined because its evidence was not found."""
     quarantined = _of(node).filter(status=Status.QUARANTINED)
     return _changed(node, "let_in", quarantined, status=Status.ACTIVE)
 
 
 def reinstate(newer: ConceptNode) -> list[ConceptNode]:
-    """Take back that a memory superseded others, or ended them: they hold again, and it is hidden. Return the changed
-    ones as they were."""
+    """Undo that a memory superseded others or ended them: they hold again, and it is hidden. Returns the changed ones
+    as they were before."""
     with transaction.atomic():
         changes = values_to_reinstate([newer.pk])
         before = list(ConceptNode.objects.filter(pk__in=changes).select_related("persona").order_by("id"))
@@ -90,20 +90,20 @@ def reinstate(newer: ConceptNode) -> list[ConceptNode]:
 
 
 def unsupersede(node: ConceptNode) -> bool:
-    """Recall what was superseded again, where what superseded it holds no longer."""
+    """Recall a superseded memory again if no memory supersedes it any longer."""
     alone = _of(node).filter(status=Status.SUPERSEDED, superseded_by=None)
     return _changed(node, "reinstated", alone, status=Status.ACTIVE)
 
 
 def end(fact: ConceptNode, by: ConceptNode, *, until: str, plan_state: str) -> bool:
-    """Tell a fact as past again, because of a memory that ended it before; False where it is told as past already."""
+    """End a fact again because of a memory that ended it before; False if it has ended already."""
     start, last = days_of_fact(fact.domain, fact.since, until) or (None, None)
     values = {"until": until, "plan_state": plan_state, "event_time_start": start, "event_time_end": last}
     return not is_ended(fact) and _changed(fact, "ended", _of(fact).filter(resolved_by=None), resolved_by=by, **values)
 
 
 Action = Literal["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive", "let_in"]
-# What page, admin and API offer, by the name in their addresses.
+# The actions of page, admin and API, by their name in URLs.
 NODE_ACTIONS: Mapping[Action, Callable[[ConceptNode], bool]] = {
     "hide": hide,
     "show": show,
@@ -126,7 +126,7 @@ def _verified(node: ConceptNode, change: str, verification: str) -> bool:
 
 
 def _changed(node: ConceptNode, change: str, where: NodeQuerySet, **values: Any) -> bool:
-    """Change the node if it is found `where` it should be, and tell of it."""
+    """Change the node if `where` still matches it, and publish the change."""
     with transaction.atomic():
         if not where.update(**values):
             return False

@@ -1,6 +1,6 @@
-"""Adding a memory by hand: a person says what happened or what it means, and on what it rests.
+"""Add a memory that a person writes: an event or a conclusion, with its evidence.
 
-Also a person's memory rests on something: an event on lines that were said, a conclusion on lines or on memories.
+A person's memory needs ground as well: an event rests on messages, a conclusion on messages or memories.
 """
 
 from collections.abc import Sequence
@@ -32,12 +32,12 @@ from persona.models import Persona
 
 
 class MissingEvidence(ValueError):
-    """It rests on nothing: an event needs a line that was said, anything else a line or a memory."""
+    """It has no ground: an event needs a message, anything else a message or a memory."""
 
 
 @dataclass(frozen=True)
 class Addition:
-    """What is to be remembered. `lines` are quoted whole; `grounds` are memories it was concluded from."""
+    """A memory to add. `lines` are messages, quoted whole; `grounds` are memories it was concluded from."""
 
     kind: str
     description: str
@@ -53,9 +53,9 @@ class Addition:
 
 @with_one_model
 def add(persona: Persona, addition: Addition, now: datetime) -> WrittenNode:
-    """What became of it at the gate that every memory passes; confirmed, for a person says so.
+    """Write the memory through the gate of all memories, confirmed because a person states it; returns the outcome.
 
-    No transaction may be open. Raises WithoutGround, NotRemembered, InvalidMemory and EmbeddingUnavailable.
+    No transaction may be open. Raises MissingEvidence, NotRemembered, InvalidMemory and EmbeddingUnavailable.
     """
     for message in addition.lines:
         if message.session.off_the_record:

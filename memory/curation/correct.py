@@ -1,7 +1,7 @@
-"""Correcting: a person rewrites a memory. It has their words from then on; its earlier words are its history.
+"""Correct: a person rewrites a memory. It has their words from then on; its earlier words become its history.
 
-Conclusions from it stay, and their pages say that they rest on a corrected memory: a person who corrects a date has not
-said that the conclusion is wrong.
+Conclusions from it stay, and their pages show that they rest on a corrected memory: a corrected date does not mean that
+the conclusion is wrong.
 """
 
 import re
@@ -41,7 +41,7 @@ from persona.models import Persona
 
 
 class NothingChanged(Enum):
-    """The value of a field that may be None and is left as it is."""
+    """The value of a field that may be None and stays unchanged."""
 
     UNCHANGED = "unchanged"
 
@@ -54,7 +54,8 @@ UNCHANGED: Literal[NothingChanged.UNCHANGED] = NothingChanged.UNCHANGED
 
 @dataclass(frozen=True)
 class Correction:
-    """The fields to change; None leaves a field as it is. `event_time` is (first day, last day), or None for no day."""
+    """The fields to change; None leaves a field unchanged. `event_time` is (first day, last day), or None for no
+    day."""
 
     description: str | None = None
     emotional_impact: int | None = None
@@ -84,10 +85,10 @@ class WordsForgotten(Exception):
 
 @with_one_model
 def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
-    """Make a new version of the node, confirmed by `by`; without any difference nothing happens.
+    """Make a new version of the node, confirmed by `by`; without a difference nothing happens.
 
     No transaction may be open. Raises WordsForgotten, InvalidMemory, EmbeddingUnavailable, and ConceptNode.DoesNotExist
-    where it was forgotten meanwhile.
+    if it was forgotten meanwhile.
     """
     values = _values(change)
     if "description" in values:
@@ -99,7 +100,7 @@ def correct(node: ConceptNode, change: Correction, by: AbstractBaseUser | None, 
 
 @with_one_model
 def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None, now: datetime) -> ConceptNode:
-    """Return the node to one of its versions, with the verification that it had; its present words become history.
+    """Return the node to one of its versions, with the verification of that version; its present words become history.
     Raises as `correct` does."""
     start, end = version.event_time_start, version.event_time_end
     change = Correction(
@@ -120,7 +121,7 @@ def restore(node: ConceptNode, version: NodeVersion, by: AbstractBaseUser | None
 
 
 def _values(change: Correction) -> dict[str, Any]:
-    """The columns to change, as they are stored."""
+    """The columns to change, with values as they are stored."""
     values: dict[str, Any] = {}
     if change.description is not None:
         values["description"] = tidy_description(change.description)
@@ -148,8 +149,8 @@ def _values(change: Correction) -> dict[str, Any]:
 
 
 def _without_quotation(node: ConceptNode, text: str) -> str:
-    """The text of a memory that was kept as it was said ("Ana: “I have a cat.”"), without the quotation marks where
-    they would stand around words that nobody said."""
+    """The text of a memory that quotes a message ("Ana: “I have a cat.”"), without quotation marks if these words were
+    never written."""
     quotation = _QUOTATION.fullmatch(text)
     if quotation is None:
         return text
@@ -168,7 +169,7 @@ def _rewrite(
     by: AbstractBaseUser | None,
     now: datetime,
 ) -> ConceptNode:
-    """The node with these values, if any of them is another one; `vector` is of its description, by `model`."""
+    """Store these values as a new version if any of them differs; `vector` is of the description, by `model`."""
     with transaction.atomic():
         Persona.objects.select_for_update().get(pk=node.persona_id)
         row = ConceptNode.objects.select_related("persona").get(pk=node.pk)
@@ -187,7 +188,7 @@ def _rewrite(
                 differing["plan_state"] = ""
             start, end = days_of_fact(domain, since, until) or (None, None)
             differing |= {"event_time_start": start, "event_time_end": end}
-            if differing.keys() & {"since", "until", "plan_state"}:  # times of the owner's own, which no news ended
+            if differing.keys() & {"since", "until", "plan_state"}:  # the owner's own times, not ended by news
                 differing["resolved_by"] = None
         new_texts = [str(differing[name]) for name in ("description", "condition") if name in differing]
         if row.kind == ConceptNode.Kind.LESSON and any(map(is_harmful_wish, new_texts)):
@@ -224,7 +225,7 @@ def _rewrite(
         ConceptNode.objects.filter(pk=row.pk).update(**columns)
         row.refresh_from_db(fields=[*columns])
         if text is not None and vector is not None:
-            # Everything derived from the description: vector, tokenized words, mentions.
+            # Update everything derived from the description: vector, tokenized words, mentions.
             vectors.replace({row.pk: vector}, model)
             NodeText.objects.filter(node=row).update(body=" ".join(tokenizer.tokenize(row.description)))
             follow_words(row, before)

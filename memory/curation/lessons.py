@@ -1,12 +1,12 @@
-"""Lessons: how the owner wants the persona to be with them, in their own words (seeds 003 and 004).
+"""Lessons: how the owner wants the persona to treat them, in their own words (seeds 003 and 004).
 
-A lesson comes from a live message of the owner, or from their hand on the page; never from a file, quoted mail,
-another speaker or the persona. It is the one memory that a prompt does not call mere data, so it passes a gate of its
-own: what attacks the guardrails is refused, whoever says it (`echovessel.language.harmful_wishes`).
+A lesson comes from a live message of the owner or from the page; never from a file, quoted mail, another speaker or the
+persona. It is the only memory that a prompt does not call mere data, so it passes a gate of its own: attacks on the
+guardrails are refused, whoever writes them (`echovessel.language.harmful_wishes`).
 
-How the owner wants to be called is a lesson, too, and no edit of the persona: it has its evidence, can be undone,
-hidden and forgotten like any other, and the name before it holds again. `Persona.asked_name` follows by a trigger
-(memory/store/integrity.py), so that every prompt and page uses the name at once.
+How the owner wants to be called is a lesson as well, not an edit of the persona: it has evidence, can be undone, hidden
+and forgotten like any other, and then the previous name holds again. A trigger updates `Persona.asked_name`
+(memory/store/integrity.py), so that every prompt and page uses the name immediately.
 """
 
 from collections.abc import Iterable
@@ -41,7 +41,7 @@ REFUSED = _(
 
 @dataclass(frozen=True)
 class Wish:
-    """What the owner wants, in their words; when it holds; and its place in a message, where they said it."""
+    """A wish of the owner in their words, its condition, and its place in a message, if it comes from one."""
 
     text: str
     scope: str = "always"
@@ -63,8 +63,8 @@ def wish_of(text: str, request: Request) -> Wish:
 
 
 def learn(message: Message, wishes: Iterable[Wish], now: datetime) -> list[ConceptNode]:
-    """The lessons of a live message of the owner, each made once: one that was hidden or corrected since stays so,
-    however often the message is looked at. What may be no lesson is passed over.
+    """Learn lessons from a live message of the owner, each once: a lesson that was hidden or corrected since stays so,
+    however often the message is read. Wishes that may not become lessons are skipped.
 
     No transaction may be open. Raises EmbeddingUnavailable.
     """
@@ -80,9 +80,9 @@ def learn(message: Message, wishes: Iterable[Wish], now: datetime) -> list[Conce
 
 
 def add_lesson(persona: Persona, wish: Wish, now: datetime) -> ConceptNode:
-    """A lesson that the owner wrote on the page: it rests on their hand alone.
+    """A lesson that the owner wrote on the page, without a message as evidence.
 
-    No transaction may be open. Raises InvalidMemory where it may be no lesson, NotRemembered where its words were
+    No transaction may be open. Raises InvalidMemory if it may not become a lesson, NotRemembered if its words were
     forgotten for good, and EmbeddingUnavailable.
     """
     check_wish(wish)
@@ -93,7 +93,7 @@ def add_lesson(persona: Persona, wish: Wish, now: datetime) -> ConceptNode:
 
 
 def check_wish(wish: Wish) -> None:
-    """Raises InvalidMemory; `field` says whether the words or the condition are to blame."""
+    """Raises InvalidMemory; its `field` is description or condition, whichever is wrong."""
     if not tidy_description(wish.text):
         raise InvalidMemory("description", "a wish needs words")
     if wish.scope not in ("always", Scope.NAME) and not wish.condition.strip():
@@ -103,7 +103,7 @@ def check_wish(wish: Wish) -> None:
 
 
 def is_refused(wish: Wish) -> bool:
-    """Whether this may be no lesson."""
+    """Whether this may not become a lesson."""
     text, condition = in_one_line(wish.text), in_one_line(wish.condition)
     if not text or len(text) > MAX_WISH or len(condition) > MAX_CONDITION:
         return True
@@ -113,7 +113,7 @@ def is_refused(wish: Wish) -> bool:
 
 
 def is_plausible_name(name: str) -> bool:
-    """Whether somebody can be called so.
+    """Whether it could be a name.
 
     >>> is_plausible_name("Sammy"), is_plausible_name("小雨"), is_plausible_name("whenever you like, ok?")
     (True, True, False)
@@ -125,7 +125,8 @@ def is_plausible_name(name: str) -> bool:
 
 @with_one_model
 def _stored(persona: Persona, wish: Wish, message: Message | None, now: datetime) -> list[ConceptNode]:
-    """The lesson, through the gate of all memories; told anew it acts again, though it was hidden."""
+    """Write the lesson through the gate of all memories; one that is stated again is active again, even if it was
+    hidden."""
     draft = Draft(
         kind=Kind.LESSON,
         description=tidy_description(wish.text),

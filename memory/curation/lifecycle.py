@@ -1,9 +1,9 @@
-"""Archiving with time: doubtful, settled and, where the operator wants it, old and slight memories leave recall.
-Nothing is deleted, and a person can return them (`memory.curation.actions.unarchive`).
+"""Archive with time: doubtful, settled and, if the operator wants it, old and slight memories leave recall. Nothing is
+deleted, and a person can return them (`memory.curation.actions.unarchive`).
 
-    expire   doubtful, told once, and unconfirmed for `expire_days`
+    expire   doubtful, mentioned once, and unconfirmed for `expire_days`
     settle   a promise or an expectation whose outcome has been known for `settle_days`
-    archive  an event or thought that is old, slight, hardly ever recalled, and about no identity; off by default
+    archive  an event or thought that is old, slight, hardly ever recalled, and not about identity; off by default
 """
 
 from collections import Counter
@@ -22,7 +22,7 @@ from memory.models.node import GUESS_BELOW
 
 Kind, Status, Because = ConceptNode.Kind, ConceptNode.Status, ConceptNode.ArchivedBecause
 
-SLIGHT = 3  # of 10; a smaller impact left no mark
+SLIGHT = 3  # of 10; a smaller impact is slight
 HARDLY_RECALLED = 2
 OLD = timedelta(days=90)
 PROTECTED_TAGS = frozenset(("identity-bearing", "commitment"))
@@ -98,7 +98,7 @@ def decide(facts: Facts, now: datetime) -> Verdict:
 def run(now: datetime, *, dry_run: bool = False) -> Counter[str]:
     """Apply the verdicts, and count them by name. A dry run changes nothing."""
     counts: Counter[str] = Counter()
-    # Only the memories that may leave: few, so that not every memory is read every day.
+    # Select only memories that may leave: few, so that not every memory is read every day.
     expired = Q(confidence__lt=GUESS_BELOW, created_at__lt=now - _expiry())
     settled = Q(resolved_at__lt=now - timedelta(days=knobs.settle_days()))
     old = Q(created_at__lt=now - OLD, access_count__lte=HARDLY_RECALLED)

@@ -1,4 +1,4 @@
-"""What she wonders about: kept until it is answered or has grown old, and given to every run in between."""
+"""The persona's open questions: kept until they are answered or too old, and shown to every run in between."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -21,16 +21,15 @@ from memory.store.writing import in_one_line
 from persona.models import Persona
 
 Status = Question.Status
-SHARED_WORDS = 2  # telling words that a question and what was said have in common
-HINT_SLACK = timedelta(minutes=5)  # a hint is noted once its turn has ended, a moment after the reply
+SHARED_WORDS = 2  # significant words that a question and the messages have in common
+HINT_SLACK = timedelta(minutes=5)  # a hint is stored once its turn has ended, a moment after the reply
 _any_open: Query[tuple[int]] = Query(
     lambda persona, since: Question.objects.filter(persona=persona, asked_at__gt=since).open().values_list("pk")[:1]
 )
 
 
 def open_questions(persona: Persona, now: datetime) -> QuestionQuerySet:
-    """The newest open ones that rest on nothing that was put away or is not so any more, and ask for nothing that the
-    owner wants left alone."""
+    """The newest open questions that rest on active memories only, and cross none of the owner's boundaries."""
     put_away = QuestionGround.objects.filter(question=OuterRef("pk")).exclude(node__status=ConceptNode.Status.ACTIVE)
     still_open = Question.objects.filter(persona=persona, asked_at__gt=now - _lifetime()).open()
     askable = still_open.exclude(Exists(put_away))
@@ -47,11 +46,11 @@ def due(
     session: Session,
     now: datetime,
 ) -> Question | None:
-    """The open question to ask now: the one that the owner's messages `texts` come nearest to.
+    """The open question to ask now: the one nearest to the owner's messages `texts`.
 
-    They come near where they name one of the `entities` of its memories, mean what one of these means, or repeat two
-    telling words of it. One question a session at most, that of two names included; none twice within a day, and none
-    while the persona holds back after a crisis.
+    Messages are near if they name one of the `entities` of its memories, mean the same as one of these, or repeat two
+    significant words of it. At most one question a session, including questions about two names; none twice within a
+    day, and none while the persona holds back after a crisis.
     """
     if persona.care_until is not None and persona.care_until > now:
         return None
@@ -81,15 +80,16 @@ def due(
 
 
 def note_hint(turn: Turn, now: datetime) -> None:
-    """Remember which question the turn's prompt asked, so that it rests for a day and no other follows it."""
+    """Store when the turn's prompt asked its question, so that it rests for a day and no other follows it."""
     hinted = turn.xray.get("question", {}).get("question")
     if hinted:
         Question.objects.filter(pk=hinted, persona=turn.persona_id).update(hinted_at=now)
 
 
 def settle_answered(session: Session, nodes: Sequence[ConceptNode], now: datetime) -> int:
-    """Settle the questions that replies of `session` asked and one of its new memories `nodes` answers; return how
-    many. An answer is read in the owner's next messages (`RequestKind.ANSWER`) and rests on one of them."""
+    """Settle the questions that replies of `session` asked and that one of its new memories `nodes` answers; returns
+    how many. An answer is found in the owner's next messages (`RequestKind.ANSWER`), and the memory rests on one of
+    them."""
     settled = 0
     open_questions = Question.objects.filter(persona=session.persona_id, hinted_at__gte=session.started_at).open()
     for question in open_questions.filter(hinted_at__lte=session.last_message_at + HINT_SLACK):
@@ -108,8 +108,8 @@ def settle_answered(session: Session, nodes: Sequence[ConceptNode], now: datetim
 def keep(
     persona: Persona, text: str, grounds: Sequence[ConceptNode], now: datetime, run: SlowCycleRun | None = None
 ) -> Question | None:
-    """A question that is new, with what it rests on; None where the persona wonders about it already, or it was settled
-    a short while ago. Call inside a transaction."""
+    """A new question with its grounds; None if the same question is open, or was settled a short while ago. Call inside
+    a transaction."""
     words = tidy_question(text)
     same = Question.objects.filter(persona=persona, content_hash=content_hash(words))
     if same.filter(Q(status=Status.OPEN) | Q(settled_at__gt=now - _lifetime())).exists():
@@ -122,23 +122,23 @@ def keep(
 
 
 def answer(question: Question, by: ConceptNode, now: datetime) -> bool:
-    """Note what answered it; False where it was not open any more."""
+    """Store the answering memory; False if the question was no longer open."""
     return _settled(question, now, status=Status.ANSWERED, answered_by=by)
 
 
 def drop(question: Question, now: datetime) -> bool:
-    """Wonder about it no more; False where it was not open any more."""
+    """Close the question without an answer; False if it was no longer open."""
     return _settled(question, now, status=Status.DROPPED)
 
 
 def drop_old(persona: Persona, now: datetime) -> int:
-    """Drop those that nothing has answered for long; returns how many."""
+    """Drop questions that nothing has answered for long; returns how many."""
     old = Question.objects.filter(persona=persona, asked_at__lte=now - _lifetime()).open()
     return old.update(status=Status.DROPPED, settled_at=now)
 
 
 def tidy_question(text: str) -> str:
-    """The question as it is stored: one line, not too long."""
+    """The question as it is stored: one line of limited length."""
     return in_one_line(text)[:MAX_QUESTION]
 
 

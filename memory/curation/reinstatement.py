@@ -1,11 +1,11 @@
-"""What holds again when memories no longer hold: they are forgotten, withheld, or the owner says that they are wrong.
+"""Memories that hold again when others no longer hold: these are forgotten, withheld, or wrong according to the owner.
 
-    superseded   it is active again; where another memory superseded it since, that one stands in its place
-    ended        it is told as present again, and a plan as planned
-    remainder    what was left of a memory that ended in part gives way to that memory
+    superseded   active again; if yet another memory superseded the deleted one, that one supersedes it
+    ended        not ended any more, and a plan is planned again
+    remainder    the remaining part of a memory that had ended in part gives way to that memory
 
-What the owner withheld does not come back: a memory all of whose ground is withheld stays superseded, by none, and what
-it had superseded holds again.
+Memories that the owner withheld do not return: if all evidence of a memory is withheld, it stays superseded by none,
+and the memories it had superseded hold again.
 """
 
 import json
@@ -27,12 +27,12 @@ def is_ended(fact: ConceptNode) -> bool:
 
 
 def is_what_was_left(fact: ConceptNode) -> bool:
-    """Whether news left this of a fact that ended in part, which it supersedes."""
+    """Whether the fact is the remainder of one that ended in part, which it supersedes."""
     return fact.kind == ConceptNode.Kind.FACT and fact.resolved_by_id is not None and not is_ended(fact)
 
 
 def values_to_reinstate(newer: Iterable[int]) -> dict[int, dict[str, Any]]:
-    """The columns of memories, by key, when these no longer hold. Reads only."""
+    """The new column values of memories, by key, when the `newer` ones no longer hold. Reads only."""
     gone = set(newer)
     columns: dict[int, dict[str, Any]] = {}
     resolved = ConceptNode.objects.filter(resolved_by__in=_among(gone), kind=ConceptNode.Kind.FACT)
@@ -47,7 +47,7 @@ def values_to_reinstate(newer: Iterable[int]) -> dict[int, dict[str, Any]]:
         superseded = ConceptNode.objects.filter(superseded_by__in=_among(ring), status=Status.SUPERSEDED)
         older = superseded.exclude(pk__in=_among(gone)).select_related("superseded_by").order_by("id")
         ring = set()
-        for node in sorted(older, key=lambda node: node.kind not in L3):  # conclusions after what they rest on
+        for node in sorted(older, key=lambda node: node.kind not in L3):  # conclusions after the memories they rest on
             by = node.superseded_by
             while by is not None and by.pk in gone:
                 by = by.superseded_by
@@ -70,7 +70,7 @@ def _unended(fact: ConceptNode) -> dict[str, Any]:
 
 
 def _has_ground(node: ConceptNode, gone: Collection[int], again: Collection[int]) -> bool:
-    """Whether a memory rests on a message that is not withheld or a memory that holds; or on nothing, as an imported
+    """Whether a memory rests on a message that is not withheld or on a memory that holds; or on nothing, as an imported
     one may."""
     withheld = list(node.evidence.values_list("message__withheld", flat=True))
     children = [edge.child for edge in node.filling.exclude(child=None).select_related("child")]
@@ -80,5 +80,5 @@ def _has_ground(node: ConceptNode, gone: Collection[int], again: Collection[int]
 
 
 def _among(keys: Iterable[int]) -> RawSQL:
-    """One parameter, however many keys there are: an import that is reverted has thousands."""
+    """One parameter for any number of keys: a reverted import has thousands."""
     return RawSQL("SELECT value FROM json_each(%s)", [json.dumps([*keys])])

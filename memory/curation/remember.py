@@ -1,7 +1,7 @@
-"""Remembering because somebody asked for it: the words themselves, confirmed, with the line they stand in as evidence.
+"""Remember on request: the very words as a confirmed memory, with their message as evidence.
 
-Seed 004 calls it the conscious commit. It does not wait for the talk to rest, and no model puts the words in its own.
-What consolidation makes of the same words, before or after, ends up in the same memory (see `memory.store.writing`).
+Seed 004 calls it the conscious commit. It does not wait for the session to rest, and no model rephrases the words. What
+consolidation makes of the same words, before or after, ends up in the same memory (see `memory.store.writing`).
 """
 
 from collections.abc import Iterable, Sequence
@@ -38,7 +38,7 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Place:
-    """A piece of a message: `content[start:end]`."""
+    """Part of a message: `content[start:end]`."""
 
     start: int
     end: int
@@ -54,7 +54,7 @@ class NotRemembered(Exception):
 
 @dataclass(frozen=True)
 class RememberedMessage:
-    """A message that a person asked to have remembered, and its words that are."""
+    """A message that a person asked to remember, and its remembered words."""
 
     message: Message
     words: str
@@ -63,8 +63,8 @@ class RememberedMessage:
 
 @with_one_model
 def remember(message: Message, now: datetime, words: Place | None = None, within: Place | None = None) -> ConceptNode:
-    """The memory of a line, made if it is not there yet: of all of it, or of its `words`; `within` is what belongs to
-    them, as the request that they be remembered.
+    """The memory of a message, made if there is none yet: of the whole message or of its `words`. `within` is the part
+    they belong to, such as the request to remember them.
 
     No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
     """
@@ -89,7 +89,7 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
         Persona.objects.select_for_update().get(pk=persona.pk)  # two presses of one button queue up here
         if existing := _existing_memory(quote):
             return existing
-        # What consolidation has made of these words, and of no others, already.
+        # Absorb memories that consolidation has already made of these words only.
         extracted = ConceptNode.objects.filter(source=ConceptNode.Source.EXTRACTION, kind=ConceptNode.Kind.EVENT)
         beyond = Evidence.objects.exclude(message=quote.message, start__gte=quote.start, end__lte=quote.end)
         inside = _within(extracted.filter(status__in=[Status.ACTIVE, Status.HIDDEN]), quote, around=False)
@@ -103,8 +103,8 @@ def remember(message: Message, now: datetime, words: Place | None = None, within
 
 
 def remember_requested(messages: Iterable[Message], now: datetime) -> list[ConceptNode]:
-    """The memories of the lines of users in which it is asked for, each made once: one that was hidden, corrected or
-    archived since stays so, however often the line is looked at. What cannot be remembered is passed over."""
+    """The memories that the owner's messages ask for, each made once: a memory that was hidden, corrected or archived
+    since stays so, however often the message is read. Messages that cannot be remembered are skipped."""
     nodes: list[ConceptNode] = []
     for message in messages:
         request = _read_remember_request(message) if message.role == Role.USER else None
@@ -113,7 +113,7 @@ def remember_requested(messages: Iterable[Message], now: datetime) -> list[Conce
             continue
         words = within = None
         if not request.points_back:
-            # "Next time I panic, remember: call Ben" is remembered with its first half.
+            # "Next time I panic, remember: call Ben" is remembered including its first half.
             condition, begins = request.condition.text, request.subject_start
             begins = message.content.find(condition, request.start) if condition else begins
             words = Place(max(begins, request.start), request.subject_start + len(request.subject))
@@ -125,7 +125,7 @@ def remember_requested(messages: Iterable[Message], now: datetime) -> list[Conce
 
 
 def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]:
-    """Those of `messages` that somebody asked to have remembered and that are, each once."""
+    """The messages among `messages` that somebody asked to remember and that are remembered, each once."""
     asked_for = {"node__source": ConceptNode.Source.PERSON, "node__kind": ConceptNode.Kind.EVENT}
     rows = Evidence.objects.filter(message__in=messages, node__status=Status.ACTIVE, **asked_for)
     remembered = {}
@@ -149,7 +149,7 @@ def _read_remember_request(message: Message) -> Request | None:
 
 
 def _line_before(message: Message) -> Message | None:
-    """The user's last message before it in the same session that is no such request itself."""
+    """The user's last message before it in the session that is not such a request itself."""
     theirs = Message.objects.filter(session=message.session_id, role=Role.USER, withheld=False).before(message)
     newest_first = theirs.select_related("session", "persona__owner").order_by("-created_at", "-id")
     for earlier in newest_first[:MAX_MESSAGES_BACK]:
@@ -160,8 +160,8 @@ def _line_before(message: Message) -> Message | None:
 
 
 def _quoted(message: Message, words: Place | None, within: Place | None) -> tuple[Quote, str]:
-    """The evidence, and the words. What is too long for a memory is cut in both, so that what a cut leaves out can
-    still become a memory of its own."""
+    """The evidence, and the words. Text too long for a memory is cut in both, so that the rest can still become another
+    memory."""
     if message.session.off_the_record:
         raise NotRemembered("off_the_record")
     if message.withheld or message.role == Role.SYSTEM:
@@ -184,13 +184,13 @@ def _describe(message: Message, words: str) -> str:
 
 
 def _requested_memories(quote: Quote) -> NodeQuerySet:
-    """The memories of these words that somebody asked for before, whatever became of them since."""
+    """The memories of these words that were requested before, whatever their status now."""
     asked_for = ConceptNode.objects.filter(source=ConceptNode.Source.PERSON, kind=ConceptNode.Kind.EVENT)
     return _within(asked_for, quote, around=True).order_by("id")
 
 
 def _existing_memory(quote: Quote) -> ConceptNode | None:
-    """The one of them that is there still, shown again if it was hidden."""
+    """The first of these that is still there, shown again if it was hidden."""
     node = _requested_memories(quote).filter(status__in=[Status.ACTIVE, Status.HIDDEN]).first()
     if node is not None:
         actions.show(node)
@@ -198,7 +198,8 @@ def _existing_memory(quote: Quote) -> ConceptNode | None:
 
 
 def _within(nodes: NodeQuerySet, quote: Quote, *, around: bool) -> NodeQuerySet:
-    """Those with evidence in the place of the quote: all around it, or inside."""
+    """The nodes with evidence at the place of the quote: evidence that contains the quote (`around`), or lies inside
+    it."""
     evidence = Evidence.objects.filter(message=quote.message)
     if around:
         return nodes.filter(evidence__in=evidence.filter(start__lte=quote.start, end__gte=quote.end))
@@ -206,7 +207,7 @@ def _within(nodes: NodeQuerySet, quote: Quote, *, around: bool) -> NodeQuerySet:
 
 
 def _absorb(draft: Draft, nodes: Sequence[ConceptNode]) -> Draft:
-    """The draft in the place of these memories, with what they know beyond its words."""
+    """The draft that supersedes these memories, with their values beyond its words."""
     times = ((node.event_time_start, node.event_time_end) for node in nodes)
     return replace(
         draft,

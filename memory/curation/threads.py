@@ -1,7 +1,7 @@
 """Threads (the owner's story lines): begun and continued by the slow cycle, changed by their owner.
 
-Everything an owner does can be undone: a memory that was taken out and a dissolved thread keep their rows. What was
-taken out is not joined again.
+Every action of an owner can be undone: a removed memory and a dissolved thread keep their rows. A removed memory is not
+added again.
 """
 
 import re
@@ -25,7 +25,7 @@ from persona.models import Persona
 from persona.models.persona import clean_name
 
 State, TitledBy = Thread.State, Thread.TitledBy
-# A matter of which less is told is no thread.
+# Fewer memories make no thread.
 MIN_MEMBERS = 2
 MAX_LISTED = 100  # the threads that were begun last
 MAX_PHRASE = 4  # words of a title
@@ -69,8 +69,8 @@ def title_of(texts: Sequence[str], names: Collection[str]) -> str:
 
 
 def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, str]]:
-    """The runs of words, and of characters in scripts without spaces, that begin and end with a weighed word; each with
-    the weight of its words. Words between them cost, so that the shorter of two wins."""
+    """The runs of words (in scripts without spaces, of characters) that begin and end with a weighed word, with the
+    weight of their words. Every further word costs, so that the shorter of two runs wins."""
     words = list(SPACED_WORD.finditer(text))
     weighed = [max((weights.get(token, 0.0) for token in tokenizer.tokenize(word[0])), default=0.0) for word in words]
     for first, weight in enumerate(weighed):
@@ -89,14 +89,13 @@ def _phrases(text: str, weights: Mapping[str, float]) -> Iterable[tuple[float, s
 
 
 def tidy_title(text: str) -> str:
-    """The title as it is stored: one line without quotation marks around it or a full stop."""
+    """The title as it is stored: one line without surrounding quotation marks or a full stop."""
     return clean_name(text).strip(" \"'“”「」《》.。")[:MAX_TITLE].strip()
 
 
-# --- what the slow cycle does -----------------------------------------------------------------------------------------
+# --- actions of the slow cycle ----------------------------------------------------------------------------------------
 def begin(persona: Persona, title: str, nodes: Sequence[ConceptNode], state: str, now: datetime) -> Thread | None:
-    """A new thread of those nodes that never were in one; None where fewer than two are left. Call inside a
-    transaction."""
+    """A new thread of the nodes that never were in one; None if these are fewer than two. Call inside a transaction."""
     free = _unplaced(nodes)
     if len(free) < MIN_MEMBERS:
         return None
@@ -107,7 +106,7 @@ def begin(persona: Persona, title: str, nodes: Sequence[ConceptNode], state: str
 
 
 def continue_thread(thread: Thread, nodes: Sequence[ConceptNode], state: str) -> list[ConceptNode]:
-    """Add those of the nodes that never were in a thread; returns them. Its state follows. Call inside a
+    """Add the nodes that never were in a thread, and set the state; returns the added nodes. Call inside a
     transaction."""
     added = _unplaced(nodes)
     if added:
@@ -118,14 +117,14 @@ def continue_thread(thread: Thread, nodes: Sequence[ConceptNode], state: str) ->
 
 
 def _unplaced(nodes: Sequence[ConceptNode]) -> list[ConceptNode]:
-    """Those that stand in no thread, and were taken out of none."""
+    """The nodes that are in no thread and were removed from none."""
     placed = set(ThreadMember.objects.filter(node__in=nodes).values_list("node_id", flat=True))
     return [node for node in nodes if node.pk not in placed]
 
 
-# --- what the owner does ----------------------------------------------------------------------------------------------
+# --- actions of the owner ---------------------------------------------------------------------------------------------
 def rename(thread: Thread, title: str) -> None:
-    """Give it a title of the owner's, which the slow cycle does not change. Raises TitleRefused."""
+    """Give it the owner's title, which the slow cycle does not change. Raises TitleRefused."""
     text = clean_name(title)
     if not text or len(text) > MAX_TITLE:
         raise TitleRefused
@@ -135,7 +134,7 @@ def rename(thread: Thread, title: str) -> None:
 
 
 def set_state(thread: Thread, state: str) -> bool:
-    """Say that it has ended, or goes on; False where that is known."""
+    """Mark the thread as ended or open; False if it is so already."""
     with transaction.atomic():
         if not Thread.objects.filter(pk=thread.pk).exclude(state=state).update(state=state):
             return False
@@ -144,7 +143,7 @@ def set_state(thread: Thread, state: str) -> bool:
 
 
 def remove_member(thread: Thread, node: ConceptNode, now: datetime) -> bool:
-    """Take a memory out; the memory itself stays. False where it is none of the thread."""
+    """Remove a memory from the thread; the memory itself stays. False if it is not in the thread."""
     with transaction.atomic():
         if not thread.members.current().filter(node=node).update(removed_at=now):
             return False
@@ -153,7 +152,7 @@ def remove_member(thread: Thread, node: ConceptNode, now: datetime) -> bool:
 
 
 def restore_member(thread: Thread, node: ConceptNode) -> bool:
-    """Put a memory back; False where it is in another thread by now, or was never taken out."""
+    """Put a memory back; False if it is in another thread now, or was never removed."""
     with transaction.atomic():
         if node.memberships.filter(removed_at=None).exists():
             return False
@@ -164,7 +163,7 @@ def restore_member(thread: Thread, node: ConceptNode) -> bool:
 
 
 def dissolve(thread: Thread, now: datetime) -> bool:
-    """Undo the thread; its memories stay. False where it is dissolved."""
+    """Dissolve the thread; its memories stay. False if it is dissolved already."""
     with transaction.atomic():
         if not Thread.objects.standing().filter(pk=thread.pk).update(dissolved_at=now):
             return False
@@ -174,7 +173,7 @@ def dissolve(thread: Thread, now: datetime) -> bool:
 
 
 def restore(thread: Thread) -> bool:
-    """The thread as it was, without memories that are in another one by now; False where it is not dissolved."""
+    """Restore the thread without memories that are in another one now; False if it is not dissolved."""
     with transaction.atomic():
         dissolved = Thread.objects.filter(pk=thread.pk).exclude(dissolved_at=None).first()
         if dissolved is None:
@@ -186,7 +185,7 @@ def restore(thread: Thread) -> bool:
     return True
 
 
-# By name in the addresses of page and API, what needs nothing beside the thread.
+# Actions on a thread and on its members, by their name in the URLs of page and API.
 THREAD_ACTIONS: Mapping[str, Callable[[Thread, datetime], bool]] = {
     "end": lambda thread, now: set_state(thread, State.ENDED),
     "reopen": lambda thread, now: set_state(thread, State.OPEN),
@@ -217,7 +216,7 @@ def newest_first(persona: Persona, limit: int = MAX_LISTED) -> list[Thread]:
 
 
 def members_of(thread: Thread) -> list[ConceptNode]:
-    """The memories of a thread of `with_members` that are not put away, newest first."""
+    """The active and hidden memories of a thread of `with_members`, newest first."""
     statuses = (ConceptNode.Status.ACTIVE, ConceptNode.Status.HIDDEN)
     nodes = [member.node for member in thread.current if member.node.status in statuses]  # type: ignore[attr-defined]
     zone = thread.persona.zone
@@ -225,7 +224,7 @@ def members_of(thread: Thread) -> list[ConceptNode]:
 
 
 def retitle(persona: Persona, texts: Sequence[str]) -> str:
-    """The title that a thread of these memories gets by rule."""
+    """The title by rule for a thread of these memories."""
     return title_of(texts, names_of(persona))
 
 

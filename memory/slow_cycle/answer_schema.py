@@ -1,4 +1,7 @@
-"""The schema of answers to a slow cycle, read as leniently as `memory.consolidation.answer_schema` reads."""
+"""The schema of answers to a slow cycle, read as leniently as in `memory.consolidation.answer_schema`.
+
+The docstrings of the answer classes reach the model as descriptions in the JSON schema.
+"""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -6,9 +9,9 @@ from pydantic import BaseModel, BeforeValidator
 
 from memory.consolidation.answer_schema import Day, Filled, LenientAnswer, OrNone, ReflectedThought, Text, Words
 
-# How models spell the end of a matter.
+# Models' words for the end of a thread.
 ENDED = ("ended", "end", "closed", "done", "finished", "over", "resolved", "completed")
-# An expectation may have no day, and one that says "soon" is not lost for it.
+# An expectation may have no day: one that says "soon" is kept.
 PerhapsDay = Annotated[Day | None, OrNone]
 # Models that were asked for one id sometimes give a list of one.
 Id = Annotated[Filled, BeforeValidator(lambda value: value[0] if isinstance(value, list) and value else value)]

@@ -1,8 +1,8 @@
-"""The inputs of a run: the new events, oldest first, as many as fit, beside open items, questions and thoughts.
+"""The inputs of a run: the new events, oldest first, as many as fit, with open items, questions and thoughts.
 
 A run costs its prompts and the longest answers that they allow, by our estimate. Of the tokens that the instructions
-leave, at most half is for what is known already; the events have the rest, and at least one of them always fits, so
-that every run advances.
+leave, at most half is for known items; the events get the rest, and at least one of them always fits, so that every run
+advances.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -30,7 +30,7 @@ from persona.models import Persona
 Kind = ConceptNode.Kind
 LISTS = ("events", "awaited", "questions", "thoughts", "threads", "earlier")
 PROMISE = {Kind.INTENTION: "promise", Kind.EXPECTATION: "expectation"}
-MAX_EVENTS_READ = 400  # of the shortest events not many more would fit the largest run
+MAX_EVENTS_READ = 400  # even of the shortest events hardly more fit into the largest run
 
 
 class PromptItem(NamedTuple):
@@ -42,8 +42,8 @@ class PromptItem(NamedTuple):
 
 @dataclass(frozen=True)
 class RunInputs:
-    """The inputs of a run. Events may continue `threads` or go with `earlier` memories; `by_rule` says where they do by
-    rule. `boundaries` are subjects that the owner wants left alone."""
+    """The inputs of a run. Events may continue `threads` or go with `earlier` memories; `by_rule` are the rules'
+    proposals. `boundaries` are subjects that the owner wants left alone."""
 
     events: Sequence[PromptItem] = ()
     awaited: Sequence[PromptItem] = ()
@@ -69,12 +69,12 @@ class RunInputs:
         return [item.line for items in self.lists.values() for item in items]
 
     def keys(self) -> dict[str, list[int]]:
-        """The keys of all rows, for the account of the run."""
+        """The keys of all rows, for the record of the run."""
         return {name: [item.row.pk for item in items] for name, items in self.lists.items()}
 
 
 def build_inputs(cycle: SlowCycle, now: datetime) -> RunInputs:
-    """All that fits; where a run was asked before and its reply was kept, the events of that prompt."""
+    """All inputs that fit; if an earlier prompt has a stored reply, the events of that prompt."""
     persona = cycle.persona
     boundaries = boundaries_of(persona)[: knobs.slow_cycle_boundaries()]
     tokens_left = knobs.slow_cycle_run_tokens() - cost(request(persona, RunInputs(boundaries=boundaries), now))
@@ -102,7 +102,7 @@ def cost(request: llm.Request) -> int:
 
 
 def request(persona: Persona, inputs: RunInputs, now: datetime) -> llm.Request:
-    """The request of a run; its payload serves the provider that has no model to read prose."""
+    """The request of a run; its `material` serves the provider without a model."""
     return prompt.request(
         persona,
         "slow_cycle",

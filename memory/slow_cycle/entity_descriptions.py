@@ -1,8 +1,8 @@
-"""Describing entities in a few sentences, from the events that mention them.
+"""Describe entities in a few sentences, from the events that mention them.
 
 A run describes up to `slow_cycle_entities` of those with enough events and a new one; never one that a person has
-described. A description rests on events of the prompt that it cites. Where a model gives none it is left for another
-run: the thoughts of this one do not wait for it.
+described. A description rests on the events of the prompt that it cites. If a model gives none the entity is left for
+another run: the thoughts of this run do not wait for it.
 """
 
 import logging
@@ -117,8 +117,7 @@ def describe(lease: Lease[SlowCycle], room: int) -> list[Description]:
 
 
 def due_subjects(persona: Persona) -> list[Subject]:
-    """The entities to describe: those of a run that was not finished, in its order, then those with the newest
-    events."""
+    """The entities to describe: those of an unfinished run, in its order, then those with the newest events."""
     described_through = replies.described_through(persona)
     by_active_events = Q(mentions__node__kind__in=L3, mentions__node__status=ConceptNode.Status.ACTIVE)
     entities_by_events = describable(persona).annotate(
@@ -147,9 +146,9 @@ def describable(persona: Persona) -> QuerySet[Entity]:
 
 
 def write(persona: Persona, described: Description) -> str:
-    """Store a description; returns why not, or an empty string. Call inside a transaction.
+    """Store a description; returns the reason if it is not stored, else "". Call inside a transaction.
 
-    The events and the old description must be unchanged: somebody may have corrected or hidden one meanwhile.
+    The events and the old description must be unchanged: a person may have corrected or hidden one meanwhile.
     """
     subject, why = described.of, described.dropped
     unchanged = describable(persona).filter(pk=subject.entity.pk, description=subject.entity.description)
@@ -175,7 +174,7 @@ def write(persona: Persona, described: Description) -> str:
     return ""
 
 
-# --- asking -------------------------------------------------------------------------------------------------------
+# --- text ---------------------------------------------------------------------------------------------------------
 def shorten_description(text: str) -> str:
     """At most 400 characters; whole sentences, if one ends within them.
 

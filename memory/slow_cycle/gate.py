@@ -1,6 +1,6 @@
-"""Whether a persona may think now about what is new, why, and if not, when to ask again. Pure.
+"""Whether a persona may run a slow cycle now, why, and if not, when to ask again. Pure.
 
-What costs nothing to know comes first; the rest is skipped for what cannot wait, a cap or a wall never is.
+The daily limits come first and hold without exception; the rest between runs is skipped for urgent events.
 """
 
 from dataclasses import dataclass
@@ -25,8 +25,8 @@ class Refusal(StrEnum):
 
 @dataclass(frozen=True)
 class Facts:
-    """What is new: how many events, how much the heaviest weighs (0 … 10), whether one corrects something. And what was
-    done: when the last run was, and what today (a day of UTC) has cost so far."""
+    """The number of new events, the greatest impact among them (0 … 10), and whether one is a correction; the time of
+    the last run, and the cost so far today (a day of UTC)."""
 
     new_events: int
     heaviest: int
@@ -39,7 +39,7 @@ class Facts:
 
 @dataclass(frozen=True)
 class Decision:
-    """The reason to run now; or what refuses it, and when that has passed (None: when something new has come)."""
+    """The reason to run now; or the refusal, and when it is over (None: when there is something new)."""
 
     reason: str = ""
     refusal: Refusal | None = None
@@ -47,7 +47,7 @@ class Decision:
 
 
 def decide(facts: Facts, now: datetime) -> Decision:
-    """The first of these that holds decides."""
+    """The first rule that applies decides."""
     if not facts.new_events:
         return Decision(refusal=Refusal.NOTHING_NEW)
     if facts.runs_today >= knobs.slow_cycle_runs_per_day():
@@ -64,7 +64,7 @@ def decide(facts: Facts, now: datetime) -> Decision:
         return Decision(Reason.SHOCK)
     if facts.has_correction:
         return Decision(Reason.CORRECTION)
-    # A run that lies ahead was made before somebody set the clock back: nobody waits for it.
+    # A run in the future was made before the clock was set back: it is ignored.
     rest = timedelta(minutes=knobs.slow_cycle_rest_minutes())
     if timedelta(0) <= now - facts.last_run_at < rest:
         return Decision(refusal=Refusal.COOL_DOWN, again_at=facts.last_run_at + rest)

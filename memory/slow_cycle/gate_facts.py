@@ -1,4 +1,4 @@
-"""What the gate wants to know of a persona, from the database."""
+"""The gate's facts about a persona, from the database."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -17,8 +17,8 @@ CORRECTION = RELATIONAL_TAGS[-2]
 
 
 def facts_of(cycle: SlowCycle, now: datetime) -> Facts:
-    """The facts of this moment. Failed runs count as well, and so do calls that were paid for in vain; what rules say
-    costs nothing and counts for nothing."""
+    """The current facts. Failed runs count as well, and so do paid calls without a result; calls answered by rules cost
+    nothing and do not count."""
     fresh = fresh_events(cycle, now).aggregate(
         count=Count("pk"),
         gladdest=Max("emotional_impact"),

@@ -1,4 +1,4 @@
-"""Storing: all results of a run together, with a row that refers to them by keys alone."""
+"""Store all results of a run together, with a row that refers to them by keys only."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -30,9 +30,9 @@ FORGOTTEN, GONE, LEFT_ALONE = "forgotten", "no_ground", "left_alone"
 
 @with_one_model
 def store(lease: Lease[SlowCycle], reason: str, thinking: Thinking, described: Sequence[Description]) -> SlowCycleRun:
-    """Write the results and release the lease; the request stands if events are left that did not fit.
+    """Write the results and release the lease; the request stays if there are events that did not fit.
 
-    Embeds first, then one transaction. Raises EmbeddingUnavailable and LeaseLost; nothing is written then.
+    Embeds first, then writes in one transaction. Raises EmbeddingUnavailable and LeaseLost without writing anything.
     """
     now, model, inputs, valid = lease.clock(), follow(), thinking.inputs, thinking.valid
     vectors = embedding.embed([draft.description for draft in valid.drafts])
@@ -74,14 +74,14 @@ def store(lease: Lease[SlowCycle], reason: str, thinking: Thinking, described: S
 
 @dataclass(frozen=True)
 class _Results:
-    """The results of a run: each is stored on the ground that is left of it, and accounted for by keys."""
+    """The results of a run: each is stored with the grounds that remain, and recorded by keys."""
 
     run: SlowCycleRun
     inputs: RunInputs
     now: datetime
 
     def write(self, draft: Draft, vector: np.ndarray, model: str) -> Account:
-        """A thought or an expectation, through the gate."""
+        """Write a thought or an expectation through the gate."""
         filling = _live(draft.filling)
         if not filling:
             return _dropped(draft.kind, GONE)
@@ -107,7 +107,7 @@ class _Results:
         return {"kind": "question", "id": question.pk} if question else _dropped("question", "asked_before")
 
     def settle(self, item: SettledItem) -> Account:
-        """The outcome of a promise or an expectation."""
+        """Settle a promise or an expectation."""
         evidence = _live(item.evidence)
         if not evidence or not _live([item.node]):
             return _dropped("outcome", GONE)
@@ -124,7 +124,7 @@ class _Results:
         return {"kind": "answer", "id": item.question.pk, "by": [item.by.pk]}
 
     def join(self, part: ThreadPart) -> Account:
-        """Begin a thread, or continue one that nobody has dissolved meanwhile."""
+        """Begin a thread, or continue one that was not dissolved meanwhile."""
         persona, nodes = self.run.persona, _live(part.nodes)
         if part.thread is not None:
             thread = persona.threads.standing().filter(pk=part.thread.pk).first()
@@ -150,6 +150,6 @@ def _dropped(kind: str, why: str) -> Account:
 
 
 def _live(nodes: Sequence[ConceptNode]) -> list[ConceptNode]:
-    """Those that are still recallable: somebody may have forgotten or hidden one while the model worked."""
+    """The nodes that are still recallable: a person may have forgotten or hidden one while the model worked."""
     live_nodes = ConceptNode.objects.recallable().in_bulk([node.pk for node in nodes])
     return [live_nodes[node.pk] for node in nodes if node.pk in live_nodes]

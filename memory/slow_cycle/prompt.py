@@ -1,4 +1,4 @@
-"""Thinking: the one request of a run, and the valid items of its answer."""
+"""The main request of a run, and the valid items of its answer."""
 
 from dataclasses import dataclass
 

@@ -1,4 +1,4 @@
-"""The model's replies to a slow cycle, kept until a run has used them.
+"""Model replies to a slow cycle, stored until a run has used them.
 
 A step is named by the last event it was asked about: the stored reply answers exactly these events, and later ones are
 asked about in the next run. Each reply is a checkpoint.
@@ -25,18 +25,18 @@ def of_describing(lease: Lease[SlowCycle], entity_id: int, through: int) -> Leas
 
 
 def thought_through(persona: Persona) -> int:
-    """The last event of a run that was asked and not finished; 0 if there is none."""
+    """The last event of an unfinished run's prompt; 0 if there is none."""
     return max((int(step.removeprefix(THINKING)) for step in _steps(persona, THINKING)), default=0)
 
 
 def described_through(persona: Persona) -> dict[int, int]:
-    """By entity that such a run asked about, in that order, the last event it was given."""
+    """The entities that an unfinished run asked about, in its order, each with the last event in its prompt."""
     pairs = (step.removeprefix(DESCRIBING).split(":") for step in _steps(persona, DESCRIBING))
     return {int(entity_id): int(through) for entity_id, through in pairs}
 
 
 def delete(persona: Persona) -> None:
-    """Call in the transaction that uses them, or gives the run up."""
+    """Call in the transaction that uses them or gives the run up."""
     _rows(persona).filter(Q(step__startswith=THINKING) | Q(step__startswith=DESCRIBING)).delete()
 
 

@@ -1,8 +1,8 @@
-"""The job that runs one persona's slow cycle, from its request to what came of it.
+"""The job that runs one persona's slow cycle, from its request to its results.
 
     acquire -> gate -> think -> describe -> store
 
-Only `store` writes anything lasting, in one transaction. If a run fails nothing is lost: its events are new to the next
+Only `store` writes lasting results, in one transaction. If a run fails nothing is lost: its events are new to the next
 one, after the next session. No session ever waits for it.
 """
 
@@ -28,13 +28,14 @@ from memory.slow_cycle.prompt import think
 
 logger = logging.getLogger(__name__)
 
-# Failures caused by the events themselves: a model that refuses the same events again and again is not asked for ever.
+# Failures caused by the events themselves: their number is limited, so that the same events are not asked about
+# forever.
 CAUSED_BY_EVENTS = ("content_refused", "unreadable")
 MAX_FAILURES_BY_EVENTS = 3
 
 
 class Outcome(StrEnum):
-    """What one run made of it."""
+    """The result of one run."""
 
     DONE = "done"
     NOT_NOW = "not_now"
@@ -44,13 +45,14 @@ class Outcome(StrEnum):
 
 
 def run(persona_id: int, clock: Clock = timezone.now) -> Outcome:
-    """Have the persona think about what is new, if the gate allows it. A failure is stored as a run."""
+    """Run the slow cycle if the gate allows it. A failure is stored as a run."""
     lease = acquire(persona_id, clock)
     return Outcome(SlowCycleJob(lease).run()) if lease else Outcome.NOT_MINE
 
 
 def acquire(persona_id: int, clock: Clock) -> Lease[SlowCycle] | None:
-    """A lease on the persona's slow cycle; None if nobody requested it, another worker holds it or it is in a pause."""
+    """A lease on the persona's slow cycle; None if it was not requested, is leased by another worker, or waits for a
+    retry."""
     rows = SlowCycle.objects.filter(pk=persona_id).select_related("persona__owner")
     return Lease.acquire(rows, rows.waiting(clock()), clock)
 
@@ -76,7 +78,7 @@ class SlowCycleJob(runner.Job[Lease[SlowCycle]]):
         return Outcome.DONE
 
     def rest(self, decision: Decision) -> Outcome:
-        """Ask the gate again when what refuses has passed, or something is new. A refusal costs no attempt."""
+        """Wait until the refusal is over or there is something new. A refusal costs no attempt."""
         with transaction.atomic():
             self.lease.release(lease_until=decision.again_at, attempts=self.lease.attempts() - 1)
             if decision.again_at is None:

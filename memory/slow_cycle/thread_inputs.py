@@ -1,6 +1,6 @@
-"""The threads that new events may go on with, and the earlier memories that stand in none and may begin one with them.
+"""The threads that new events may continue, and the earlier memories without a thread that may begin one with them.
 
-What an owner took out of a thread, or dissolved, is offered to none.
+Memories that the owner removed from a thread, and those of dissolved threads, are not offered.
 """
 
 from collections import defaultdict
@@ -29,8 +29,8 @@ MAX_EARLIER_READ = 200
 
 @dataclass(frozen=True)
 class Matters:
-    """The threads, those with the newest memories first; the earlier memories, the nearest first; and what each memory
-    tells of, by key. `members` are the last ones of each thread, oldest first."""
+    """The threads, those with the newest memories first; the earlier memories, the nearest first; and the features of
+    each memory, by key. `members` are the last ones of each thread, oldest first."""
 
     threads: Sequence[Thread]
     earlier: Sequence[ConceptNode]
@@ -38,7 +38,7 @@ class Matters:
     tellings: Mapping[int, Telling]
 
     def propose(self, events: Sequence[int], earlier: Sequence[int], threads: Sequence[int]) -> Sequence[Proposal]:
-        """What these of them begin or continue, by rule."""
+        """The threads that the rules propose to begin or continue with these."""
         tellings_by_thread = {key: [self.tellings[member] for member in self.members[key]] for key in threads}
         return thread_rules.propose(
             [self.tellings[key] for key in events], [self.tellings[key] for key in earlier], tellings_by_thread
@@ -46,7 +46,7 @@ class Matters:
 
 
 def read_matters(persona: Persona, events: Sequence[ConceptNode], now: datetime) -> Matters:
-    """The matters that `events` may belong to."""
+    """The threads and earlier memories that `events` may belong to."""
     members = {thread: members_of(thread) for thread in newest_first(persona)}
     current = {thread: nodes[:LAST_MEMBERS][::-1] for thread, nodes in members.items() if nodes}
     threads = list(current)[: knobs.thread_lines()]
@@ -85,7 +85,7 @@ def _tell(persona: Persona, nodes: Sequence[ConceptNode]) -> dict[int, Telling]:
     names = names_of(persona)
     talking = {persona.user_display_name.casefold(), persona.name.casefold()}
     for memory in nodes:
-        # "Mum's" and "mother" are one relative; anybody else is known by what they are called.
+        # "Mum's" and "mother" are one relative; other people are identified by their names.
         others = (other for other in others_in(memory.description) if not relatives_in(other))
         people[memory.pk] |= {*relatives_in(memory.description, owner=persona.user_display_name), *others} - talking
     return {

@@ -1,10 +1,10 @@
-"""Which memories are of one matter, by rule. Pure.
+"""Decide by rule which memories belong to one matter. Pure.
 
-Two memories are of one matter where they lie near each other in time, are not about different people, and speak of the
-same thing that takes its course (`echovessel.language.courses`) by a word that they share, by the same people, or by
-likeness; without such a thing, where they share two telling words, are alike, and something is awaited. A memory joins
-a thread where it is of one matter with half of its last members. A new thread takes three memories of two days.
-It is for where no model is asked, so it errs to the side of joining nothing.
+Two memories belong to one matter if they are near in time, are not about different people, and mention the same ongoing
+matter (`echovessel.language.courses`), confirmed by a shared word, by the same people, or by similarity; without such a
+matter, if they share two significant words, are similar, and something is open. A memory joins a thread if it belongs
+to one matter with half of its last members. A new thread needs three memories of two days. These rules serve
+installations without a model, so they err towards joining nothing.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -23,13 +23,13 @@ from memory.models import ConceptNode, Thread
 MIN_NEW = 3
 MIN_SHARED = 2
 LAST_MEMBERS = 6
-MIN_COSINE = 0.3  # an earlier memory that is shown is at least so near to a new one
+MIN_COSINE = 0.3  # the least cosine between a new memory and an earlier one that is shown
 
 
 @dataclass(frozen=True, eq=False)
 class Telling:
-    """What a memory tells of: its day, whom it is about, its telling words, the matters it speaks of, whether something
-    is awaited, and its vector (NaN where it has none)."""
+    """The features of a memory: its day, its people, its significant words, its matters, whether something is open, and
+    its vector (NaN if it has none)."""
 
     key: int
     text: str
@@ -44,8 +44,8 @@ class Telling:
 
 @dataclass(frozen=True)
 class Proposal:
-    """Memories, by key, that begin a thread, or continue the one with this key. `texts` are those of all its members,
-    oldest first."""
+    """Memories, by key, that begin a thread, or continue the one with this key. `texts` are the texts of all its
+    members, oldest first."""
 
     thread: int | None
     members: Sequence[int]
@@ -56,7 +56,7 @@ class Proposal:
 def tell(
     node: ConceptNode, day: date, recorded_on: date, people: Iterable[Any], names: frozenset[str], vector: np.ndarray
 ) -> Telling:
-    """The telling of a node. `names` are the words of the names of owner and persona."""
+    """The features of a node. `names` are the words of the names of owner and persona."""
     return Telling(
         node.pk,
         node.description,
@@ -71,7 +71,7 @@ def tell(
 
 
 def is_one_matter(first: Telling, other: Telling) -> bool:
-    """Whether two memories are of one matter."""
+    """Whether two memories belong to one matter."""
     if abs((first.day - other.day).days) > knobs.thread_gap_days():
         return False
     if first.people and other.people and first.people.isdisjoint(other.people):
@@ -84,7 +84,7 @@ def is_one_matter(first: Telling, other: Telling) -> bool:
 
 
 def likeness(first: Telling, other: Telling) -> float:
-    """The cosine of two memories on the scale of the bundled model; 0 where one has no vector."""
+    """The cosine of two memories on the scale of the bundled model; 0 if one has no vector."""
     return float(embedding.scale().comparable("texts", float(np.nan_to_num(first.vector @ other.vector))))
 
 
@@ -95,12 +95,12 @@ def _are_alike(first: Telling, other: Telling) -> bool:
 def propose(
     fresh: Sequence[Telling], earlier: Sequence[Telling], threads: Mapping[int, Sequence[Telling]]
 ) -> list[Proposal]:
-    """What the fresh memories continue or begin, with `earlier` memories that stand in no thread. `threads` holds the
-    last members of each thread, oldest first."""
+    """The threads that fresh memories continue or begin, also with `earlier` memories that are in no thread. `threads`
+    holds the last members of each thread, oldest first."""
     continued: dict[int, list[Telling]] = {}
     loose: list[Telling] = []
     for memory in (*fresh, *earlier):
-        # An earlier memory, such as a plan that was noted meanwhile, joins only what goes on now.
+        # An earlier memory, such as a plan, joins only threads that a fresh one continues.
         open_to = threads if memory in fresh else continued
         fits = {key: _share_alike(memory, [*threads[key], *continued.get(key, ())]) for key in open_to}
         best = max(fits, key=lambda key: fits[key], default=None)
@@ -140,13 +140,14 @@ def _share_alike(memory: Telling, members: Sequence[Telling]) -> float:
 
 
 def _state(members: Sequence[Telling]) -> str:
-    """Ended where the newest says so."""
+    """Ended if the newest memory says so."""
     newest = max(members, key=lambda telling: (telling.day, telling.key))
     return Thread.State.ENDED if tells_an_end(newest.text) else Thread.State.OPEN
 
 
 def nearness(memory: Telling, events: Sequence[Telling]) -> float:
-    """How near an earlier memory is to one of the events; what is of one matter comes first. 0 for none."""
+    """How near an earlier memory is to one of the events; one that belongs to the same matter ranks first. 0 if it is
+    near none."""
     best = max((likeness(memory, event) for event in events), default=0.0)
     is_one = any(is_one_matter(memory, event) for event in events)
     return is_one + best if is_one or best >= MIN_COSINE else 0.0

@@ -1,7 +1,7 @@
-"""Whether what a model says brings back a name that was forgotten.
+"""Whether a model's text brings back a forgotten name.
 
-A name that stands in what it was given is known again, and says nothing: another Tom may have come. One that does not
-stand there can only come from what was forgotten.
+A name in the prompt is known again and proves nothing: another Tom may have come. A name that is not in the prompt can
+only come from forgotten content.
 """
 
 from collections.abc import Iterable, Iterator
@@ -17,7 +17,7 @@ SIGNS = range(2, 5)
 
 
 def brings_back(persona: Persona, text: str, inputs: Iterable[str]) -> bool:
-    """Whether a forgotten name stands in what is said and nowhere in what was given."""
+    """Whether the text contains a forgotten name that is not in the inputs."""
     if not Tombstone.objects.filter(persona=persona, kind=Tombstone.Kind.NAME).exists():
         return False
     input_text = "\n".join(inputs).casefold()
@@ -26,7 +26,7 @@ def brings_back(persona: Persona, text: str, inputs: Iterable[str]) -> bool:
 
 
 def perhaps_names(text: str) -> Iterator[str]:
-    """Everything in a text that a name could be: up to three words in a row, or two to four signs.
+    """Everything in a text that could be a name: up to three consecutive words, or two to four characters.
 
     >>> sorted(perhaps_names("Tom Lee 李明明"))
     ['Lee', 'Tom', 'Tom Lee', '明明', '李明', '李明明']

@@ -1,7 +1,7 @@
-"""Validation of an answer: every item must rest on nodes of the prompt. Pure.
+"""Validate an answer: every item must rest on nodes of the prompt. Pure.
 
-An id that was not in the prompt is dropped; an item without ground, or one that comes too late, is dropped and noted in
-the account of the run; never the whole answer with it.
+An id that was not in the prompt is dropped. An item without ground, or one that is overdue, is dropped and noted in the
+record of the run; the rest of the answer is kept.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -61,7 +61,7 @@ class ThreadPart:
 
 @dataclass(frozen=True)
 class ValidAnswer:
-    """The valid items of an answer, and an account of the others."""
+    """The valid items of an answer, and a record of the others."""
 
     drafts: Sequence[Draft] = ()
     questions: Sequence[NewQuestion] = ()
@@ -72,8 +72,8 @@ class ValidAnswer:
 
 
 def validate_answer(answer: SlowCycleAnswer, inputs: RunInputs, today: date, names: frozenset[str]) -> ValidAnswer:
-    """The valid items of the answer to a prompt with `inputs`. `today` is the day where the owner lives, `names` are
-    the words of the names of owner and persona."""
+    """The valid items of the answer to a prompt with `inputs`. `today` is the date in the owner's zone, `names` are the
+    words of the names of owner and persona."""
     events, awaited, questions = (
         {item.row.pk: item.row for item in items} for items in (inputs.events, inputs.awaited, inputs.questions)
     )
@@ -170,7 +170,7 @@ class _Validator:
         return answered
 
     def thread_parts(self, answer: SlowCycleAnswer) -> Sequence[ThreadPart]:
-        """Each with a new event; each memory in the first that names it."""
+        """Thread parts with at least one new event; each memory belongs to the first part that names it."""
         parts: list[ThreadPart] = []
         free = {**self.earlier, **self.events}
         for item in answer.threads:
@@ -193,7 +193,7 @@ class _Validator:
         return [self.events[key] for key in keys if key is not None and key in self.events]
 
     def grounds(self, kind: str, ids: Iterable[str], text: str) -> list[ConceptNode]:
-        """The events that `text`, which cites these ids, rests on; without one it is dropped."""
+        """The events that `text`, which cites these ids, rests on; without any the item is dropped."""
         events = grounds(self.cited(ids), text, self.events.values(), self.names)
         if not events:
             self.drop(kind, "no_ground")
