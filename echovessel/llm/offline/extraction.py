@@ -272,7 +272,7 @@ def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> b
     tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_own or elided)
     tells_fact = tells_fact or any(TELLS_OF_SELF.search(f"{lead} {elided or text}") for lead in ("I", "I'm") if elided)
     told_signs = (
-        is_own or elided,
+        is_own or (elided and tells_fact),  # "nice weather" leaves out no "I"
         tells_fact or TELLS_OF_SELF.search(text),
         TELLS_BY_NAME.search(text),
         LASTS.search(text),
