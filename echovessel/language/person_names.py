@@ -1,4 +1,4 @@
-"""Names, and what does not matter about them: width, case, spacing, dots and honorifics. Pure."""
+"""Names, compared without regard to width, case, spacing, dots and honorifics. Pure."""
 
 import unicodedata
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _LETTER = rf"[^\W_{_UNSPACED}]"  # of a script that puts spaces between words
 
 _POSSESSIVE = re.compile(r"^(?:(?:my|your|his|her|our|their|the)\s+|[我你您他她](?:们)?的?)")
 
-# What a model sometimes takes for a name. Two sisters are both "my sister": a role would make them one.
+# Words that a model sometimes takes for a name. Two sisters are both "my sister": as a name it would merge them.
 _NO_NAMES = frozenset(
     [
         *("i", "me", "you", "he", "him", "she", "her", "it", "they", "them", "we", "us", "user", "theuser"),
@@ -35,7 +35,7 @@ _NO_NAMES = frozenset(
 
 @cached_words(maxsize=8_192)
 def normalize_name(name: str) -> str:
-    """The form in which two spellings of a name are equal; empty where nothing is left.
+    """The form in which spellings of a name are equal; "" if nothing is left.
 
     >>> normalize_name("Dr. Mary-Ann  Lee") == normalize_name("ｍａｒｙ ann lee")
     True
@@ -46,12 +46,12 @@ def normalize_name(name: str) -> str:
 
 
 def strip_titles(name: str) -> str:
-    """The name folded, without titles, its words still apart."""
+    """The name in folded form without titles, its words separated."""
     return _TITLE_AFTER.sub("", _TITLE_BEFORE.sub("", _folded(name).strip()))
 
 
 def is_name(text: str) -> bool:
-    """Whether `text` can name somebody: no pronoun, no "mother" or 「我妹妹」, no single Chinese character."""
+    """Whether `text` can be a name: no pronoun, no "mother" or 「我妹妹」, no single Chinese character."""
     plain, unowned = normalize_name(text), normalize_name(_POSSESSIVE.sub("", _folded(text).strip()))
     if re.fullmatch(f"[{_UNSPACED}]?", plain):
         return False
@@ -59,7 +59,7 @@ def is_name(text: str) -> bool:
 
 
 def occurs(name: str, text: str) -> bool:
-    """Whether `name` stands in `text` literally: as whole words, or anywhere in scripts without spaces.
+    """Whether `name` occurs in `text` literally: as whole words, or anywhere in scripts without spaces.
 
     >>> occurs("Ann", "Anna came."), occurs("小黑", "她的猫小黑很调皮"), occurs("Scott", "和Scott吃饭")
     (False, True, True)
@@ -71,7 +71,7 @@ def occurs(name: str, text: str) -> bool:
 
 
 def replace_name(name: str, by: str, text: str) -> str:
-    """`text` with `by` wherever `name` occurs in it, in letters of any case.
+    """`text` with every occurrence of `name`, in any letter case, replaced with `by`.
 
     >>> replace_name("Ann", "{{user}}", "ANN came, and Anna."), replace_name("小黑", "{{user}}", "她的猫小黑很调皮")
     ('{{user}} came, and Anna.', '她的猫{{user}}很调皮')

@@ -1,19 +1,19 @@
-"""Plain text: what is left of a text once everything is taken away that a reader does not see or does not mind. Pure.
+"""Plain text: a text without everything that a reader does not see or does not mind. Pure.
 
-    plain_form       for patterns: case, width, unseen characters, marks, look-alike letters and the script of Chinese
-                     do not matter; signs, words and lines are where they were
-    comparable_form  for comparing: signs do not matter either, nor do spaces beside scripts that are written without
-    normalize_text   for digests that are stored: the others see through more
-    storable         for storing: as it was written, without what no database takes
+    plain_form       for patterns: ignores case, width, invisible characters, diacritics, look-alike letters and the
+                     script of Chinese; punctuation, words and lines stay in place
+    comparable_form  for comparison: also ignores punctuation, and spaces beside scripts that are written without
+    normalize_text   for stored digests; it folds less than the others
+    storable         for storage: as written, without characters that databases reject
 
-Tombstones compare by the second, and the crisis detector looks for phrases in the first: no disguise that one of them
-sees through hides anything from the other.
+Tombstones compare by the second, and the crisis detector searches the first: no disguise that one of them sees through
+hides anything from the other.
 
-Simplified and traditional Chinese characters are one here, without a dictionary of words. Several traditional ones
-share one simplified one (乾, 幹 and 干), and some are written in both scripts with another meaning (后, 里). So this is
-no conversion for readers: it is the form in which two writings of the same words are equal, and in which our lists of
-Chinese words are written. `simplified.txt` holds 3,500 characters, taken from the word pairs of CC-CEDICT (2026-11);
-pairs that occur in less than a tenth of the words of a character are left out.
+Simplified and traditional Chinese characters are equal here, without a dictionary of words. Several traditional ones
+share one simplified one (乾, 幹 and 干), and some are written in both scripts with different meanings (后, 里). So this
+is no conversion for readers: it is the form in which two spellings of the same words are equal, and in which our
+Chinese word lists are written. `simplified.txt` holds 3,500 characters, taken from the word pairs of CC-CEDICT
+(2026-11); pairs that occur in less than a tenth of the words of a character are left out.
 """
 
 import unicodedata
@@ -33,7 +33,7 @@ _SIMPLIFIED = {
 
 
 def simplify(text: str) -> str:
-    """`text` with every such character replaced, at its place: the places of words stay what they are.
+    """`text` with every such character replaced one for one, so that positions do not change.
 
     >>> simplify("請記住我說的")
     '请记住我说的'
@@ -42,7 +42,7 @@ def simplify(text: str) -> str:
 
 
 def straighten(text: str) -> str:
-    """`text` with simplified characters and straight apostrophes, each at its place: as our patterns are written.
+    """`text` with simplified characters and straight apostrophes, as our patterns are written; positions do not change.
 
     >>> straighten("I’m 記住")
     "I'm 记住"
@@ -65,10 +65,10 @@ _ALIKE = str.maketrans("аеорсухіѕјԁкмтнвɑɡοαερκντυιӏ
 _FOREIGN = re.compile(r"[\u0251\u0261\u0370-\u052f]")
 _UNSEEN = re.compile(r"[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f"
                      r"\u3164\ufe00-\ufe0f\ufeff\uffa0\U000e0000-\U000e0fff]")  # fmt: skip
-# Only these lose their marks: й, が and 한 are letters of their own.
+# Only these lose their diacritics: й, が and 한 are letters of their own.
 _MARKED = re.compile(r"[\u00c0-\u024f\u0300-\u036f\u0489\u1e00-\u1eff\u20d0-\u20ff]+")
 _QUOTES = re.compile("['\u2019\u2018`\u00b4\u02bc\uff07]")
-# The compatibility form has ASCII signs in Chinese, too; the Chinese phrases know the Chinese ones.
+# The compatibility form turns Chinese punctuation into ASCII; the Chinese phrases are written with Chinese punctuation.
 _SIGN_ZH = re.compile(r"[,!?;:](?<=[\u3400-\u9fff].)")
 _WIDE = dict(zip(",!?;:", "，！？；：", strict=True))
 _SPACES = re.compile(r"[^\S\n]+")
@@ -83,8 +83,8 @@ _NEEDLESS_SPACE = re.compile(rf"(?<=[{_UNSPACED}])\s+|\s+(?=[{_UNSPACED}])")
 
 
 def plain_form(text: str) -> str:
-    """Compatibility forms and case folded, unseen characters and marks gone, simplified characters, single spaces, an
-    end of a line only where there is one; no apostrophes, for half of the world leaves them out."""
+    """Compatibility forms and case folded, invisible characters and diacritics removed, simplified characters, single
+    spaces, line ends kept; without apostrophes, because half of the world leaves them out."""
     if text.isascii():
         plain = text.lower()
     else:
@@ -101,26 +101,26 @@ def plain_form(text: str) -> str:
 
 
 def comparable_form(text: str) -> str:
-    """The form in which two writings of the same words are equal; of a text that is nothing but signs, those remain.
+    """The form in which two spellings of the same words are equal; a text of only punctuation keeps it.
 
     >>> comparable_form("小黑 昨天走丟了！") == comparable_form("小\u200b黑昨天，走丢了")
     True
     >>> comparable_form("Milo's  DEAD…"), comparable_form("?!")
     ('milos dead', '?!')
     """
-    if text.isascii():  # the same, 20 times as fast
+    if text.isascii():  # same result, 20 times as fast
         words = " ".join(text.lower().translate(_ASCII_SIGNS).split())
         return _LONG.sub(r"\1", words) or " ".join(plain_form(text).split())
     plain = plain_form(text)
-    # A space for a sign; but a vowel sign (Thai, Hindi) is a part of its letter.
+    # Punctuation becomes a space; but a vowel sign (Thai, Hindi) is a part of its letter.
     words = _SIGNS.sub(lambda sign: sign[0] if unicodedata.category(sign[0])[0] == "M" else " ", plain)
     words = " ".join(words.split())
     return _NEEDLESS_SPACE.sub("", words) or " ".join(plain.split())
 
 
 # --- text that can be stored, by one rule for socket, API, /v1, forms, imports, archives and models ---
-# A NUL is dropped: it is no sign of any language, databases and full text cut a text there, and whoever typed around it
-# loses nothing. Half a surrogate pair becomes U+FFFD: UTF-8 has no bytes for it.
+# NUL is dropped: no language uses it, databases and full-text search cut a text there, and people who typed around it
+# lose nothing. Half a surrogate pair becomes U+FFFD, because UTF-8 has no bytes for it.
 NUL = "\0"
 
 
@@ -134,7 +134,7 @@ def storable(text: str) -> str:
 
 
 def without_nul(value: Any) -> Any:
-    """A value of JSON with no NUL in any of its texts, names of fields included."""
+    """A JSON value without NUL in any of its texts, including field names."""
     if isinstance(value, str):
         return value.replace(NUL, "")
     if isinstance(value, list):
@@ -145,13 +145,13 @@ def without_nul(value: Any) -> Any:
 
 
 def normalize_text(text: str) -> str:
-    """The text in lower case and normal width, without punctuation; a text of nothing but signs keeps them."""
+    """The text in lower case and normal width, without punctuation; a text of only punctuation keeps it."""
     plain = fold_text(text)
     return " ".join(_PUNCTUATION.sub(" ", plain).split()) or " ".join(plain.split())
 
 
 def fold_text(text: str) -> str:
-    """The text without case and width, its signs and spaces as they are."""
+    """The text with case and width folded; punctuation and spaces stay."""
     return unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
 
 

@@ -1,11 +1,11 @@
-"""A question that asks several things, as the questions it is made of. Pure; English and Chinese.
+"""Split a question that asks several things into its parts. Pure; English and Chinese.
 
     "Where does Ruth live, and what does Tom do?"    ->  each clause that asks
     "Did I like Lisbon or Porto more?"               ->  the question with Lisbon alone, and with Porto alone
     「小王和小李都喜欢什么？」                        ->  with 小王 alone, and with 小李 alone
 
-The parts are searched with, never shown: their grammar does not matter, their words do. There is no parser here; what
-is joined is told by the words around it.
+The parts are only searched with, never shown: their words matter, their grammar does not. There is no parser; the words
+around "and" or "or" show what is joined.
 """
 
 import re
@@ -35,7 +35,7 @@ _ENOUGH_ZH = 2
 
 
 def parts_of(text: str) -> tuple[str, ...]:
-    """The parts of a question, in order; none where it asks one thing.
+    """The parts of a question, in order; none if it asks one thing.
 
     >>> parts_of("Did I like Lisbon or Porto more?")
     ('Did I like Lisbon more?', 'Did I like Porto more?')
@@ -55,7 +55,7 @@ def parts_of(text: str) -> tuple[str, ...]:
 
 
 def _split(clause: str) -> list[str]:
-    """The clause with each of the things that "and" or "or" joins, alone."""
+    """The clause with each of the things joined by "and" or "or" alone."""
     words = _WORD.findall(_BOTH.sub("", clause))
     joint = next((place for place, word in enumerate(words) if place and _JOINT.match(word)), None)
     if joint is None:
@@ -84,7 +84,7 @@ def _split(clause: str) -> list[str]:
 
 
 def _run(words: list[str], *, is_backward: bool = False) -> list[str]:
-    """The first of `words` that name one thing: a determiner, then words that tell something."""
+    """The first of `words` that name one thing: a determiner, then content words."""
     run: list[str] = []
     for word in words[: MAX_JOINED_WORDS + 1]:
         is_determiner = _DETERMINER.search(word) is not None

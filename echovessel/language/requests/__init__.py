@@ -1,9 +1,9 @@
-"""The one ear: what a message of the owner asks of the persona. Pure; English and Chinese.
+"""Requests: what a message of the owner asks of the persona. Pure; English and Chinese.
 
-Chat, memory, the offline voice and the page go by this one result. A request is read from the grammar of a clause:
-whether it speaks to the persona in the owner's own voice (`clauses`), in the mood of an order, a wish or a polite
-question, negated or not, and what its verb asks for (`english`, `chinese`, `remember`, `correcting`). What this
-hears is sure. What else the `classifier` takes for a request is not: the persona may ask about it, and no more.
+Chat, memory, memory mode and the pages all use this one result. A request is read from the grammar of a clause: whether
+it speaks to the persona in the owner's own voice (`clauses`), whether it is an order, a wish or a polite question,
+whether it is negated, and what its verb asks for (`english`, `chinese`, `remember`, `correcting`). Such a request is
+sure. A request that only the `classifier` finds is not sure: the persona may ask about it, and do no more.
 """
 
 from dataclasses import replace
@@ -19,11 +19,11 @@ from echovessel.language.style_wishes import styles_in
 
 __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "asks_to_forget", "read_by_rule", "read_requests"]
 
-MAX_REQUESTS = 8  # of one message
+MAX_REQUESTS = 8  # per message
 _IT = frozenset(("它", "它们", "这个", "那个", "这些", "那些", "这", "那"))
-# Where none of these stands nothing is asked: many messages are looked at for one reply.
+# A text without any of these asks for nothing: many messages are checked for one reply.
 _MAY_FORGET = re.compile(r"forg[eo]t|eras|delet|remov|wip|purg|scrub|remember|[忘删抹清擦记存留]", re.IGNORECASE)
-# What the classifier takes for a wish, and says itself when it holds, or how to speak, is one.
+# A wish found by the classifier counts as standing if it says when it holds, or how to speak.
 _STANDS = re.compile(
     r"\b(?:don'?t|do not|never|stop) \w+(?: \w+){0,3}? (?:me|us)\b.{0,40}\b(?:when(?:ever)? i|if i|from now on|"
     r"any ?more|ever again)\b|\b(?:can|could|would|will) (?:you|u) (?:just |please |always )*(?:be|talk|speak|answer|"
@@ -32,14 +32,14 @@ _STANDS = re.compile(
     r"能否)[^，。]{0,6}(?:短|简|慢|直|温柔|轻松)",
     re.IGNORECASE,
 )
-_MIN_TOLD = 2  # letters before "forget that" that tell something
+_MIN_TOLD = 2  # letters before "forget that" that state something
 _IDLE = re.compile(
     r"\b(?:i take (?:that|it) back|that (?:was|is|'s) private|(?:keep|that stays|this stays) ?(?:this|that|"
     r"it)? between (?:us|you and me)|my (?:bad|mistake)|ok|okay|oh|no|well|sorry|please|wait|hey|hi|hello|actually|"
     r"hm+|so|and|but|thanks|thank you)\b|算了|对不起|抱歉|好的|好吧|不好意思|嗯|哦|那|啊|等等|请",
     re.IGNORECASE,
 )
-# "Forget the croissants, no wait, don't": taken back in the same breath.
+# "Forget the croissants, no wait, don't": retracted in the same message.
 _RETRACTED = re.compile(
     r"[,;.!…–—-]\s*(?:oh |ah |hm+,? )?(?:no,? wait|wait,? no|(?:actually|wait|no),? (?:no,? )?(?:don'?t|do not|"
     r"keep it))\b|[，,。！!…](?:不|等等|等下|算了)[，,]?(?:还是)?(?:别|不要)(?:忘|删)",
@@ -48,7 +48,7 @@ _RETRACTED = re.compile(
 
 
 def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple[Request, ...]:
-    """What `text` asks for, in its order. `question` is an open question of the persona, `previous` the owner's message
+    """The requests of `text`, in order. `question` is an open question of the persona, `previous` the owner's message
     before this one.
 
     >>> [one] = read_requests("Forget that I'm allergic to peanuts.")
@@ -86,7 +86,7 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
 
 
 def asks_to_forget(text: str) -> bool:
-    """Whether a message does nothing but ask that something be forgotten: it is no memory itself.
+    """Whether a message only asks to forget something, and so is not a memory itself.
 
     >>> asks_to_forget("Please forget my allergy!"), asks_to_forget("之前说的网贷那个事，你把它忘了吧，别留着了")
     (True, True)
@@ -114,7 +114,7 @@ def asks_to_forget(text: str) -> bool:
 
 
 def read_by_rule(text: str) -> list[Request]:
-    """What the grammar alone hears in `text`."""
+    """The requests in `text` that the grammar alone recognizes."""
     return _requests_by_rule(text, clauses.prepare(text), "")
 
 
@@ -139,7 +139,7 @@ def _requests_by_rule(text: str, plain: str, previous: str) -> list[Request]:
 
 
 def _is_meant(plain: str, request: Request) -> bool:
-    """Whether the owner says it to the persona, and it attacks nothing that holds for every persona."""
+    """Whether the owner says it to the persona, and it attacks no rule that holds for every persona."""
     if request.kind in (RequestKind.FORGET, RequestKind.FORGET_THIS) and _RETRACTED.search(plain, request.start):
         return False
     if clauses.is_hostile(plain, request.start, request.end, is_wish=request.kind is not RequestKind.FORGET):
@@ -172,7 +172,8 @@ def _others(plain: str, previous: str) -> list[Request]:
 
 
 def _in_own_words(request: Request, text: str, plain: str) -> Request:
-    """The request with its subject as the message spells it. "I kissed Tom. Forget that" means its own first words."""
+    """The request with its subject as the message spells it. In "I kissed Tom. Forget that" the subject is "I kissed
+    Tom"."""
     if request.kind is RequestKind.FORGET and request.subject in _IT:
         request = replace(request, kind=RequestKind.FORGET_THIS, subject="", subject_start=-1)
     if request.kind is RequestKind.FORGET_THIS:

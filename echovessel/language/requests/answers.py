@@ -1,8 +1,8 @@
-"""Whether a message answers a question that the persona asked just before. Pure; English and Chinese.
+"""Whether a message answers the question that the persona asked just before. Pure; English and Chinese.
 
-It does where it says yes or no, repeats a word of the question, has the form of what was asked for (a number, a time,
-a person, a place, one of two), or is as short as only answers are, where more than yes or no was asked for; and asks
-nothing itself. Who speaks of themselves answers only what was asked of them.
+It does if it says yes or no, repeats a word of the question, has the requested form (a number, a time, a person, a
+place, one of two), or, if the question asks for more than yes or no, is as short as only answers are; and if it asks
+nothing itself. A message about the owner themselves answers only a question about them.
 """
 
 from echovessel.language import lazy_re as re
@@ -48,7 +48,7 @@ _ASKS_FOR_MORE = re.compile(
 _OF_ONESELF = re.compile(r"\W*(?:i|i'm|i've|i'd)\b|\W*[我俺咱]", re.IGNORECASE)
 _ASKS_YOU = re.compile(r"\b(?:you|your|yours)\b|[你您]", re.IGNORECASE)
 
-# What a question asks for, and what its answers hold.
+# The forms that questions ask for, and the patterns of their answers.
 _EXPECTED = [
     (re.compile(asks, re.IGNORECASE), re.compile(holds, re.IGNORECASE))
     for asks, holds in (

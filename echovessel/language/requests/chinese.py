@@ -63,7 +63,7 @@ _STAYS_OUT = re.compile(
     rf"不准)(?:再|给我|往心里|往脑子里)?{_KEEP}(?:了|啦)?|{_GONE}(?=吧|好吗|可以吗|$)|(?:就)?(?:当|全当|权当)(?:我|你|"
     rf"作|做)*(?:没|从?未|没有)(?:跟你|和你|对你)?(?:听|说|讲|提|看|发生)\w{{0,3}})"
 )
-# "X 那件事，你给我忘了": what is meant stands first.
+# "X 那件事，你给我忘了": the subject comes first.
 _TOPIC_FIRST = re.compile(
     rf"(?:所以|对了|那么|那|嗯|唉|哎|还有|另外|其实)?[，,]?(?P<x>[^。！？\n，,；;]{{1,40}}?)(?:的?[这那][件个码回档]|的)事(?:情|儿)?"
     rf"[，,]?(?:你|您)?(?P<soft>就|也|都|还是|请|麻烦|帮我|替我|给我|可以)*{_GONE}(?P<after>吧|好吗|行吗|可以吗)?"
@@ -156,7 +156,7 @@ _PERSON = re.compile(
 
 
 def condition_of(words: str) -> Condition:
-    """What a condition in these words is about."""
+    """What kind of condition these words are."""
     words = re.sub(r"[，,：:\s]+$", "", words)
     if not words:
         return ALWAYS
@@ -166,13 +166,13 @@ def condition_of(words: str) -> Condition:
 
 
 def condition_in(sentence: str) -> Condition:
-    """When what the sentence asks for holds."""
+    """The condition under which the request of the sentence holds."""
     match = _CONDITION.match(sentence)
     return condition_of(match["c"].removesuffix("就")) if match else ALWAYS
 
 
 def read_clause(text: str, start: int) -> Request | None:
-    """The request that the clause at `start` makes, other than to remember or a correction."""
+    """The request of the clause at `start`, except requests to remember and corrections."""
     end = sentence_end(text, start)
     if not re.search(r"[\u3400-\u9fff]", text[start:end]):
         return None
@@ -182,7 +182,7 @@ def read_clause(text: str, start: int) -> Request | None:
 def _request(
     text: str, kind: RequestKind, start: int, begins: int, ends: int, *, sure: bool = True, **more: object
 ) -> Request | None:
-    """The request whose subject is `text[begins:ends]`; none where it is not sure."""
+    """The request with the subject `text[begins:ends]`; None if it is not sure."""
     if not sure:
         return None
     subject = _TRAILING.sub("", text[begins:ends]).strip(' ，,。！!？?：:；;“”"「」~～…')
@@ -255,7 +255,7 @@ def _forget(text: str, start: int, end: int) -> Request | None:
 
 
 def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: str) -> Request | None:
-    """The request to forget what stands from `begins` on, behind its verb."""
+    """The request to forget the object that begins at `begins`, after its verb."""
     rest = text[begins:end]
     if re.match(r"[，,；;]", rest) and not re.match(r"[，,；;]\s*(?:关于|有关|我(?:说|告诉))", rest):
         rest = ""  # what follows a pause is no object: 别记着，丢人
@@ -283,7 +283,7 @@ def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: s
 
 
 def _thing(text: str, start: int, begins: int, ends: int, *, sure: bool = True) -> Request | None:
-    """A request to forget what is named in `text[begins:ends]`, without "everything about"."""
+    """The request to forget what `text[begins:ends]` names, without "everything about"."""
     words = text[begins:ends]
     if _POINT_RE.fullmatch(words):
         return Request(RequestKind.FORGET_THIS, start, max(ends, start + 1), "") if sure else None
@@ -370,7 +370,7 @@ def _wish(text: str, start: int, end: int) -> Request | None:
         and not_["neg"] != "不"
         and re.search("我|每|总|老|问|说|消息|回复", text[not_.end() : end])
     ):
-        # A prohibition of another kind: at most to be asked about.
+        # A prohibition of another kind: the persona may at most ask about it.
         plain = text[not_.start("neg") : end]
         if not _IDIOM.match(plain) and not re.match(
             r"(?:别|不要)(?:再|老|总)*(?:忘|记|怪|恨|骗|离|丢|逗|打|杀|信|等|跟别人|让)", plain
@@ -409,7 +409,7 @@ def _wished(
     ).match(text, begins)
     at = lead.end() if lead and lead.end() < end else begins
     if re.match(r"(?:[^，,]{1,12}(?:的时候|时))?[他她它]", text[at:end]):
-        return None  # 吵架的时候他居然提这个 tells what happened
+        return None  # 吵架的时候他居然提这个 reports an event
     if condition is ALWAYS and boundary and _PERSON.search(text[at:end]) and _MATTER.search(text[at:end]):
         person = re.search(rf"(?:我)?(?:\w?(?:{_PERSON.pattern})\w?)", text[at:end])
         condition = Condition("person", person[0]) if person else condition

@@ -1,10 +1,10 @@
-"""How likely a passage asks the persona for something, and for what: a classifier over n-grams, and over what the
-bundled sentence model makes of each token, in Chinese of the passage word for word in English.
+"""How likely a passage asks the persona for something, and for what: a classifier over n-grams, and over the token
+states of the bundled sentence model, which for Chinese reads the passage translated word for word into English.
 
-It decides whether to ASK about what the rules leave open, and nobody ever acts by it. `train` makes it from sentences
-of the house (`lines/`), of others and of everyday talk, and sets its thresholds by lines of writers it has not seen.
-The pass through the sentence model takes 4 ms, so what the n-grams alone are sure of is not passed through it; without
-the model's file, or the dictionary, the n-grams decide. Figures: README.md of the package.
+It decides only whether to ASK about what the rules leave open; nothing is done on its result alone. `train` builds it
+from our sentences (`lines/`), those of others and everyday messages, and sets its thresholds by messages of writers
+that it was not trained with. The sentence model takes 4 ms per passage, so passages of which the n-grams are sure are
+not passed to it; without the model's file, or the dictionary, the n-grams decide. Figures: README.md of the package.
 """
 
 import hashlib
@@ -30,10 +30,10 @@ KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, Reque
 UNLIKELY = -9.0
 MAX_CACHED = 256
 LAYERS = (3, 5, 6)  # of the sentence model
-TOLD_BY_TOKENS = 0.3  # how much what the sentence model's tokens tell counts beside the n-grams
+TOLD_BY_TOKENS = 0.3  # weight of the token states beside the n-grams
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
-# What is written short in chats is read as what it stands for.
+# Chat abbreviations are read as the words they abbreviate.
 _SHORT = (
     "u:you ur:your r:are pls:please plz:please dont:don't thx:thanks w:with 2:to 4:for rmbr:remember abt:about "
     "msgs:messages msg:message n:and nxt:next dnt:don't im:i'm ive:i've cant:can't wont:won't doesnt:doesn't "
@@ -45,16 +45,16 @@ _LONG = dict(pair.split(":") for pair in _SHORT.split())
 
 @dataclass(frozen=True)
 class Reader:
-    """Reads the tokens of a passage: what it looks at in them, and how strongly any of them shows each sign."""
+    """A small attention layer over the tokens of a passage, with the maximum of each sign over the tokens."""
 
-    signs: np.ndarray  # of a token, by its states
+    signs: np.ndarray  # from the states of a token to its signs
     bias: np.ndarray  # of the signs
-    looks: np.ndarray  # which tokens are looked at, by their signs
-    told: np.ndarray  # what is seen in them, as much for each look
-    verdict: np.ndarray  # for each kind, and for none; the last row is added
+    looks: np.ndarray  # from signs to the attention of each look
+    told: np.ndarray  # from signs to values, equally many for each look
+    verdict: np.ndarray  # one column for each kind and one for none; the last row is the bias
 
     def scores(self, states: np.ndarray) -> np.ndarray:
-        """Of each kind how much likelier it is than that nothing is asked."""
+        """For each kind the log-odds against no request."""
         signs = np.maximum(0, states @ self.signs + self.bias)
         looks = signs @ self.looks
         looks = np.exp(looks - looks.max(0))
@@ -68,16 +68,16 @@ class Reader:
 
 @dataclass(frozen=True)
 class Model:
-    """One language's part of the file, unpacked."""
+    """The unpacked model of one language."""
 
     common: frozenset[str]  # words that the frame of a sentence keeps
     rarity: np.ndarray
     weights: np.ndarray
     biases: np.ndarray
-    likely: float  # from this score on the persona asks
-    likely_by_ngrams: float  # the same, where n-grams alone decide
-    unlikely: float  # below this the n-grams are sure
-    readers: Sequence[Reader]  # they were trained alike, and their mean counts
+    likely: float  # the score from which the persona asks
+    likely_by_ngrams: float  # the same if n-grams alone decide
+    unlikely: float  # below this score the n-grams are sure
+    readers: Sequence[Reader]  # trained alike; their mean counts
 
 
 def language_of(text: str) -> str:
@@ -85,7 +85,7 @@ def language_of(text: str) -> str:
 
 
 def likely_kind(text: str, *, least: float = 0.0) -> RequestKind | None:
-    """What a prepared passage asks for, where it likely asks for something. `least`: how much likelier it has to be.
+    """What a prepared passage likely asks for, or None. `least`: the margin above the threshold.
 
     >>> likely_kind("keep off the subject of my dad pls"), likely_kind("my dad keeps bees")
     (<RequestKind.WISH: 'wish'>, None)
@@ -96,13 +96,13 @@ def likely_kind(text: str, *, least: float = 0.0) -> RequestKind | None:
 
 
 def likeliest_place(texts: Sequence[str], kind: RequestKind) -> int:
-    """Which of the sentences of a passage most likely asks for this, by n-grams."""
+    """The index of the sentence that most likely asks for `kind`, by n-grams."""
     scores = [_by_ngrams(text, load()[language_of(text)])[KINDS.index(kind)] for text in texts]
     return int(np.argmax(scores))
 
 
 def _likelihoods(text: str) -> np.ndarray:
-    """Of each kind how far it is above what makes the persona ask."""
+    """For each kind the score relative to the threshold from which the persona asks."""
     key = hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
     cached = _recent.get(key)
     if cached is not None:
@@ -123,7 +123,7 @@ def _likelihoods(text: str) -> np.ndarray:
 
 
 def states_of(texts: Sequence[str]) -> list[np.ndarray]:
-    """Of each prepared text what the sentence model makes of its tokens."""
+    """For each prepared text the sentence model's states of its tokens."""
     glossed = [translation.in_english(text, _words_of_requests()) for text in texts]
     return layers.states_of_tokens([text.replace("\x00", " ") for text in glossed], LAYERS)
 
@@ -146,13 +146,13 @@ def _by_ngrams(text: str, model: Model) -> np.ndarray:
 
 
 def features(text: str, common: Collection[str]) -> list[tuple[np.ndarray, np.ndarray]]:
-    """The n-grams of a prepared text, gaps among them, and in Chinese those of its frame: `common` words in a row."""
+    """The n-grams of a prepared text, also with gaps, and for Chinese those of its frame: `common` words in a row."""
     plain = " ".join(text.lower().replace("\x00", " \x00 ").split())
     return counts(_chinese(plain, common) if language_of(plain) == "zh" else _english(plain))
 
 
 def tokens(text: str) -> list[str]:
-    """The words and signs of a text, what is written short as what it stands for; Chinese by its characters."""
+    """The words and punctuation of a text, with abbreviations expanded; Chinese by characters."""
     return [_LONG.get(word, word) for word in _TOKEN.findall(text.lower())]
 
 
@@ -180,7 +180,7 @@ def _chinese(plain: str, common: Collection[str]) -> Iterator[list[str]]:
 
 
 def _frame(words: Sequence[str], common: Collection[str]) -> Iterator[str]:
-    """Runs of the common words, with a star for whatever else stands between them: "< it ' s * not * >"."""
+    """Runs of the common words, with a star for everything between them: "< it ' s * not * >"."""
     frame: list[str] = []
     for word in words:
         form = word if word in common or word in "<>" else "#" if word.isdigit() else "*"

@@ -1,7 +1,7 @@
 """Where a message speaks to the persona in the owner's own voice, and where its clauses begin. Pure.
 
-Quotations, code, role-play between asterisks, quoted mail and song lines are masked: they are somebody else's voice.
-A clause that follows "she said:" or 「他说，」, or stands in a story, a translation or a draft, is not the owner's.
+Quotations, code, role-play between asterisks, quoted mail and song lyrics are masked: they are somebody else's voice. A
+clause after "she said:" or 「他说，」, or in a story, a translation or a draft, is not the owner's.
 """
 
 from collections.abc import Iterator
@@ -10,7 +10,7 @@ from itertools import islice
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import simplify
 
-MAX_CLAUSES = 400  # of one message; who says more tells a story
+MAX_CLAUSES = 400  # per message; a longer one tells a story
 _MASK = "\x00"
 _MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may be a name: call me "Sam"
 _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
@@ -44,7 +44,7 @@ _FICTION = re.compile(
     r"假装|的意思|怎么说|梦见|梦到|文案|造句|改写|润色",
     re.IGNORECASE,
 )
-# "That thing about owing Dot money. Forget it" means what was told earlier, and not the words before it.
+# "That thing about owing Dot money. Forget it" means something mentioned earlier, not the words before it.
 NAMED_BEFORE = re.compile(
     r"(?:(?:that|the|this) (?:whole )?(?:thing|stuff|business|bit|part|matter|story|one|mess|drama) (?:about|with|on|"
     r"of|where)|what i(?:'ve| have)? (?:said|told you|wrote|mentioned)(?: (?:about|on|of))?|\b(?:that|this|"
@@ -58,7 +58,7 @@ NAMED_BEFORE = re.compile(
 _TAG = re.compile(
     r"[,，\s](?:ok|okay|all ?right|right|please|pls|yes|deal|will you|would you|yeah)\s*\Z", re.IGNORECASE
 )
-# What no wish may touch: the guardrails, that the persona is an AI, help in a crisis, money and secrets.
+# What no wish may change: the guardrails, that the persona is an AI, help in a crisis, money and secrets.
 _OVERRIDE = re.compile(
     r"\b(?:ignore|disregard|override|bypass|forget)\b.{0,40}\b(?:instructions?|rules?|prompts?|guardrails?|safety|"
     r"system)\b|\bsystem prompt|\bjailbreak|developer mode|(?:忽略|无视|绕过|跳过|忘记|忘掉).{0,12}(?:指令|规则|"
@@ -86,7 +86,7 @@ _SECRETS = re.compile(r"\b(?:passwords?|credit card|api keys?|bank account)\b|�
 
 
 def prepare(message: str) -> str:
-    """`message` with one apostrophe and simplified characters, other voices masked; every place stays what it is."""
+    """`message` with one kind of apostrophe and simplified characters, other voices masked; positions do not change."""
     plain = simplify(message.replace("\u2019", "'").replace("\u02bc", "'"))
     plain = _OTHER_VOICES.sub(lambda voice: _MASK * len(voice[0]), plain)
     return _QUOTATIONS.sub(_mask_quotation, plain)
@@ -99,7 +99,7 @@ def _mask_quotation(quotation: re.Match[str]) -> str:
 
 
 def clause_starts(text: str) -> Iterator[int]:
-    """Where the clauses of a prepared text begin, those in another voice left out."""
+    """The positions at which clauses of a prepared text begin, except those in another voice."""
     last = -1
     for match in islice(_BREAK.finditer(text), MAX_CLAUSES):
         spaces = _SPACE.match(text, match.end())
@@ -110,7 +110,7 @@ def clause_starts(text: str) -> Iterator[int]:
 
 
 def is_other_voice(text: str, start: int) -> bool:
-    """Whether the clause at `start` is reported, or stands in a story, a translation or a draft."""
+    """Whether the clause at `start` is reported speech, or part of a story, a translation or a draft."""
     before = text[max(0, start - 32) : start]
     if _REPORTING.search(before):
         return True
@@ -148,7 +148,7 @@ _TOLD_AFTER = re.compile(
 
 
 def is_told_of(text: str, start: int, at: int, end: int) -> bool:
-    """Whether what stands at `at` in the sentence `text[start:end]` is told of others: said by them, or to them."""
+    """Whether the words at `at` in the sentence `text[start:end]` are about others: said by them, or to them."""
     before = _TOLD_OF.search(text, start, at)
     return bool(before and not re.search(r"\byou\b|[你您]", before[0])) or bool(_TOLD_AFTER.search(text, at, end))
 
@@ -161,13 +161,13 @@ def _sentence_start(text: str, start: int) -> int:
 
 
 def sentence_end(text: str, start: int) -> int:
-    """Where the sentence that goes on at `start` ends, before its sign."""
+    """The end of the sentence around `start`, before its punctuation."""
     match = _SENTENCE_END.search(text, start, min(len(text), start + 600))
     return match.start() if match else min(len(text), start + 600)
 
 
 def is_said_to_others(text: str, start: int, end: int) -> bool:
-    """Whether the sentence tells what the owner said to somebody else.
+    """Whether the sentence reports what the owner said to somebody else.
 
     >>> text = "I said to the waiter, no, the soup, not the salad."
     >>> is_said_to_others(text, 0, len(text)), is_said_to_others("I said York, not Leeds", 0, 22)
@@ -177,12 +177,12 @@ def is_said_to_others(text: str, start: int, end: int) -> bool:
 
 
 def sentence_of(text: str, at: int) -> tuple[int, int]:
-    """Where the sentence around `at` begins and ends, before its sign."""
+    """Start and end of the sentence around `at`, without its punctuation."""
     return _sentence_start(text, at), sentence_end(text, at)
 
 
 def sentences(text: str) -> Iterator[tuple[int, int]]:
-    """Where the sentences of a prepared text begin and end, without their sign."""
+    """Start and end of each sentence of a prepared text, without its punctuation."""
     start = 0
     for match in islice(_SENTENCE_END.finditer(text), MAX_CLAUSES):
         if text[start : match.start()].strip():
@@ -191,7 +191,7 @@ def sentences(text: str) -> Iterator[tuple[int, int]]:
 
 
 def is_asked(text: str, start: int) -> bool:
-    """Whether the sentence that goes on at `start` ends as a question."""
+    """Whether the sentence around `start` ends as a question."""
     end = sentence_end(text, start)
     if _TAG.search(text[start:end]):
         return False
@@ -199,19 +199,19 @@ def is_asked(text: str, start: int) -> bool:
 
 
 def is_own_voice(text: str, start: int, end: int) -> bool:
-    """Whether the owner says `text[start:end]` themselves and means nothing hostile; `text` is prepared."""
+    """Whether `text[start:end]` (prepared) is the owner's own voice and not hostile."""
     is_own = _MASK not in text[start:end] and not is_other_voice(text, start)
     return is_own and not (is_attack(text) or is_hostile(text, start, end))
 
 
 def is_attack(text: str) -> bool:
-    """Whether the message attacks what holds for every persona: nothing in it is heard."""
+    """Whether the message attacks the rules that hold for every persona; then none of its requests counts."""
     return _OVERRIDE.search(text) is not None
 
 
 def is_hostile(text: str, start: int, end: int, *, is_wish: bool = True) -> bool:
-    """Whether the sentence of the request `text[start:end]` attacks what holds for every persona. A wish must not be
-    about secrets either; they may be forgotten and remembered."""
+    """Whether the sentence of the request `text[start:end]` attacks the rules that hold for every persona. Wishes about
+    secrets count as attacks; requests to forget or remember secrets do not."""
     begins = _sentence_start(text, start)
     secret = is_wish and _SECRETS.search(text, begins, end)
     return bool(_HOSTILE.search(text, begins, end) or secret)

@@ -1,4 +1,4 @@
-"""Corrections: what was said and what is right, as far as a message tells them. Pure; English and Chinese.
+"""Corrections: what was wrong and what is right, as far as a message says. Pure; English and Chinese.
 
 A correction changes nothing by itself: it only finds the memory that it may be about, and the owner decides.
 """
@@ -10,7 +10,7 @@ from echovessel.language.requests.clauses import is_asked, sentence_end
 from echovessel.language.requests.types import Request, RequestKind
 
 _I = re.IGNORECASE
-_LONGEST = 60  # characters of what is put right
+_LONGEST = 60  # characters of the corrected part
 
 _FEELING = (
     r"sad|happy|angry|mad|tired|bored|scared|afraid|hungry|lonely|alone|good|bad|great|ok|okay|fine|sure|serious|"
@@ -142,7 +142,7 @@ _THIRD_ZH = re.compile(
 
 
 def read_correction(text: str, start: int, previous: str) -> Request | None:
-    """The correction that the clause at `start` makes."""
+    """The correction of the clause at `start`."""
     end = sentence_end(text, start)
     if end - start > 160:
         return None
@@ -153,7 +153,7 @@ def read_correction(text: str, start: int, previous: str) -> Request | None:
 
 def _english(text: str, start: int, end: int, previous: str) -> Request | None:
     back = _BACK.match(text, start)
-    # "No. York." stands in two sentences.
+    # "No. York." consists of two sentences.
     end = sentence_end(text, back.end()) if back else end
     if end <= start or is_asked(text, back.end() if back else start):
         return None
@@ -213,7 +213,7 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
 
 
 def _is_plain_np(words: str) -> bool:
-    """Whether it is a name, a number or a day, and no opinion."""
+    """Whether the words are a name, a number or a day, and not an opinion."""
     return bool(
         re.search(
             r"\b[A-Z]|\d|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|\w+day|my|his|her|"
@@ -247,7 +247,7 @@ def _contrast(
             if _NUMBER.fullmatch(old) and (number := _NUMBER.match(new)):
                 new = number[0]  # "two sisters, not three"
             elif re.search(r"[a-z]", old, _I) or old.isdigit():
-                new = " ".join(new.split()[-len(old.split()) :])  # what is denied stands for the last words before it
+                new = " ".join(new.split()[-len(old.split()) :])  # the denied words replace the last words before them
             if (
                 old.casefold() != new.casefold()
                 and not is_no_np(old)

@@ -291,7 +291,7 @@ _PERSON = re.compile(
 
 @dataclass(frozen=True)
 class _Order:
-    """A clause in the mood of an order: where it and its verb begin, whether it is negated, and how it is put."""
+    """An imperative clause: where it and its verb begin, whether it is negated, and its frame."""
 
     text: str
     start: int
@@ -302,7 +302,7 @@ class _Order:
     condition: Condition
 
     def request(self, kind: RequestKind, begins: int, ends: int, *, sure: bool = True, **more: Any) -> Request | None:
-        """A request whose subject is `text[begins:ends]`, without what rounds it off; none where it is not sure."""
+        """A request with the subject `text[begins:ends]`, without closing words; None if it is not sure."""
         if not sure:
             return None
         subject = self.text[begins:ends]
@@ -317,7 +317,7 @@ class _Order:
 
 
 def condition_of(words: str) -> Condition:
-    """What a condition in these words is about."""
+    """What kind of condition these words are."""
     words = words.strip(" ,.!?;:")
     if not words:
         return ALWAYS
@@ -329,13 +329,13 @@ def condition_of(words: str) -> Condition:
 
 
 def condition_in(sentence: str) -> Condition:
-    """When what the sentence asks for holds."""
+    """The condition under which the request of the sentence holds."""
     match = _CONDITION_FIRST.match(sentence) or _AFTER.search(sentence)
     return condition_of(match["c"]) if match else ALWAYS
 
 
 def read_clause(text: str, start: int) -> Request | None:
-    """The request that the clause at `start` makes, other than to remember or a correction."""
+    """The request of the clause at `start`, except requests to remember and corrections."""
     if (name := _name_told(text, start)) is not None:
         return name
     condition, begins = ALWAYS, start
@@ -409,7 +409,7 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
     if re.match(r"it\b", rest) and (
         name_before := NAMED_BEFORE.search(text, 0, len(text[: order.start].rstrip(" ,—–-")))
     ):
-        # "That thing, forget it" may wave it off; what was told to the persona is meant.
+        # "That thing, forget it" may only dismiss a topic, unless it is something the owner told the persona.
         sure = (
             bool(re.search(r"\bi(?:'ve| have)? (?:told|said|mentioned|shared)\b", name_before[0], _I)) or order.polite
         )
@@ -439,7 +439,7 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
 
 
 def _np_end(text: str, begins: int, end: int) -> int:
-    """Where what is named at `begins` ends: before a comma, or before where it shall be forgotten from."""
+    """The end of the object that begins at `begins`: before a comma, or before "from your memory" and the like."""
     match = re.compile(rf"[,;—–]|\s+(?:{_MEMORY})(?=\s*(?:[.,!?]|$|please|ok))", _I).search(text, begins, end)
     return match.start() if match else end
 
@@ -460,7 +460,7 @@ def _name(order: _Order) -> Request | None:
     end = sentence_end(text, call.end())
     match = _NAME.match(text, call.end(), min(len(text), end))
     framed = bool(order.frame) or order.polite
-    if call["ending"] in ("ed", "d") and not framed:  # "he called me Bernie" tells
+    if call["ending"] in ("ed", "d") and not framed:  # "he called me Bernie" reports
         return None
     if order.negated:
         words = re.compile(r"[^,.!?]{1,40}").match(text, call.end(), end)
@@ -556,7 +556,7 @@ _FOR_ONCE = re.compile(
 
 
 def _wished(order: _Order, begins: int, end: int, *, sure: bool) -> Request | None:
-    """What shall be done, with its condition where one follows it."""
+    """The requested action, with the condition after it, if any."""
     text, condition, ends = order.text, order.condition, end
     if condition is ALWAYS and (after := _AFTER.search(text, order.verb, end)) and after.start() > order.verb:
         condition, ends = condition_of(after["c"]), after.start()

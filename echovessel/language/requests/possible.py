@@ -1,4 +1,4 @@
-"""What the `classifier` takes for a request, and what that request would be about: at most to be asked about. Pure."""
+"""Unsure requests, found by the `classifier`, and their subjects: the persona may at most ask about them. Pure."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -15,8 +15,8 @@ _I = re.IGNORECASE
 _HAN = re.compile(r"[\u3400-\u9fff]")
 MAX_LOOKED_AT = 2_000  # characters
 MAX_SENTENCES = 12
-PASSAGE = 300  # characters that are read as one
-LEANING = 0.8  # what the grammar leans to for a correction may be so much less likely
+PASSAGE = 300  # characters classified together
+LEANING = 0.8  # the threshold is lower by this if the grammar suggests a correction
 
 _ABOUT_MEMORY = re.compile(
     r"\b(?:f[or]+g[eo]t\w*|un\w+|ignore|pretend|never (?:heard|happened|said)|off the record|memory|vanish\w*|"
@@ -47,7 +47,7 @@ _POINTS = re.compile(
     r"(?:这|那|刚|才|刚刚|上|面|我|你|说|的|话|句|条|段|个|件|些|事|情|它|就|先|也|吧|行吗|能不能|可以|请|麻烦|帮|给)+",
     _I,
 )
-# "Off the record", "don't save that": this message is meant, or the one before.
+# "Off the record", "don't save that": refers to this message, or the one before.
 _POINTING = re.compile(
     r"\b(?:off the (?:record|books?)|between (?:us|you and me|ourselves)|not for the (?:record|book|memory|file)\w*|"
     r"wrong (?:chat|person|window)|(?:was|is)n'?t (?:meant )?for you|meant (?:that )?for my|(?:pretend|forget|"
@@ -60,14 +60,14 @@ _POINTING = re.compile(
     r"当我?没|不留|不入|不作数|就咱[俩们]|别往外|阅后即焚|发错",
     _I,
 )
-# Says that something is wrong, and no more.
+# Says only that something is wrong.
 _DENIAL = re.compile(
     r"\W*(?:no+\W+|nope\W+)?(?:that|this|it)(?:'?s| is| was) (?:not (?:right|true|correct)|wrong|incorrect)\W*|"
     r"(?:不对|不是|错了)?\W*(?:你|您)?(?:记|搞|弄|说)(?:错|混|反)了\W*",
     _I,
 )
 _TELLS = re.compile(r"\W*let me tell you\b", _I)
-# Who is sorry to have told something may mean no more than that.
+# Regret at having told something may be no request.
 _REGRET = re.compile(
     r"\b(?:should(?:n'?t| not| never) have|wish i hadn'?t) (?:told|said)|不该(?:跟你|和你)?[说讲提]", _I
 )
@@ -76,7 +76,7 @@ _BEFORE = re.compile(
     r"(?:was|is)n'?t (?:meant )?for you|meant for)\b|上[一面]?[条句段]|刚[才刚]|[撤收]回|那[条句段]|发错",
     _I,
 )
-_MIN_TOLD = 12  # letters beside "off the record" that tell something; characters of Chinese count double
+_MIN_TOLD = 12  # letters beside "off the record" that state something; Chinese characters count double
 _NAME_WORD = (
     r"(?:(?-i:(?:Dr|Mrs?|Ms|Miss|Mister|Doctor|Aunt(?:ie|y)?|Uncle|Mama|Papa|Nurse|Captain|Prof\w*)\.? [A-Z])[\w'-]*|"
     r"[a-z][\w'-]*)"
@@ -125,7 +125,7 @@ _FORBIDS = re.compile(
 
 
 def read_possible(text: str, previous: str = "") -> Iterator[Request]:
-    """What the prepared `text` may ask for, each kind once, in its order. `previous`: the messages just before."""
+    """The possible requests of the prepared `text`, each kind once, in order. `previous`: the messages just before."""
     places = [
         (start, end)
         for start, end in sentences(text[:MAX_LOOKED_AT])
@@ -138,7 +138,7 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
             for start, end in passage
             if correcting.read_correction(text, start, previous) or _DENIAL.fullmatch(text, start, end)
         ]
-        # With the sign that ends it a sentence tells whether it asks.
+        # With its final punctuation, which shows whether it is a question.
         whole = text[passage[0][0] : passage[-1][1] + 1]
         kind = likely_kind(whole, least=-LEANING if leaning else 0.0)
         if leaning and kind is not RequestKind.CORRECTION:
@@ -158,7 +158,7 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
 
 
 def _passages(places: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
-    """The sentences, as many together as are read as one."""
+    """The sentences, grouped into passages that are classified together."""
     passages: list[list[tuple[int, int]]] = []
     for start, end in places:
         if passages and end - passages[-1][0][0] <= PASSAGE:
@@ -169,12 +169,12 @@ def _passages(places: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:
 
 
 def condition_of(words: str) -> Condition:
-    """What a condition in these words is about."""
+    """What kind of condition these words are."""
     return (chinese if _HAN.search(words) else english).condition_of(words)
 
 
 def names_a_moment(condition: str) -> bool:
-    """Whether a condition says by itself that it is a time: "when I'm sad", 「我难过的时候」; "sad" does not.
+    """Whether a condition by itself is a time: "when I'm sad", 「我难过的时候」; "sad" is not.
 
     >>> names_a_moment("when I'm sad"), names_a_moment("我难过的时候"), names_a_moment("work")
     (True, True, False)
@@ -183,7 +183,7 @@ def names_a_moment(condition: str) -> bool:
 
 
 def condition_within(words: str) -> Condition:
-    """The condition that words to be remembered tell, wherever it stands in them.
+    """The condition within words to be remembered, at any position.
 
     >>> condition_within("Remember, next time I panic: breathing helps").text
     'next time I panic'
@@ -193,12 +193,13 @@ def condition_within(words: str) -> Condition:
 
 
 def is_boundary(sentence: str) -> bool:
-    """Whether it wants something left alone."""
+    """Whether the sentence wants something left alone."""
     return _FORBIDS.search(sentence) is not None and bool(matter_of(sentence))
 
 
 def request_for(text: str, kind: RequestKind, start: int, end: int, previous: str) -> Request:
-    """The sentence as a request of this kind; of a name without a subject where it only tells how not to be called."""
+    """The sentence as a request of `kind`. A name request has no subject if the sentence only says how not to be
+    called."""
     if kind is RequestKind.CORRECTION and (correction := correcting.read_correction(text, start, previous)):
         return replace(correction, sure=False)
     words, sentence, condition = text[start:end].strip("\x00 \n\t"), text[start:end], ALWAYS
@@ -229,7 +230,7 @@ def request_for(text: str, kind: RequestKind, start: int, end: int, previous: st
 
 
 def _name(sentence: str) -> str:
-    """How the owner wants to be called; "" where the sentence only tells how not, or in no way that is understood."""
+    """The name by which the owner wants to be called; "" if the sentence only says how not, or is not understood."""
     forbidden = _NOT_SO.search(sentence)
     is_spelled = re.search(r"[a-z] [A-Z][a-z]", sentence) is not None
     for match in _NAME.finditer(sentence, forbidden.end() if forbidden else 0):
@@ -245,8 +246,8 @@ def _name(sentence: str) -> str:
 
 
 def _matter(sentence: str) -> str:
-    """What a sentence that asks to forget is about: a piece beside the verb, in its clause or in another, in English
-    rather behind it, in Chinese the longest; "" where it only points."""
+    """The subject of a sentence that asks to forget: a part beside the verb, in its clause or another; in English
+    preferably after it, in Chinese the longest; "" if the sentence only points."""
     clauses = sorted(
         re.split(r"[，,；;：:…]|\s(?=[\u3400-\u9fff])", sentence), key=lambda clause: not _ABOUT_MEMORY.search(clause)
     )
