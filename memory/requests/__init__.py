@@ -1,9 +1,9 @@
-"""What the owner asks for in words, and what becomes of it: found and offered, never done without their yes.
+"""Requests that the owner makes in messages: matched and offered, never carried out without their yes.
 
-find         what a request to forget is about: memories, messages, people
-corrections  which memory a correction contradicts, and how it would read
-withhold     "don't remember that": at once, and taken back at a press
-offer        after a turn: tell the page, by ids alone
+    find         the memories, messages and people that a request to forget is about
+    corrections  the memory that a correction contradicts, and how it would read
+    withhold     "don't remember that": immediately, and undone by one press
+    offer        after a turn: publish offers to the page, by ids only
 
-Where there is no page a reply says what was found, and a plain yes confirms (`memory.forgetting.by_word`).
+On channels without pages a reply lists the matches, and a plain yes confirms (`memory.forgetting.by_word`).
 """

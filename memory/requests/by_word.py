@@ -1,7 +1,7 @@
-"""Correcting by word where there is no page: to a message that only says that something is wrong the reply lists what
-it may be about, and "2: Ruth lives in York." in the next one corrects that memory.
+"""Correcting by word, for channels without pages: if a message says only that something is wrong, the reply lists the
+memories it may be about, and "2: Ruth lives in York." in the next message corrects the second.
 
-The reply is made of the memories, by no model; they are noted on its turn, by ids.
+The reply is built from the memories without a model; their ids are stored on its turn.
 """
 
 import re
@@ -26,7 +26,7 @@ PAGE = "web"  # the channel whose owner sees cards
 CHOICES = "correction_choices"
 SHOWN_CHARACTERS = 160
 MIN_CHARACTERS = 3
-# "2: …", 「第二条…」; none are "2.5 kg", "6:30", "2 - 3 weeks", 「一个人…」.
+# Matches "2: …", 「第二条…」; not "2.5 kg", "6:30", "2 - 3 weeks", 「一个人…」.
 _CHOICE = re.compile(
     r"\W*(?:no\.|number|(?P<ordinal>第))?\s*(?P<number>[1-9]|[一二三四五六])\s*"
     r"(?(ordinal)(?:条|个)\s*[:：、,，]?|(?:条|个)?\s*(?:[、)）]|[:：](?!\d\d(?!\d))|[.,，](?!\d)|-(?!\s*\d)))\s*"
@@ -42,7 +42,8 @@ _DIGITS_ZH = "一二三四五六"
 
 @dataclass(frozen=True)
 class Choice:
-    """A listed memory, None where its number is none or it is served no more; what was said of it; and the list."""
+    """A listed memory (None if there is none with its number, or it is no longer recallable), the new text, and the
+    list."""
 
     node: ConceptNode | None
     words: str
@@ -54,8 +55,8 @@ class Choice:
 
 
 def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
-    """The reply to a turn that says that a memory is wrong, or how a listed one should read, and what to note on the
-    turn; "" where a model shall reply. No transaction may be open."""
+    """The reply to a turn that says that a memory is wrong, or how a listed one should read, and values to store in the
+    turn's x-ray; "" if a model shall reply. No transaction may be open."""
     session = turn.session
     if session.channel == PAGE or session.off_the_record:
         return "", {}
@@ -84,7 +85,7 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
 
 
 def chosen(turn: Turn, message: Message) -> Choice | None:
-    """What the message says of a memory that the last reply listed."""
+    """The choice that the message makes among the memories listed by the last reply; None if it makes none."""
     earlier = Turn.objects.filter(session=turn.session_id, pk__lt=turn.pk, original=None).order_by("-pk").first()
     listed = earlier.xray.get(CHOICES, []) if earlier else []
     said = _CHOICE.fullmatch(message.content.strip()) if listed else None
@@ -101,7 +102,7 @@ def _how_to_answer() -> str:
 
 
 def _correct(node: ConceptNode | None, words: str, turn: Turn, now: datetime) -> str:
-    """Correct the memory, and say so, or why not."""
+    """Correct the memory; returns the reply, also about a failure."""
     if node is None:
         return _("There is no memory with that number. Nothing was changed.")
     try:

@@ -1,7 +1,7 @@
-"""Which memory a correction contradicts, and how that would read. Nothing is changed here: the owner decides.
+"""Find the memory that a correction contradicts, and how it would read. Nothing is changed here: the owner decides.
 
-"Not Leeds, York" is about a memory that says Leeds; "Ruth lives in York" about one that says most of it and something
-else in one place; "No, York." about what was said just before.
+"Not Leeds, York" is about a memory that says Leeds; "Ruth lives in York" about one that says most of it and differs in
+one place; "No, York." about the messages just before.
 """
 
 import re
@@ -22,16 +22,16 @@ from memory.requests.find import holding, share_of, words_of
 from persona.models import Persona
 
 MAX_OFFERED = 3
-MAX_CHOICES = 6  # where only the owner can say which memory is wrong
-MAX_ALIGNED = 50  # memories that a correction is held against, word by word: those that share most words with it
-SHORT = 2  # words; who says no more speaks of what was said just before
+MAX_CHOICES = 6  # if only the owner can say which memory is wrong
+MAX_ALIGNED = 50  # memories compared with a correction word by word: those that share most words with it
+SHORT = 2  # words; so short a correction is about the messages just before
 ALIKE = 0.5
 _PIECES = re.compile(r"[\u3400-\u9fff]|[^\W\u3400-\u9fff]+(?:['’-]\w+)*|\s+|[^\w\s]|_")
 
 
 @dataclass(frozen=True)
 class Suggestion:
-    """The words that would be replaced, what comes in their place, and the whole memory then."""
+    """The words to replace, the new words, and the whole memory with them."""
 
     old: str
     new: str
@@ -39,8 +39,8 @@ class Suggestion:
 
 
 def contradicted(persona: Persona, request: Request, before: Sequence[Message]) -> list[ConceptNode]:
-    """The memories that a correction may be about, the likeliest first: those of which it says how they would read, and
-    else those that say what it denies, or what was said just before. `before`: the last messages, newest first."""
+    """The memories that a correction may be about, the likeliest first: those for which it gives a new wording, else
+    those that say what it denies or what was said just before. `before`: the last messages, newest first."""
     words_before = words_of(" ".join(message_before.content for message_before in before[:2]), persona)
     subject_words = words_of(request.subject or request.new, persona)
     old, new = words_of(request.old, persona), words_of(request.new, persona)
@@ -68,10 +68,10 @@ def contradicted(persona: Persona, request: Request, before: Sequence[Message]) 
 
 
 def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[ConceptNode]) -> list[ConceptNode]:
-    """The memories that "that's wrong" may be about, for the owner to choose from: those on the topic, where one is
-    named, and else those that the reply has told: of the recalled ones something, of the others most.
+    """The memories that "that's wrong" may be about, for the owner to choose from: those about the topic if one is
+    named, else those that the reply mentions (recalled memories in part, others for the most part).
 
-    No memory is chosen for what a reply did not tell: "that's not true" may well be said of an opinion.
+    A memory that the reply did not mention is not listed: "that's not true" may well be about an opinion.
     """
     pks = {node.pk for node in recalled}
     served = ConceptNode.objects.of(persona).recallable().select_related("persona")
@@ -105,8 +105,8 @@ def disputed(persona: Persona, topic: str, reply: str, recalled: Sequence[Concep
 
 
 def suggest(description: str, request: Request, owner: str = "") -> Suggestion | None:
-    """How the memory would read, where the correction tells; None where only its owner can say. `owner` is the name by
-    which memories speak of the owner.
+    """How the memory would read with the correction; None if only the owner can say. `owner` is the owner's name in
+    memories.
 
     >>> from echovessel.language.requests import read_requests
     >>> [request] = read_requests("Actually Ruth lives in York.")
@@ -122,15 +122,15 @@ def _suggest(description: str, request: Request, claim: Claim, owner: str) -> Su
         rewritten = description[:start] + change.new + description[end:]
         whole = description.find(claim.denied) if claim.denied else -1
         if 0 <= whole <= start and end <= whole + len(claim.denied):
-            start, end = whole, whole + len(claim.denied)  # 「王姐」, and not 「王」 of it
+            start, end = whole, whole + len(claim.denied)  # 「王姐」, not 「王」 alone
         return Suggestion(description[start:end], rewritten[start : len(rewritten) - len(description) + end], rewritten)
     dated = apply_correction(description, request.subject)
     return _difference(description, dated) if dated is not None else None
 
 
 def would_change(node: ConceptNode, request: Request) -> bool:
-    """Whether the correction says something that the memory does not. Where it is not sure that it is one, a memory is
-    meant only if it shows how that would read."""
+    """Whether the correction says something that the memory does not. An unsure correction concerns only memories for
+    which it gives a new wording."""
     suggestion = suggest(node.description, request, node.persona.user_display_name)
     return request.sure if suggestion is None else suggestion.description != node.description
 

@@ -1,9 +1,9 @@
-"""What a request to forget is about: the memories and messages that say it, and the people it names.
+"""Find the memories and messages that a request to forget is about, and the people it names.
 
-What is chosen says nearly all the words that tell what the subject is, or some of them and means the same; what is
-listed and not chosen says or means something like it; where nothing is chosen, the closest are listed. People say the
-same in other words when they want it forgotten: "that thing about owing Dot money" of "I owe Dot three hundred pounds
-for the boiler". A word counts nearly as much where its kin stands: "allergic" for "allergy".
+Chosen are texts with nearly all significant words of the subject, or with some of them and the same meaning. Listed
+without being chosen are texts with similar words or meaning; if nothing is chosen, the closest are listed. People use
+other words when they want something forgotten: "that thing about owing Dot money" for "I owe Dot three hundred pounds
+for the boiler". A related word counts nearly as much: "allergic" for "allergy".
 """
 
 from collections import Counter
@@ -34,23 +34,23 @@ MAX_CANDIDATES = 400  # for each word
 MAX_WORDS = 24
 MAX_ALIKE = 3
 MAX_COMPARED = 40  # memories, and messages, whose meaning is compared
-MAX_NEAR = 12  # memories that come near in meaning, whatever their words
-SURE, ALIKE = 0.75, 0.5  # of the words
-SHORT = 3  # words of which all must stand there
-# Share of the words and relevance together. Of six stories in other words, 2026-11: what was meant had 0.87 to 1.41,
-# what else was said at most 0.77.
+MAX_NEAR = 12  # memories that are near in meaning, whatever their words
+SURE, ALIKE = 0.75, 0.5  # share of the words
+SHORT = 3  # with so few words, all must occur
+# Minimum of word share plus relevance. In six stories told in other words (2026-11), texts that were meant had 0.87 to
+# 1.41, others at most 0.77.
 TOGETHER, LEAST_SHARE, LEAST_RELEVANCE = 0.82, 0.4, 0.3
-KIN = 0.8  # what the kin of a word counts
-ROOT, KIN_TAIL = 5, 2  # kin begins with so many same letters, and at most so many differ at the end of each
-# Where nothing is chosen, the closest are listed from this score on; to be of the same domain of life counts as much.
-# (2026-11: "my health" and asthma have 0.27, "my job" and a nurse 0.28; matters with nothing in common 0.02 to 0.25.)
+KIN = 0.8  # weight of a related word
+ROOT, KIN_TAIL = 5, 2  # the least number of same first letters, and the most differing last letters, of related words
+# If nothing is chosen, the closest from this score on are listed; the same domain of life adds as much to the score.
+# (2026-11: "my health" and asthma have 0.27, "my job" and a nurse 0.28; unrelated texts 0.02 to 0.25.)
 CLOSE, MAX_CLOSE = 0.25, 5
 _IDLE = frozenset(tokenizer.tokenize("thing stuff bit part business story matter one said told mentioned tell say"))
 
 
 @dataclass(frozen=True)
 class Matches:
-    """What a request is about, best first; `alike` are memories and messages that say or mean something like it."""
+    """The matches of a request, best first; `alike` are memories and messages with similar words or meaning."""
 
     nodes: Sequence[ConceptNode] = ()
     messages: Sequence[Message] = ()
@@ -63,12 +63,12 @@ class Matches:
 
 
 def words_of(text: str, persona: Persona) -> list[str]:
-    """The words of `text` that tell what it is about, without the names of the two."""
+    """The significant words of `text`, without the names of owner and persona."""
     names = {token for name in (persona.name, persona.user_display_name) for token in tokenizer.tokenize(name)}
     words = [
         word for word in tokenizer.content_words(text) if word not in names and not tokenizer.is_function_word(word)
     ]
-    # Of 「他借我钱」 「借」 and 「钱」 tell something, and no pair with 「他」 or 「我」.
+    # Of 「他借我钱」, 「借」 and 「钱」 are significant, and no pair with 「他」 or 「我」.
     bare = (
         word if word.isascii() else "".join(sign for sign in word if not tokenizer.is_function_word(sign))
         for word in words
@@ -86,9 +86,9 @@ def words_of(text: str, persona: Persona) -> list[str]:
 
 @with_one_model
 def find_about(persona: Persona, subject: str, own_request: Message | None = None) -> Matches:
-    """What is remembered and was said about `subject`. `asked` is the message that asks for it, and is left out.
+    """Memories and messages about `subject`. `asked` is the message with the request, and is left out.
 
-    No transaction may be open: a subject is compared by its meaning, too. Without an embedding model it is not.
+    No transaction may be open: the subject is compared by meaning as well, if an embedding model is available.
     """
     words, domains = words_of(subject, persona), set(domains_of(subject))
     roots = [_root(word) for word in words]
@@ -134,7 +134,7 @@ def find_about(persona: Persona, subject: str, own_request: Message | None = Non
             occurs(name, subject) for name in (entity.canonical_name, *(alias.text for alias in entity.aliases.all()))
         )
     ]
-    # What was asked before is no answer to what shall be forgotten: the closest are listed beside it.
+    # Earlier requests to forget are no match: the closest memories are listed as well.
     if not (
         chosen_nodes
         or alike
@@ -147,12 +147,12 @@ def find_about(persona: Persona, subject: str, own_request: Message | None = Non
 
 
 def _is_of(node: ConceptNode, domains: set[str]) -> bool:
-    """Whether a memory is of one of these domains of life; one that has none is read for it."""
+    """Whether a memory belongs to one of these domains of life; without a stored domain its text decides."""
     return bool(domains & ({node.domain} if node.domain else set(domains_of(node.description))))
 
 
 def _root(word: str) -> str:
-    """What a word has in common with its kin, as it is spelled: a stem says "allergi" for "allergy"."""
+    """The beginning that related words share in spelling; a stemmer would give "allergi" for "allergy"."""
     return word[: max(ROOT, len(word) - KIN_TAIL)].removesuffix("i") if word.isascii() and len(word) > SHORT else word
 
 
@@ -164,7 +164,7 @@ def _nearest_in_words(rows: Iterable[Row], words: Sequence[str], text_of: Callab
 def _divide(
     rows: Sequence[Row], words: Sequence[str], text_of: Callable[[Row], str], relevance: Mapping[Any, float]
 ) -> tuple[list[Row], list[Row]]:
-    """Those that are meant, and those that say or mean something like it, best first."""
+    """The rows that are meant, and those with similar words or meaning, best first."""
     scores: dict[Row, float] = {}
     meant_by_row: dict[Row, bool] = {}
     for row in rows:
@@ -178,7 +178,7 @@ def _divide(
 
 
 def holding(persona: Persona, words: Sequence[str]) -> QuerySet[ConceptNode]:
-    """The memories that hold any of the words."""
+    """The memories that contain any of the words."""
     keys = _matching(vectors.SUBSTRINGS, persona, words)
     return ConceptNode.objects.of(persona).filter(pk__in=keys).select_related("persona")
 
@@ -191,12 +191,12 @@ def _matching(index: SubstringIndex, persona: Persona, words: Sequence[str]) -> 
 
 
 def share_of(words: Sequence[str], text_words: Set[str]) -> float:
-    """How many of `words` are among the known ones, 0 to 1."""
+    """The share of `words` among the known ones, 0 to 1."""
     return sum(word in text_words for word in words) / max(1, len(words))
 
 
 def share_with_kin(words: Sequence[str], text: str) -> float:
-    """How much of `words` stands in `text`, 0 to 1, where kin count a little less.
+    """The share of `words` that `text` contains, 0 to 1; a related word counts a little less.
 
     >>> share_with_kin(["allergi", "nut"], "I'm allergic to nuts."), share_with_kin(["plan"], "A planet.")
     (0.9, 0.0)

@@ -1,19 +1,19 @@
-"""After a turn: what its messages ask for is offered to the page, once, and by ids and places alone.
+"""Offers: after a turn the requests in its messages are published to the page, once, by ids and places only.
 
-`memory.forget.asked`       turn_id; message_ids and node_ids that are meant; asked_id of the message that names what
-                            shall be forgotten, to be searched for, and its place there; withheld_ids, what was withheld
-                            at once; hidden_ids, replaced_ids and ended of the memories that only it bore out (see
-                            `withhold`); sure, or else the page asks whether it was meant
+`memory.forget.asked`       turn_id; message_ids and node_ids that are meant; asked_id of the message whose text at
+                            `place` is to be searched for; withheld_ids of messages withheld immediately; hidden_ids,
+                            replaced_ids and ended of the memories that rest on these alone (see `withhold`); sure, or
+                            else the page asks whether it was meant
 `memory.correction.asked`   turn_id; asked_id of the message that corrects; node_ids that it may be about; its place;
-                            is_open where it says that something is wrong, and neither what nor how it is
-`memory.request.asked`      turn_id; asked_id; kind (wish, name or remember); its place, and that of its condition: it
-                            may be meant, and is done after a yes only
-`memory.node.updated`       with change "superseded": a model put superseded_by in the place of node_id; offered is to
-                            take it back, and superseded_by stands for the turn
-`memory.offer.settled`      turn_id; offer, the name of the event that made it: answered, or not meant
-`memory.message.restored`   turn_id, message_ids: what was withheld is told to models again
+                            is_open if it says that something is wrong, but neither what nor how it should be
+`memory.request.asked`      turn_id; asked_id; kind (wish, name or remember); the places of the request and of its
+                            condition. It may be meant, and is carried out only after a yes
+`memory.node.updated`       with change "superseded": a model replaced node_id by superseded_by. The offer is to undo
+                            this; superseded_by takes the place of the turn
+`memory.offer.settled`      turn_id; offer, the name of the offer's event: answered, or not meant
+`memory.message.restored`   turn_id, message_ids: withheld messages are shown to models again
 
-An offer is open until it is settled, and while what it is about is there; a page that loads asks for the open ones.
+An offer is open until it is settled, and as long as its subject exists; a page that loads requests the open ones.
 """
 
 from collections.abc import Sequence
@@ -41,14 +41,15 @@ CORRECTED, REQUESTED, SETTLED = "memory.correction.asked", "memory.request.asked
 OFFERS = (ASKED, CORRECTED, REQUESTED)
 REPLACED = "memory.node.updated"
 MAX_REPLACED = 3
-MAX_OPEN_QUESTIONS = 3  # wishes and things to remember that may be meant; who answers none is not asked more
+MAX_OPEN_QUESTIONS = 3  # possible wishes and things to remember; while so many are unanswered no more are asked
 MAX_LOOKED_AT = 200  # events
-MAX_CORRECTIONS = 3  # of one message; each is held against memories
+MAX_CORRECTIONS = 3  # of one message; each is compared with memories
 KINDS = {RequestKind.WISH: "wish", RequestKind.NAME: "name", RequestKind.REMEMBER: "remember"}
 
 
 def offer(turn: Turn, messages: Sequence[Message]) -> None:
-    """Offer what the messages of the turn ask for; doing it twice does nothing more. No transaction may be open."""
+    """Publish offers for the requests in the messages of the turn; a repeat does nothing more. No transaction may be
+    open."""
     for message in reversed(messages):
         before = messages_before(message)
         previous = next(
@@ -78,14 +79,15 @@ def offer(turn: Turn, messages: Sequence[Message]) -> None:
 
 
 def offer_to_forget(turn: Turn, message: Message, place: Sequence[int], *, sure: bool) -> bool:
-    """Offer to search for what stands at `place` of the message."""
+    """Offer to search for the text at `place` of the message."""
     return publish_once(
         turn, ASKED, message_ids=[], node_ids=[], asked_id=str(message.uuid), place=list(place), sure=sure
     )
 
 
 def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None:
-    """Offer to forget the message that is meant, or what came to mind; withhold it at once where that is sure."""
+    """Offer to forget the message that is meant, or the memories recalled for the last reply; withhold the message
+    immediately if the request is sure."""
     target = meant_message(message, request)
     nodes = [] if target else _recalled_before(turn, message)
     if not target and not nodes:
@@ -106,7 +108,8 @@ def offer_to_forget_this(turn: Turn, message: Message, request: Request) -> None
 
 
 def disputed_by(turn: Turn, message: Message, before: Sequence[Message]) -> list[ConceptNode]:
-    """The memories to choose from where a message only says that something is wrong. `before`: as messages_before."""
+    """The memories to choose from if a message says only that something is wrong. `before`: as from
+    `messages_before`."""
     topic = read_dispute(message.content)
     if topic is None:
         return []
@@ -118,7 +121,7 @@ def disputed_by(turn: Turn, message: Message, before: Sequence[Message]) -> list
 
 
 def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequence[ConceptNode]) -> bool:
-    """Offer to correct the first of the memories that is meant, where that changes it and was not declined."""
+    """Offer to correct the first of the memories that the correction would change and for which it was not declined."""
     begins = request.subject_start
     declined = _declined(turn.persona, message.content[request.start : request.end])
     ids = ids_of([node.uuid for node in nodes if would_change(node, request)])
@@ -131,7 +134,7 @@ def offer_correction(turn: Turn, message: Message, request: Request, nodes: Sequ
 
 
 def _declined(persona: Persona, words: str) -> set[str]:
-    """The memories that the owner left as they are, lately, when the same words were taken for a correction of them."""
+    """The memories that the owner recently left unchanged when the same words were offered as a correction of them."""
     corrected_events = OutboxEvent.objects.filter(stream=persona.uuid, name=CORRECTED).order_by("-id")[:MAX_LOOKED_AT]
     offers = {data["turn_id"]: (data, at) for data, at in corrected_events.values_list("data", "at")}
     settled = OutboxEvent.objects.filter(stream=persona.uuid, name=SETTLED, data__offer=CORRECTED)
@@ -147,8 +150,8 @@ def _declined(persona: Persona, words: str) -> set[str]:
 
 
 def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:
-    """Ask whether the message wishes or wants remembered what it may; to remember is to remember all of it."""
-    # Who says how not to be called wishes something.
+    """Ask whether the message is meant as a wish or as something to remember. To remember means the whole message."""
+    # A name that the owner does not want to be called by is a wish.
     kind = "wish" if request.kind is RequestKind.NAME and not request.subject else KINDS[request.kind]
     is_open = [open_offer for open_offer in open_offers(turn.persona) if open_offer["event"] == REQUESTED]
     if len(is_open) >= MAX_OPEN_QUESTIONS or (kind != "remember" and is_refused(wish_of(message.content, request))):
@@ -173,14 +176,14 @@ def ask_whether_meant(turn: Turn, message: Message, request: Request) -> bool:
 
 
 def place_of(request: Request) -> list[int]:
-    """Where the subject stands in its message, else the request."""
+    """The place of the subject in its message, else of the request."""
     if request.subject_start < 0 or not request.subject:
         return [request.start, request.end]
     return [request.subject_start, request.subject_start + len(request.subject)]
 
 
 def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
-    """An offer was answered, or was not meant: no page shows it any longer. False where there is none open."""
+    """Settle an offer that was answered or not meant: no page shows it any longer. False if there is no open one."""
     with transaction.atomic():
         if not any(
             open_offer["event"] == name and open_offer["data"]["turn_id"] == str(turn_uuid)
@@ -192,7 +195,7 @@ def settle(persona: Persona, turn_uuid: UUID, name: str) -> bool:
 
 
 def settle_remembered(session: Session) -> None:
-    """Settle the questions whether to remember messages of `session` of which memories were made anyway."""
+    """Settle the questions whether to remember messages of `session` that became memories anyway."""
     kept_messages = Evidence.objects.filter(message__session=session, node__status=ConceptNode.Status.ACTIVE)
     open_requests = [
         open_offer["data"] for open_offer in open_offers(session.persona) if open_offer["event"] == REQUESTED
@@ -203,19 +206,19 @@ def settle_remembered(session: Session) -> None:
 
 
 def is_settled(persona: Persona, turn_uuid: UUID, name: str) -> bool:
-    """Whether an offer was answered, or found not to be meant."""
+    """Whether an offer was settled: answered, or not meant."""
     settled = OutboxEvent.objects.filter(stream=persona.uuid, name=SETTLED, data__turn_id=str(turn_uuid))
     return settled.filter(data__offer=name).exists()
 
 
 def of_message(persona: Persona, message: Message, name: str) -> dict[str, Any]:
-    """What was offered because of this message; {} where nothing was."""
+    """The data of the offer made because of this message; {} if there is none."""
     offer_events = OutboxEvent.objects.filter(stream=persona.uuid, name=name, data__asked_id=str(message.uuid))
     return offer_events.order_by("-id").values_list("data", flat=True).first() or {}
 
 
 def open_offers(persona: Persona) -> list[dict[str, Any]]:
-    """The offers that nobody has answered, the oldest first, as pages receive them: {"event", "data"}."""
+    """The open offers, the oldest first, as pages receive them: {"event", "data"}."""
     rows = OutboxEvent.objects.filter(stream=persona.uuid, name__in=(*OFFERS, SETTLED)).order_by("-id")
     event_rows = list(rows.values_list("name", "data")[:MAX_LOOKED_AT])
     settled = {(data["turn_id"], data["offer"]) for name, data in event_rows if name == SETTLED}
@@ -245,7 +248,7 @@ def open_offers(persona: Persona) -> list[dict[str, Any]]:
 
 
 def _replaced(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
-    """What a model put in the place of older memories lately, as far as it still stands there."""
+    """Memories by which a model recently superseded older ones, as long as they still do."""
     replaced_events = OutboxEvent.objects.filter(
         stream=persona.uuid, name=REPLACED, data__change="superseded"
     ).order_by("-id")
@@ -265,13 +268,13 @@ def _replaced(persona: Persona, settled: set[str]) -> list[dict[str, Any]]:
 
 
 def offer_of(persona: Persona, turn_uuid: UUID, name: str) -> dict[str, Any] | None:
-    """What the open offer of a turn says."""
+    """The data of a turn's open offer."""
     of_turn = (open_offer["data"] for open_offer in open_offers(persona) if open_offer["event"] == name)
     return next((data for data in of_turn if data["turn_id"] == str(turn_uuid)), None)
 
 
 def accept(persona: Persona, turn_uuid: UUID, now: datetime) -> bool:
-    """Do what a message may have wished, or wanted remembered, now that its owner said yes.
+    """Carry out a possible wish or request to remember, now that the owner said yes.
 
     No transaction may be open. Raises NotRemembered and EmbeddingUnavailable.
     """
@@ -288,7 +291,7 @@ def accept(persona: Persona, turn_uuid: UUID, now: datetime) -> bool:
 
 
 def offered_wish(content: str, data: dict[str, Any]) -> Wish:
-    """The wish that an offer found in a message."""
+    """The wish in a message, from the data of its offer."""
     start, end = data["place"]
     condition = content[slice(*data["condition_place"])] if data["condition_place"] else ""
     scope = "name" if data["kind"] == "name" else data["condition_kind"] if condition else "always"
@@ -296,7 +299,8 @@ def offered_wish(content: str, data: dict[str, Any]) -> Wish:
 
 
 def publish_once(turn: Turn, name: str, **data: object) -> bool:
-    """Publish the event of a turn, unless it was; call it in the transaction of what it tells, if there is any."""
+    """Publish the event of a turn, unless that was done already. Call it in the transaction of the change it reports,
+    if any."""
     stream, turn_id = turn.persona.uuid, str(turn.uuid)
     with transaction.atomic():
         if OutboxEvent.objects.filter(stream=stream, name=name, data__turn_id=turn_id).exists():
@@ -312,7 +316,8 @@ def messages_before(message: Message, limit: int = 4) -> list[Message]:
 
 
 def meant_message(message: Message, request: Request) -> Message | None:
-    """The message that "forget that" means: the one before, if it tells something, or itself."""
+    """The message that "forget that" means: the user's message before, unless it is a question, or the message
+    itself."""
     if not request.points_back:
         return message
     theirs = Message.objects.filter(session=message.session_id, role=Message.Role.USER, withheld=False).before(message)
@@ -321,7 +326,7 @@ def meant_message(message: Message, request: Request) -> Message | None:
 
 
 def _recalled_before(turn: Turn, message: Message) -> list[UUID]:
-    """The memories that came to mind for the last reply before it, as far as they still may."""
+    """The memories recalled for the last reply before the message, as far as they are still recallable."""
     earlier = Message.objects.filter(session=message.session_id, role=Message.Role.PERSONA).before(message)
     last = earlier.exclude(turn=None).select_related("turn").order_by("-created_at", "-id").first()
     recollections = (last.turn.xray if last and last.turn else {}).get("recollections") or {}

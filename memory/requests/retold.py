@@ -1,9 +1,9 @@
-"""Replies that told what an import brought. They stay when the import is undone, for they were said here: one press
-withholds them, as "don't remember that" does, and another shows them again.
+"""Replies that mention imported memories. They stay when the import is reverted, because they were written here: one
+press withholds them, as "don't remember that" does, and another shows them again.
 
-`memory.import.retold`     receipt_id; message_ids of the replies
-`memory.import.withheld`   the same, with hidden_ids, replaced_ids and ended (see `withhold`)
-`memory.import.shown`      receipt_id; message_ids
+    `memory.import.retold`     receipt_id; message_ids of the replies
+    `memory.import.withheld`   the same, with hidden_ids, replaced_ids and ended (see `withhold`)
+    `memory.import.shown`      receipt_id; message_ids
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,20 +21,20 @@ from memory.requests.withhold import ids_of, show_messages, withhold_messages
 from persona.models import Persona
 
 RETOLD, WITHHELD, SHOWN = "memory.import.retold", "memory.import.withheld", "memory.import.shown"
-LEAST_SHARE = 0.5  # of the words of what was recalled for the reply
+LEAST_SHARE = 0.5  # of the words of a memory recalled for the reply
 
 
 @dataclass(frozen=True)
 class Retold:
-    """The replies of an undone import that are still there, and whether they are withheld."""
+    """The remaining replies of a reverted import, and whether they are withheld."""
 
     count: int
     is_withheld: bool
 
 
 def replies_telling(persona: Persona, texts: Mapping[str, str]) -> list[Message]:
-    """The replies that tell something of `texts`, by the ids of what is about to be deleted: it was recalled for them,
-    and most of its words stand in them."""
+    """The replies that mention one of `texts` (by id, about to be deleted): it was recalled for the reply, which
+    contains most of its words."""
     replies = Message.objects.filter(persona=persona, role=Message.Role.PERSONA, withheld=False, import_uuid=None)
     telling = []
     for reply in replies.exclude(turn=None).select_related("turn").order_by("id").iterator():
@@ -47,20 +47,20 @@ def replies_telling(persona: Persona, texts: Mapping[str, str]) -> list[Message]
 
 
 def note_retold(receipt: Receipt, replies: Iterable[Message]) -> None:
-    """Keep which replies an undone import leaves, for its receipt."""
+    """Publish which replies a reverted import leaves, for its receipt."""
     if (ids := ids_of([reply.uuid for reply in replies])) and receipt.persona:
         events.publish(receipt.persona.uuid, RETOLD, receipt_id=str(receipt.uuid), message_ids=ids)
 
 
 def retold_of(receipt: Receipt) -> Retold | None:
-    """The replies that the receipt of an undone import offers to withhold."""
+    """The replies that the receipt of a reverted import offers to withhold."""
     event = _last_event(receipt)
     count = Message.objects.filter(persona=receipt.persona, uuid__in=event.data["message_ids"]).count() if event else 0
     return Retold(count, event.name == WITHHELD) if event and count else None
 
 
 def withhold_retold(receipt: Receipt) -> None:
-    """Withhold the replies. Doing it twice does nothing more."""
+    """Withhold the replies. A repeat does nothing more."""
     with transaction.atomic():
         event = _last_event(receipt)
         if event and event.name != WITHHELD:
@@ -75,7 +75,7 @@ def withhold_retold(receipt: Receipt) -> None:
 
 
 def show_retold(receipt: Receipt) -> None:
-    """Take back that the replies were withheld."""
+    """Show the withheld replies again."""
     with transaction.atomic():
         event = _last_event(receipt)
         if event and receipt.persona and event.name == WITHHELD:

@@ -1,5 +1,5 @@
-""" "Don't remember that": the message and its reply reach no prompt and no extraction, and what was made of them alone
-is hidden. Nothing is deleted: one press takes it back."""
+""" "Don't remember that": the message and its reply reach no prompt and no extraction, and memories that rest on them
+alone are hidden. Nothing is deleted: one press undoes it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -23,8 +23,8 @@ MAX_LOOKED_AT = 50  # events
 
 
 def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
-    """Withhold the message with its reply; return the ids of the messages, and what was hidden with them, as an event
-    carries it (`_hide`). Call in a transaction."""
+    """Withhold the message with its reply; returns the ids of the messages, and the hidden memories in the form of an
+    event (`_hide`). Call in a transaction."""
     target = Message.objects.filter(persona=message.persona_id, pk=message.pk)
     if message.turn:
         target |= versions.of_turn(message.turn).filter(role=Message.Role.PERSONA)
@@ -33,21 +33,22 @@ def withhold(message: Message) -> tuple[list[UUID], dict[str, Any]]:
 
 
 def withhold_messages(messages: Sequence[Message]) -> dict[str, Any]:
-    """Withhold the messages, and hide what rests on them alone (`_hide`). Call in a transaction."""
+    """Withhold the messages, and hide the memories that rest on them alone (`_hide`). Call in a transaction."""
     Message.objects.filter(pk__in=[message.pk for message in messages]).update(withheld=True)
     return _hide(_resting_on(messages))
 
 
 def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any]) -> None:
-    """Take back that messages were withheld, and what an event says was hidden with them. Call in a transaction."""
+    """Show withheld messages again, and the memories that were hidden with them according to the event's `data`. Call
+    in a transaction."""
     Message.objects.filter(persona=persona, uuid__in=ids).update(withheld=False)
     _show(persona, data)
 
 
 def follow_version(withheld: Sequence[Message], shown_versions: Sequence[Message]) -> None:
-    """Hide what was remembered of a version that no longer stands, so that what it replaced holds again; and take that
-    back for the version that is shown. Call in a transaction. Raises VersionRefused where reading has gone past what is
-    shown: it would never be remembered."""
+    """Hide the memories of a version that no longer stands, so that those they replaced hold again; and undo that for
+    the version that is shown. Call in a transaction. Raises VersionRefused if extraction has passed the shown version,
+    which would then never be remembered."""
     if any(map(_was_passed_over, shown_versions)):
         raise versions.VersionRefused("passed_over")
     persona = withheld[0].persona
@@ -58,12 +59,12 @@ def follow_version(withheld: Sequence[Message], shown_versions: Sequence[Message
     for data in rows[:MAX_LOOKED_AT] if of_shown else ():
         if of_shown & set(data["message_ids"]):
             _show(persona, data)
-            break  # what the owner hid before a later change stays hidden
+            break  # memories that the owner hid before a later change stay hidden
 
 
 def _was_passed_over(message: Message) -> bool:
-    """Whether the open session was read beyond a message of the owner while another version stood. What is read with it
-    ends with its own turn, for it was the last thing said."""
+    """Whether extraction passed a message of the owner in the open session while another version stood. If the message
+    was the last one, a reading of its version ends with its own turn."""
     read = Extraction.objects.filter(session=message.session_id, again=False, through__gte=message.pk)
     through = read.order_by("through").values_list("through", flat=True).first()
     is_read = message.turn is None or through is None or versions.of_turn(message.turn).filter(pk=through).exists()
@@ -78,8 +79,8 @@ def _resting_on(messages: Sequence[Message]) -> list[ConceptNode]:
 
 
 def _hide(nodes: Sequence[ConceptNode]) -> dict[str, Any]:
-    """Hide memories, so that what they replaced or ended holds again. Of an event: hidden_ids; replaced_ids, what each
-    hidden one had replaced; ended, the facts that one of them had ended, with how."""
+    """Hide memories, so that those they replaced or ended hold again. Returns event data: hidden_ids; replaced_ids, by
+    hidden memory the ones it had replaced; ended, the facts that one of them had ended, with their end."""
     replaced: dict[str, list[str]] = {}
     ended: dict[str, dict[str, str]] = {}
     for node in nodes:
@@ -106,7 +107,7 @@ def _hide(nodes: Sequence[ConceptNode]) -> dict[str, Any]:
 
 
 def _show(persona: Persona, data: Mapping[str, Any]) -> None:
-    """Show what an event says was hidden; what it had replaced or ended is replaced or ended again."""
+    """Show the memories that an event lists as hidden, and replace or end again those they had replaced or ended."""
     nodes = ConceptNode.objects.filter(persona=persona).select_related("persona")
     shown_nodes = {
         str(node.uuid): node for node in nodes.filter(uuid__in=data.get("hidden_ids", [])) if actions.show(node)
@@ -123,7 +124,7 @@ def _show(persona: Persona, data: Mapping[str, Any]) -> None:
 
 
 def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
-    """Take back what a request in this turn withheld; False where nothing is known of one."""
+    """Show again the messages withheld by a request in this turn; False if there is no such request."""
     with transaction.atomic():
         rows = OutboxEvent.objects.filter(stream=persona.uuid, name=ASKED, data__turn_id=str(turn_uuid))
         own_requests = rows.order_by("-id").first()
@@ -131,7 +132,8 @@ def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
             return False
         ids = own_requests.data.get("withheld_ids", [])
         show_messages(persona, ids, own_requests.data)
-        # What superseded these holds no longer: they did not come back only because their words were withheld.
+        # They stayed superseded only because their messages were withheld; the memories that superseded them no longer
+        # hold.
         kept_back = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
         for node in kept_back.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():
             actions.unsupersede(node)
@@ -140,5 +142,5 @@ def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
 
 
 def ids_of(uuids: Sequence[UUID]) -> list[str]:
-    """As events carry them."""
+    """The ids as events carry them."""
     return [str(uuid) for uuid in uuids]
