@@ -1,6 +1,6 @@
-"""What people and animals are to the owner, by any of the words for it: "my boy" is a son, 太太 a partner. Pure.
+"""Roles of people and animals in the owner's life, by any word for them: "my boy" is a son, 太太 a partner. Pure.
 
-A question names somebody by a role, a memory by name: what a person is to the owner leads from one to the other.
+A question names somebody by a role, a memory by name: the relation to the owner links the two.
 """
 
 import re
@@ -32,7 +32,7 @@ _SPECIES = {
 }
 _BY_SPECIES = {species: re.compile(words, re.I) for species, words in _SPECIES.items()}
 _BY_ROLE = {role: any_word(words) for role, words in _ROLES.items()}
-# "My neighbour's dog" is nobody of the owner's.
+# "My neighbour's dog" is not the owner's.
 _OF_OTHERS = re.compile(
     rf"\b(?!(?:my|our)\b)[\w-]+['’]s (?:\w+ )?(?:{_ROLES['pet'].partition('|宠物')[0]})\b|"
     r"(?:邻居|朋友|同事|别人|人家|[他她])们?家?的?[^，。？]{0,2}(?:宠物|猫|狗|鸟)",
@@ -45,7 +45,7 @@ _BY_BIRTH = {
 
 
 def roles_in(text: str) -> frozenset[str]:
-    """The roles that `text` names, relatives among them.
+    """The roles that `text` names, including relatives.
 
     >>> sorted(roles_in("When does my boy marry?")), sorted(roles_in("狗狗是哪天去的？"))
     (['son'], ['pet'])
@@ -55,7 +55,7 @@ def roles_in(text: str) -> frozenset[str]:
 
 
 def born_to(relation: str) -> frozenset[str]:
-    """Of the roles in what somebody is to the owner those that never change.
+    """The roles in a relation to the owner that never change.
 
     >>> sorted(born_to("older brother · nurse")), sorted(born_to("boyfriend"))
     (['brother'], [])
@@ -64,7 +64,7 @@ def born_to(relation: str) -> frozenset[str]:
 
 
 def can_be_pet(question: str, relation: str) -> bool:
-    """Whether a pet that is `relation` to the owner can be the animal that is asked about.
+    """Whether a pet with this `relation` to the owner can be the animal of the question.
 
     >>> [can_be_pet(asked, "ginger cat") for asked in ("How is my cat?", "How is my pet?", "How is my dog?")]
     [True, True, False]
@@ -72,5 +72,5 @@ def can_be_pet(question: str, relation: str) -> bool:
     asked_species, relation_species = (
         {name for name, words in _BY_SPECIES.items() if words.search(text)} for text in (question, relation)
     )
-    # A breed that has no entry here may be of any species.
+    # A breed that is not listed here may be of any species.
     return not asked_species or bool(asked_species & relation_species) or bool(relation and not relation_species)

@@ -1,4 +1,4 @@
-"""Reading plain words, English and Chinese: sentences, whether one asks, small talk, and what it is about."""
+"""Basic text analysis, English and Chinese: sentences, questions, small talk and topics."""
 
 import hashlib
 from collections.abc import Iterable, Sequence
@@ -22,18 +22,18 @@ def words(text: str) -> frozenset[str]:
 
 
 def listed(words: str) -> tuple[str, ...]:
-    """What is written with "|" between: words, and such of several words."""
+    """The entries of a list written with "|" between them: words and phrases."""
     return tuple(words.split("|"))
 
 
 def is_chinese(text: str, default: bool = False) -> bool:
-    """Whether most letters of `text` are Chinese: three Latin letters weigh as much as one character."""
+    """Whether most letters of `text` are Chinese; three Latin letters count as one character."""
     han, latin = len(CJK.findall(text)), len(re.findall(r"[A-Za-z]", text))
     return han * 3 >= latin if han or latin else default
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
-    """Where the sentences of `text` lie, ends included: `text[start:end]` are the very words.
+    """The positions of the sentences of `text`: `text[start:end]`, unchanged.
 
     >>> [("I am here. 小黑来了。")[a:b] for a, b in sentences("I am here. 小黑来了。")]
     ['I am here.', '小黑来了。']
@@ -43,7 +43,7 @@ def sentences(text: str) -> list[tuple[int, int]]:
 
 
 def clauses(sentence: str) -> list[tuple[int, int]]:
-    """Where the parts of `sentence` between its commas lie, without the signs and spaces around them."""
+    """The positions of the parts of `sentence` between its commas, without surrounding punctuation and spaces."""
     bounds = []
     for match in CLAUSE.finditer(sentence):
         bare = match[0].strip()
@@ -54,7 +54,7 @@ def clauses(sentence: str) -> list[tuple[int, int]]:
 
 
 def holds(text: str, words: Iterable[str]) -> list[str]:
-    """Those of `wanted` that occur in `text`: Latin ones as whole words, Chinese ones anywhere.
+    """The `words` that occur in `text`: Latin ones as whole words, Chinese ones anywhere.
 
     >>> holds("I studied", ["died", "studied"])
     ['studied']
@@ -63,21 +63,20 @@ def holds(text: str, words: Iterable[str]) -> list[str]:
     return [
         word
         for word in words
-        # Most words are not there at all, and hundreds are looked for in each reply.
+        # The cheap test comes first: most words do not occur, and each reply looks for hundreds.
         if word in lower and (CJK.search(word) or re.search(rf"(?<![a-z]){re.escape(word)}(?![a-z])", lower))
     ]
 
 
 def pick(options: Sequence[str], seed: str, avoid: str = "") -> str:
-    """One of `options`, always the same for the same seed; not one whose beginning is in `avoid`, if
-    possible."""
+    """One of `options`, always the same for the same seed; if possible not one whose beginning is in `avoid`."""
     at = int.from_bytes(hashlib.sha256(seed.encode()).digest()[:4], "big") % len(options)
     turned = [*options[at:], *options[:at]]
     return next((option for option in turned if option.split("{")[0][:12] not in avoid), turned[0])
 
 
 # --- does it ask? -------------------------------------------------------------------------------------------------
-# An interrogative alone asks nothing: 几天前 and 谁都 tell, and so does "When I was a child, …".
+# An interrogative alone asks nothing: 几天前 and 谁都 are statements, and so is "When I was a child, …".
 MARK = re.compile(r"[?？][?？!！~～”」』\"')）\s]*$")
 
 SUBJECTS = "i|you|we|they|he|she|it|my|your|our|his|her|their|the|there|this|that|these|those|any|anyone|anybody"
@@ -109,7 +108,7 @@ ORDERS_EN = re.compile(
     re.I,
 )
 
-# What looks like a question word and asks nothing.
+# Looks like a question word but asks nothing.
 INDEFINITE_ZH = re.compile(
     "(?:什么|谁|哪里|哪儿|哪个|哪|怎么|多少|几时|啥)[^，。？?]{0,4}(?:都|也)|哪[^，。？?]{0,9}都(?:知道|清楚|行|可以|"
     "能|不)|"
@@ -127,7 +126,7 @@ ASKS_ZH = re.compile(
     f"等于几|什么|怎么|为何|为什么|谁|哪|多少|多大|多久|多高|多长|多远|几时|啥|咋|何时|{HOW_MANY_ZH}|"
     "有没有|记不记得|知不知道|可不可以|([是要会能好对想该在行去])[不没]\\1"
 )
-# Somebody else asked it, or asks it in a story.
+# Questions of somebody else, or in a story.
 REPORTED = re.compile(
     r"(?:(?<!你)(?<!你刚才)问(?:了|过|起|道)?(?:我|你|他|她|大家|一句)|(?:喊|说|问|叫|道|讲|想)[：:“「])[^？?]*[？?]?|"
     r"\b(?:asked|asks|shouted|yelled|wondered|said|says|was like|goes|went|texted|wrote)\b[^.?!]{0,24}[:,]? ?[\"“:]",
@@ -144,7 +143,7 @@ ORDERS_ZH = re.compile(
 
 
 def is_question(sentence: str) -> bool:
-    """Whether `sentence` asks or orders: marked so, or in its first or its last clause.
+    """Whether `sentence` asks or orders: by its punctuation, or by its first or last clause.
 
     >>> is_question("我什么时候搬家"), is_question("几天前我妈妈去世了"), is_question("When I was ten, my dad died.")
     (True, False, False)
@@ -159,7 +158,7 @@ def is_question(sentence: str) -> bool:
 
 
 def questions_of(sentence: str) -> list[str]:
-    """What `sentence` asks, each with what stands before it; nothing that is told after the last one.
+    """The questions in `sentence`, each with the words before it; statements after the last one are left out.
 
     >>> questions_of("when is it again, i've lost the sheet"), questions_of("我明天去，几点开门，几点关门？")
     (['when is it again'], ['我明天去，几点开门', '几点关门？'])
@@ -178,7 +177,7 @@ def questions_of(sentence: str) -> list[str]:
 
 
 def asks(clause: str) -> bool:
-    """Whether one clause asks or orders by its form, whatever mark stands behind it."""
+    """Whether one clause asks or orders by its form, whatever punctuation follows."""
     bare = straighten(clause.strip())
     if ASKS_EN.search(bare) or ORDERS_EN.search(bare):
         return True
@@ -189,7 +188,7 @@ def asks(clause: str) -> bool:
     return not UNKNOWN_ZH.search(bare) and ASKS_ZH.search(INDEFINITE_ZH.sub(" ", bare)) is not None
 
 
-INTERJECTION = 2  # characters of "哎" and "so", which ask nothing themselves
+INTERJECTION = 2  # characters of "哎" and "so", which by themselves ask nothing
 
 # --- small talk ---------------------------------------------------------------------------------------------------
 LEAD = r"^(?:(?:ok(?:ay)?|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)[\s,，.。!！~～]*)*"
@@ -206,7 +205,7 @@ GOODBYE = re.compile(
     r"bye|goodbye|see (?:you|ya)|talk (?:to you )?(?:later|soon)|(?:i )?(?:have to|gotta|got to) go)(?![a-z])",
     re.I,
 )
-# Who goes in a hurry goes to no rest.
+# Somebody in a hurry does not go to rest.
 HURRY = re.compile(
     r"(?:回头(?:见|聊|说)|回见|晚[点些]聊|待会儿?(?:见|聊|说)|先忙(?:去)?[了啦]?|不(?:说|聊)了[，,]?(?:我?[要去得]?(?:开会|上课|上班|忙|"
     r"有事|吃饭|赶车|来人)[了啦]?))[\s。.!！~～]*$|^(?:gtg|g2g|brb|afk|bbl|ttyl|gotta (?:run|go|dash)|"
@@ -249,11 +248,11 @@ NOTHING_SAID = re.compile(
 )
 SHORT = 24
 FEW_AFTER_A_GREETING = 2  # words
-WORD = re.compile(r"[\u3400-\u9fff]{2}|[^\W\u3400-\u9fff]+")  # a Chinese word has mostly two characters
+WORD = re.compile(r"[\u3400-\u9fff]{2}|[^\W\u3400-\u9fff]+")  # a Chinese word mostly has two characters
 
 
 def is_small_talk(message: str) -> bool:
-    """Whether `line` is nothing but such words.
+    """Whether `message` is only small talk.
 
     >>> is_small_talk("ok bye"), is_small_talk("好的 拜拜"), is_small_talk("Thanks to my sister I moved to Rome")
     (True, True, False)
@@ -312,7 +311,7 @@ TOPICS = {
     "taste": listed("喜欢|最爱|爱吃|爱喝|讨厌|爱好|favourite|favorite|love|hate|enjoy|hobby|like|likes|loves"),
 }
 
-# Within these, a question about one kind is not answered by another: a dog is no cat.
+# Within these topics, a question about one kind is not answered by another: a dog is no cat.
 DISTINCT = frozenset({"pet", "family", "people"})
 GENERAL = words("宠物 家人 家里人 孩子 朋友 pet pets family people friend friends kid kids children baby partner")
 SYNONYMS = tuple(
@@ -352,20 +351,20 @@ _BEARERS = (
 
 
 def telling_words(text: str) -> frozenset[str]:
-    """The words of these tables that `text` holds: looked for once, however many texts it is compared with."""
+    """The words of these tables that `text` contains: extracted once, however many texts it is compared with."""
     return frozenset(holds(text, _ALL_WORDS))
 
 
 def shared_topics(question_topics: frozenset[str], memory_topics: frozenset[str]) -> int:
-    """How many things a question and a text have in common, by the telling words of each."""
+    """The number of topics that a question and a text share, by the telling words of each."""
     both = [topic for topic, words in _OF_TOPICS.items() if question_topics & words and memory_topics & words]
     loose = [topic for topic in both if topic not in DISTINCT or question_topics & GENERAL & _OF_TOPICS[topic]]
     return len(loose) + sum(bool(question_topics & same and memory_topics & same) for same in _OF_SYNONYMS)
 
 
 def bearers(telling: frozenset[str]) -> frozenset[str]:
-    """The people and animals that a text with these telling words speaks of, each by the first of its synonyms; general
-    words say nothing of whom.
+    """The people and animals in a text with these telling words, each by the first of its synonyms; general words do
+    not identify anybody.
 
     >>> bearers(telling_words("我妈")) == bearers(telling_words("母亲")), bearers(telling_words("my family"))
     (True, frozenset())

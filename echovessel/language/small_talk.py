@@ -1,7 +1,8 @@
-"""Greetings, thanks and praise: sentences that pass between people and tell nothing. Pure; English and Chinese.
+"""Small talk: greetings, thanks and praise, sentences without information. Pure; English and Chinese.
 
-A sentence is small talk where every word of it is: "Wow, that's awesome, Caroline!", 「太好了，真为你高兴！」. No
-answer is, however short it is ("Yes.", 「好多了。」), nor what was felt ("I'm proud of my dad.", "It was amazing.").
+A sentence is small talk if every word of it is: "Wow, that's awesome, Caroline!", 「太好了，真为你高兴！」. Answers are
+not, however short ("Yes.", 「好多了。」), and neither are feelings about something ("I'm proud of my dad.", "It was
+amazing.").
 """
 
 from collections.abc import Collection, Sequence
@@ -9,7 +10,7 @@ from typing import NamedTuple
 
 from echovessel.language import lazy_re as re
 
-# An ellipsis in the place of less would save nothing.
+# Replacing less than this with an ellipsis would save nothing.
 MIN_CUT_BYTES = 7
 MIN_NICKNAME = 3
 _SENTENCE = re.compile(r"[^.!?。！？…\n]+(?:[.!?。！？…]+[\"”’')）]*|\n|$)\s*")
@@ -17,7 +18,7 @@ _ASKS = re.compile(r"[?？][\"”’')）]*\s*$|吗[。.\s]*$")
 _WORD = re.compile(r"[^\W_]+(?:'[^\W_]+)*")
 _CJK = re.compile("[\u3400-\u9fff]")
 _OTHER = re.compile(r"[^\W_]")
-# Words without which no sentence is small talk, and words that may stand beside them.
+# Words of which small talk has at least one, and words that may accompany them.
 _CORE = frozenset(
     re.findall(
         r"\S+",
@@ -61,8 +62,8 @@ _CORE_ZH = re.compile(
 
 
 class Gist(NamedTuple):
-    """What a message tells, and the question with which it ends; small talk around them is left out, and "…" stands in
-    its place. `told` is empty where it only asks, `asked` where it does not ask; both are where it is small talk."""
+    """The statements of a message, and the question at its end; small talk around them is replaced by "…". `told` is
+    empty if the message only asks, `asked` if it does not ask; both are empty if it is small talk."""
 
     told: str
     asked: str
@@ -75,7 +76,8 @@ class Gist(NamedTuple):
 
 
 def gist_of(text: str, names: Collection[str] = ()) -> Gist:
-    """The gist of a message. `names` are those of the people who talk, who may be called by the beginning of one.
+    """The gist of a message. `names` are those of the participants, who may be addressed by the beginning of their
+    name.
 
     >>> gist_of("Thanks, Mel! Painting calms me. Do you paint? Take care!", ["Melanie"])
     Gist(told='… Painting calms me.', asked='Do you paint? …')
@@ -87,7 +89,7 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     first, last = 0, len(sentences)
     while first < last and says_nothing(sentences[first], names_folded):
         first += 1
-    while last > first + 1 and says_nothing(sentences[last - 1], names_folded):  # the first one tells something
+    while last > first + 1 and says_nothing(sentences[last - 1], names_folded):  # the first one is not small talk
         last -= 1
     asks_from = last
     while asks_from > first and _ASKS.search(sentences[asks_from - 1]):
@@ -113,13 +115,13 @@ def says_nothing(sentence: str, names: Sequence[str] = ()) -> bool:
             plain = plain.replace(name, " ")
         return bool(_CORE_ZH.search(plain)) and not _OTHER.search(_PHRASES_ZH.sub("", plain))
     words = has_core = False
-    for match in _WORD.finditer(plain):  # most sentences tell something with their first or second word
+    for match in _WORD.finditer(plain):  # in most sentences the first or second word is no small talk
         word, words = match[0], True
         if word in _CORE:
             has_core = True
         elif not word.isascii() or word.isdigit() or (word not in _BESIDE and not _is_called(word, names)):
             return False
-    return has_core or not words  # signs alone say nothing either
+    return has_core or not words  # punctuation alone has no content either
 
 
 def _is_called(word: str, names: Sequence[str]) -> bool:

@@ -1,8 +1,8 @@
-"""Whether a sentence tells of a work, the news, a lesson or nature rather than of the speaker's life. Pure; English and
+"""Whether a sentence is about a work, the news, a lesson or nature rather than the speaker's life. Pure; English and
 Chinese.
 
-"The hero died in that film" is no loss of the owner's, 「细胞自杀」 nobody's despair. What is said of the owner's own
-people or of the owner beside it is theirs: "we watched a film the night my dad died".
+"The hero died in that film" is no loss of the owner's, 「细胞自杀」 is nobody's despair. If the sentence also mentions
+the owner or people close to them, it is about their life: "we watched a film the night my dad died".
 """
 
 from echovessel.language import lazy_re as re
@@ -42,7 +42,7 @@ _OWN = re.compile(
 
 
 def is_of_a_story(sentence: str) -> bool:
-    """Whether `sentence` tells of a work, the news, a lesson or nature, and of nobody near.
+    """Whether `sentence` is about a work, the news, a lesson or nature, and mentions nobody close.
 
     >>> [is_of_a_story(text) for text in ("The hero died in that film.", "My dad died while we watched a film.")]
     [True, False]

@@ -1,6 +1,6 @@
-"""Which manner of speaking a wish asks for: short, without questions, without emoji. Pure; English and Chinese.
+"""Styles of speaking that a wish asks for: short, without questions, without emoji. Pure; English and Chinese.
 
-Memory mode keeps what it can of them by rule; a wish about a manner leaves no matter alone.
+Memory mode follows them as far as rules can; a wish about a style is no boundary.
 """
 
 from collections.abc import Iterable
@@ -11,7 +11,7 @@ from echovessel.language.plain_text import straighten
 
 
 class Style(Enum):
-    """A manner of speaking."""
+    """A style of speaking."""
 
     NO_QUESTIONS = "no questions"
     NO_EXCLAMATION_MARKS = "no exclamation marks"
@@ -21,7 +21,7 @@ class Style(Enum):
     SHORT = "short"
 
 
-# "I never ask questions" is told of somebody.
+# "I never ask questions" is a statement about somebody.
 _NO = (
     r"(?:(?<!\bi )(?<!\bwe )(?<!they )(?<!people )\b(?:don't|dont|do not|never|not)|\b(?:stop|quit|no|no more|without|"
     r"avoid|drop|fewer|less|enough(?: of the| with the)?|cut (?:out |down on )?(?:the )?|lay off (?:the )?))"

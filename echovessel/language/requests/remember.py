@@ -1,11 +1,12 @@
-"""Requests to remember: which words are to be remembered. Pure.
+"""Requests to remember, and the words to be remembered. Pure.
 
-A request to remember is understood where it is asked of the persona: at the beginning of a sentence or clause, as an
-order, a wish or a polite question. What only speaks of remembering ("do you remember", "I can't remember", 「我记得」,
-「记住密码好难」) asks for nothing. Made to be precise: what is missed here is still read when the talk rests.
+A request to remember counts if it is made to the persona: at the beginning of a sentence or clause, as an order, a wish
+or a polite question. Sentences that only mention remembering ("do you remember", "I can't remember", 「我记得」,
+「记住密码好难」) ask for nothing. Precision comes first: what is missed here is still read when the session is
+consolidated.
 
-Only what stands around a few words is looked at, with patterns of bounded length, so that the time grows with the line
-and no faster: below 10 ms for the longest line there may be (measured 2026-11-21).
+Only the text around a few key words is searched, with patterns of bounded length, so that the time grows linearly with
+the message: below 10 ms for the longest possible message (measured 2026-11-21).
 """
 
 from collections.abc import Iterator
@@ -17,11 +18,11 @@ from echovessel.language.requests.clauses import is_other_voice
 from echovessel.language.requests.possible import condition_of
 from echovessel.language.requests.types import ALWAYS, Request, RequestKind
 
-SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is looked for
+SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is searched
 QUOTING_LOOKED_AT = 24
 AROUND_LOOKED_AT = 400
-LEADING, TRAILING = 120, 40  # how far before a key word its request may begin, and how far after it may end
-MAX_LOOKED_AT = 60  # key words; what follows so many that were no request is not looked at
+LEADING, TRAILING = 120, 40  # the longest distance from a key word to the beginning and to the end of its request
+MAX_LOOKED_AT = 60  # key words; after this many without a request the rest is not searched
 
 _KEY = re.compile(r"remember|memori|memory|forget|mind|note|down|[记忘]", re.IGNORECASE)
 _BREAK = r"(?:^|(?<=[.!?…,;:\n\r—–(。！？，；：、~～（])|(?<=时候)|(?<=的话))[^\S\n]{0,3}"
@@ -142,7 +143,7 @@ _CONDITION = re.compile(
     r"(?:的时候|时|的话)))(?:[,，:：]|(?<=时候)|(?<=的话))\s*$",
     re.IGNORECASE,
 )
-# "Next time I panic remember …" is read as if the comma stood there.
+# "Next time I panic remember …" is read as if it had a comma.
 _UNMARKED = re.compile(
     r"(?:^|[.!?\n]\s)(?:when(?:ever)?|if|every ?time|next time|any ?time) (?:i|i'm|we|my|it|"
     r"things)\b[^,.!?:;\n]{2,80}?(?P<gap> )(?=(?:please |pls |just )?(?:remember|keep in mind|don't forget)\b)",
@@ -158,12 +159,12 @@ class _Place:
 
 @dataclass(frozen=True)
 class _RememberRequest:
-    """A request to remember: its place with everything that belongs to it, and that of the words to be remembered;
-    without any, the message before is meant."""
+    """A request to remember: its position with everything that belongs to it, and the position of the words to be
+    remembered; without any, the message before is meant."""
 
     all: _Place
     words: _Place | None
-    request: int  # where it is asked for
+    request: int  # position of the verb
 
 
 def read_remember_request(plain: str) -> Request | None:
@@ -190,17 +191,17 @@ def read_remember_request(plain: str) -> Request | None:
 
 
 def _requests(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """What may be a request: where a key word stands, in nobody else's mouth."""
+    """Possible requests: occurrences of key words, except in other voices."""
     for start, end in _around_keys(text):
         for match in pattern.finditer(text, start, end):
             begins = match.start("request")
-            # Where somebody else's words are reported, nobody asks.
+            # Reported speech is no request.
             if not _QUOTING.search(text[max(0, begins - QUOTING_LOOKED_AT) : begins]):
                 yield match
 
 
 def _around_keys(text: str) -> list[tuple[int, int]]:
-    """The pieces of `line` in which a key word stands, with what may belong to it; no character is in two."""
+    """The parts of `text` around key words, with everything that may belong to a request; they do not overlap."""
     pieces: list[tuple[int, int]] = []
     for key in islice(_KEY.finditer(text), MAX_LOOKED_AT):
         start, end = max(0, key.start() - LEADING), key.end() + TRAILING
@@ -211,7 +212,7 @@ def _around_keys(text: str) -> list[tuple[int, int]]:
 
 
 def _after_english(text: str, request: re.Match[str]) -> _RememberRequest | None:
-    """What a verb that may ask to remember asks for, going by what follows it."""
+    """The request of an English verb that may ask to remember, by the words after it."""
     end, words = request.end(), request["request"]
     polite = bool(_POLITE_ENGLISH.search(words))
     able = bool(_ABLE_ENGLISH.search(words))
@@ -285,7 +286,8 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
 
 
 def _pointed_at(text: str, start: int, end: int) -> _RememberRequest | None:
-    """ "Remember this": what follows a colon, else what stands before it, else what follows, else the line before."""
+    """ "Remember this": the words after a colon, otherwise those before it, otherwise those after it, otherwise the
+    message before."""
     before, after = _before(text, start), text[end : end + AROUND_LOOKED_AT]
     if after.lstrip()[:1] in (":", "：", "，", ",", "—", "–") and _says_something(after, least=1):
         return _following(text, start, end)
@@ -305,7 +307,7 @@ def _following(text: str, start: int, end: int) -> _RememberRequest | None:
 
 
 def _trimmed(text: str, start: int, end: int) -> _Place | None:
-    """The words between the two places, without signs around them, but with the sign that ends them."""
+    """The words between two positions, without punctuation around them except at the end of a sentence."""
     words = text[start:end]
     if tag := _TAG_AT_END.search(words, max(0, len(words) - 40)):
         words = words[: tag.start()]
@@ -325,7 +327,7 @@ def _says_something(text: str, least: int = 2) -> bool:
 
 
 def _sentence(text: str, start: int) -> str:
-    """What follows, to the end of the sentence, with its sign."""
+    """The rest of the sentence, with its punctuation."""
     end = _SENTENCE_END.search(text, start, start + SENTENCE_LOOKED_AT)
     return text[start : end.end() if end else start + SENTENCE_LOOKED_AT].strip()
 

@@ -1,12 +1,12 @@
-"""What a sentence says otherwise than a memory does, in one place. Pure; English and Chinese.
+"""Restatements: sentences that differ from a memory in one place. Pure; English and Chinese.
 
-"Nora lives in Oslo now, not Bergen" states "Nora lives in Oslo" and denies "Bergen". Beside "Nora lives in Bergen with
-her cat" it says the same but for one run of words, and that is what changes. The two are aligned word by word. A run is
-taken only where both say the same around it and both runs are of one kind: a number for a number, a day for a day, a
-noun with its preposition for another. Of anything else nothing is proposed: a wrong proposal is worse than none.
+"Nora lives in Oslo now, not Bergen" states "Nora lives in Oslo" and denies "Bergen". Compared with "Nora lives in
+Bergen with her cat" it differs in one run of words, and that run changes. The two are aligned word by word. A run
+counts only if both have the same words around it and both runs are of one kind: a number for a number, a day for a day,
+a noun with its preposition for another. In all other cases nothing is proposed: a wrong proposal is worse than none.
 
-Who needs a visa may need a break as well. Where both may hold, as after "need" and 「买」 or in another tense, the
-sentence must deny something or take something back: "not a visa", "You got that wrong", 「不对」.
+Somebody who needs a visa may need a break as well. If both may hold, as after "need" and 「买」 or in another tense,
+the sentence must deny something or take something back: "not a visa", "You got that wrong", 「不对」.
 """
 
 from collections.abc import Iterator, Sequence
@@ -29,8 +29,8 @@ from echovessel.language.requests.clauses import (
 from echovessel.language.requests.types import Request, RequestKind
 
 MAX_RUN = 6  # tokens in one place
-MAX_SENTENCE = 160  # characters; who says more tells a story
-# Restatements of one message, and sentences that are looked at for them: each restatement is held against memories.
+MAX_SENTENCE = 160  # characters; a longer sentence tells a story
+# Limits per message: restatements, each of which is compared with memories, and sentences searched for them.
 MAX_RESTATEMENTS, MAX_LOOKED_AT = 3, 12
 
 _I = re.IGNORECASE
@@ -51,11 +51,11 @@ _IS_DAY = re.compile(
     rf"november|december|{DAY_WORD.pattern}",
     _I,
 )
-# Of no weight on either side: "Nora now actually lives in Oslo".
+# Ignored on both sides: "Nora now actually lives in Oslo".
 _ADVERBS = re.compile(
     r"\b(?:as a matter of fact|in fact|in reality|these days|at the moment|actually|really|now|nowadays|currently|just|"
     r"already|still)\b|快(?=[\d一二两三四五六七八九十])|现在|目前|如今|其实|实际上|已经|早就|早已|一直|应该|今年|刚才|本来|[啦呢啊哦呀嘛]|"
-    # Not the sign within another word: 成都, 天才, 了解, 酒吧, 哈尔滨.
+    # Not as a part of another word: 成都, 天才, 了解, 酒吧, 哈尔滨.
     r"(?<![成首京古故])都(?![市会])|(?<![人天口])才(?![能华])|了(?!解)|(?<![酒网书])吧|哈(?![尔密佛])",
     _I,
 )
@@ -65,7 +65,7 @@ _PRONOUNS = frozenset(("i", "we", "he", "she", "it", "they", "his", "her", "my",
 _PRONOUNS_ZH = frozenset("我他她它")
 _FIRST = frozenset(("i", "we", "my", "our", "我"))
 _LINKS = frozenset(("be", "have", "it", "that", "there", "'s", "it", "是", "的", "在", "叫", "有"))
-# The noun that is replaced stands behind one of these, or before words that both say.
+# The replaced noun follows one of these, or words that both sides share follow it.
 _GOVERNS = frozenset(
     tokenizer.tokenize(
         "a an the my his her our their in on at to from with for of by near since until about as than under over into "
@@ -74,7 +74,7 @@ _GOVERNS = frozenset(
     )
 ) | {"be", "have", "a", "'s"}
 _GOVERNS_ZH = frozenset("在叫是姓属学教养到去住做当开买对和跟从于拉弹爱吃喝说会要第月年周期有数色字戴穿欠给怕读念卖")
-# A run that holds one of these is no name of a thing: "works too much", 「很开心」.
+# A run that contains one of these does not name a thing: "works too much", 「很开心」.
 _NO_NOUN = frozenset(
     tokenizer.tokenize("too very so quite not no been being away out up off down back over only more much rather")
 )
@@ -84,7 +84,7 @@ _NO_NOUN_ZH = re.compile(
     r"等|做|看|玩|写|跑|哭|忙|聊|路上|外面|家里|昨|明天|今天|后来|以前|一样|可以|喜欢|觉得"
 )
 _STOPS = frozenset(("last", "next", "this", "every", "since", "and", "but", "who", "which", "ago", "because", "while"))
-# Where the words for a place or a thing end: 「昆明|当护士」.
+# The end of the words for a place or a thing: 「昆明|当护士」.
 _ENDS_ZH = re.compile(r"[当做读念教学的跟和住养开上工打生认结等，,。”]")
 _KIN_ZH = frozenset("妈爸哥弟姐妹子儿公婆友板事奶爷舅姨叔姑猫狗学")
 _DETAIL_ZH = re.compile(r"[去今前上下]?[年月周个天]|[\d一二三四五六七八九十]+年?|是")
@@ -129,15 +129,15 @@ _MARKED = re.compile(
     _I,
 )
 _DENIES = re.compile(r"\b(?:not|instead of|rather than)\b|n't\b|(?:不|没)(?:是|叫|在|姓|属|住|去|学|养|有)", _I)
-# Of the openings and tails, those that take something back. "Well", "oh no" and 「其实」 only begin to talk.
+# Those of the openings and tails that take something back. "Well", "oh no" and 「其实」 only open a sentence.
 _TAKES_BACK = re.compile(
     r"(?<!oh )(?<!ah )\b(?:no|nope|correction|make that|my (?:bad|mistake)|wrong|not right|incorrect|not true|mistaken|"
     r"meant|i (?:never )?said|say|misremember|misunderstood)\b|"
     r"不对|才对|[说记搞弄打写听解]?[错混反岔]|不是|不(?=[，,])|更正|纠正|准确|[说指]的是",
     _I,
 )
-# Whoever does one of these does it to one thing, or in one place, for a long time: who lives in Oslo does not live in
-# Bergen. Of any other verb both may hold: who needs a visa may need a break.
+# Verbs that hold for one thing, or in one place, for a long time: somebody who lives in Oslo does not live in Bergen.
+# With any other verb both may hold: somebody who needs a visa may need a break.
 _OF_ONE = frozenset(
     tokenizer.tokenize(
         "live work study learn play drive move born grew meet met marry married divorced allergic engaged called named "
@@ -148,11 +148,11 @@ _ONLY_PLACED = frozenset(tokenizer.tokenize("meet met"))  # "met in Rome", but n
 _OF_ONE_ZH = re.compile(
     r"(?:是|叫|姓|属|[住搬嫁生]在?到?|学|教|(?:家|司|校|店|院|乡|学|礼)在|生日|来自|毕业于|年|的)了?$"
 )
-# Followed by what is done there for a long time: 「在大理|当护士」, 「对芒果|过敏」.
+# Followed by something done there for a long time: 「在大理|当护士」, 「对芒果|过敏」.
 _LONG_ZH = re.compile(r".{0,2}?(?:当|做|教|读|念|开|上班|上学|工作|长大|认识|出生|结婚|过敏)")
 _DETERMINERS = frozenset(("a", "the", "my", "our", "his", "her", "their", "to"))
 _COUNTED_ZH = re.compile(r"一[个只本件杯碗条张份块台部双辆]$")
-# What is said of somebody in praise or in blame tells no occupation and no kinship.
+# Praise or blame of somebody is neither an occupation nor a kinship.
 _PRAISE = re.compile(
     r"\b(?:genius|saint|pain|darling|angel|hero|star|legend|mess|wreck|disaster|nightmare|joke|fool|idiot|monster|gem|"
     r"treasure|sweetheart|delight|menace|clown|coward|dream|mystery|handful|rock|bore|liar|wonder|blessing|sauna|zoo|"
@@ -166,8 +166,8 @@ _VERB_ENDING = re.compile(r"(?<=[a-z]{3})(?:ing|ed)$|(?<=[a-z]{2})ied$")
 
 @dataclass(frozen=True)
 class Claim:
-    """What a sentence states, and what it denies; `instead` where it says outright what stands for that. `takes_back`:
-    it says that something was wrong."""
+    """What a sentence states and what it denies; `instead`, if it says outright what replaces that. `takes_back`: it
+    says that something was wrong."""
 
     stated: str
     denied: str = ""
@@ -185,7 +185,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Change:
-    """`memory[start:end]` would read `new`."""
+    """`memory[start:end]` is replaced by `new`."""
 
     start: int
     end: int
@@ -197,12 +197,12 @@ class _Token:
     form: str
     start: int
     end: int
-    begins: bool  # after a sign, as a comma or a quotation mark
+    begins: bool  # follows punctuation such as a comma or a quotation mark
 
 
 def read_restatements(text: str) -> Iterator[Request]:
-    """The first sentences of a message that say of something that it is otherwise. They are corrections only where a
-    memory says what they contradict.
+    """The first sentences of a message that state that something is different. They are corrections only if they
+    contradict a memory.
 
     >>> [one.subject for one in read_restatements("Hi! Nora lives in Oslo, actually. It rained.")]
     ['Nora lives in Oslo, actually']
@@ -222,8 +222,8 @@ def read_restatements(text: str) -> Iterator[Request]:
 
 
 def _may_restate(words: str) -> bool:
-    """Whether a sentence opens as a correction, or says that something is otherwise. Who says only what is not, as "I
-    don't like the cold", states nothing that could stand in a memory."""
+    """Whether a sentence opens as a correction, or says that something is different. A sentence that only denies, as "I
+    don't like the cold", states nothing that could replace a part of a memory."""
     return len(words) <= MAX_SENTENCE and bool(
         OPENING.match(words) or _MARKED.search(words) or (_DENIES.search(words) and read_claim(words).denied)
     )
@@ -248,7 +248,7 @@ def read_claim(text: str) -> Claim:
 
 
 def _divide(words: str) -> tuple[str, str, str]:
-    """What is stated, what is denied, and what is said to stand for that."""
+    """What is stated, what is denied, and what replaces it."""
     if _HAN.search(words):
         if before := _NOT_BEFORE_ZH.match(words):
             denied, instead = (re.sub(r"[了啦的哦呀啊哈]+$", "", before[side]) for side in ("denied", "instead"))
@@ -267,8 +267,8 @@ def _divide(words: str) -> tuple[str, str, str]:
 
 
 def read_change(memory: str, claim: Claim, owner: str = "") -> Change | None:
-    """What changes in `memory` if the claim holds; None where they are not about the same, or it is not plain what
-    stands for what. `owner` is the name by which memories speak of the owner.
+    """The change of `memory` if the claim holds; None if they are not about the same thing, or if it is not clear what
+    replaces what. `owner` is the owner's name in memories.
 
     >>> read_change("Nora lives in Bergen with her cat.", Claim("Nora lives in Oslo"))
     Change(start=14, end=20, new='Oslo')
@@ -348,7 +348,7 @@ def _aligned(
     if all(_is_light(token.form) for token in claim_tokens[:begins]) and not any(
         step[0] == "equal" for step in steps[:1]
     ):
-        first = max(first, last - (ends - begins))  # a subject: the words for the owner and for who it is to them stay
+        first = max(first, last - (ends - begins))  # a subject: words for the owner and the relation stay
     if not denied and _may_both_hold(
         claim, memory_tokens[first:last], memory_tokens[last].form if last < len(memory_tokens) else "", begins, ends
     ):
@@ -381,8 +381,8 @@ def _aligned(
 
 
 def _may_both_hold(claim: Claim, old: Sequence[_Token], behind: str, begins: int, ends: int) -> bool:
-    """Whether what a memory says, `old`, may hold beside what the sentence says in its place, at `begins` to `ends`;
-    `behind`: the word that the memory goes on with."""
+    """Whether the words `old` of a memory may hold together with the words of the sentence in their place, from
+    `begins` to `ends`; `behind` is the memory's next word."""
     claim_tokens, stated = claim.stated_tokens, claim.stated
     if not old or begins in (0, ends) or _is_number(claim_tokens[begins].form):
         return False
@@ -416,7 +416,7 @@ def _is_of_another_tense(
     claim_tokens: Sequence[_Token],
     steps: Sequence[tuple[str, int, int, int, int]],
 ) -> bool:
-    """Whether a verb that both say is told of another time: "is drinking" beside "drinks", "was" beside "is"."""
+    """Whether a verb in both has another tense: "is drinking" and "drinks", "was" and "is"."""
     pairs = (
         (memory[first_token.start : first_token.end].lower(), stated[other.start : other.end].lower())
         for name, first, last, begins, ends in steps
@@ -432,7 +432,7 @@ def _is_of_another_tense(
 
 
 def _can_widen(memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], first: int, begins: int) -> bool:
-    """Whether a word that both say belongs to what differs: 「李皓」 for 「李浩」, "New Jersey" for "New York"."""
+    """Whether a word in both belongs to the differing run: 「李皓」 for 「李浩」, "New Jersey" for "New York"."""
     before = memory_tokens[first - 1]
     is_alike = before.form == claim_tokens[begins - 1].form and not memory_tokens[first].begins
     return (
@@ -449,7 +449,7 @@ def _can_widen(memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], 
 
 
 def _is_detail(memory: str, memory_tokens: Sequence[_Token], first: int, last: int) -> bool:
-    """Whether what the memory says more at one place is only a name or a time, and nobody else is meant with it."""
+    """Whether the additional words of the memory at one place are only a name or a time, and mean nobody else."""
     words = memory[memory_tokens[first].start : memory_tokens[last - 1].end]
     if _HAN.search(words):
         return bool(_DETAIL_ZH.fullmatch(words)) or (
@@ -461,7 +461,7 @@ def _is_detail(memory: str, memory_tokens: Sequence[_Token], first: int, last: i
 
 
 def _is_same_subject(memory: str, memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], owner: str) -> bool:
-    """Whether a pronoun may stand for the subject of the memory: "I" for the owner's name, "he" for any other."""
+    """Whether a pronoun can be the subject of the memory: "I" for the owner's name, "he" for any other."""
     if all(token.form in ("the", "my", "our", "a") for token in claim_tokens):
         return memory_tokens[-1].form in ("the", "my", "our", "a")
     if all(token.form in _LINKS for token in claim_tokens):
@@ -480,7 +480,7 @@ def _speaks_of_the_same(
     *,
     is_lenient: bool,
 ) -> bool:
-    """Whether both say something of weight alike; 「我住」 is not said by 「我妹妹住」."""
+    """Whether both share content words; 「我妹妹住」 does not state 「我住」."""
     alike = [(first, begins) for name, first, _last, begins, _end in steps if name == "equal"]
     alike_at_start = bool(alike) and alike[0][1] == 0
     same = [token for name, _f, _l, begins, ends in steps if name == "equal" for token in claim_tokens[begins:ends]]
@@ -495,7 +495,7 @@ def _speaks_of_the_same(
 
 
 def _end_of_noun(memory: str, memory_tokens: Sequence[_Token], first: int, last: int, new: Sequence[_Token]) -> int:
-    """Where the noun ends that begins at `first` of the memory, if the sentence says no more."""
+    """The end of the noun that begins at `first` of the memory, if the sentence has no further words."""
     if new and first < last and _is_number(new[-1].form) and _is_number(memory_tokens[first].form):
         return first + 1
     at = first
@@ -553,12 +553,12 @@ def _is_of_one_kind(
 
 
 def _frame(run: Sequence[_Token]) -> int:
-    """How many of the first words only lead to the noun: "at the" of "at the pool"."""
+    """The number of leading words that only introduce the noun: "at the" in "at the pool"."""
     return next((at for at, token in enumerate(run) if not _is_light(token.form)), len(run))
 
 
 def _is_governed(memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token], first: int, begins: int) -> bool:
-    """Whether the run stands behind a word that both say and that a noun follows."""
+    """Whether the run follows a word that both share and that a noun follows."""
     if not first or not begins:
         return False
     form, other = memory_tokens[first - 1].form, claim_tokens[begins - 1].form
@@ -578,7 +578,7 @@ def _is_governed(memory_tokens: Sequence[_Token], claim_tokens: Sequence[_Token]
 def _is_held_behind(
     memory_tokens: Sequence[_Token], last: int, claim_tokens: Sequence[_Token], ends: int, begins: int
 ) -> bool:
-    """Whether both go on alike with words of weight; with more of them where nothing stands before."""
+    """Whether both continue with the same content words; more of them are required if none precede the run."""
     same = 0
     for token, other in zip(memory_tokens[last:], claim_tokens[ends:], strict=False):
         if token.form != other.form:
@@ -593,7 +593,7 @@ def _is_held_behind(
 
 
 def _exchanged(memory: str, claim: Claim, memory_tokens: Sequence[_Token], denied: Sequence[str]) -> Change | None:
-    """What is denied, and stands in the memory once, for the only words of the sentence that are new."""
+    """Replace the denied words, which occur once in the memory, by the only new words of the sentence."""
     stated, claim_tokens = claim.stated, claim.stated_tokens
     if claim.instead:
         stated, claim_tokens = claim.instead, _tokens(claim.instead)
@@ -620,7 +620,7 @@ def _exchanged(memory: str, claim: Claim, memory_tokens: Sequence[_Token], denie
         return None
     [old] = matching_runs
     spelled = {token.form: claim.denied[token.start : token.end] for token in claim.denied_tokens}
-    for token in old:  # "a feeling" is not what is said by "feels"
+    for token in old:  # "feels" does not state "a feeling"
         if bool(_VERB_ENDING.search(memory[token.start : token.end])) != bool(_VERB_ENDING.search(spelled[token.form])):
             return None
     if not _is_of_one_kind(memory, stated, old, new, is_lenient=True):

@@ -1,10 +1,10 @@
-"""Train the classifier of requests: `python -m echovessel.language.requests.train`, in the folder of the source.
+"""Train the classifier of requests: `python -m echovessel.language.requests.train`, in the source folder.
 
-`lines/` holds messages by several writers, and patterns of how people ask and what only sounds alike; each pattern
-stands for some of the sentences that it makes. Beside them it is trained with tables of the tests (those that the rules
-were written with, never those set aside) and with the everyday messages and cries of `chat/care/lines`. Its thresholds
-are set by the writers' lines, each writer's read by a classifier that had none of them. The same lines make the same
-file. scikit-learn, scipy and torch are needed here and nowhere else.
+`lines/` holds messages by several writers, and patterns of requests and look-alikes; each pattern generates some of its
+sentences. Training also uses tables of the tests (those that the rules were written with, never those set aside) and
+the everyday messages and cries of `chat/care/lines`. The thresholds are set by cross-validation over writers: each
+writer's messages are scored by a classifier trained without them. The same input produces the same file. Only this
+module needs scikit-learn, scipy and torch.
 """
 
 import hashlib
@@ -27,17 +27,17 @@ from echovessel.language.ngrams import in_bytes, matrix, rarity_of
 from echovessel.language.requests import classifier, read_by_rule
 from echovessel.language.requests.clauses import prepare
 
-ASKING = ("seventh", "eighth")  # writers of requests, and of what looks like them, among the everyday messages
+ASKING = ("seventh", "eighth")  # writers of requests and look-alikes among the everyday messages
 TABLES, CARE = Path("tests/echovessel/language/requests"), Path("chat/care/lines")
-SENTENCES = 4  # of each pattern
-# How much a line of each source counts.
+SENTENCES = 4  # per pattern
+# The weight of a message of each source.
 WRITERS, TABLE, PATTERN, EVERYDAY, CRY = 2.0, 1.0, 0.3, 0.3, 0.1
 COMMON = 200  # words that the frame of a sentence keeps
 PENALTY = 0.3
 SIGNS, LOOKS, TOLD = 64, 8, 16  # of a reader
 READERS, EPOCHS, BATCH, RATE, DECAY, DROPPED = 3, 8, 48, 1e-3, 1e-2, 0.3
-ASKED_ABOUT = {"en": 0.06, "zh": 0.08}  # of look-alikes by a writer it has not seen
-LOST = 0.03  # of requests by such a writer that the n-grams alone may let go
+ASKED_ABOUT = {"en": 0.06, "zh": 0.08}  # accepted share of look-alikes, by a writer not trained with
+LOST = 0.03  # accepted share of requests, by such a writer, that the n-grams alone may drop
 _CHOICE = re.compile(r"\(([^()]*)\)|\{(\w+)\}")
 
 
@@ -47,7 +47,7 @@ class Example:
     text: str
     weight: float
     writer: str = ""
-    is_read: bool = True  # whether its tokens are
+    is_read: bool = True  # whether its tokens are used
 
 
 def main() -> None:
@@ -64,14 +64,14 @@ def main() -> None:
 
 
 def fingerprint() -> str:
-    """The SHA-256 of `lines/`, to tell whether a classifier was trained with these."""
+    """The SHA-256 of `lines/`, which shows whether a classifier was trained with them."""
     return hashlib.sha256(b"".join(file.read_bytes() for file in sorted(classifier.LINES.iterdir()))).hexdigest()
 
 
 def train(
     examples: Sequence[Example], states: Sequence[np.ndarray], thresholds: Sequence[float], readers: int = READERS
 ) -> dict[str, np.ndarray]:
-    """All parts of one language's model: what n-grams say, and what the tokens tell."""
+    """All parts of one language's model: the n-gram weights and the readers of tokens."""
     texts = [prepare(example.text) for example in examples]
     frequent = Counter(token for text in texts for token in set(classifier.tokens(text))).most_common()
     common = [token for token, _ in sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[:COMMON]]
@@ -95,7 +95,8 @@ def train(
 
 
 class Network(nn.Module):
-    """The `classifier.Reader` while it learns; `middle` and `spread` of the states are taken into its signs."""
+    """The `classifier.Reader` during training; `middle` and `spread` normalize the states and are then folded into the
+    signs."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -133,7 +134,7 @@ def train_reader(examples: Sequence[Example], states: Sequence[np.ndarray], seed
     read = np.array([at for at, example in enumerate(examples) if example.is_read])
     kinds = [*classifier.KINDS, "none"]
     right = torch.tensor([kinds.index(example.kind) for example in examples])
-    # Everyday talk and tables of the house count less than what people wrote.
+    # Everyday messages and our own tables weigh less than what people wrote.
     weight = torch.tensor([1.0 if example.writer else 0.6 for example in examples])
     some = np.concatenate([states[at] for at in read[::7]]).astype(np.float32)
     middle, spread = some.mean(0), some.std(0) + 1e-3
@@ -142,7 +143,7 @@ def train_reader(examples: Sequence[Example], states: Sequence[np.ndarray], seed
     optimizer = torch.optim.AdamW(network.parameters(), RATE, weight_decay=DECAY)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.15)
     for _ in range(EPOCHS):
-        # Lines of about the same length are read together.
+        # Messages of similar length are batched.
         order = sorted(chance.permutation(read), key=lambda at: len(states[at]) + chance.randint(4))
         batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
         for number in chance.permutation(len(batches)):
@@ -161,8 +162,8 @@ def train_reader(examples: Sequence[Example], states: Sequence[np.ndarray], seed
 def thresholds_by_unseen_writers(
     examples: Sequence[Example], states: Sequence[np.ndarray], language: str
 ) -> tuple[float, float, float]:
-    """From which score on the persona asks, the same by n-grams alone, and below which they are sure; how writers are
-    heard whose lines were not trained with is told beside."""
+    """The score from which the persona asks, the same for n-grams alone, and the score below which these are sure;
+    prints the results for writers that were not trained with."""
     by_ngrams, whole, kinds_and_writers = [], [], []
     for writer in sorted({example.writer for example in examples} - {""}):
         training_places = [at for at, example in enumerate(examples) if example.writer != writer]
@@ -195,7 +196,7 @@ def thresholds_by_unseen_writers(
 
 
 def states_of(examples: Sequence[Example]) -> list[np.ndarray]:
-    """What the sentence model makes of the tokens of each example that is read; nothing of the others."""
+    """The sentence model's token states of each example whose tokens are used; nothing for the others."""
     read = [at for at, example in enumerate(examples) if example.is_read]
     states = [np.zeros((0, 0), dtype=np.float16)] * len(examples)
     for start in range(0, len(read), 256):
@@ -236,7 +237,7 @@ def _patterns(language: str, chance: random.Random) -> Iterator[tuple[str, str]]
 
 
 def _expand(pattern: str, slots: dict[str, str], chance: random.Random) -> str:
-    """One sentence of a pattern: of each (a|b) one, of each {slot} one of its words."""
+    """One sentence of a pattern: one of each (a|b), one word of each {slot}."""
     while choice := _CHOICE.search(pattern):
         words = f"({slots[choice[2]]})" if choice[2] else chance.choice(choice[1].split("|"))
         pattern = pattern[: choice.start()] + words + pattern[choice.end() :]
@@ -244,7 +245,7 @@ def _expand(pattern: str, slots: dict[str, str], chance: random.Random) -> str:
 
 
 def _as_people_write(kind: str, text: str, everyday: list[str], chance: random.Random) -> str:
-    """The sentence beside others, with and without capitals and stops."""
+    """The sentence among others, with and without capitals and full stops."""
     chance_of_frame, signs = chance.random(), chance.random()
     stop = "。" if classifier.language_of(text) == "zh" else ". "
     if signs < 0.2:

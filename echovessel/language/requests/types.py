@@ -6,20 +6,20 @@ from typing import Literal
 
 
 class RequestKind(StrEnum):
-    """What is asked for."""
+    """The kinds of requests."""
 
-    FORGET = "forget"  # something that is named: "forget that I smoke"
-    FORGET_THIS = "forget_this"  # what was just said: "don't remember that"
+    FORGET = "forget"  # something named: "forget that I smoke"
+    FORGET_THIS = "forget_this"  # the message before: "don't remember that"
     REMEMBER = "remember"
     CORRECTION = "correction"
-    WISH = "wish"  # how the persona shall behave from now on
+    WISH = "wish"  # how the persona should behave from now on
     NAME = "name"  # how the owner wants to be called
-    ANSWER = "answer"  # to the open question of the persona
+    ANSWER = "answer"  # to an open question of the persona
 
 
 @dataclass(frozen=True)
 class Condition:
-    """When a wish holds, in the owner's own words; "" where it always does."""
+    """When a wish holds, in the owner's own words; "" if it always holds."""
 
     kind: Literal["always", "topic", "feeling", "person"] = "always"
     text: str = ""
@@ -32,22 +32,22 @@ ALWAYS = Condition()
 class Request:
     """One request: `message[start:end]`.
 
-    `subject` is in the owner's own words what shall be forgotten, remembered or done, or the name. It stands in the
-    message at `subject_start`, where that is not -1. Without a subject the message before is meant.
+    `subject` is, in the owner's own words, what is to be forgotten, remembered or done, or the name. It begins at
+    `subject_start` of the message, unless that is -1. Without a subject the message before is meant.
     """
 
     kind: RequestKind
     start: int
     end: int
     subject: str
-    old: str = ""  # a correction: what was said, and what is right; "" where not told
+    old: str = ""  # of a correction: the wrong and the right words; "" if not given
     new: str = ""
     condition: Condition = ALWAYS
-    sure: bool = True  # False: rules alone may at most ask
+    sure: bool = True  # False: the persona may at most ask
     subject_start: int = -1
-    is_boundary: bool = False  # a wish that something be left alone
+    is_boundary: bool = False  # a wish to leave something alone
 
     @property
     def points_back(self) -> bool:
-        """Whether the message before is meant, and not words of this one."""
+        """Whether the request is about the message before, not about words of this one."""
         return not self.subject
