@@ -42,7 +42,7 @@ from echovessel.llm.offline.reply import first_word, reply
 from echovessel.llm.providers import OFFLINE, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema
 
-# Long enough to see the words come, short enough that nobody waits.
+# Long enough that words visibly stream, short enough that nobody waits.
 PAUSE_S = 0.002
 PIECE = re.compile(r"[A-Za-z0-9'’\-]+\s*|\s+|.", re.DOTALL)
 
@@ -58,13 +58,13 @@ ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
 
 
 class OfflineProvider(Provider):
-    """Deterministic, free, and honest about what it is not."""
+    """The provider of memory mode: deterministic, free, and open about not being a model."""
 
     name = "offline"
     defaults = OFFLINE
 
     def model(self, tier: str) -> str:
-        """There is none, whatever the settings name for other providers."""
+        """No model, whatever the settings name for other providers."""
         return "offline"
 
     def price(self, model: str) -> Mapping[str, float]:

@@ -1,9 +1,10 @@
-"""What the owner said that is worth keeping, in their own words: the shape of the extraction answer.
+"""Extraction without a model: what the owner said that is worth keeping, in their own words and in the form of the
+extraction answer.
 
-A memory of these rules is a quotation, "Ana: “My sister Rosa lives in Lisbon.”", in the form of a message that somebody
-asked to have remembered. Rules conclude nothing and put nothing in other words: a sentence in the third person would be
-theirs, and wrong where they err. A sentence is kept where the owner tells of themselves, of somebody by name, of what
-lies ahead or of something heavy; as many as there are, for nothing is summed up. Requests to the persona are none.
+A memory of these rules is a quotation, "Ana: “My sister Rosa lives in Lisbon.”", as for a message that the owner asked
+to have remembered. Rules conclude and paraphrase nothing: a sentence in the third person would be their own wording,
+and false where they err. A sentence is kept if it is about the owner, about somebody by name, about the future or about
+something serious; their number is not limited, because nothing is summarized. Requests to the persona are not kept.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -52,13 +53,13 @@ from echovessel.llm.offline.phrases import says_no_more_than_stock
 SIGNS = re.patterns_in(Path(__file__).with_name("signs_of_statements.toml"))
 QUOTATION = {"en": "{name}: {quotes}", "zh": "{name}：{quotes}"}
 LISTENING = {"en": "listening", "zh": "在听"}
-MAX_QUOTE = 600  # characters; of a longer one the beginning
+MAX_QUOTE = 600  # characters; of a longer quotation the beginning is kept
 HEAVY, WEIGHTY = 7, 6
 CRY, MILD = -7, 3
 MAX_ADDRESSEES = 2
 WORTH_KEEPING = 2
 MIN_WORDS = 3
-MIN_TOLD = 2  # words that say something; "like a baby" says nothing
+MIN_TOLD = 2  # content words; "like a baby" has too few
 MAX_DRAFTS, MAX_DRAFT = 12, 300
 SAYS_WHO = SIGNS["says_who"]
 LIES_AHEAD = SIGNS["lies_ahead"]
@@ -70,7 +71,7 @@ BEFORE_OR_TO_COME = 2
 NOT_SO = SIGNS["not_so"]
 CLAUSE_BEFORE = re.compile(r".*[,，.。;；!！]", re.DOTALL)
 OF_A_SHOW = SIGNS["of_a_show"]
-# So many statements before a correction are looked at for what it corrects.
+# This many statements before a correction are searched for the one that it corrects.
 LATELY = 4
 TO_FORGET = ("forget", "forget_this")
 NEVER_KEPT = (*TO_FORGET, "wish", "name")
@@ -79,7 +80,7 @@ FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|My|we|We|our|Our|us)\
 CONTINUES = re.compile(
     r"^(?:他|她|它|而且|然后|还有|因为)|^(?:he|she|it|they|his|her|its|their|and|also|since|because)\b", re.I
 )
-# A sentence without a subject of its own goes on with the one before: "Pickle. Two years old.", 「柯基，两岁。」
+# A sentence without its own subject continues the one before: "Pickle. Two years old.", 「柯基，两岁。」
 ASIDE = re.compile(r"\b(?:i (?:think|guess|mean|suppose|hope|reckon|know)|you know|i'm not sure)\b", re.I)
 STANDS_ALONE = re.compile(
     rf"^{LEAD_IN}(?:(?:i|we|you|my|our|your|there|here|this|that|these|those|what|who|how|why|if|when|please|let|"
@@ -103,7 +104,7 @@ TELLS_BY_NAME = re.compile(
     r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|says|wants?|needs?|drinks?|smokes?|"
     r"earns?|studies|studied|teaches|taught|plays?|owns?|owes|knows|thinks|will|left|met)\b"
 )
-# Who speaks Chinese of themselves often says no 我.
+# Chinese speakers often omit 我 when they speak of themselves.
 OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|它|这|那|谁|大家|人家|别人|有的?人)")
 AHEAD = SIGNS["ahead"]
 LASTS = SIGNS["lasts"]
@@ -125,7 +126,7 @@ RELATIONAL = {
     "identity-bearing": r"我是(?:一)?(?:个|名|位)|我(?:有|得了)(?:抑郁|焦虑)症|单亲|"
     r"\bi(?:'m| am) an? \w+|i work as|single (?:mom|mother|dad)",
 }  # fmt: skip
-# Tags for what is between the two who talk with each other here.
+# Tags for the relationship of the owner and the persona.
 OF_THE_TWO = ("turning-point", "correction", "commitment")
 
 LOOKS_UP = SIGNS["looks_up"]
@@ -138,7 +139,7 @@ OPENS_A_CONDITION = re.compile(
     r"^(?:if|when|while|after|before|since|until|unless|because|as)\b|^(?:如果|要是|假如|万一|等)", re.I
 )
 CORRECTS = SIGNS["corrects"]
-# Another name, and nothing else: "Oops, I meant Max.", 「不对，是来福。」
+# Only another name: "Oops, I meant Max.", 「不对，是来福。」
 ANOTHER_NAME = re.compile(
     r"^\W*(?:[Oo]ops|[Nn]o|[Ss]orry|[Ww]ait)?\W*(?:I meant?|it's)\s+([A-Z]\w+)\W*$|^不对\W*是(\w{2,3})\W*$"
 )
@@ -146,11 +147,11 @@ ANOTHER_NAME = re.compile(
 
 @dataclass(frozen=True)
 class Statement:
-    """What the owner told: a run of sentences of one message, as they stand there, and what later messages add to it.
+    """A statement of the owner: consecutive sentences of one message, unchanged, with additions from later messages.
 
-    `quotes` are of (message id, words), `before` is what was said just before. `now_called` holds the names that were
-    put right, `redated` the words with the day that was. `is_new` unless all of it was read before, `is_dated` unless
-    nobody knows on what day it was told. `is_cry` where the message was heard as one; `near` are who is known by name.
+    `quotes` are pairs of (message id, words); `before` is the preceding text. `now_called` holds corrected names,
+    `redated` the words with the corrected day. `is_new` unless all of it was read before; `is_dated` unless the day of
+    the message is unknown. `is_cry` if the message was classified as a cry; `near` are the people known by name.
     """
 
     quotes: tuple[tuple[str, str], ...]
@@ -173,21 +174,21 @@ class Statement:
 
     @cached_property
     def is_imagined(self) -> bool:
-        """Whether it is so in a dream or a thought alone: 「外婆走了，我还会梦到她」 tells something before it."""
+        """Whether it is only a dream or a thought: 「外婆走了，我还会梦到她」 states something before the dream."""
         match = NOT_SO.search(self.text)
         before = CLAUSE_BEFORE.match(self.text[: match.start()]) if match else None
         return match is not None and (before is None or len(content_words(before[0])) <= MIN_TOLD)
 
     @cached_property
     def impact(self) -> int:
-        """A cry weighs as one, whatever its words; what somebody only guesses weighs nothing."""
+        """A cry has the impact of a cry, whatever its words; a mere guess has none."""
         weight = 0 if self.is_imagined else impact_of(self.text, self.near)
         tells = len(content_words(self.text)) > MIN_TOLD
         return min(weight, CRY) if self.is_cry and tells and weight <= MILD else weight
 
     @cached_property
     def names(self) -> list[NameMention]:
-        """Who is named in it, by the names that hold in the end."""
+        """The people and things named in it, by their final names."""
         first = self.quotes[0][1]
         names = names_in(self.text, self.before if CONTINUES.search(first) or CORRECTS.search(first) else "")
         right = dict(self.now_called)
@@ -218,7 +219,7 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
         "events": events,
         "mentioned_entities": _entities(list(statements_by_text.values()), kind_by_name, material["user_name"]),
         "entity_clarification": find_clarifications(material),
-        # Memory mode listens, and takes no mood from what it hears.
+        # Memory mode listens; its mood does not depend on what it hears.
         "session_mood_signal": {"mood": LISTENING[material["language"]], "energy": 5} if events else None,
         "session_summary": "",
         "self_check_notes": "",
@@ -227,8 +228,8 @@ def extract(material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
-    """Drafts of who the owner is, out of what they said of themselves in an import: each a quotation, as memories are.
-    Of the persona, and of how it speaks, rules draft nothing."""
+    """Drafts of the owner's profile from an import: each is a quotation of what they said about themselves. The rules
+    draft nothing about the persona and how it speaks."""
     quoted: dict[str, dict[str, Any]] = {}
     for message in material.get("lines", ()):
         if message["role"] != "user" or not message["id"]:
@@ -246,7 +247,8 @@ def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> bool:
-    """Whether it tells of the owner, of somebody by name, of health, of a day, of something heavy, or was asked for."""
+    """Whether it is about the owner, somebody by name, health, a day or something serious, or was asked to be
+    remembered."""
     text = statement.text
     if statement.is_asked_for:
         return True
@@ -266,7 +268,7 @@ def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> b
     is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_meant(text, statement.day)))
     is_ahead = is_ahead and (words > MIN_WORDS or (words > MIN_TOLD and FIRST_PERSON.search(text) is not None))
     is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
-    # "Diesel mechanic for the city" leaves out "I'm a".
+    # "Diesel mechanic for the city" omits "I'm a".
     start = next((text[first:last] for first, last in sentences(text)), "")
     elided = "" if is_own or CJK.search(text) or not goes_on(start) else re.sub(rf"^{LEAD_IN}", "", text, flags=re.I)
     tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_own or elided)
@@ -282,8 +284,8 @@ def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> b
 
 
 def joined(statements: Sequence[Statement]) -> list[Statement]:
-    """`told` in which a message that only goes on with another belongs to it: one that gives a name ("Her name is
-    Mia"), or puts a name, a day or a fact right. Both stand there as they were said."""
+    """The statements, with each message that only continues another merged into it: one that gives a name ("Her name is
+    Mia"), or corrects a name, a day or a fact. Both are kept as they were written."""
     joined_statements: list[Statement] = []
     for statement in statements:
         lately = [
@@ -302,7 +304,7 @@ def joined(statements: Sequence[Statement]) -> list[Statement]:
 def _belongs_to(
     statements: Sequence[Statement], lately: Sequence[int], statement: Statement
 ) -> tuple[int | None, dict[str, Any]]:
-    """Which of the statements `one` goes on with, and what it changes of it."""
+    """The position of the statement that this one continues, and its changes to it."""
     quote = statement.quotes[0][1]
     for at in lately:
         if statement.is_correction and any(occurs(name.name, quote) for name in statements[at].names):
@@ -372,8 +374,8 @@ def _statements(material: Mapping[str, Any]) -> Iterator[Statement]:
 
 
 def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> str:
-    """What of a sentence may be kept: nothing of a request, nor of what is to be forgotten; of a request to remember
-    what it is about."""
+    """The part of a sentence that may be kept: without requests and without what is to be forgotten; of a request to
+    remember, its subject."""
     quote = content[start:end]
     for request in requests:
         own = (
@@ -400,8 +402,8 @@ def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> s
 
 
 def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Request] = ()) -> list[tuple[int, int]]:
-    """Runs of sentences that belong together: a fragment, or one that goes on with "he", belongs to the one before.
-    Questions tell nothing, except for what they tell beside asking, and where they weigh heavy or are a cry."""
+    """Runs of sentences that belong together: a fragment, or a sentence that continues with "he", belongs to the one
+    before. Of questions only the statements in them count, unless they are serious or a cry."""
     runs: list[tuple[int, int]] = []
     is_open = False
     for start, end in sentences(content):
@@ -425,8 +427,8 @@ def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Re
 
 
 def goes_on(sentence: str, before: str = "") -> bool:
-    """Whether a sentence only goes on with what was said before: with "he", or without a subject. What bears on health
-    goes on with nothing but that.
+    """Whether a sentence only continues the text before it: with "he", or without a subject. A sentence about health
+    continues nothing else.
 
     >>> [goes_on(text) for text in ("Two years old.", "He's a whippet.", "My dog died.", "柯基，两岁。", "我搬家了。")]
     [True, True, False, True, False]
@@ -443,8 +445,8 @@ def goes_on(sentence: str, before: str = "") -> bool:
 
 
 def told_in_question(sentence: str) -> list[tuple[int, int]]:
-    """Where a question tells something, at most once: the clauses that do not ask, what it reports
-    ("Did I tell you …"), or all of it if it is a cry for help or speaks of a heavy thing that happened.
+    """The position of the statement in a question, at most one: the clauses that do not ask, what it reports ("Did I
+    tell you …"), or all of it if it is a cry for help or about a serious event.
 
     >>> [("我被裁了怎么办？")[a:b] for a, b in told_in_question("我被裁了怎么办？")]
     ['我被裁了']
@@ -489,8 +491,8 @@ def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _days_of(statement: Statement) -> Days | None:
-    """The one day that the statement names, before or after it by its tense, else the span that it names. "This year"
-    is no day of anything, nor is what returns: a birthday in May, or choir on Thursdays."""
+    """The one day that the statement names, past or future by its tense, otherwise the period that it names. "This
+    year" is no date of an event, and neither are recurrences: a birthday in May, choir on Thursdays."""
     text = statement.redated or statement.text
     mentions = named_days(text, statement.day)
     day = only_day(mentions)
@@ -502,7 +504,7 @@ def _days_of(statement: Statement) -> Days | None:
     if day is None and has_tense:
         day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
     elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:
-        # No tense says which of two it is: the nearer one.
+        # Without a tense the nearer of the two days is meant.
         day = min(mentions[0], key=lambda mention_day: abs(mention_day - statement.day))
     if day:
         return Days(day, day)
@@ -513,7 +515,7 @@ def _days_of(statement: Statement) -> Days | None:
 
 
 def _speaker(material: Mapping[str, Any]) -> str:
-    """The owner, with those who are spoken to in a chat without the persona: "your birthday" is theirs."""
+    """The owner, and the people addressed in a chat without the persona: "your birthday" is theirs."""
     speakers = [str(name) for name in material.get("others", ())][:MAX_ADDRESSEES]
     if not speakers:
         return str(material["user_name"])

@@ -1,9 +1,8 @@
-"""How heavy a sentence weighs, on the scale of seed 001 (−10 … 10): small English and Chinese lists.
+"""The impact of a sentence on the scale of seed 001 (−10 … 10), by small English and Chinese lists.
 
-Made for gates alone: whether a memory shocks, and which words come before others. Whether words speak of a crisis is
-for `chat.care` to hear. It is no
-model of emotion, and nobody is told what they feel by it: the strongest word wins, and a negation before it turns it
-around and weakens it.
+Only for gates: whether a memory shocks, and which words come before others. `chat.care` decides whether words are about
+a crisis. It is no model of emotion, and its results are never shown to people as their feelings: the strongest word
+decides, and a negation before it reverses and weakens it.
 """
 
 import tomllib
@@ -20,20 +19,20 @@ from echovessel.language.stories import is_of_a_story
 
 @dataclass(frozen=True)
 class Feeling:
-    """A weight, and the words (divided by "|") and patterns that show it."""
+    """An impact, and the words (divided by "|") and patterns that show it."""
 
     weight: int
     words: str
     patterns: tuple[str, ...] = ()
 
 
-# Somebody is ill.
+# The impact of an illness.
 ILL = -6
 
 
 @cache
 def load_feelings() -> tuple[tuple[Feeling, ...], tuple[tuple[str, str], ...]]:
-    """The feelings, and the sayings with what they mean, of `feelings.toml`."""
+    """The feelings, and the sayings with their meanings, of `feelings.toml`."""
     tables = tomllib.loads(Path(__file__).with_name("feelings.toml").read_text(encoding="utf-8"))
     parts: dict[str, str] = {}
 
@@ -51,12 +50,12 @@ def load_feelings() -> tuple[tuple[Feeling, ...], tuple[tuple[str, str], ...]]:
     )
 
 
-# "I never felt so happy" and 从没这么开心过 raise the word they seem to deny.
+# "I never felt so happy" and 从没这么开心过 strengthen the word that they seem to negate.
 RAISED = re.compile(
     r"\bnever\s+(?:\w+\s+){0,3}?(?:so|this|more|as|such|happier)\s+(?:\w+\s+)?$|"
     r"\bnever\s+(?:been|felt)\s+$|\bcouldn't be (?:more )?$|没(?:有)?(?:这么|那么这么|如此)$"
 )
-# Characters that mean something else inside these words.
+# Characters that have another meaning inside these words.
 NOT_MEANT = {
     "爱": "可爱|恋爱|爱好|爱人|亲爱|爱情|没(?:有)?人[^，。]{0,4}爱",
     "累": "积累|累计|累积",
@@ -71,15 +70,15 @@ NOT_BEFORE_EN = re.compile(
     r"(?:\bcan't say|\bcannot say|\bcan't call|\bdon't think|\bdoubt|\bwish|\bif only)\b[^.,;!?]{0,24}$"
 )
 SOFTENED = 0.5
-LIGHT = 4  # what a story makes somebody feel
-# A heavy thing that did not happen is no good news, it is nothing.
+LIGHT = 4  # limit for feelings caused by a story
+# A serious event that did not happen is not good news; it counts 0.
 DENIED_TO_NOTHING = -7
 A_PET = "猫"
 
 
 def impact_of(text: str, near: Iterable[str] = ()) -> int:
-    """How heavy `text` weighs. What happens in a film, in the news or to cells weighs lightly. `near` are Chinese names
-    of people and pets: of whom 走了 is said decides what it means.
+    """The impact of `text`. Events in a film, in the news or in cells have a low impact. `near` are Chinese names of
+    people and pets: the subject decides the meaning of 走了.
 
     >>> [impact_of(text) for text in ("妈妈去世了", "I'm not happy", "我先走了", "The hero dies in the film.")]
     [-9, -2, 0, 0]
@@ -90,7 +89,7 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
         text = text.replace(name, A_PET) if CJK.search(name) else text
     for start, end in sentences(text):
         lower = straighten(text[start:end].casefold())
-        for saying, weight in sayings:  # they would be taken by the word
+        for saying, weight in sayings:  # otherwise their words would match a feeling
             lower = re.sub(saying, weight, lower)
         limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in feelings)
         weights += [_impact(feeling, lower) for feeling in feelings if abs(feeling.weight) <= limit]
@@ -99,7 +98,7 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
 
 
 def _impact(feeling: Feeling, lower: str) -> int:
-    """The weight of one feeling in a text; 0 if nothing shows it."""
+    """The impact of one feeling in a text; 0 if nothing shows it."""
     present = (word for word in feeling.words.split("|") if word in lower)
     starts = [match.start() for word in present for match in _matches(word, lower)]
     starts += [match.start() for pattern in feeling.patterns for match in re.finditer(pattern, lower)]

@@ -1,6 +1,6 @@
-"""Who and what is named ("a cat called Snowball", 「有只猫叫小黑」), and whether two names mean the same.
+"""Names in a text ("a cat called Snowball", 「有只猫叫小黑」), and whether two names mean the same.
 
-Only what a sentence plainly calls a name is one: 「我妹妹学的是化学」 names nobody.
+Only what a sentence plainly calls a name counts: 「我妹妹学的是化学」 names nobody.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ from echovessel.language.sentences import CJK, TOPICS, holds, is_question, liste
 
 @dataclass(frozen=True)
 class NameMention:
-    """A name and what bears it: person, place, org, pet or other."""
+    """A name and the kind of its bearer: person, place, org, pet or other."""
 
     name: str
     kind: str
 
 
-# Who is named after these as well, though no question about "my nurse" is one about a near person.
+# Names may follow these words as well, although a question about "my nurse" is not about somebody close.
 BY_DEED = listed(
     "mother-in-law|father-in-law|sister-in-law|brother-in-law|daughter-in-law|son-in-law|godmother|godfather|godson|"
     "goddaughter|doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|counselor|counsellor|fiancee|"
@@ -49,7 +49,7 @@ CALLED = re.compile(
 WED = re.compile(r"\b(?:married|engaged|marrying)(?: to)?(?: \w+ \w+)? $", re.I)
 CALLING = re.compile(r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|always)\s+$", re.I)  # on the phone
 TITLED = re.compile(rf"\b({TITLE}[A-Z][\w-]*\w)")
-# The second of a pair: "called Tom and Jerry", "Leo, Mia and Sam".
+# The second name of a pair: "called Tom and Jerry", "Leo, Mia and Sam".
 AND_ANOTHER = re.compile(
     rf"\s*(?:who\S*\s+\w+\s*)?(?:,\s*(?:and\s+)?|and\s+|&\s*)[\"“']?({CAPITALS}|{HAN_NAME})(?=[\s\"”'.,;!?]|$)"
 )
@@ -65,7 +65,7 @@ MY_SOMEONE = re.compile(
 COMPANION = re.compile(
     r"\b(?:[Mm]e|[Mm]yself) and ([A-Z][a-z-]+\w)\b|(?:^|[,.;:!?]\s+|\b[Bb]oth )([A-Z][a-z-]+\w) and (?:I|me|myself)\b"
 )
-# "got a dog. Pickle. He's a whippet": a word alone between who it is and what is told of it.
+# "got a dog. Pickle. He's a whippet": a single word between the bearer and a statement about it.
 ALONE = re.compile(
     rf"(?i:\b(?:{BEARERS_EN})\b[^.!?”\n]{{0,12}}[.!”][\s“]*)([A-Za-z][\w'-]+)"
     r"(?i:[.!”][\s“]*(?:he|she|it)(?:'s| is| was)\b)"
@@ -75,7 +75,7 @@ SOME_TWO = re.compile(
     rf"({CAPITALS})(?=\s*(?:who\S*\s+\w+\s*)?(?:,|and|&)\s*(?:and\s+)?[A-Z])"
 )
 MY_SOMEONE_ZH = re.compile(rf"我的?(?:{BEARERS_ZH})([A-Z][A-Za-z-]+)")
-# 「我妹妹小雨在北京」: a name only by its shape, since words are not divided.
+# 「我妹妹小雨在北京」: recognized only by its form, because Chinese does not separate words.
 SURNAMES = (
     "王李张刘陈杨赵吴周徐孙朱胡郭何林罗郑梁谢宋唐许韩冯邓曹彭曾肖田董袁潘蒋蔡余杜叶苏魏吕丁沈姚卢傅钟姜崔谭廖范汪陆贾夏韦邹熊孟秦邱侯江尹薛闫段雷龙史陶黎贺"
     "顾毛郝龚邵钱严覃武戴莫孔黄高马方程任米"
@@ -102,9 +102,9 @@ IS_MINE_ZH = re.compile(
 SHORT_KIN_ZH = re.compile(
     rf"我(?P<kin>[弟妹哥姐])(?P<name>[{SURNAMES}][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}})(?=[{AFTER_NAME}一，。]|$)"
 )
-# 「我同事小林升职了」: after 我 and who it is, two such characters are a name whatever follows.
+# 「我同事小林升职了」: after 我 and a role, two such characters are a name, whatever follows.
 NICKNAME_ZH = re.compile(rf"我们?的?(?:{BEARERS_ZH})(?P<name>[小阿老][\u3400-\u9fff])(?![时学区心气板师家公婆])")
-# 「养了只柯基叫年糕」: what is counted and called is an animal.
+# 「养了只柯基叫年糕」: what is counted with an animal's measure word and called a name is an animal.
 KEPT_ZH = re.compile(
     r"养(?:了|着)?[一两二三四俩]?[只条匹][\u3400-\u9fff]{1,4}?(?:，|,)?(?:叫|名叫)(?P<name>[\u3400-\u9fff]{2})"
 )
@@ -127,7 +127,7 @@ CALLED_ZH = re.compile(
     r"[\u3400-\u9fff]+)"
 )
 AND_ANOTHER_ZH = re.compile(r"[”」』\"']?\s*[和跟与、]\s*[“「『\"']?([A-Z][A-Za-z-]+|[\u3400-\u9fff]+)")
-# 叫 alone also means to call or to order: it names only after a bearer, a pronoun or a pause.
+# 叫 also means to call or to order: it introduces a name only after a bearer, a pronoun or a pause.
 BEFORE_NAME = re.compile(
     rf"(?:^|[，,、;；。\s它他她们位只个条匹字]|{BEARERS_ZH}|店|公司|乐队|书|电影|游戏)"
     r"(?:其实|就|都|也|本来|原来|大名|小名|现在|分别|应该|确实|是)*$"
@@ -167,14 +167,14 @@ NOT_NAMES = words(
 
 
 def names_in(text: str, before: str = "") -> list[NameMention]:
-    """The named ones in `text`, in the order of their names; the speaker's own name is none. `before` is
-    what was said just before it, for a name that is borne by someone there.
+    """The names in `text`, sorted, without the speaker's own name. `before` is the text before it, for a name whose
+    bearer is mentioned there.
 
     >>> names_in("我养了只白猫，叫小黑。")
     [NameMention(name='小黑', kind='pet')]
     """
     places_by_name = {name: at for at, name in sorted([*_english(text), *_chinese(text)], reverse=True)}
-    # Lee is the last part of Mr. Lee, and nobody else.
+    # Lee is the last part of Mr. Lee, and not another person.
     whole = [
         (at, name)
         for name, at in places_by_name.items()
@@ -201,7 +201,7 @@ def _english(text: str) -> list[tuple[int, str]]:
 
 
 def _name_en(name: str) -> str:
-    """`name` without words that are none; "" if nothing remains."""
+    """`name` without words that are no names; "" if nothing remains."""
     if CJK.search(name):
         return _name_zh(name)
     parts = name.replace("’", "'").split()
@@ -228,7 +228,7 @@ def _chinese(text: str) -> list[tuple[int, str]]:
 
 
 def _row_zh(text: str, at: int, run: str) -> list[tuple[int, str]]:
-    """The name at the beginning of `run`, and those that 和 joins to it."""
+    """The name at the beginning of `run`, and the names joined to it by 和."""
     name = _name_zh(run)
     if not name:
         return []
@@ -240,7 +240,7 @@ def _row_zh(text: str, at: int, run: str) -> list[tuple[int, str]]:
 
 
 def _name_zh(run: str) -> str:
-    """The name at the beginning of a run of characters, or "" if where it ends cannot be told."""
+    """The name at the beginning of a run of characters; "" if its end is not clear."""
     if not CJK.search(run):
         return run
     name = "" if NO_NAME.search(run) else NAME_ENDS.split(run)[0]
@@ -248,7 +248,8 @@ def _name_zh(run: str) -> str:
 
 
 def _kind(before: str, text: str, name: str) -> str:
-    """What bears the name: by the last telling word before it, else by a pronoun there, else by any in the text."""
+    """The kind of the bearer: by the last telling word before the name, otherwise by a pronoun there, otherwise by any
+    telling word in the text."""
     if any(match["name"] == name for match in KEPT_ZH.finditer(text)):
         return "pet"
     if TITLED.match(name) or WED.search(before) or any(match["name"] == name for match in SHORT_KIN_ZH.finditer(text)):
@@ -263,7 +264,7 @@ def _kind(before: str, text: str, name: str) -> str:
 
 
 def relation_of(name: str, text: str) -> str:
-    """What the one who bears the name is to the speaker, in the speaker's own word; "" where the text does not say.
+    """The bearer's relation to the speaker, in the speaker's own word; "" if the text does not say it.
 
     >>> relation_of("Ruth", "my little sister Ruth came"), relation_of("林哲", "我弟林哲在杭州")
     ('sister', '弟弟')
@@ -271,7 +272,7 @@ def relation_of(name: str, text: str) -> str:
     escaped_name = re.escape(name)
     for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH, THEY_ARE_CALLED_ZH):
         match = re.search(pattern.replace("{NAME}", escaped_name), text)
-        # 「我妹要结婚了，对象叫阿杰」: whose he is, was said before.
+        # 「我妹要结婚了，对象叫阿杰」: the preceding text says whose partner he is.
         if match and (
             match["kin"] != "对象" or not re.search(rf"我[妈爸弟妹哥姐]|{BEARERS_ZH}", text[: match.start()])
         ):
@@ -328,8 +329,8 @@ ASKED_WHETHER_SAME = re.compile(r"\bsame\b|\bone and the\b|同一|是不是", re
 
 
 def find_clarifications(material: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """What the user said of names that were given, as known ones or as pairs in question: first, second, same. The
-    last word on a pair holds.
+    """The user's statements about names that are known entities or pairs in question: first, second, same. The last
+    statement on a pair holds.
 
     >>> said = [{"role": "user", "content": "Scott就是黄逸扬。"}]
     >>> find_clarifications({"lines": said, "pairs_in_question": [["Scott", "黄逸扬"]]})
@@ -347,7 +348,7 @@ def find_clarifications(material: Mapping[str, Any]) -> list[dict[str, Any]]:
 
 
 def _lines_of_user(messages: Sequence[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
-    """What the user said and had not said when last read, each with the persona's line before it."""
+    """The user's messages that were not read before, each with the persona's message before it."""
     before = ""
     for message in messages:
         if message["role"] == "user" and not message.get("read"):
@@ -372,7 +373,7 @@ def _stated(text: str, names: Sequence[str]) -> Iterator[tuple[str, str, bool]]:
 
 
 def _answered(text: str, before: str, pairs: Sequence[tuple[str, ...]]) -> Iterator[tuple[str, str, bool]]:
-    """Without names, where it can only be about one pair."""
+    """Without names, if it can only be about one pair."""
     pairs_asked = [pair for pair in pairs if len(_named(before, pair)) == 2]
     pairs_meant = pairs_asked if len(pairs_asked) == 1 else pairs if len(pairs) == 1 else []
     if not pairs_meant or is_question(text):

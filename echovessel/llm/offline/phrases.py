@@ -1,4 +1,4 @@
-"""What memory mode says, by occasion: `phrases.en.toml` and `phrases.zh.toml`. Variants mean the same."""
+"""The phrases of memory mode, by occasion: `phrases.en.toml` and `phrases.zh.toml`. Variants mean the same."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -19,14 +19,14 @@ def phrases_of(language: str) -> Phrases:
 
 @cache
 def stock_phrases() -> re.Pattern[str]:
-    """Any sentence of the phrases that quotes no memory."""
+    """A pattern for any sentence of the phrases that quotes no memory."""
     every = {phrase for language in ("en", "zh") for row in phrases_of(language).values() for phrase in row}
     parts = {phrase[start:end] for phrase in every if "{told}" not in phrase for start, end in sentences(phrase)}
     return re.compile("|".join(_BLANK.sub(".{0,60}", re.escape(part)) for part in parts), re.IGNORECASE)
 
 
 def says_no_more_than_stock(text: str) -> bool:
-    """Whether all that a message says are phrases of memory mode: nothing that is said next answers it.
+    """Whether a message consists only of phrases of memory mode: the next message does not answer it.
 
     >>> says_no_more_than_stock("I see. Would you like to say more?"), says_no_more_than_stock("What's his name?")
     (True, False)

@@ -1,7 +1,7 @@
-"""What is said without a model: memory mode. Questions are answered from memory; a statement gets a short word.
+"""Replies without a model: memory mode. It answers questions from memory, and statements with a short phrase.
 
-It is no persona's voice, and says nothing that it does not know or do: it quotes no statement back, promises nothing,
-and asks at most one question in three messages.
+It is not the persona's voice, and says nothing that it does not know or do: it does not repeat statements, promises
+nothing, and asks at most one question in three messages.
 """
 
 from collections.abc import Mapping, Sequence
@@ -81,7 +81,7 @@ MOURNING = -7
 MESSAGES_OF_GRIEF = 6
 FEW_WORDS = 2
 WORDS_TO_ASK_ABOUT = 4
-LONG = 180  # characters of a statement that is more than a line
+LONG = 180  # characters; a longer statement is more than one short message
 MAX_TOLD = 220  # characters
 MAX_QUESTIONS = 2
 MAX_OVERVIEW = 6
@@ -90,7 +90,7 @@ NAMELESS = ("", "the user", "用户")
 MESSAGES_WITHOUT_QUESTION = 2
 WISHES = ("wish", "name")
 REPORTS = re.compile(r"\b(?:said|says|told|tells|asked|wrote|writes|the sign)\b|[说讲]|告诉|写", re.I)
-# Said whatever manner is wished.
+# Used whatever style the owner wishes.
 CARE = ("crisis", "cared", "doubtful", "doubtful_again")
 BREAKS = {
     Style.NO_QUESTIONS: re.compile(r"[?？]"),
@@ -101,7 +101,7 @@ FULL_STOPS = str.maketrans("!！", ".。")
 CHANGES = SIGNS["changes"]
 OVER = SIGNS["over"]
 NOT_YET = SIGNS["not_yet"]
-NOW = "9999"  # what was said in this conversation is later than any day
+NOW = "9999"  # sorts messages of this conversation after any day
 
 
 @dataclass(frozen=True)
@@ -119,14 +119,14 @@ class Memory:
 
     @cached_property
     def as_you(self) -> str:
-        """The words with "you" for whom they are about, to find what answers a question in them."""
+        """The words with "you" for the person they are about, for matching them with questions."""
         return self.asked_of or re.sub(r"\bI\b", "you", I_AM.sub("you are", MY.sub("your", self.told))).replace(
             "我", "你"
         )
 
 
 class Reply:
-    """The material of one reply, and what it says to it."""
+    """The material of one reply, and the reply to it."""
 
     def __init__(self, material: Mapping[str, Any]) -> None:
         self.material = material
@@ -153,8 +153,8 @@ class Reply:
         self.styles = styles_in([*wishes, *material.get("lessons", ()), *material.get("boundaries", ())])
 
     def say(self, key: str, **words: str) -> str:
-        """A phrase with its words filled in, as the owner wishes to be spoken to; the same for the same material, and
-        not one that was just said."""
+        """A phrase with its words filled in, in the style that the owner wishes; the same for the same material, and
+        not one of the last replies."""
         seed = f"{self.material['persona_name']}|{self.burst}|{len(self.material.get('recent', ()))}"
         breaks = [BREAKS[style] for style in self.styles if style in BREAKS and key not in CARE]
         options = [phrase for phrase in self.phrases[key] if not any(sign.search(phrase) for sign in breaks)] or [
@@ -180,7 +180,7 @@ class Reply:
 
     @property
     def heaviest(self) -> str:
-        """Of the statements the one that weighs most; "" for none."""
+        """The statement with the greatest impact; "" if there is none."""
         return max(self.statements, key=lambda statement: abs(impact_of(statement)), default="")
 
     def text(self) -> str:
@@ -239,7 +239,7 @@ class Reply:
         return any(reply.casefold() in {phrase.casefold() for phrase in phrases} for reply in self.replies[-within:])
 
     def _request(self) -> str:
-        """A short true word on what was asked of memory; the page itself shows what would go, or what changes."""
+        """A short true reply to a memory request; the page itself shows what would be deleted or changed."""
         sure = [request for request in self.requests if request.sure]
         if not sure:
             return ""
@@ -253,8 +253,8 @@ class Reply:
         return self.say(request.kind)
 
     def _answers(self, *, only_sure: bool) -> str:
-        """What answers the questions, each once; "" where none is asked, or it is small talk. `only_sure` leaves out
-        what is no sure answer from memory."""
+        """The answers to the questions, each once; "" if there is no question, or it is small talk. `only_sure` leaves
+        out answers that are not certain."""
         answers: list[str] = []
         for question in self.questions[-MAX_QUESTIONS:]:
             answer = self._answer(question, only_sure)
@@ -270,7 +270,8 @@ class Reply:
         return {self._fill(phrase) for key in keys for phrase in self.phrases[key]}
 
     def _answer(self, question: str, only_sure: bool) -> str:
-        """From memory, or an honest no; "" for a question that is none of these (small talk, or about the persona)."""
+        """An answer from memory, or that nothing is known; "" for other questions (small talk, or about the
+        persona)."""
         if self.material["user_name"] not in NAMELESS and OWN_NAME.search(question) and not topics(question):
             return self.say("your_name")
         if ABOUT_KEEPING.search(question):
@@ -291,7 +292,7 @@ class Reply:
         if only_sure:
             return ""
         of_persona = [memory for memory in self.memories if memory.source == "persona"]
-        turned = TO_PERSONA.sub(lambda match: TURNED[match[0].lower()], question)  # as one of the persona about itself
+        turned = TO_PERSONA.sub(lambda match: TURNED[match[0].lower()], question)  # as the persona asks it
         if not asks_advice and turned != question and not looks_up:
             about_it = find_answers(turned, of_persona, looks_up=False)
             if about_it and about_it[0].level >= PERHAPS:
@@ -307,8 +308,8 @@ class Reply:
         return self.say("no_answer")
 
     def _overview(self) -> str:
-        """What is known of the owner, as a list: what every prompt carries, then what recall puts first; where nothing
-        is kept so far, what they said a moment ago."""
+        """What is known of the owner, as a list: what is in every prompt, then the first items of recall; if nothing is
+        stored yet, what they said a moment ago."""
         items = [*self.material.get("always_known", ()), *self.material.get("recollections", ())]
         overview = [
             memory
@@ -323,8 +324,8 @@ class Reply:
         return self.say("overview", told="\n".join(f"- {entry}" for entry in entries[:MAX_OVERVIEW]))
 
     def _lead(self, question: str) -> str:
-        """Where it is asked how something went or when something was felt last: what recall puts first, with the state
-        of the matter or the day; "" where it puts nothing first."""
+        """The reply to how a matter went, or when a feeling last occurred: the leads of recall, with the state of the
+        matter or the day; "" if there are none."""
         first = next((item for item in self.material.get("recollections", ()) if item.get("lead")), None)
         if first is None or not (asks_how_it_went(question) or asks_when_last(question)):
             return ""
@@ -335,12 +336,12 @@ class Reply:
         return self.join(sentence, self.say(f"matter_{first['lead']}"))
 
     def _when(self, memory: Memory) -> str:
-        """The day of words like "yesterday", which say another one by now."""
+        """The day meant by words like "yesterday", which mean another day by now."""
         is_shown = memory.when and RELATIVE_DAY.search(memory.told)
         return "" if not is_shown else f"（{memory.when}）" if self.is_chinese else f" ({memory.when})"
 
     def _tell(self, question: str, memories_found: Sequence[Memory]) -> str:
-        """The best memory, and a second one where the question asks for more than one thing."""
+        """The best memory, and a second one if the question asks for several things."""
         first = memories_found[0]
         sentence = self.say(f"remembers_{first.source}", told=_wording(first), when=self._when(first))
         asks_for_one = any(kind.search(question) for kind, _ in KINDS) or WHO_IS.search(question)
@@ -356,7 +357,8 @@ class Reply:
         return self.join(sentence, *(self.phrases["also"][0].format(told=quote) for quote in quotes), changed)
 
     def _later_than(self, memories_found: Sequence[Memory], question: str) -> Memory | None:
-        """What was said of the same since, where it may have ended or changed it: what is over is told as past."""
+        """A later statement on the same subject, which may have ended or changed it: what is over is told in the past
+        tense."""
         first = memories_found[0]
         topics = {*asked_for(question), *(name.name.casefold() for name in names_in(first.told))} & {
             *asked_for(first.told)
@@ -376,7 +378,7 @@ class Reply:
         return max(later, key=lambda memory: memory.at, default=None) if first.source in ("words", "L3") else None
 
     def _acknowledge(self) -> str:
-        """A short word by how it weighs; a question only where none was asked of late, none is wanted, and nothing
+        """A short phrase by impact; with a question only if none was asked recently, none is unwanted, and nothing
         hurts."""
         impact, feels = impact_of(self.heaviest), feelings_in(self.burst)
         hurts = impact < 0 or (impact == 0 and bool(feels & SAD))
@@ -414,7 +416,7 @@ def reply(material: Mapping[str, Any]) -> str:
 
 
 def first_word(material: Mapping[str, Any]) -> dict[str, Any]:
-    """The answer of a first word: what it is about, as it is remembered, and how things are."""
+    """The answer for an outreach: its subject as remembered, and how things are."""
     about = material["about"].strip()
     reply = Reply({**material, "lines": [about] if about else []})
     key = "first_word" if about else "first_greeting"
@@ -428,16 +430,16 @@ def first_word(material: Mapping[str, Any]) -> dict[str, Any]:
 
 
 # --- what may be told -------------------------------------------------------------------------------------------------
-# What somebody asked to have remembered, or was kept without a model, stands there as it was said, with the speaker.
-# Once the owner has corrected it, without the quotation marks: nobody said it so.
+# Memories that somebody asked to have remembered, or that were kept without a model, are quotations with the speaker.
+# Corrections by the owner have no quotation marks, because nobody said these words.
 QUOTATION = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)(?P<mark>“)?(?P<words>.+)(?(mark)”)", re.DOTALL)
-SAME = 0.7  # share of common pairs of letters above which two recollections tell the same
+SAME = 0.7  # share of common letter pairs above which two recollections have the same content
 
 
 def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> list[Memory]:
-    """What may be told, best first: recollections, what stands in every prompt, what the user said a moment ago and
-    now, the texts that they wrote of both, and who is described. Neither the persona's own words nor questions and
-    requests to forget are memories."""
+    """The memories for replies, best first: recollections, what is in every prompt, what the user said a moment ago and
+    now, the texts that they wrote about both, and described entities. The persona's own words, questions and requests
+    to forget are no memories."""
     asking = {text.strip() for text in material["lines"]}.difference(statements)
     lately = enumerate(material.get("recent", ()))
     recent: list[Mapping[str, Any]] = [
@@ -488,14 +490,14 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
 
 
 NEARLY, PERHAPS, SURELY = range(3)
-MOST, HALF, THIRD = 0.75, 0.5, 0.3  # of what a question asks for
+MOST, HALF, THIRD = 0.75, 0.5, 0.3  # shares of the words that a question asks for
 NAME_WEIGHT = 2
-SEVERAL = 2  # words of a question, names among them, that a memory says: it is meant, whoever it speaks of
+SEVERAL = 2  # words of a question, including names; a memory that contains this many is meant, whoever it is about
 
 
 @dataclass(frozen=True)
 class Answer:
-    """A memory, and how well it answers: SURELY, PERHAPS, or it only speaks of the same (NEARLY)."""
+    """A memory, and how well it answers: SURELY, PERHAPS, or NEARLY, if it is only about the same subject."""
 
     memory: Memory
     level: int
@@ -503,8 +505,8 @@ class Answer:
 
 
 def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
-    """Those of `known` that have to do with `question`, best first; all of them, if it asks for nothing in particular.
-    A question that does not look up what the owner told finds what holds nearly all of its words."""
+    """The memories that concern `question`, best first; all of them, if it asks for nothing in particular. A question
+    that does not ask about the owner's own statements matches only memories with nearly all of its words."""
     weights = weighted(question)
     if not weights and not topics(question) and not aspects_asked(question):
         return [Answer(memory, SURELY, 0) for memory in all_memories if looks_up and memory.source != "persona"]
@@ -521,7 +523,7 @@ def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: boo
         if answer.level == SURELY and answer.memory.at and is_told_in(answer.memory.told, single)
     ]
     if answering and not PAST.search(question):
-        # Where somebody works was told each time that it changed: the last word holds.
+        # A changing fact, such as a workplace, was stated with every change: the latest statement holds.
         still = [
             answer
             for answer in answering
@@ -534,7 +536,8 @@ def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: boo
 
 
 def weighted(question: str) -> dict[str, int]:
-    """The telling words of a question by what they count: a Chinese pair its characters, a name more than a word."""
+    """The telling words of a question with their weights: a Chinese pair its number of characters, a name more than a
+    word."""
     names = {name.casefold() for name in re.findall(r"(?<=\s)[A-Z][a-z]+", question)}
     return {
         word: len(word) if CJK.search(word) else NAME_WEIGHT if any(name.startswith(word) for name in names) else 1
@@ -545,7 +548,8 @@ def weighted(question: str) -> dict[str, int]:
 def _answer_in(
     memory: Memory, question: str, telling: frozenset[str], weights: Mapping[str, int], looks_up: bool
 ) -> Answer | None:
-    """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a time."""
+    """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a
+    duration."""
     lower, memory_words = memory.text.casefold(), telling_words(memory.text)
     asked_of, told_of = bearers(telling), bearers(memory_words)
     if asked_of and told_of and not asked_of & told_of:
@@ -579,7 +583,7 @@ def _answer_in(
     fit = 2 * len(matching_words) + 4 * is_answered + 2 * shared - 4 * is_about_other
     if not (matching_words or is_answered or (shared and looks_up)):
         return None
-    # Who asks what somebody does is not answered with whatever is known of them.
+    # A question about one aspect of a person is not answered with other facts about them.
     is_another_matter = bool(aspects) and POINTED.search(question) and not is_told_in(memory.told, aspects)
     if is_answered:
         return Answer(memory, SURELY, fit)
@@ -596,7 +600,7 @@ def _answer_in(
     return Answer(memory, NEARLY, fit) if is_near else None
 
 
-# What kind of thing a question asks for, and how that looks.
+# The kinds of things that questions ask for, and their patterns.
 NUMBER_EN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half"
 NUMBER_ZH = "一二三四五六七八九十百千万两半几"
 DAY = (
@@ -625,7 +629,7 @@ KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
                 r"。]{0,12}才", re.I)),
 )  # fmt: skip
 PAST = re.compile(r"\b(?:did|was|were|had|last)\b|上次|那次", re.I)
-# What bears the name, or the thing of somebody, that is asked for: no other one answers.
+# The bearer of a name, or the thing of somebody, that is asked for: no other one answers.
 HEADS = re.compile(
     r"\bname of (?:my|our|the|that|his|her) (?:\w+ )??(\w+)\b(?! of)|\b(\w+)(?:'s name| called| named)\b|"
     r"([\u3400-\u9fff]{1,4})(?:的?名字|(?:到底|究竟|是)?(?:叫|姓)(?:什么|啥))|"
@@ -634,7 +638,7 @@ HEADS = re.compile(
 
 
 def heads_of(question: str) -> list[str]:
-    """What a question asks for the name of, or of somebody.
+    """The noun whose name, or whose owner's thing, a question asks for.
 
     >>> heads_of("what was the name of the nurse who came"), heads_of("新来的护工叫啥"), heads_of("我妹妹叫什么")
     (['nurse'], ['护工'], ['妹妹'])
@@ -644,7 +648,7 @@ def heads_of(question: str) -> list[str]:
     return [word for row in words_of for word in row if word not in SMALL_EN]
 
 
-# What is left of a question after these is what it asks for.
+# Removed from a question; the rest is what it asks for.
 SMALL_ZH = re.compile(
     "什么时候|啥时候|哪几天|哪一天|哪天|哪年|几号|几点|几天|几只|几个|是不是|有没有|那次|那个|那位|因为|为啥|今天|"
     "天气|讲给|听听|晓得|做什么|干什么|干嘛|怎么样了|聊过|聊|多大|几岁|提过|提到|讲过|来着|叫做|都|"
@@ -666,8 +670,8 @@ SMALL_EN = words(
 
 
 def asked_for(question: str) -> list[str]:
-    """The telling words of a question: Latin words without their endings, and Chinese pairs (or what is left
-    of one character).
+    """The telling words of a question: Latin words without their endings, and Chinese pairs (or a single remaining
+    character).
 
     >>> asked_for("你还记得我的猫吗？"), asked_for("Do you remember my cat's name?")
     (['猫'], ['cat'])
@@ -705,15 +709,15 @@ def tells_name(text: str) -> bool:
 
 
 def _speaks_of_owner(memory: Memory) -> bool:
-    """Whether one of the clauses of a memory has the owner, or something of theirs, for its subject; "My sister" and
-    "Tom's birthday" do not. What names nobody at all may be theirs."""
+    """Whether the owner, or something of theirs, is the subject of a clause of the memory; not in "My sister" and
+    "Tom's birthday". A memory that names nobody may be about the owner."""
     if memory.source in ("L4", "user", "persona"):
         return True
     is_named = False
     for clause in CLAUSES.split(memory.told):
         subject = SUBJECT.search(clause)
         before = clause[: subject.start()] if subject else clause
-        # 「邮局的工作辞了」 tells of the owner, 「朵朵的老师」 does not.
+        # 「邮局的工作辞了」 is about the owner, 「朵朵的老师」 is not.
         other = r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)|[\u3400-\u9fff]{2}的(?!工作|活|班|房|车)"
         if bearers(telling_words(before)) or re.search(other, before):
             is_named = True
@@ -725,15 +729,15 @@ def _speaks_of_owner(memory: Memory) -> bool:
 
 
 def _stands_in(word: str, lower: str) -> bool:
-    """Whether `word` occurs there: a Latin one as a whole word, whatever its ending."""
+    """Whether `word` occurs in it: a Latin one as a whole word, with any ending."""
     if word not in lower or CJK.search(word):
         return word in lower
     return re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower) is not None
 
 
 def _as_said(item: Mapping[str, Any], material: Mapping[str, Any]) -> Mapping[str, Any]:
-    """A message that was remembered word for word, as the message that it was. Its speaker may bear a name of then: the
-    subject says who it is, unless more than a name stands there, as in "Ana (to Ben)"."""
+    """A memory that is a quotation, as the message that it quotes. The speaker may have a former name: the subject
+    identifies them, unless the prefix is more than a name, as in "Ana (to Ben)"."""
     quotation = QUOTATION.fullmatch(item["text"].strip()) if item["layer"] == "L3" else None
     if quotation is None:
         return item
@@ -759,7 +763,7 @@ TURNED = {"you": "i", "your": "my", "yourself": "myself", "你": "我", "您": "
 
 
 def in_second_person(text: str, user_name: str, persona_name: str) -> str:
-    """What a model wrote of the owner in the third person, told to the owner.
+    """A model's sentence about the owner in the third person, addressed to the owner.
 
     >>> in_second_person("Ana has a cat and they love it. He sits on Ana's lap.", "Ana", "Mira")
     'you have a cat and you love it. He sits on your lap.'
@@ -805,7 +809,7 @@ def _second_person(sentence: str, user: str, persona: str) -> str:
 
 
 def _agreeing(verb: str, subject: str) -> str:
-    """The form of a verb of the third person after "you" or "I"."""
+    """The form of a third-person verb after "you" or "I"."""
     if subject == "I" and verb in ("is", "was"):
         return "am" if verb == "is" else "was"
     if verb in TO_PLURAL or verb in ADVERBS or not verb.endswith("s") or verb.endswith("ss"):
@@ -816,7 +820,7 @@ def _agreeing(verb: str, subject: str) -> str:
 
 
 def _wording(memory: Memory) -> str:
-    """What is told of a memory: a sentence to the owner, or the words as they stand."""
+    """The wording of a memory: a sentence addressed to the owner, or the words unchanged."""
     clipped = _clip(memory.told)
     if memory.source in ("words", "persona", "user"):
         return clipped
