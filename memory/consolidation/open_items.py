@@ -34,7 +34,7 @@ def settle(node: ConceptNode, outcome: str, by: ConceptNode | None, now: datetim
     Raises ValueError for an outcome that is no end, and for a memory of another persona or the node itself.
     """
     if outcome not in ENDED:
-        raise ValueError(f"nothing ends as {outcome!r}")
+        raise ValueError(f"{outcome!r} is no end of an open item")
     if by is not None and (by.persona_id != node.persona_id or by.pk == node.pk):
         raise ValueError("it can be settled by another memory of the same persona only")
     with transaction.atomic():

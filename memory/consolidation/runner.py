@@ -231,7 +231,7 @@ class Consolidation(runner.Job[Lease[Session]]):
         with transaction.atomic():
             self._clear_request(self.lease.leased_row().filter(status=Status.OPEN))
             self._release_open()
-        logger.warning("%s could not be consolidated early; it will be at its close", self.session)
+        logger.warning("%s could not be consolidated early; its close consolidates it", self.session)
         return Outcome.DROPPED
 
     def _clear_request(self, sessions: QuerySet[Session]) -> None:

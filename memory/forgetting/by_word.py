@@ -98,7 +98,7 @@ def forget_confirmed(turn: Turn, now: datetime) -> None:
         else:
             return
     if confirmed:
-        logger.error("what turn %s confirmed was not forgotten: a reply was always being made", turn.pk)
+        logger.error("turn %s confirmed a request, but nothing was forgotten: a reply was always in progress", turn.pk)
 
 
 def _describe_matches(message: Message, about: str, matches: Matches) -> tuple[str, dict[str, Any]]:

@@ -211,7 +211,7 @@ def whose(targets: Sequence[Target]) -> tuple[Persona, dict[Target, UUID]]:
     if not personas:
         raise NothingThere
     if len(personas) > 1:
-        raise ValueError("what is forgotten at once belongs to one persona")
+        raise ValueError("the targets must belong to one persona")
     return Persona.objects.select_related("owner").get(pk=personas.pop()), ids
 
 
@@ -220,7 +220,7 @@ def are_people(targets: Sequence[Target]) -> bool:
     persona or owner."""
     has_people = any(target.kind in ("persona", "owner") for target in targets)
     if has_people and len(targets) > 1:
-        raise ValueError("a persona or an owner is forgotten alone")
+        raise ValueError("a persona or an owner must be the only target")
     return has_people
 
 

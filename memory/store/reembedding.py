@@ -180,7 +180,7 @@ def _probe_model(model: str) -> int:
         staged_vector = np.frombuffer(bytes(staged.embedding), dtype="<f4")
         if staged_vector.shape != vector.shape or float(staged_vector @ vector) < MIN_COSINE_TO_STAGED:
             # They cannot be distinguished from the new ones.
-            logger.warning("vectors that were made earlier for %s are of another model and are deleted", model)
+            logger.warning("staged vectors for %s are of another model and are deleted", model)
             StagedVector.objects.filter(model=model).delete()
     return len(vector)
 

@@ -38,7 +38,7 @@ def expand_ranges(begins: np.ndarray, lengths: np.ndarray) -> np.ndarray:
 def check_size(vector: np.ndarray, dimension: int) -> None:
     """Raises ModelChanged unless `vector` has the size of the stored ones."""
     if len(vector) != dimension:
-        raise ModelChanged(f"a vector of {len(vector)} numbers among those of {dimension}")
+        raise ModelChanged(f"a vector has {len(vector)} dimensions, the stored ones have {dimension}")
 
 
 @dataclass(frozen=True)
