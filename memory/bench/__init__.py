@@ -1,1 +1,1 @@
-"""Measuring how fast memory is, on made-up lives in databases of their own."""
+"""Benchmarks of memory, on synthetic lives in databases of their own."""

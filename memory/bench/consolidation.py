@@ -1,4 +1,4 @@
-"""How fast talks become memory, and whether it stays so while memory grows."""
+"""How fast sessions are consolidated, and whether the speed stays constant while memory grows."""
 
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -27,7 +27,7 @@ GROUP = 100
 
 @dataclass(frozen=True)
 class Spent:
-    """The seconds of one consolidation: by the clock on the wall, and of processor time in this process."""
+    """Seconds of one consolidation: wall-clock time, and processor time of this process."""
 
     wall: float
     cpu: float
@@ -35,7 +35,7 @@ class Spent:
 
 @dataclass(frozen=True)
 class Figures:
-    """What a run found: the seconds of every session in order, and what memory held in the end."""
+    """Results of a run: the seconds of every session in order, and the size of memory at the end."""
 
     spent: Sequence[Spent]
     nodes: int
@@ -46,21 +46,21 @@ class Figures:
         return 60 * len(self.spent) / sum(seconds.wall for seconds in self.spent)
 
     def groups(self) -> list[Spent]:
-        """The mean of every hundred sessions; of fewer than two hundred, of every tenth part."""
+        """The mean of every hundred sessions; with fewer than two hundred, of every tenth part."""
         size = GROUP if len(self.spent) >= 2 * GROUP else max(1, len(self.spent) // 10)
         parts = [self.spent[start : start + size] for start in range(0, len(self.spent), size)]
         return [Spent(mean(seconds.wall for seconds in part), mean(seconds.cpu for seconds in part)) for part in parts]
 
     def growth(self) -> Spent:
-        """How many times the first group's seconds the last one took."""
+        """The last group's seconds divided by the first group's."""
         groups = self.groups()
         first, last = groups[0], groups[-1]
         return Spent(last.wall / first.wall, last.cpu / first.cpu)
 
 
 def measure(sessions: int, messages: int, seed: int, progress: Callable[[int], object]) -> Figures:
-    """Tell `sessions` talks to one persona, and time how each becomes memory. Needs an empty database and asks no model
-    but the offline rules. `progress` is called with 1 after each."""
+    """Store `sessions` sessions of one persona, and time the consolidation of each. Needs an empty database and uses no
+    model but the offline rules. `progress` is called with 1 after each."""
     embedding.embed(["Load the model before the first is timed."])
     owner = get_user_model().objects.create_user("bench", is_active=False)
     blocks = {"persona": "Mira listens.", "user": "Ana likes to talk in the evening.", "style": "Short sentences."}
@@ -88,7 +88,7 @@ def measure(sessions: int, messages: int, seed: int, progress: Callable[[int], o
 
 
 def format_table(figures: Figures) -> Iterator[str]:
-    """The figures for people, line by line."""
+    """The figures as text, line by line."""
     yield f"{'':>8}{'wall':>10}{'cpu':>10}   (mean ms of a session)"
     for number, group in enumerate(figures.groups(), start=1):
         yield f"{number:>8}{group.wall * 1000:>10.1f}{group.cpu * 1000:>10.1f}"

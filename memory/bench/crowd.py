@@ -1,4 +1,4 @@
-"""What many small personas take on the disk, against one persona with as many memories."""
+"""Disk use of many small personas, compared with one persona with as many memories."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,8 +15,8 @@ SEED = 21
 
 
 def measure(personas: int) -> dict[str, Any]:
-    """Megabytes of a database with so many personas of NODES_EACH memories and one talk each, and of one with a
-    persona who has as many memories and talks of the same kind alone."""
+    """Megabytes of a database of `personas` personas with NODES_EACH memories and one session each, and of a database
+    of one persona with as many memories and sessions of the same kind."""
 
     def add_crowd(owner: Any) -> None:
         life = Life(SEED)
@@ -38,5 +38,5 @@ def measure(personas: int) -> dict[str, Any]:
 def _database_mb(fill: Callable[[Any], object]) -> float:
     with temporary_database() as path:
         fill(get_user_model().objects.create_user("bench", is_active=False))
-        connections.close_all()  # with the last one, the log goes into the file
+        connections.close_all()  # closing the last connection writes the log into the file
         return path.stat().st_size / 1e6

@@ -1,7 +1,7 @@
-"""How long the server takes for each page of the desk, and how many statements, for somebody who may see everything.
+"""Server time and number of statements of each admin page, for a user with all permissions.
 
-Lists and their last countable pages, every filter, search for one, two and more signs, pages of rows, previews of
-forgetting. Left out: the way to the browser, and what it does.
+Lists and their last countable pages, every filter, searches of one, two and more characters, change pages, previews of
+forgetting. Left out: the network and the browser.
 """
 
 import time
@@ -62,7 +62,7 @@ WORDS = ["小", "花园", "小提琴", "ba", "garden", "no such word anywhere"]
 
 @dataclass(frozen=True)
 class Visit:
-    """One page: what it is, its milliseconds by the clock and of processor time, its statements."""
+    """One page: its name, its wall-clock and processor time in milliseconds, its statements."""
 
     name: str
     ms: Spread
@@ -71,7 +71,7 @@ class Visit:
 
 
 def measure(nodes: int, messages: int) -> dict[str, Any]:
-    """The figures of every page. Where the database holds a persona already, it is hers."""
+    """The figures of every page. If the database already contains a persona, they are measured with it."""
     users = get_user_model().objects
     persona = Persona.objects.first() or write_life(users.create_user("bench"), Size(nodes, messages))
     visits = visit_pages(persona)
@@ -88,7 +88,7 @@ def measure(nodes: int, messages: int) -> dict[str, Any]:
 
 
 def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
-    """The figures for people."""
+    """The figures as text."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines"
     yield f"{'milliseconds of the server':56}{'median':>10}{'p95':>10}{'processor':>12}{'statements':>12}"
     for name, ms in figures["desk_ms"].items():
@@ -111,7 +111,7 @@ def visit_pages(persona: Persona) -> list[Visit]:
 
 
 def addresses(persona: Persona) -> dict[str, str]:
-    """The address of every page, by name: lists with filters and searches, rows, and previews of forgetting."""
+    """The address of every page, by name: lists with filters and searches, change pages, and previews of forgetting."""
     pages = {"the first page of the desk": reverse("admin:index")}
     for name, filters in LISTS.items():
         address = reverse(f"admin:{name}_changelist")

@@ -1,9 +1,9 @@
-"""How long a page waits for the first word of a reply while a large file comes in, against before and after.
+"""Time to the first word of a reply while a large file is imported, compared with before and after.
 
-Web server and job worker run as `up` runs them, with the offline voice, which answers at once. Two pages talk in turn:
-that of the persona into whose memory the file goes, and one of somebody else. First the worker has nothing to do; then
-the file is handed over to it, looked through, stored and, as long as it is measured, remembered. In the end the worker
-is gone, and what is left is what a larger memory costs.
+Web server and job worker run as under `up`, with the offline provider, which answers immediately. Two pages take turns:
+that of the persona that imports the file, and one of another owner. First the worker is idle; then it analyzes the
+file, stores it and, as long as is measured, consolidates it. At the end the worker has stopped, so that only the cost
+of the larger memory remains.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from persona.models import Persona
 
 Status = ImportJob.Status
 ALONE = BEFORE, AFTER = "before", "after"
-# Of these steps the whole is measured; of what follows them as many turns as were wanted.
+# These steps are measured completely; of the following ones only the requested number of turns.
 WHOLE = (Status.LOOKING, Status.ASKING, Status.WRITING)
 OTHERS_NODES = 1_000
 QUESTIONS = 500
@@ -38,7 +38,7 @@ Waits = dict[str, list[float]]
 
 
 def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any]:
-    """Milliseconds to the first word, of each page, by what went on; seconds that the whole steps took beside it."""
+    """Milliseconds to the first word, for each page, by step; and the seconds of each complete step."""
     asking = {"this persona": turns.page(0, nodes, QUESTIONS), "another": turns.page(1, OTHERS_NODES, QUESTIONS)}
     with ExitStack() as stack:
         folder = stack.enter_context(TemporaryDirectory(prefix="echovessel-bench-"))
@@ -50,7 +50,7 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
         with server.worker(path):
             conversations.rounds(turns.WARMING, "")
             conversations.rounds(count, BEFORE)
-            # The import of the file into the persona of the first page: kept, and in the worker's queue.
+            # The import of the file into the persona of the first page: stored and queued for the worker.
             persona = Persona.objects.get(owner__username=turns.name_of(0))
             with Source(file) as source:
                 job = imports.begin(persona.owner, persona, source, datetime.now(UTC), keep=True)
@@ -71,7 +71,7 @@ def measure(path: Path, megabytes: int, nodes: int, count: int) -> dict[str, Any
 
 
 def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
-    """The figures for people."""
+    """The figures as text."""
     yield f"{figures['megabytes']} MB, {figures['lines']} lines, {figures['stored']} of them stored"
     yield f"{'from a line to the first word':36}{'median':>10}{'p95':>10}{'ratio':>10}{'turns':>10}"
     for name, steps in figures["first_token_ms"].items():
@@ -82,8 +82,8 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def talk_during(talks: "_TalkingPages", job: ImportJob, limit: int) -> dict[str, float]:
-    """Turns as long as the import goes on, of what comes after the whole steps no more than `limit`; the seconds of
-    each whole step. A turn counts for the step in which it began."""
+    """Take turns during the import, but at most `limit` after the complete steps; returns the seconds of each complete
+    step. A turn counts for the step in which it began."""
     seconds: dict[str, float] = {}
     job.refresh_from_db()
     while not job.is_over and (job.status in WHOLE or talks.rounds_of(job.status) < limit):
@@ -99,7 +99,7 @@ def talk_during(talks: "_TalkingPages", job: ImportJob, limit: int) -> dict[str,
 
 
 def spreads_of(waits: Waits) -> dict[str, dict[str, float]]:
-    """Median and 95th percentile of each step, and how many times that of before and after together the latter is."""
+    """Median and 95th percentile of each step, and the ratio of the latter to that of before and after together."""
     alone = spread([*waits[BEFORE], *waits[AFTER]])["p95"]
     spreads = {step: spread(times) for step, times in waits.items()}
     return {
@@ -109,7 +109,7 @@ def spreads_of(waits: Waits) -> dict[str, dict[str, float]]:
 
 
 class _TalkingPage:
-    """A page that talks, and how long it waited for each first word, by what went on."""
+    """A page that takes turns, and its time to each first word, by step."""
 
     def __init__(self, socket: ClientConnection, page: turns.Page) -> None:
         self.socket = socket
@@ -124,7 +124,7 @@ class _TalkingPage:
 
 
 class _TalkingPages:
-    """Pages that talk one after the other, as long as this is open."""
+    """Pages that take turns one after the other while this context is open."""
 
     def __init__(self, address: str, pages: Mapping[str, turns.Page]) -> None:
         self._runner = asyncio.Runner()

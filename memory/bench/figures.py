@@ -1,4 +1,4 @@
-"""How measured values are told."""
+"""Statistics of measured values."""
 
 from collections.abc import Sequence
 

@@ -1,6 +1,6 @@
-"""How long a large file takes on its way in, and how much memory: years of talk as another service exports them.
+"""Time and memory of importing a large file: years of conversations as exported by another service.
 
-Remembering is not among it: that is the time of the model.
+Consolidation is not included: its time is that of the model.
 """
 
 import json
@@ -48,7 +48,7 @@ _WORDS = (
 
 
 def measure(database: Path, megabytes: int) -> dict[str, float]:
-    """The file made up, handed over, looked through, and stored as lines. Seconds, MB, lines a second."""
+    """Generate the file, upload it, analyze it and store its messages. Seconds, MB, messages per second."""
     owner = get_user_model().objects.create_user("bench", is_active=False)
     persona = create_persona(owner, "Mira", user_name="Ana")
     with TemporaryDirectory(prefix="echovessel-bench-") as folder:
@@ -62,7 +62,7 @@ def measure(database: Path, megabytes: int) -> dict[str, float]:
     job.refresh_from_db()
     imports.confirm(job, imports.suggest_choices(job), job.created_at)
     with timing(figures, "stored_s"):
-        while job.status == ImportJob.Status.WRITING:  # slice by slice, as the worker does
+        while job.status == ImportJob.Status.WRITING:  # in slices, as the worker does
             runner.run(job.pk, slice_seconds=knobs.import_slice_seconds(), through=ImportJob.Status.WRITING)
             job.refresh_from_db()
     job.refresh_from_db()
@@ -79,24 +79,24 @@ def format_table(figures: dict[str, float]) -> list[str]:
 
 @contextmanager
 def timing(figures: dict[str, float], name: str) -> Iterator[None]:
-    """Note the seconds that the block takes."""
+    """Record the seconds of the block."""
     started = time.perf_counter()
     yield
     figures[name] = round(time.perf_counter() - started, 1)
 
 
 def _peak() -> float:
-    """The most memory that this process ever had, in MB. What `getrusage` tells begins with that of whoever started it,
-    so that it serves only where the system tells nothing better."""
+    """The peak memory of this process in MB. `getrusage` starts with the peak of the parent process, so it is used only
+    if the system offers nothing better."""
     status = Path("/proc/self/status")
     status_lines = status.read_text().splitlines() if status.exists() else []
     kilobytes = (int(status_line.split()[1]) for status_line in status_lines if status_line.startswith("VmHWM"))
     return round(next(kilobytes, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss) / 1024, 1)
 
 
-# --- a file that is made up -----------------------------------------------------------------------------------------
+# --- a synthetic file -------------------------------------------------------------------------------------------------
 def write_export(path: Path, size: int) -> int:
-    """Write an export of about `size` bytes; how many lines were said in it."""
+    """Write an export of about `size` bytes; returns the number of its messages."""
     dice, number = random.Random(SEED), 0
     with path.open("w", encoding="utf-8") as file:
         file.write("[")

@@ -1,7 +1,7 @@
 """Whether a large neighbour changes what a small persona recalls, or how long that takes.
 
-Making the neighbour takes a minute, in which a machine may become twice as fast or slow (it was seen). So each
-question's processor time is told in lengths of a yardstick, a fixed piece of work done just before and after it.
+Creating the neighbour takes a minute, in which a machine may become twice as fast or slow (observed). So the processor
+time of each question is given in yardsticks, a fixed piece of work done just before and after it.
 """
 
 import statistics
@@ -23,8 +23,8 @@ YARDSTICK = 50_000
 
 @dataclass(frozen=True)
 class Timings:
-    """What came to mind, question by question, and in the median the milliseconds without embedding, and the processor
-    time in yardsticks."""
+    """The recalled items of each question; the median milliseconds without embedding, and the median processor time in
+    yardsticks."""
 
     items: Sequence[Sequence[object]]
     wall_ms: float
@@ -32,7 +32,8 @@ class Timings:
 
 
 def time_questions(persona: Persona, questions: Sequence[Question]) -> Timings:
-    """Ask everything ROUNDS times; the least time of each question counts, what is more was something else's."""
+    """Ask every question ROUNDS times; the shortest time of each counts, because anything above it is due to other
+    processes."""
     items: list[Sequence[object]] = []
     walls: list[list[float]] = [[] for _ in questions]
     cpus: list[list[float]] = [[] for _ in questions]
@@ -50,7 +51,7 @@ def time_questions(persona: Persona, questions: Sequence[Question]) -> Timings:
 
 
 def measure(persona: Persona, questions: int, add_neighbour: Callable[[], object]) -> dict[str, Any]:
-    """What a small `persona` recalls alone, and once `add_neighbour` has put a large one beside her."""
+    """What a small `persona` recalls alone, and after `add_neighbour` has created a large one in the same database."""
     asking = recall.questions(questions, SEED)
     alone = time_questions(persona, asking)
     add_neighbour()
@@ -64,7 +65,7 @@ def measure(persona: Persona, questions: int, add_neighbour: Callable[[], object
 
 
 def _yardstick() -> float:
-    """Seconds of processor time for a fixed piece of work, some milliseconds long."""
+    """Seconds of processor time of a fixed piece of work that takes a few milliseconds."""
     started = time.thread_time()
     sum(number * number for number in range(YARDSTICK))
     return time.thread_time() - started

@@ -1,6 +1,6 @@
-"""How long recall takes, step by step, in a memory of a given size; and how exact its vector search is.
+"""Time of recall, step by step, in a memory of a given size; and the exactness of its vector search.
 
-Of five questions one asks about certain days; half of the others are one line, half come with the three lines before.
+One question in five asks about certain days; half of the others are one message, half include the three before it.
 """
 
 import time
@@ -31,14 +31,15 @@ DATED_IN = 5
 
 @dataclass(frozen=True)
 class Question:
-    """Messages to recall for, the oldest first; `kind` names the table in which it counts."""
+    """Messages to recall for, oldest first; `kind` is the table in which it counts."""
 
     kind: str
     turns: Sequence[str]
 
 
 def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
-    """What `asked_of` and `exactness` find. Where the database holds a persona already, she is asked."""
+    """The figures of `time_recall` and `exactness`. If the database already contains a persona, they are measured with
+    it."""
     persona = Persona.objects.first() or write_life(
         get_user_model().objects.create_user("bench", is_active=False), Size(nodes, messages)
     )
@@ -48,7 +49,7 @@ def measure(nodes: int, messages: int, queries: int) -> dict[str, Any]:
 
 
 def questions(count: int, seed: int = 1) -> list[Question]:
-    """Questions about the topics of the life that `seed` makes, the same ones each time."""
+    """Questions about the topics of the life that `seed` generates, always the same."""
     asking = Life(seed + 1)
     asking.topics = Life(seed).topics
     sample = []
@@ -61,13 +62,13 @@ def questions(count: int, seed: int = 1) -> list[Question]:
 
 
 def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = WARMING) -> dict[str, dict[str, Any]]:
-    """Median and 95th percentile of each step in milliseconds: of all questions, and of each kind of them."""
+    """Median and 95th percentile of each step in milliseconds: of all questions, and of each kind."""
     prepare(persona.pk)
     for question in sample[:warming]:
         answer(persona, question.turns)
     rows: list[tuple[str, dict[str, float]]] = []
     for question in tqdm(sample, desc="questions", unit=""):
-        # The processor time is that of this thread, to which embedding does not belong.
+        # Processor time of this thread, which excludes embedding.
         started = time.thread_time()
         recalled = answer(persona, question.turns)
         used = (time.thread_time() - started) * 1000
@@ -85,13 +86,13 @@ def time_recall(persona: Persona, sample: Sequence[Question], *, warming: int = 
 
 
 def answer(persona: Persona, turns: Sequence[str]) -> Recall:
-    """What the lines bring to mind at the end of the made-up life."""
+    """The recall for these messages at the end of the synthetic life."""
     return recall(persona, turns, now=NOW, budget_tokens=knobs.recall_tokens())
 
 
 def exactness(persona: Persona, sample: Sequence[Question]) -> dict[str, float]:
-    """The share of the truly nearest NEIGHBOURS that a search finds: as it is set up here, and in two passes through
-    the database, as it is done where there is no room for the vectors in memory."""
+    """The share of the truly nearest NEIGHBOURS that a search finds: as configured here, and in two passes through the
+    database, as when there is no room for the vectors in memory."""
     rows = embedding.embed([question.turns[-1] for question in sample[:EXACT_FOR]])
     active = NodeVector.objects.filter(node__persona=persona, node__status=ConceptNode.Status.ACTIVE)
     node_vectors = list(active.values_list("node_id", "embedding"))
@@ -99,12 +100,12 @@ def exactness(persona: Persona, sample: Sequence[Question]) -> dict[str, float]:
     matrix = np.frombuffer(b"".join(vector for _, vector in node_vectors), dtype="<f4").reshape(len(ids), -1)
     truly = [set(ids[np.argsort(-(matrix @ row), kind="stable")[:NEIGHBOURS]].tolist()) for row in rows]
     as_set = _share(persona, rows, truly)
-    with transaction.atomic():  # where the vectors in memory are not used
+    with transaction.atomic():  # in which the vectors in memory are not used
         return {"exactness": as_set, "exactness_in_two_passes": _share(persona, rows, truly)}
 
 
 def format_table(figures: Mapping[str, Any], path: Path) -> Iterator[str]:
-    """The figures for people."""
+    """The figures as text."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines, {path.stat().st_size / 1e6:.0f} MB"
     for kind, steps in figures["ms"].items():
         yield f"{f'milliseconds, {kind}':28}{'median':>10}{'p95':>10}"

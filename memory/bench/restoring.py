@@ -1,4 +1,4 @@
-"""How fast an archive is restored that brings its vectors along."""
+"""Speed of restoring an archive that contains its vectors."""
 
 import base64
 import json
@@ -26,7 +26,8 @@ MAX_NODES = 10_000
 
 
 def measure(nodes: int) -> float:
-    """Memories restored in a second, with the talks that they rest on: three lines for each, in an empty database."""
+    """Memories restored per second, with the sessions that they rest on: three messages each, into an empty
+    database."""
     with TemporaryDirectory(prefix="echovessel-bench-") as folder, temporary_database():
         archive = Path(folder) / "archive.jsonl"
         session_count = max(1, min(nodes, MAX_NODES) // NODES_A_TALK)

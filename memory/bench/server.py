@@ -1,4 +1,4 @@
-"""The server as a process: what it takes of memory after its first turn, and how long a start and a check take."""
+"""The server as a process: its memory after the first turn, and the time of a start and of a check."""
 
 import asyncio
 import json
@@ -35,7 +35,7 @@ WORKER = ("manage.py", "worker")
 
 
 def rss_mb(path: Path, persona: Persona, text: str) -> float:
-    """Megabytes of memory that a web server on the database in `path` holds, at rest after its first turn."""
+    """Memory in megabytes of a web server on the database in `path`, idle after its first turn."""
     cookie = signed_in(persona.owner)
     with running(path, DAPHNE, {}) as (server, port):
         wait_for(f"http://127.0.0.1:{port}/healthz")
@@ -48,8 +48,8 @@ def rss_mb(path: Path, persona: Persona, text: str) -> float:
 
 
 def start_seconds(path: Path) -> float:
-    """Seconds from `manage.py up` to its first page. It has been started once before: what a first start prepares is
-    there."""
+    """Seconds from `manage.py up` to its first page. It has been started once before, so the preparations of a first
+    start are done."""
     with TemporaryDirectory(prefix="echovessel-bench-") as folder:
         for _ in range(2):
             started = time.perf_counter()
@@ -60,8 +60,8 @@ def start_seconds(path: Path) -> float:
 
 
 def check_seconds(path: Path) -> tuple[float, float]:
-    """Seconds that `manage.py check` takes, by the clock on the wall and of processor time: the least of several, what
-    is more was something else's."""
+    """Seconds of `manage.py check`, wall-clock and processor time: the least of several runs, because anything above it
+    is due to other processes."""
     command = [sys.executable, "manage.py", "check"]
     walls, cpus = [], []
     for _ in range(TIMES):
@@ -76,7 +76,7 @@ def check_seconds(path: Path) -> tuple[float, float]:
 def running(
     path: Path, command: Sequence[str], env: Mapping[str, str]
 ) -> Iterator[tuple["subprocess.Popen[bytes]", int]]:
-    """A process of this project that listens on a free port: it, and the port."""
+    """A process of this project that listens on a free port, and the port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -94,7 +94,7 @@ def running(
 
 @contextmanager
 def worker(path: Path) -> Iterator["subprocess.Popen[bytes]"]:
-    """The job worker with its processes, which are killed with whatever they have in hand."""
+    """The job worker with its processes, which are killed at the end even if they are busy."""
     guarding = _started(path, WORKER, {}, start_new_session=True)
     try:
         yield guarding
@@ -123,7 +123,7 @@ def _environment(path: Path, more: Mapping[str, str]) -> dict[str, str]:
 
 
 def wait_for(url: str) -> None:
-    """Wait until a page answers, whatever it says."""
+    """Wait until a page answers, whatever the response."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
         try:
@@ -138,7 +138,7 @@ def wait_for(url: str) -> None:
 
 
 def signed_in(owner: Any) -> str:
-    """The key of a session in which `owner` is signed in."""
+    """The session key of a signed-in `owner`."""
     session = SessionStore()
     session[SESSION_KEY] = str(owner.pk)
     session[BACKEND_SESSION_KEY] = settings.AUTHENTICATION_BACKENDS[-1]
@@ -148,7 +148,7 @@ def signed_in(owner: Any) -> str:
 
 
 async def take_turn(port: int, persona: Persona, cookie: str, text: str) -> None:
-    """Say a line, and wait for the end of its reply."""
+    """Send a message, and wait for the end of its reply."""
     address = f"127.0.0.1:{port}"
     async with (
         asyncio.timeout(PATIENCE_SECONDS),
@@ -165,6 +165,6 @@ async def take_turn(port: int, persona: Persona, cookie: str, text: str) -> None
 
 
 def _used_by_children() -> float:
-    """Seconds of processor time of the processes that were started from here and have ended."""
+    """Seconds of processor time of the ended child processes."""
     times = os.times()
     return times.children_user + times.children_system

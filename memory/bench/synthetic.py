@@ -1,7 +1,8 @@
-"""A made-up life: as many memories and lines of talk as wanted, the same ones each time, in English and Chinese.
+"""A synthetic life: any number of memories and messages, always the same ones, in English and Chinese.
 
-Every talk has a topic. The words of a line come half from its topic and half from a vocabulary whose frequencies
-follow Zipf's law. The vector of a topic is the real model's, that of a memory lies around it. Left out: sense.
+Every session has a topic. Half of the words of a message come from its topic and half from a vocabulary whose
+frequencies follow Zipf's law. The vector of a topic is the real model's; that of a memory is near it. Left out:
+meaning.
 """
 
 import random
@@ -30,10 +31,10 @@ TOPIC_WORDS = 12
 VOCABULARY = 20_000
 LINES_A_TALK = 24
 NODES_AN_ENTITY = 50
-DATED = 0.5  # share of the memories of which the day is known
+DATED = 0.5  # share of the memories with a known date
 MENTIONED = 0.3  # share of the memories that mention an entity
 SPREAD = 0.8  # length of the noise around a topic's vector: cosines of about 0.6 within a topic
-QUOTED = 12  # characters of a line that a memory quotes
+QUOTED = 12  # characters of a message that a memory quotes
 BATCH = 2_000
 BEGINNING = datetime(2020, 1, 1, 8, tzinfo=UTC)
 NOW = datetime(2026, 1, 1, 8, tzinfo=UTC)
@@ -62,7 +63,7 @@ _CHARACTERS = [chr(code) for code in range(0x4E00, 0x4E00 + 3_000, 2)]
 
 @dataclass(frozen=True)
 class Tongue:
-    """A language: its words, the most frequent first, and the small ones that hold a sentence together."""
+    """A language: its words, most frequent first, and its function words."""
 
     words: Sequence[str]
     glue: Sequence[str]
@@ -88,7 +89,7 @@ def _tongues() -> list[Tongue]:
 
 @dataclass
 class Life:
-    """Makes lines, memories and questions; the same `seed` makes the same."""
+    """Generates messages, memories and questions; always the same for the same `seed`."""
 
     seed: int
     tongues: list[Tongue] = field(default_factory=_tongues)
@@ -105,7 +106,7 @@ class Life:
         return Meanings(self)
 
     def line(self, topic: int) -> str:
-        """A line of four to eleven words with meaning."""
+        """A message of four to eleven content words."""
         tongue = self.tongues[topic % 2]
         words: list[str] = []
         for _ in range(self.dice.randint(2, 5)):
@@ -128,7 +129,7 @@ class Life:
         )
 
     def node(self, persona: Persona, source: "SpokenLine") -> ConceptNode:
-        """A memory of what was said; of every other one the day is known."""
+        """A memory of a message; every other one has a date."""
         at = BEGINNING + (NOW - BEGINNING) * self.dice.random()
         day = at.date() if self.dice.random() < DATED else None
         return ConceptNode(
@@ -147,7 +148,7 @@ class Life:
         )
 
     def question(self, *, dated: bool = False) -> list[str]:
-        """Four lines of one topic, the last one a question; `dated` asks about certain days."""
+        """Four messages of one topic, the last one a question; `dated` asks about certain days."""
         topic = self.dice.randrange(TOPICS)
         tongue = self.tongues[topic % 2]
         words = self.dice.sample(self.topics[topic], k=2) + (self.dice.choices(tongue.days) if dated else [])
@@ -163,7 +164,7 @@ class Life:
 
 @dataclass(frozen=True)
 class SpokenLine:
-    """What is known of a line that a memory may rest on."""
+    """A message that a memory may rest on."""
 
     message: int
     session: int
@@ -173,7 +174,7 @@ class SpokenLine:
 
 @dataclass(frozen=True)
 class Size:
-    """How much there is of a persona."""
+    """The size of a persona's memory."""
 
     nodes: int
     messages: int
@@ -182,11 +183,11 @@ class Size:
 def write_life(
     owner: AbstractBaseUser, size: Size, *, seed: int = 1, life: Life | None = None, progress: bool = True
 ) -> Persona:
-    """A persona of `owner` with a made-up life in the database: that of `seed`, or what comes next in `life`."""
+    """A persona of `owner` with a synthetic life in the database: that of `seed`, or the continuation of `life`."""
     life = life or Life(seed)
     persona = create_persona(owner, f"Mira {seed}", user_name="Ana")  # type: ignore[arg-type]
     messages = _talk(persona, life, size.messages, progress)
-    # Store `count` memories, each resting on a line of its topic, and the entities some of them mention.
+    # Store `count` memories, each resting on a message of its topic, and the entities that some of them mention.
     count = size.nodes
     entities = Entity.objects.bulk_create(
         Entity(persona=persona, canonical_name=life.name(number), kind=Entity.Kind.PERSON)
@@ -217,7 +218,7 @@ def write_life(
 
 
 def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[SpokenLine]:
-    """Store `count` lines in talks."""
+    """Store `count` messages in sessions."""
     session_count = max(1, count // LINES_A_TALK)
     step = (NOW - BEGINNING) / (session_count + 1)
     spoken_lines: list[SpokenLine] = []
@@ -247,7 +248,7 @@ def _talk(persona: Persona, life: Life, count: int, progress: bool) -> list[Spok
 
 
 class Meanings:
-    """Vectors around those of the topics; a topic is embedded when it is first needed."""
+    """Vectors near those of the topics; a topic is embedded on first use."""
 
     def __init__(self, life: Life) -> None:
         self.life = life

@@ -1,7 +1,8 @@
-"""Made-up talk of one person's life, in English and Chinese: the same for the same seed, no two sessions alike.
+"""Synthetic conversations of one person's life, in English and Chinese: the same for the same seed, no two sessions
+alike.
 
-Every line of the user is a sentence with people, places, things, numbers and feelings put in from lists that are long
-enough that a thousand talks repeat few facts, as lives do. The replies are those of a patient listener.
+Every message of the user is a sentence filled with people, places, things, numbers and feelings from lists so long that
+a thousand sessions repeat few facts, as lives do. The replies are those of a patient listener.
 """
 
 import random
@@ -14,14 +15,14 @@ Language = Literal["en", "zh"]
 
 @dataclass(frozen=True)
 class BenchSession:
-    """One talk: the lines of the user and of the persona, in turn."""
+    """One session: the messages of the user and of the persona, alternating."""
 
     language: Language
     lines: tuple[str, ...]
 
 
 def talks(count: int, messages: int, seed: int = 1) -> Iterator[BenchSession]:
-    """`count` talks of `messages` lines, two in English to one in Chinese."""
+    """`count` sessions of `messages` messages, two in English to one in Chinese."""
     chance = random.Random(seed)
     for number in range(count):
         language: Language = "zh" if number % 3 == 2 else "en"
@@ -37,7 +38,7 @@ def talks(count: int, messages: int, seed: int = 1) -> Iterator[BenchSession]:
 
 
 class _Filled(dict[str, str]):
-    """What stands in a pattern's braces, drawn when it is asked for."""
+    """The values of a pattern's placeholders, drawn on access."""
 
     def __init__(self, chance: random.Random, language: Language) -> None:
         super().__init__()

@@ -1,8 +1,8 @@
-"""How long a page waits for the first word of a reply: one owner alone, then all of them at once.
+"""Time to the first word of a reply: one owner alone, then all of them together.
 
-A server of its own is started on a free port, with the offline voice and without debounce; pages are sockets. Lives
-and questions are the same each time, and everybody has talked before anything is measured: the model is loaded then,
-and every owner's vectors are held.
+A separate server is started on a free port, with the offline provider and without debounce; pages are sockets. Lives
+and questions are always the same, and every owner has taken a turn before the measurement, so that the model is loaded
+and every owner's vectors are in memory.
 """
 
 import asyncio
@@ -31,12 +31,12 @@ from persona.models import Persona
 LINES_A_NODE = 3
 OTHERS_NODES = 300
 WARMING = 3
-RESTING_SECONDS = 0.5  # what a turn leaves to be done has been done by then
+RESTING_SECONDS = 0.5  # after this time the work that follows a turn is done
 
 
 @dataclass(frozen=True)
 class Page:
-    """A page of an owner who is signed in."""
+    """The page of a signed-in owner."""
 
     persona: str
     cookie: str
@@ -45,8 +45,8 @@ class Page:
 
 @dataclass(frozen=True)
 class TurnFigures:
-    """Turns that were measured: the milliseconds to the first word of each, and the processor time that the server took
-    for one in the mean, all that follows a turn included; None where the system does not tell."""
+    """Measured turns: the milliseconds to the first word of each, and the server's mean processor time per turn,
+    including the work after it; None if the system does not provide it."""
 
     name: str
     waits: Sequence[float]
@@ -58,12 +58,12 @@ class TurnFigures:
 
 
 def measure(path: Path, owners: int, nodes: int, turns: int) -> dict[str, tuple[float, float]]:
-    """Median and 95th percentile of the milliseconds from a line to the first word of its reply."""
+    """Median and 95th percentile of the milliseconds from a message to the first word of its reply."""
     return {figures.name: figures.median_and_p95 for figures in time_turns(path, owners, nodes, turns)}
 
 
 def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[TurnFigures]:
-    """`turns` of the first owner alone, then as many of all of them at once, on the database in `path`."""
+    """`turns` turns of the first owner alone, then as many of all owners together, on the database in `path`."""
     pages = [page(number, nodes if number == 0 else OTHERS_NODES, 2 * turns + WARMING) for number in range(owners)]
     bar = tqdm(total=turns * (owners + 1), desc="turns", unit="")
     with server.running(path, server.DAPHNE, {}) as (process, port), bar:
@@ -72,7 +72,7 @@ def time_turns(path: Path, owners: int, nodes: int, turns: int) -> list[TurnFigu
 
 
 def format_table(figures: Iterable[TurnFigures]) -> Iterator[str]:
-    """The figures for people."""
+    """The figures as text."""
     yield f"{'from a line to the first word':32}{'median':>10}{'p95':>10}{'processor':>12}  ms"
     for figures_of_kind in figures:
         median, p95 = figures_of_kind.median_and_p95
@@ -81,13 +81,13 @@ def format_table(figures: Iterable[TurnFigures]) -> Iterator[str]:
 
 
 def name_of(number: int) -> str:
-    """The owner of a page."""
+    """The user name of a page's owner."""
     return f"bench-{number}"
 
 
 def page(number: int, nodes: int, questions: int) -> Page:
-    """The page of an owner with a persona of so many memories, who asks so many questions; both are made where the
-    database does not hold them."""
+    """The page of an owner with a persona of `nodes` memories, and `questions` questions; owner and persona are created
+    if the database does not contain them."""
     users, name = get_user_model().objects, name_of(number)
     owner = users.filter(username=name).first() or users.create_user(name, password=get_random_string(20))
     persona = Persona.objects.filter(owner=owner).first()
@@ -125,7 +125,7 @@ async def time_pages(
 
 
 async def opened(address: str, page: Page) -> ClientConnection:
-    """The page's socket, ready to talk."""
+    """The page's socket, open and ready."""
     cookie = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={page.cookie}"}
     socket = await connect(
         f"ws://{address}/ws/chat/{page.persona}/",
@@ -138,7 +138,7 @@ async def opened(address: str, page: Page) -> ClientConnection:
 
 
 async def first_word(socket: ClientConnection, question: str) -> float:
-    """Milliseconds from sending a line to the first word of its reply; waits for the end of the reply."""
+    """Milliseconds from sending a message to the first word of its reply; waits for the end of the reply."""
     started = time.perf_counter()
     await socket.send(json.dumps({"type": "message", "client_id": str(uuid4()), "content": question}))
     await _event(socket, "chat.message.token")
@@ -156,7 +156,7 @@ async def _event(socket: ClientConnection, name: str) -> None:
 
 
 def processor_ms_of(pid: int) -> float | None:
-    """The processor time that a process has taken, of all its threads, as far as the system tells (Linux)."""
+    """The processor time of all threads of a process, if the system provides it (Linux)."""
     try:
         fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:

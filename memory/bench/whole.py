@@ -1,4 +1,4 @@
-"""All of it, each part in a database of its own: what design/archive.md calls the bench, and what stands beside it."""
+"""The whole benchmark, each part in a database of its own: the bench of design/archive.md, and further parts."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -14,15 +14,15 @@ from memory.bench.figures import Spread
 from memory.bench.synthetic import Size, write_life
 from persona.models import Persona
 
-# The owner whom memory.bench.turns asks alone: so her large persona is made but once.
+# The owner whom memory.bench.turns measures alone, so that the large persona is created only once.
 OWNER = turns.name_of(0)
-ISOLATION_PART = 5  # of the questions one in so many is asked of the small persona, several times
+ISOLATION_PART = 5  # one in this many questions is asked of the small persona, several times
 STEPS = ("embed", "search", "rank", "without_embed")
 
 
 @dataclass(frozen=True)
 class Scale:
-    """How much is made and asked."""
+    """The sizes and numbers of the benchmark."""
 
     nodes: int = 10_000
     messages: int = 30_000
@@ -33,8 +33,8 @@ class Scale:
 
 
 def measure(scale: Scale) -> dict[str, Any]:
-    """The figures. Times are in milliseconds, unless a name says otherwise; `multiples` are the same times in
-    yardsticks of their minute, to be compared with those of another day or machine."""
+    """The figures. Times are in milliseconds, unless the name has another unit; `multiples` are the same times in
+    yardsticks measured at that minute, for comparison with another day or machine."""
     with temporary_database() as path:
         # A small persona alone, then a large one beside it.
         users = get_user_model().objects
@@ -48,7 +48,7 @@ def measure(scale: Scale) -> dict[str, Any]:
         times, exact = recall.time_recall(large, questions), recall.exactness(large, questions)
         yardstick_ms = yardstick.measure(large)
         counts = {"nodes": large.nodes.count(), "messages": large.messages.count()}
-        connections.close_all()  # with the last one, the log goes into the file
+        connections.close_all()  # closing the last connection writes the log into the file
         figures = {
             **counts,
             "recall_ms": {step: times["all"][step] for step in STEPS},
@@ -61,7 +61,7 @@ def measure(scale: Scale) -> dict[str, Any]:
             "isolation": neighbour,
         }
         figures |= {"yardstick_ms": yardstick_ms, "multiples": yardstick.multiples(figures, yardstick_ms)}
-        # The machine may be slower by now: what follows has a yardstick of its own minute.
+        # The machine may be slower by now: the following parts have a yardstick of their own.
         later = {
             "database_mb": round(path.stat().st_size / 1e6, 1),
             "rss_mb": server.rss_mb(path, large, questions[0].turns[-1]),
@@ -76,7 +76,7 @@ def measure(scale: Scale) -> dict[str, Any]:
 
 
 def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
-    """The figures for people."""
+    """The figures as text."""
     yield f"{figures['nodes']} memories, {figures['messages']} lines"
     times = figures["multiples"]
     yield f"{'milliseconds (and yardsticks)':36}{'median':>20}{'p95':>20}"
@@ -114,7 +114,7 @@ def format_table(figures: Mapping[str, Any]) -> Iterator[str]:
 
 
 def first_words(path: Path, scale: Scale) -> dict[str, Any]:
-    """How long the first word takes; the owner who is asked alone is the one with the large persona."""
+    """Time to the first word; the owner measured alone is the one with the large persona."""
     alone, *_, together = turns.measure(path, scale.owners, scale.nodes, scale.turns).values()
     return {
         "first_token_ms": _spread(*alone),

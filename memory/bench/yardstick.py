@@ -41,7 +41,7 @@ def measure(persona: Persona) -> float:
 
 
 def multiples(figures: Mapping[str, Any], yardstick_ms: float) -> dict[str, Any]:
-    """Every time among the figures, by its name without the unit, as a multiple of the yardstick.
+    """Every time among the figures as a multiple of the yardstick, by its name without the unit.
 
     >>> multiples({"recall_ms": {"search": {"p50": 5.0}}, "check_s": 1.0, "nodes": 7, "import_nodes_per_s": 9.0}, 2.0)
     {'recall': {'search': {'p50': 2.5}}, 'check': 500.0}
@@ -57,7 +57,7 @@ def multiples(figures: Mapping[str, Any], yardstick_ms: float) -> dict[str, Any]
 
 
 def _unit(name: str) -> float:
-    """Milliseconds in the unit of a time of this name; 0 for what is no time."""
+    """The milliseconds in the unit of a time with this name; 0 if it is not a time."""
     if name.endswith("_ms") or "_ms_by_" in name:
         return 1
     return 1000 if name.endswith("_s") and not name.endswith("_per_s") else 0
