@@ -43,7 +43,7 @@ _STYLES = {
     r"walls? of text|long \w+)|简短|简洁|简单(?:点|些|一点)|精简|短(?:一?点|些|句)|少说(?:点|两句|几句)?|话少|一句话|"
     rf"{_NO_ZH}(?:啰嗦|罗嗦|长篇|太长|[那这]么长|说太多)",
 }
-# "Don't keep it short", "never stop asking", "don't be shy to ask" wish for more, whatever words stand in them.
+# "Don't keep it short", "never stop asking", "don't be shy to ask" ask for more, whatever their other words.
 _WISHED_FOR_MORE = re.compile(
     r"\b(?:don't|dont|do not|never|not|too|less|stop|nothing) (?:(?!(?:but|and|long|please)\b)\w+ ){0,3}?"
     r"(?:short\w*|brief\w*|concise\w*|terse)\b|"
@@ -55,7 +55,7 @@ _COMPILED = {style: re.compile(words, re.IGNORECASE) for style, words in _STYLES
 
 
 def styles_in(wishes: Iterable[str]) -> frozenset[Style]:
-    """The manners that any of the wishes asks for.
+    """The styles that any of the wishes asks for.
 
     >>> [style.value for style in styles_in(["Never ask me questions.", "别用感叹号"])]
     ['no questions', 'no exclamation marks']

@@ -1,4 +1,4 @@
-"""The measures of one recall and of many, and what has changed since an earlier run. Pure."""
+"""The measures of one recall and of many, and the changes since an earlier run. Pure."""
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from memory.recall import Recall
 
 DEPTHS = (5, 10, 20)
-# A figure may fall by so much before a comparison fails: less is the noise of one query in a hundred.
+# A comparison fails if a figure falls by more than this; less is the noise of one query in a hundred.
 TOLERANCE = 0.01
-# Where less is better, or nothing is good or bad.
+# Figures of which less is better, or that are neither good nor bad.
 UNJUDGED = frozenset(("tokens",))
 
 
@@ -18,7 +18,7 @@ def coverage(recalled: Recall, depth: int | None = None) -> set[str]:
 
 
 def answered(relevant: set[str], recalled: Recall) -> dict[str, float]:
-    """The measures of a query that has evidence; recall is the share of what is `relevant` that is shown."""
+    """The measures of a query with evidence; recall is the share of `relevant` that is shown."""
     shares = {f"recall_at_{depth}": len(relevant & coverage(recalled, depth)) / len(relevant) for depth in DEPTHS}
     ids = [{item.external_id, *item.messages} & relevant for item in recalled.items]
     first = next((1 / place for place, hit in enumerate(ids, start=1) if hit), 0.0)
@@ -31,8 +31,8 @@ def answered(relevant: set[str], recalled: Recall) -> dict[str, float]:
 
 
 def unanswerable(recalled: Recall) -> dict[str, float]:
-    """The measures of a query that nothing stored can answer: 1 where memory rightly brought up no memory (L3, L4),
-    and where it kept silent altogether."""
+    """The measures of a query that nothing stored can answer: 1 if recall correctly returned no memory (L3, L4), and 1
+    if it returned nothing at all."""
     return {
         "no_memory": float(all(item.layer == "L2" for item in recalled.items)),
         "silent": float(not recalled.items),
@@ -58,7 +58,7 @@ def latency(times: Sequence[Mapping[str, float]]) -> dict[str, dict[str, float]]
 
 
 def figures(results: Mapping[str, object], at: tuple[str, ...] = ()) -> Iterator[tuple[str, float]]:
-    """Every judged figure of a saved run, named by its place: `("own-en/all/recall", 0.87)`. Times are not judged."""
+    """Every judged figure of a saved run, named by its path: `("own-en/all/recall", 0.87)`. Times are not judged."""
     for name, value in results.items():
         if isinstance(value, Mapping) and name != "elapsed_ms":
             yield from figures(value, (*at, name))
@@ -67,11 +67,11 @@ def figures(results: Mapping[str, object], at: tuple[str, ...] = ()) -> Iterator
 
 
 def changes(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, tuple[float, float]]:
-    """The figures that both runs have and that differ: before and after."""
+    """The figures that are in both runs and differ: before and after."""
     old, new = dict(figures(before)), dict(figures(after))
     return {name: (old[name], new[name]) for name in old if name in new and old[name] != new[name]}
 
 
 def regressions(changed: Mapping[str, tuple[float, float]]) -> list[str]:
-    """The names of those that fell by more than TOLERANCE."""
+    """The names of the figures that fell by more than TOLERANCE."""
     return [name for name, (before, after) in changed.items() if before - after > TOLERANCE + 1e-9]

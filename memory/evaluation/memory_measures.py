@@ -1,4 +1,4 @@
-"""What became of a told story in memory: the measures of remembering, each as (hits, of how many)."""
+"""How a story was remembered: the measures of consolidation, each as (hits, total)."""
 
 import calendar
 import re
@@ -31,15 +31,15 @@ _NOT = re.compile(r"\b(?:not|never|no longer|didn't|doesn't|isn't|wasn't|without
 NEAR_LETTERS = 20
 MAX_DAY = len("2024-05-03")
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]{2,}")
-# Hits, of how many.
+# Hits and total.
 Share = tuple[float, int]
 Kind = ConceptNode.Kind
 
 
 @dataclass(frozen=True)
 class Memory:
-    """A memory that is told as true now, with the lines it rests on. `earlier` are the lines of those that it has
-    replaced: what of them it still says it has kept."""
+    """A memory that is presented as true now, with the messages it rests on. `earlier` are the messages of memories
+    that it replaced: what it still contains of them counts as kept."""
 
     node: ConceptNode
     lines: frozenset[str]
@@ -47,8 +47,8 @@ class Memory:
 
     @property
     def day(self) -> tuple[date | None, date | None]:
-        """The first and last day of what it tells; of a plan that is kept as a fact, the time it is for. An end that is
-        known to the month alone is no day."""
+        """The first and last day of the memory; for a plan stored as a fact, the time it is planned for. An end known
+        only to the month is no day."""
         begins, ends = self.node.since, self.node.until
         is_open = len(begins) == MAX_DAY > len(ends) > 0
         planned = None if self.node.event_time_start and not is_open else span_of(begins)
@@ -58,15 +58,16 @@ class Memory:
         return not self.lines.isdisjoint(story_lines) and has_terms(self.node.description, terms)
 
     def keeps(self, terms: Sequence[Sequence[str]], story_lines: Iterable[str]) -> bool:
-        """Whether it tells it, or still tells it after it has replaced what told it first."""
+        """Whether it contains the terms and rests on one of the messages, directly or through a memory that it
+        replaced."""
         return not (self.lines | self.earlier).isdisjoint(story_lines) and has_terms(self.node.description, terms)
 
     def is_invented(self, story: Story) -> bool:
-        """Whether it tells a decoy, or a name or number that nobody has said."""
+        """Whether it states a decoy, or contains a name or number that nobody mentioned."""
         description = self.node.description
         decoys = [decoy for decoy in story.decoys if self.tells(decoy.terms, decoy.lines)]
         for decoy in decoys:
-            # It may say that it is not so: "does not hate his job".
+            # A denial is allowed: "does not hate his job".
             places = [description.casefold().find(spelling.casefold()) for term in decoy.terms for spelling in term]
             ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
             if not any(map(_NOT.search, ahead)):
@@ -86,8 +87,8 @@ class Memory:
         )
 
     def parts_of_days(self, story: Story) -> set[int]:
-        """The years, months and days that the cited lines name, in words or digits, and that of the session itself. "4
-        years sober" names the year in which they began."""
+        """The years, months and days that the cited messages name, in words or digits, and those of the session itself.
+        "4 years sober" names the year in which they began."""
         days: set[date] = {self.node.created_at.date()}
         first_years: set[int] = set()
         zone = ZoneInfo(story.timezone)
@@ -143,7 +144,7 @@ def judge(story: Story, run: StoryRun) -> dict[str, Share]:
         story_line for part in (story.facts, story.peaks, story.plans) for item in part for story_line in item.lines
     }
     true_lines |= {*story.noted, *(wish.line for wish in story.wishes)}
-    # What somebody cannot bear is told as well by the lesson that they taught of it.
+    # A dislike is also kept by a lesson that the owner taught about it.
     wish_lines = {wish.line for wish in story.wishes}
     lessons = [memory for memory in memories if memory.node.kind == Kind.LESSON and memory.lines & wish_lines]
     facts = [memory for memory in memories if memory.node.kind == Kind.FACT]
@@ -204,22 +205,22 @@ def ask(story: Story, run: StoryRun, title: str) -> dict[str, Share]:
 
 
 def cost(run: StoryRun) -> dict[str, float]:
-    """Tokens and US dollars of all calls, for each session."""
+    """Tokens and US dollars of all calls, per session."""
     calls = LLMCall.objects.filter(persona_uuid=run.persona.uuid)
     totals = calls.aggregate(tokens_in=Sum("tokens_in"), tokens_out=Sum("tokens_out"), dollars=Sum("cost"))
     return {name: float(value or 0) for name, value in totals.items()}
 
 
 def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan, *, is_last: bool) -> bool:
-    """Whether the new one is kept, where no third has taken its place, and the old one told as true by no memory that
-    does not tell of the new one, too."""
+    """Whether the new one is kept, unless a third has replaced it, and no memory presents the old one as true without
+    also stating the new one."""
     is_kept = not is_last or any(memory.keeps(new.terms, new.lines) for memory in memories)
     stale = [
         memory
         for memory in memories
         if memory.tells(old.terms, old.lines) and not has_terms(memory.node.description, new.terms)
     ]
-    # What happened stays true; a fact is over when it says so.
+    # An event stays true; a fact is over if it says so.
     return is_kept and all(
         memory.node.kind == Kind.EVENT or memory.node.until or memory.node.plan_state in ("done", "cancelled")
         for memory in stale
@@ -227,7 +228,8 @@ def _is_replaced(memories: Sequence[Memory], old: Fact | Plan, new: Fact | Plan,
 
 
 def _people(story: Story, run: StoryRun) -> Iterable[bool]:
-    """Each person of the story is an entity of their own, known by all their names, with what they are to the owner."""
+    """For each person of the story whether they are one entity, with all their names and their relation to the
+    owner."""
     entities = run.persona.entities.exclude(status=Entity.Status.MERGED).prefetch_related("aliases")
     by_name: dict[str, set[int]] = {}
     for entity in entities:
@@ -239,7 +241,7 @@ def _people(story: Story, run: StoryRun) -> Iterable[bool]:
         entity_ids = others[person.name]
         alone = all(entity_ids.isdisjoint(ids) for name, ids in others.items() if name != person.name)
         has_all_names = all(entity_ids & by_name.get(alias.casefold(), set()) for alias in person.aliases)
-        # In either word for it: "mother" and "mum", 「弟弟」 and 「弟」.
+        # By any word for the relation: "mother" and "mum", 「弟弟」 and 「弟」.
         kin = _kin_of(person.relation)
         related = not person.relation or any(
             person.relation.casefold() in relations[pk] or kin & _kin_of(relations[pk]) for pk in entity_ids
@@ -252,7 +254,7 @@ def _kin_of(relation: str) -> frozenset[str]:
 
 
 def _names_day(text: str, day: date) -> bool:
-    """Whether a recollection names the day, in words or digits."""
+    """Whether a recalled item names the day, in words or digits."""
     month = f"{day:%B}"
     forms = (f"{day.day} {month} {day.year}", f"{month} {day.day}, {day.year}", f"{day:%Y-%m-%d}")
     return any(form in text for form in (*forms, f"{day.year}年{day.month}月{day.day}日"))

@@ -1,10 +1,10 @@
-"""A provider that answers with replies a capable model gave once, so that the pipeline can be measured without one.
+"""A provider that answers with recorded replies of a capable model, so that the pipeline can be measured without one.
 
-The replies of a story lie in `replies/<story>.json`, each by session, purpose and number, with a fingerprint of the
-prompt it answers. Ids differ from run to run: in what is kept a message is named by its line ("s2.3"), and anything
-else that the prompt lists, such as a known memory, by the letter of its id and its words.
+The replies of a story are stored in `replies/<story>.json`, by session, purpose and number, with a fingerprint of the
+prompt that each answers. Ids differ between runs: in a recording, a message is identified by its name in the story
+("s2.3"), and anything else that the prompt lists, such as a known memory, by the letter of its id and its words.
 
-A reply to another prompt than today's is no measure of it. It is `outdated`, and is to be asked for again.
+A reply to another prompt than today's measures nothing. It is `outdated`, and must be requested again.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ from memory.evaluation.stories import Story
 
 FOLDER = Path(__file__).parent / "replies"
 PATH = "memory.evaluation.reply_recording.RecordedProvider"
-# Not what this measures: nothing is concluded, nobody described.
+# Not measured here: no thoughts are generated, and no person is described.
 UNASKED: Mapping[str, Mapping[str, Any]] = {"reflection": {"thoughts": []}, "slow_cycle": {"thoughts": []}}
 _ID = re.compile(r"\[([a-z])(\d+)\]")
 _CITED = re.compile(r"\[?([a-z]\d+|s\d+\.\d+)\]?")
 
 
 class Unrecorded(LLMError):
-    """There is no reply to this prompt."""
+    """No reply is recorded for this prompt."""
 
 
 @dataclass
 class Recording:
-    """The replies of one story, while it is told. `inbox` is a folder where replies to prompts without one are found,
-    and where such prompts are left."""
+    """The replies of one story during its run. `inbox` is a folder from which new replies are read, and to which
+    prompts without a reply are written."""
 
     story: Story
     messages: Mapping[str, Message]
@@ -59,7 +59,7 @@ class Recording:
         session = shown_lines[-1].split(".")[0] if shown_lines else "s0"
         number = self.counts[session, request.purpose] = self.counts.get((session, request.purpose), 0) + 1
         name = f"{session}.{request.purpose}.{number}"
-        # The words after each id that is no message's.
+        # The words after each id that is not a message's.
         items = re.finditer(r"^[-* ]*\[([a-z])(\d+)\] ?(.*)$", request.user, re.MULTILINE)
         listed_words = {match[1] + match[2]: match[3] for match in items if match[1] != "m"}
         ids = {line_name: f"m{pk}" for pk, line_name in line_names.items()}
@@ -84,7 +84,7 @@ class Recording:
         )
 
     def _take(self, name: str, prints: dict[str, str], prompt: str, listed_words: Mapping[str, str]) -> None:
-        """Keep the reply that lies in the inbox, or leave the prompt there."""
+        """Record the reply in the inbox, or write the prompt there."""
         assert self.inbox is not None
         reply = self.inbox / f"{self.story.id}.{name}.{prints['rules'][:6]}{prints['input'][:6]}.reply.json"
         if not reply.exists():
@@ -94,7 +94,7 @@ class Recording:
         answer = json.loads(reply.read_text(encoding="utf-8"))
         cited_keys: set[str] = set()
         _with_ids(answer, lambda reference: cited_keys.add(reference) or reference)  # type: ignore[func-returns-value]
-        # The same words under ids that count from 1.
+        # The same words with ids that count from 1.
         counted_words = {
             f"{key[0]}{number}": words for number, (key, words) in enumerate(listed_words.items(), start=1)
         }
@@ -111,7 +111,7 @@ _current: list[Recording] = []
 def replayed(
     story: Story, messages: Mapping[str, Message], folder: Path = FOLDER, inbox: Path | None = None
 ) -> Iterator[Recording]:
-    """While this lasts the replies of the story are the model. `messages` are its lines so far, by their names."""
+    """Inside this context the replies of the story replace the model. `messages` are its messages so far, by name."""
     path = folder / f"{story.id}.json"
     replies = json.loads(path.read_text(encoding="utf-8")) if path.exists() else {}
     _current.append(Recording(story, messages, path, inbox, replies))

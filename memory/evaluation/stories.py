@@ -1,7 +1,7 @@
-"""Told stories: conversations of made-up people over several sessions, and what should be remembered of them.
+"""Stories: conversations of fictional people over several sessions, and what should be remembered of them.
 
-A line is named by its session and its place in it, from 1: "s2.3" is the third line of session s2. `terms` say by which
-words a memory is known again: each is a list of spellings, and one of every list must stand in it.
+A message is named by its session and its position in it, from 1: "s2.3" is the third message of session s2. `terms`
+identify a memory by its words: each term is a list of spellings, and one spelling of every term must occur.
 """
 
 import re
@@ -16,7 +16,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 from memory.consolidation.answer_schema import Domain
 
 FOLDER = Path(__file__).parent / "stories"
-# Where Latin words and numbers end, and beside everything else.
+# The boundaries of Latin words and numbers, and any position next to other characters.
 _EDGE = r"(?:(?<![a-z0-9])|(?![a-z0-9]))"
 LineId = Annotated[str, Field(pattern=r"^s\d+\.\d+$")]
 Lines = Annotated[list[LineId], Field(min_length=1)]
@@ -28,14 +28,14 @@ class Part(BaseModel):
 
 
 class Session(Part):
-    """Lines as (speaker, text); the speaker is "owner" or "persona"."""
+    """Messages as (speaker, text); the speaker is "owner" or "persona"."""
 
     id: Annotated[str, Field(pattern=r"^s\d+$")]
     at: datetime
     lines: Annotated[list[tuple[Literal["owner", "persona"], str]], Field(min_length=2)]
 
     def turns(self) -> Iterator[list[tuple[int, str, str]]]:
-        """Place, speaker and text of the lines of each turn: what the owner says, and what is replied."""
+        """For each turn the position, speaker and text of its messages: those of the owner, then the reply."""
         turn: list[tuple[int, str, str]] = []
         for place, (speaker, text) in enumerate(self.lines, start=1):
             if turn and speaker == "owner" and turn[-1][1] == "persona":
@@ -46,7 +46,7 @@ class Session(Part):
 
 
 class Fact(Part):
-    """Something lasting. `whose` is "owner", "persona" or a name; `until` is the line from which on it is over."""
+    """Something lasting. `whose` is "owner", "persona" or a name; `until` is the message from which on it is over."""
 
     id: str
     whose: str
@@ -58,7 +58,7 @@ class Fact(Part):
 
 
 class Peak(Part):
-    """What must never be missed (seed 001), with the direction of its weight and how much it weighs at least."""
+    """An event that must never be missed (seed 001), with the sign of its impact and the least strength."""
 
     kind: Literal["in passing", "waved away", "cry", "played down"]
     terms: Terms
@@ -68,7 +68,7 @@ class Peak(Part):
 
 
 class Plan(Part):
-    """What the owner means to do; `day` is the first and last day of it, where it was told."""
+    """An intention of the owner; `day` is its first and last day, if mentioned."""
 
     id: str
     says: str
@@ -79,21 +79,21 @@ class Plan(Part):
 
 
 class Replaced(Part):
-    """A fact or plan that another one replaces, by their ids."""
+    """A fact or plan and the one that replaces it, by their ids."""
 
     old: str
     new: str
 
 
 class Wish(Part):
-    """A standing wish of the owner for how to be with them."""
+    """A standing wish of the owner for how the persona should behave."""
 
     line: LineId
     terms: Terms
 
 
 class Forgotten(Part):
-    """A wish to forget: the words by which the line is known that must be out of memory."""
+    """A request to forget, with the words that identify the message to be deleted from memory."""
 
     line: LineId
     terms: Terms
@@ -106,7 +106,7 @@ class Person(Part):
 
 
 class Decoy(Part):
-    """What must not be remembered as true: a joke, an if, a film, a guess of the persona."""
+    """What must not be remembered as true: a joke, a hypothesis, a film, a guess of the persona."""
 
     lines: Lines
     terms: Terms
@@ -114,7 +114,7 @@ class Decoy(Part):
 
 
 class Question(Part):
-    """Asked long after the last session. `lines` are its evidence, and `day` the day it asks for."""
+    """A question asked long after the last session. `lines` are its evidence, `day` is the day it asks for."""
 
     ask: str
     answer: str
@@ -123,8 +123,9 @@ class Question(Part):
 
 
 class Story(Part):
-    """One owner's life for a while, and the truth about it. `noted` are the other lines in which somebody tells
-    something true of their life, which a memory may keep or leave: what rests on no line at all is made up."""
+    """A period of one owner's life, and the truth about it. `noted` are further messages in which somebody says
+    something true about their life, which a memory may keep or omit; a memory that rests on no message at all is
+    invented."""
 
     id: str
     language: Literal["en", "zh"]
@@ -164,18 +165,18 @@ class Story(Part):
         return self
 
     def lines(self) -> Iterator[tuple[str, str, str]]:
-        """Name, speaker and text of each line, in order."""
+        """Name, speaker and text of each message, in order."""
         for session in self.sessions:
             for place, (speaker, text) in enumerate(session.lines, start=1):
                 yield f"{session.id}.{place}", speaker, text
 
     def text_of(self, names: Container[str]) -> str:
-        """The text of the lines with these names."""
+        """The text of the messages with these names."""
         return " ".join(text for name, _speaker, text in self.lines() if name in names)
 
 
 def read_stories(folder: Path = FOLDER) -> list[Story]:
-    """The stories of a folder, by name. Raises ValueError with the file that holds none."""
+    """The stories of a folder, by name. Raises ValueError that names an invalid file, or a folder without stories."""
     stories = []
     for path in sorted(folder.glob("*.json")):
         try:
@@ -190,7 +191,8 @@ def read_stories(folder: Path = FOLDER) -> list[Story]:
 
 
 def has_terms(text: str, terms: Sequence[Sequence[str]]) -> bool:
-    """Whether one spelling of every term stands in the text, in any case; a number or a Latin word only as a whole.
+    """Whether one spelling of every term occurs in the text, case-insensitive; a number or a Latin word only as a
+    whole.
 
     >>> has_terms("Ana's sister Ruth lives in Basel.", [["sister"], ["Basel", "Basle"]])
     True

@@ -1,4 +1,4 @@
-"""Tell a story to a persona through the pipeline of a real conversation: each turn, each close, each consolidation."""
+"""Run a story through the pipeline of a real conversation: each turn, each close of a session, each consolidation."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -18,7 +18,7 @@ from memory.turn_hooks import after_turn, before_prompt
 from persona.models import Persona
 from persona.onboarding.creation import create_persona
 
-# Where a request to forget is answered in the reply, and a plain yes confirms it.
+# A channel in which the reply handles a request to forget, and a plain yes confirms it.
 CHANNEL = "api"
 BETWEEN_LINES = timedelta(seconds=40)
 RESTED = timedelta(minutes=31)
@@ -28,17 +28,17 @@ YES = {"en": "yes", "zh": "是的"}
 
 @dataclass
 class StoryRun:
-    """A story that a persona was told. `messages` are the stored lines by their names; what was forgotten meanwhile is
-    there no more in the database."""
+    """A story after its run. `messages` are the stored messages by name; messages forgotten meanwhile are no longer in
+    the database."""
 
     persona: Persona
     messages: dict[str, Message] = field(default_factory=dict)
     ended_at: datetime | None = None
-    failure: str = ""  # of the session that could not be consolidated, with which the telling ended
+    failure: str = ""  # of the session that could not be consolidated, which ended the run
 
     def run_turn(self, session_id: str, turn: list[tuple[int, str, str]], now: datetime, language: str) -> datetime:
-        """One turn, with the reply of the story, or the one that memory itself gives to a request to forget, which is
-        then confirmed. Returns the time after it."""
+        """One turn, with the reply of the story, or with memory's own reply to a request to forget, which is then
+        confirmed. Returns the time after it."""
         for place, speaker, text in turn:
             if speaker == "owner":
                 now += BETWEEN_LINES
@@ -55,7 +55,7 @@ class StoryRun:
         return now
 
     def is_forgotten(self, terms: Sequence[Sequence[str]], line: str) -> bool:
-        """No memory says it, and no model reads a message that says it, but for the request itself."""
+        """Whether no memory contains the terms, and no model reads a message with them, except the request itself."""
         messages = self.persona.messages.filter(withheld=False, role=Message.Role.USER)
         texts = [
             *self.persona.nodes.active().values_list("description", flat=True),
@@ -65,8 +65,8 @@ class StoryRun:
 
 
 def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Message] | None = None) -> StoryRun:
-    """A new owner tells the story to a new persona. Without `consolidate` only the messages are kept. `messages` are
-    filled while it is told.
+    """Run the story with a new owner and a new persona. Without `consolidate` only the messages are stored. `messages`
+    is filled during the run.
 
     No transaction may be open.
     """
@@ -90,8 +90,8 @@ def run_story(story: Story, *, consolidate: bool = True, messages: dict[str, Mes
 
 
 def _reply(persona: Persona, text: str, now: datetime) -> tuple[datetime, Message | None, bool]:
-    """Answer the waiting turn; the time after it, the reply unless it is forgotten by then, and whether it asks for a
-    yes."""
+    """Answer the waiting turn. Returns the time after it, the reply unless it has been forgotten since, and whether the
+    reply asks for a yes."""
     turn = turns.claim(persona.pk, now)
     assert turn is not None
     before_prompt(turn.pk, now)

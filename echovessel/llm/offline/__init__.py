@@ -1,33 +1,33 @@
 """A provider without a model, key or network: memory mode. It keeps the owner's own words, and answers from them.
 
-It concludes nothing: where a job asks what something means, the answer is empty. It reads `Request.material` instead of
-the prompt, and the same material gives the same words.
+It draws no conclusions: if a job asks what something means, the answer is empty. It reads `Request.material` instead
+of the prompt, and the same material gives the same words.
 
     chat        {"language": "en"|"zh", "persona_name", "user_name", "lines": [str],
                  "recollections": [{"text", "layer": "L2"|"L3"|"L4", "speaker": "user"|"persona"|None,
-                                    "when": day as people say it, "at": iso (may be absent),
-                                    "lead": "feeling", "open" or "ended" of what answers how something went or when
-                                    something was felt last, "overview" of what answers what is known of the owner
+                                    "when": age in words, "at": iso (may be absent),
+                                    "lead": "open" or "ended" if it answers how a matter went, "feeling" if it answers
+                                    when a feeling last occurred, "overview" if it answers what is known of the owner
                                     (may be absent),
-                                    "subject": whom an L3 is about (may be absent)}], best first,
+                                    "subject": the person an L3 is about (may be absent)}], best first,
                  "recent": [{"role": "user"|"persona", "content"}],
-                 "always_known": as recollections, what every prompt carries (may be absent),
+                 "always_known": as recollections, what is in every prompt (may be absent),
                  "blocks": {"persona"|"user": text that the owner wrote} (may be absent),
-                 "entities": [{"name", "description"}] who is named (may be absent),
-                 "off_the_record": true where nothing is kept (may be absent),
-                 "lessons", "boundaries": [str] what the owner wishes, and wants left alone (may be absent),
-                 "new_lessons": [str] what was stored of the message that is answered (may be absent),
-                 "crisis": "plain" or "doubtful" where the user speaks of despair, "lately" where they did (may be
-                 absent)}
+                 "entities": [{"name", "description"}] named entities (may be absent),
+                 "off_the_record": true if nothing is stored (may be absent),
+                 "lessons", "boundaries": [str] the owner's wishes, and what to leave alone (may be absent),
+                 "new_lessons": [str] lessons stored from the message that is answered (may be absent),
+                 "crisis": "plain" or "doubtful" if the user expresses despair, "lately" if they recently did (may
+                 be absent)}
     extraction  {"language", "persona_name", "user_name", "timezone",
-                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso, "read": true where it is context,
-                            "crisis": true where it was heard as a cry}],
+                 "lines": [{"id", "role": "user"|"persona", "content", "at": iso, "read": true if it is context,
+                            "crisis": true if it was classified as a cry}],
                  "known_entities": [{"name", "kind"}], "pairs_in_question": [[name, name]] (both may be absent)}
-    import      as extraction, with "dated": false where nobody knows the days, and "prose": true where nobody talks;
-                 lines of others have the role "system", "others" are their names where the persona takes no part
-    slow_cycle  {"threads_by_rule": story lines as an answer has them (may be absent)}
-    onboarding  {"language", "user_name", "lines": as in extraction} an import, for drafts of who the owner is
-    proactive   {"language", "persona_name", "user_name", "about": what it is about or "", "recent": as in chat}
+    import      as extraction, with "dated": false if the days are unknown, and "prose": true if it is no conversation;
+                 messages of others have the role "system", "others" are their names if the persona takes no part
+    slow_cycle  {"threads_by_rule": story lines in the form of an answer (may be absent)}
+    onboarding  {"language", "user_name", "lines": as in extraction} an import, for drafts of the owner's profile
+    proactive   {"language", "persona_name", "user_name", "about": the subject or "", "recent": as in chat}
 """
 
 import asyncio

@@ -106,9 +106,9 @@ NOW = "9999"  # sorts messages of this conversation after any day
 
 @dataclass(frozen=True)
 class Memory:
-    """Something that may be told: `text` as it was given, `told` as it is said to the owner. `source` is "L3" or "L4",
-    "words" where it is the owner's own, "persona" or "user" where it is of the texts that the owner wrote. `asked_of`
-    is it as said to whom such a text is about, `at` when it was told, comparable as text ("" where nobody knows)."""
+    """A memory for replies: `text` is the original, `told` its wording to the owner. `source` is "L3" or "L4", "words"
+    for the owner's own words, "persona" or "user" for the texts that the owner wrote about them. `asked_of` is the
+    wording to the person such a text is about; `at` is its time, comparable as text ("" if unknown)."""
 
     text: str
     told: str
