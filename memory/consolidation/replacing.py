@@ -73,7 +73,7 @@ class News:
 
 
 def effect(memory: ReplacedMemory, news: News) -> Effect:
-    """The effect of the news on the known memory.
+    """The effect of the news on `memory`.
 
     >>> day = date(2025, 1, 22)
     >>> talk = ReplacedMemory(is_event=False, is_planned=True, impact=0, days=(day, day), told_on=date(2025, 1, 14))

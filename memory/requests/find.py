@@ -86,7 +86,7 @@ def words_of(text: str, persona: Persona) -> list[str]:
 
 @with_one_model
 def find_about(persona: Persona, subject: str, own_request: Message | None = None) -> Matches:
-    """Memories and messages about `subject`. `asked` is the message with the request, and is left out.
+    """Memories and messages about `subject`. `own_request` is the message with the request, and is left out.
 
     No transaction may be open: the subject is compared by meaning as well, if an embedding model is available.
     """
