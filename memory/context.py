@@ -72,13 +72,13 @@ def entities(request: ContextRequest) -> Section | None:
     """The entities named in the recent messages, with their relation to the owner and their description. Names stand
     inside the fenced block, too: an imported file may contain any text as a name."""
     persona: Persona = request.persona
-    entity_ids = _named(request)
+    entity_ids = _entities_in_turns(request)
     if not entity_ids:
         return None
     rows = Entity.objects.filter(persona=persona, pk__in=entity_ids)
     described = list(rows.exclude(description="", relation="").order_by("pk")[: knobs.entities_shown()])
     parts = [Neutral(_describe(entity)) for entity in described]
-    fitting_parts = _fitting(
+    fitting_parts = _fit_lines(
         parts, request.budget - tokens(with_heading(persona.language, "entity", fence("memory", "")))
     )
     if not fitting_parts:
@@ -101,7 +101,7 @@ def _describe(entity: Entity) -> str:
 def clarification(request: ContextRequest) -> Section | None:
     """One pair of entities, named in the recent messages, that may be the same: the persona may ask about it."""
     persona: Persona = request.persona
-    pair = clarify.due(persona, _named(request), request.now)
+    pair = clarify.due(persona, _entities_in_turns(request), request.now)
     if pair is None:
         return None
     names = {"first": pair.a.canonical_name, "second": pair.b.canonical_name}
@@ -117,7 +117,7 @@ def clarification(request: ContextRequest) -> Section | None:
     return None
 
 
-def _named(request: ContextRequest) -> list[int]:
+def _entities_in_turns(request: ContextRequest) -> list[int]:
     return request.once("memory.named", lambda: entities_named(request.persona, request.turns))
 
 
@@ -138,7 +138,7 @@ def lessons(request: ContextRequest) -> Section | None:
     persona: Persona = request.persona
     fits = fitting(request)
     budget = min(request.budget, knobs.lesson_tokens()) - tokens(_wished(persona, []))
-    fitting_lines = _fitting([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
+    fitting_lines = _fit_lines([Neutral(f"- {one_line(fit.lesson.description)}") for fit in fits], budget)
     new = [description for (description,) in _lessons_of_turn(request.burst[0].turn_id)] if request.burst else []
     if not fitting_lines and not new:
         return None
@@ -227,25 +227,25 @@ def recollections(request: ContextRequest) -> Section:
 
 def about_them(request: ContextRequest) -> Section | None:
     """The thoughts about the user with the most weight now: recency x (0.2 + |impact| / 10)."""
-    return _listed(request, "about_them", _lists(request)["about_them"])
+    return _make_list_section(request, "about_them", _lists(request)["about_them"])
 
 
 def about_yourself(request: ContextRequest) -> Section | None:
     """The persona's newest thoughts about itself."""
-    return _listed(request, "about_yourself", _lists(request)["about_yourself"])
+    return _make_list_section(request, "about_yourself", _lists(request)["about_yourself"])
 
 
 def promises(request: ContextRequest) -> Section | None:
     """The persona's open promises, the next due first."""
-    return _listed(request, "promises", _lists(request)["promises"], dated=True)
+    return _make_list_section(request, "promises", _lists(request)["promises"], dated=True)
 
 
 def expectations(request: ContextRequest) -> Section | None:
     """Open expectations: first, and marked, those that the last message may be about; then the next due."""
     persona: Persona = request.persona
-    matched, expected = _matched(request), _expected(request)
+    matched, expected = _matched_expectations(request), _shown_expectations(request)
     around = tokens(_format_expectations(persona, [""] if matched else [], [""]))
-    text_lines = _fitting([_line(persona, node, request, True) for node in expected], request.budget - around)
+    text_lines = _fit_lines([_line(persona, node, request, True) for node in expected], request.budget - around)
     if not text_lines:
         return None
     shown_nodes = expected[: len(text_lines)]
@@ -264,7 +264,7 @@ def question(request: ContextRequest) -> Section | None:
     if session.off_the_record:
         return None
     meaning = request.known.get("memory.meaning")
-    wondered = questions.due(persona, request.turns, _named(request), meaning, session, request.now)
+    wondered = questions.due(persona, request.turns, _entities_in_turns(request), meaning, session, request.now)
     if wondered is None or crises.crisis_messages_of(request.burst):
         return None
     text = with_heading(
@@ -280,9 +280,9 @@ def _format_expectations(persona: Persona, now: Sequence[str], later: Sequence[s
     return with_heading(persona.language, "expectations", text)
 
 
-def _expected(request: ContextRequest) -> list[PromptNode]:
+def _shown_expectations(request: ContextRequest) -> list[PromptNode]:
     """The open expectations to show: those near the last message, nearest first, then the others."""
-    matched = _matched(request)
+    matched = _matched_expectations(request)
     in_order = sorted(_open_expectations(request), key=lambda node: -matched.get(node.pk, 0.0))
     return in_order[: knobs.open_ones_shown()]
 
@@ -291,7 +291,7 @@ def _open_expectations(request: ContextRequest) -> list[PromptNode]:
     return request.once("memory.waiting", lambda: _read(_open(Kind.EXPECTATION, MAX_COMPARED), request))
 
 
-def _matched(request: ContextRequest) -> dict[int, float]:
+def _matched_expectations(request: ContextRequest) -> dict[int, float]:
     """The open expectations that the last message may be about, with their cosines; empty before recall has run."""
     return request.known.get("memory.matched", {})
 
@@ -308,7 +308,9 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
         matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
     request.known.update({"memory.meaning": meaning, "memory.matched": matched})
     _shown, ids_in_prompt = _always_known(request)
-    return ids_in_prompt | {node.pk for nodes in (*_lists(request).values(), _expected(request)) for node in nodes}
+    return ids_in_prompt | {
+        node.pk for nodes in (*_lists(request).values(), _shown_expectations(request)) for node in nodes
+    }
 
 
 def _lists(request: ContextRequest) -> dict[str, list[PromptNode]]:
@@ -375,12 +377,14 @@ def _format_recollections(persona: Persona, text_lines: Sequence[str]) -> str:
     return with_heading(persona.language, "recollections", text)
 
 
-def _listed(request: ContextRequest, name: str, nodes: Sequence[PromptNode], *, dated: bool = False) -> Section | None:
+def _make_list_section(
+    request: ContextRequest, name: str, nodes: Sequence[PromptNode], *, dated: bool = False
+) -> Section | None:
     """A list under its heading, cut to the budget."""
     persona: Persona = request.persona
     text_lines = [_line(persona, node, request, dated) for node in nodes]
     around = tokens(with_heading(persona.language, name, fence("memory", ""))) + 1
-    fitting_lines = _fitting(text_lines, request.budget - around)
+    fitting_lines = _fit_lines(text_lines, request.budget - around)
     if not fitting_lines:
         return None
     text = with_heading(persona.language, name, fence("memory", lines_of(fitting_lines)))
@@ -397,7 +401,7 @@ def _line(persona: Persona, node: PromptNode, request: ContextRequest, dated: bo
     return Neutral(f"- {due}{'' if persona.language == 'zh' else ' '}{description}")
 
 
-def _fitting(text_lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:
+def _fit_lines(text_lines: Sequence[Neutral], budget: int, joint: str = "\n") -> list[Neutral]:
     """The first lines that together fit `budget` tokens."""
     fitting_lines: list[Neutral] = []
     for text_line in text_lines:

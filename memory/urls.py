@@ -28,17 +28,17 @@ from memory.web.views import (
 )
 
 
-def _one_of(*deeds: str) -> type[StringConverter]:
-    """A path converter that matches only these actions; any other is not found."""
+def _make_choice_converter(*deeds: str) -> type[StringConverter]:
+    """A path converter that matches only these names; a path with any other is not found."""
     return type("Deed", (StringConverter,), {"regex": "|".join(deeds)})
 
 
-register_converter(_one_of("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "deed")
-register_converter(_one_of(*ENTITY_ACTIONS), "somebody_deed")
-register_converter(_one_of(*merge.DECISIONS), "name_deed")
-register_converter(_one_of("rename", *THREAD_ACTIONS, *MEMBER_ACTIONS), "thread_deed")
-register_converter(_one_of(*drafts.DEEDS), "draft_deed")
-register_converter(_one_of(*drafts.LABELS), "block")
+register_converter(_make_choice_converter("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "deed")
+register_converter(_make_choice_converter(*ENTITY_ACTIONS), "somebody_deed")
+register_converter(_make_choice_converter(*merge.DECISIONS), "name_deed")
+register_converter(_make_choice_converter("rename", *THREAD_ACTIONS, *MEMBER_ACTIONS), "thread_deed")
+register_converter(_make_choice_converter(*drafts.DEEDS), "draft_deed")
+register_converter(_make_choice_converter(*drafts.LABELS), "block")
 
 urlpatterns = [
     path("memory/<uuid:persona>/timeline/", chat_page.timeline, name="timeline"),

@@ -179,9 +179,9 @@ class ChatConsumer(AsyncWebsocketConsumer):
         self.joined_at = await in_thread(events.last_id, self.persona.uuid)
         self.seen = stream.SeenFrames(self.joined_at)
         await self._send(stream.ready(self.persona, self.joined_at))
-        await self._say_snapshot()
-        works = self._pump(), self._beat(), self._say_when_awake(warmth)
-        self.tasks = [asyncio.create_task(self._guarded(work)) for work in works]
+        await self._send_snapshot()
+        works = self._pump(), self._beat(), self._send_waking_events(warmth)
+        self.tasks = [asyncio.create_task(self._run_guarded(work)) for work in works]
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         try:
@@ -193,16 +193,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 events.get_hub().unsubscribe(self.subscription)
                 self.subscription = None
 
-    async def _say_when_awake(self, warmth: "Future[Any]") -> None:
+    async def _send_waking_events(self, warmth: "Future[Any]") -> None:
         """If the embedding model is still being loaded, send `waking`, and `awake` when it is ready."""
         waking = asyncio.wrap_future(warmth)
         awake, _pending = await asyncio.wait({waking}, timeout=WAKING_AFTER_SECONDS)
         if not awake:
-            await self._say("chat.connection.waking")
+            await self._send_event("chat.connection.waking")
             await waking
-            await self._say("chat.connection.awake")
+            await self._send_event("chat.connection.awake")
 
-    async def _guarded(self, work: Coroutine[Any, Any, None]) -> None:
+    async def _run_guarded(self, work: Coroutine[Any, Any, None]) -> None:
         """Run a task of this socket; if it breaks, close the socket, so that the page reconnects and resumes."""
         try:
             await work
@@ -226,18 +226,18 @@ class ChatConsumer(AsyncWebsocketConsumer):
             extras: dict[str, Any] = {"client_id": error.client_id} if error.client_id else {}
             if error.retry_after:
                 extras["retry_after"] = error.retry_after
-            await self._say("error", code=error.code, message=str(error), **extras)
+            await self._send_event("error", code=error.code, message=str(error), **extras)
             if self.bad_frames > knobs.bad_frames_allowed():
                 logger.warning("a socket was closed: it kept sending frames nobody can read")
                 await self.close(BAD_FRAMES)
         except versions.VersionRefused as error:
             extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
-            await self._say("error", code=error.code, message="No other version can be had here.", **extras)
-        except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not end the talk)
+            await self._send_event("error", code=error.code, message="No other version can be had here.", **extras)
+        except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not close it)
             logger.error("a frame could not be handled: %s", redaction.format_exception(error))
             extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
             message = "Something went wrong; nothing you said before is lost."
-            await self._say("error", code="internal", message=message, **extras)
+            await self._send_event("error", code="internal", message=message, **extras)
 
     async def _act(self, frame: ClientFrame) -> None:
         match frame:
@@ -259,7 +259,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 )
                 if stored_message.repeated:
                     data = await in_thread(messages.as_event, stored_message.message)
-                    await self._say("chat.message.user_appended", **data)
+                    await self._send_event("chat.message.user_appended", **data)
                 runner.get_runner().nudge(self.persona.pk)
             case Stop(turn_id=turn_id):
                 if not runner.get_runner().stop(self.persona.uuid, turn_id):
@@ -287,13 +287,13 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 # All pages receive an event if something changes; this one always, because it may have been behind.
                 if on:
                     session = await in_thread(off_the_record.begin, self.persona, CHANNEL, timezone.now())
-                    await self._say("chat.session.off_the_record", session_id=str(session.uuid), on=True)
+                    await self._send_event("chat.session.off_the_record", session_id=str(session.uuid), on=True)
                 elif not await in_thread(off_the_record.end, self.persona, CHANNEL, timezone.now()):
-                    await self._say("chat.session.off_the_record", session_id=None, on=False)
+                    await self._send_event("chat.session.off_the_record", session_id=None, on=False)
             case Resume(after=after):
                 await self._replay(after)
             case Ping():
-                await self._say("chat.connection.heartbeat")
+                await self._send_event("chat.connection.heartbeat")
 
     def _admit(self, client_id: str | None = None) -> None:
         now = time.monotonic()
@@ -320,7 +320,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                         self.seen.note(frame)
                 if until and after >= until:
                     break
-        await self._say_snapshot()
+        await self._send_snapshot()
 
     async def _pump(self) -> None:
         """Pass on the frames of the hub, each durable event once."""
@@ -339,16 +339,16 @@ class ChatConsumer(AsyncWebsocketConsumer):
                         for _stream, missed in rows:
                             await self._send(missed)
                             self.seen.note(missed)
-                await self._say_snapshot()
+                await self._send_snapshot()
             async with self.sending:
                 if self.seen.is_new(frame) and frame.event != access_revocation.CHANGED:
                     await self._send(frame)
 
-    async def _say_snapshot(self) -> None:
+    async def _send_snapshot(self) -> None:
         snapshot = runner.get_runner().snapshot(self.persona.uuid)
         if snapshot is not None:
             self.seen.note_snapshot(snapshot)
-            await self._say("chat.turn.snapshot", **snapshot)
+            await self._send_event("chat.turn.snapshot", **snapshot)
 
     async def _beat(self) -> None:
         """Send heartbeats, and check at each whether this login is still valid."""
@@ -357,15 +357,17 @@ class ChatConsumer(AsyncWebsocketConsumer):
             if not await in_thread(stream.may_follow, self.login, self.persona):
                 await self._sign_out()
                 return
-            await self._say("chat.connection.heartbeat")
+            await self._send_event("chat.connection.heartbeat")
 
     async def _sign_out(self, frame: ClientFrame | None = None) -> None:
         """Close the socket of a login that has ended, and name the message that was not stored."""
         extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
-        await self._say("error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **extras)
+        await self._send_event(
+            "error", code="not_signed_in", message="You are signed out. Sign in again to go on.", **extras
+        )
         await self.close(NOT_SIGNED_IN)
 
-    async def _say(self, name: str, **data: Any) -> None:
+    async def _send_event(self, name: str, **data: Any) -> None:
         await self._send(Frame(name, data, timezone.now()))
 
     async def _send(self, frame: Frame) -> None:

@@ -53,12 +53,12 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
     if request.method != "GET":
         return problems.not_allowed(["GET"])
     try:
-        login, matching_personas = await in_thread(_admitted, request, persona)
+        login, matching_personas = await in_thread(_authenticate, request, persona)
         # The caller's position. A browser that reconnects by itself sends it in a header, whatever its URL says.
         after = request.headers.get("Last-Event-ID") or request.GET.get("after")
         if after is not None and (not re.fullmatch("[0-9]{1,19}", after) or int(after) > LARGEST_ID):
             raise ApiError(422, "invalid", "The id of an event is a whole number.")
-        texts = _texts(matching_personas, login, None if after is None else int(after))
+        texts = _stream_texts(matching_personas, login, None if after is None else int(after))
         try:
             first = await anext(texts)
         except NoneFree as error:
@@ -70,7 +70,7 @@ async def events(request: HttpRequest, persona: UUID) -> HttpResponseBase:
     return StreamingHttpResponse(_prepend(first, texts), content_type=CONTENT_TYPE, headers=UNBUFFERED)
 
 
-def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
+def _authenticate(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
     """The caller's login, and the persona if it is theirs. Raises ApiError."""
     try:
         login = login_of(request, timezone.now())
@@ -87,7 +87,7 @@ def _admitted(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
         raise ApiError(404, "not_found", NOTHING_HERE) from error
 
 
-async def _texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
+async def _stream_texts(persona: Persona, login: Login, after: int | None) -> AsyncGenerator[str, None]:
     """The stream as text. Raises NoneFree before the first item."""
     with _open.one(login.user_id, knobs.streams_per_owner()):
         runner.get_runner().watch()

@@ -158,15 +158,15 @@ class Runner:
                 self._live.pop(turn.persona.uuid, None)
                 _running_turns.discard(turn.pk)
                 # Off the hot path: neither the reply nor the next turn waits for these hooks.
-                task = asyncio.create_task(self._afterwards_of(turn), name=f"after-{turn.pk}")
+                task = asyncio.create_task(self._run_after_hooks(turn), name=f"after-{turn.pk}")
                 self._afterwards.add(task)  # the loop itself holds only a weak reference
                 task.add_done_callback(self._afterwards.discard)
 
-    async def _afterwards_of(self, turn: Turn) -> None:
-        await self._give_way()
+    async def _run_after_hooks(self, turn: Turn) -> None:
+        await self._yield_to_waiting()
         await _run_hooks(settings.CHAT_AFTERWARDS, turn.pk)
 
-    async def _give_way(self) -> None:
+    async def _yield_to_waiting(self) -> None:
         """Yield to turns that already wait for their first token: work after the last token is less urgent. Later
         arrivals do not delay it."""
         async with self._assembling:
@@ -269,7 +269,7 @@ class Runner:
         if live.flush is not None:
             live.flush.cancel()
         self._send(live)
-        await self._give_way()
+        await self._yield_to_waiting()
         try:
             xray = await in_thread(live.explain)
         except Exception as error:  # noqa: BLE001  (the edge of a job: a reply is kept, explained or not)

@@ -119,7 +119,7 @@ def search_by_words(
     """The memories that contain `text` anywhere, in any case; all that match the filters if it is empty."""
     nodes = filter_nodes(persona, filters)
     if needle := text.strip():
-        nodes = _holding(nodes, vectors.SUBSTRINGS, persona, needle)
+        nodes = _filter_containing(nodes, vectors.SUBSTRINGS, persona, needle)
     if before is not None:
         nodes = nodes.before(before)
     return _page(nodes.newest_first(), limit)
@@ -156,7 +156,7 @@ def search_by_domain(persona: Persona, text: str, filters: Filters, limit: int =
 def search_messages(persona: Persona, text: str, before: Message | None = None, limit: int = 30) -> Page[Message]:
     """The messages that contain `text`, including withheld ones and those of other people."""
     messages: MessageQuerySet = Message.objects.filter(persona=persona).exclude(role=Message.Role.SYSTEM, speaker="")
-    messages = _holding(messages, search.SUBSTRINGS, persona, text.strip())
+    messages = _filter_containing(messages, search.SUBSTRINGS, persona, text.strip())
     if before is not None:
         messages = messages.before(before)
     return _page(messages.select_related("session", "turn").order_by("-created_at", "-id"), limit)
@@ -183,7 +183,7 @@ def _midnight(persona: Persona, day: date) -> datetime:
     return datetime.combine(day, time.min, persona.zone)
 
 
-def _holding(rows: Any, index: SubstringIndex, persona: Persona, needle: str) -> Any:
+def _filter_containing(rows: Any, index: SubstringIndex, persona: Persona, needle: str) -> Any:
     """Those of a persona's `rows` that contain `needle`. If it occurs nearly everywhere, the rows themselves are
     searched, newest first."""
     keys = index.find(connection, needle, MAX_INDEXED + 1, scope=persona.pk)

@@ -43,7 +43,7 @@ def memory_charts(now: datetime) -> list[Chart]:
     rows = (
         ConceptNode.objects.filter(created_at__gt=now - timedelta(weeks=WEEKS), created_at__lte=now)
         .order_by()
-        .values("kind", ago=_ago(now, "created_at", 7))
+        .values("kind", ago=_spans_ago(now, "created_at", 7))
         .annotate(count=Count("pk"), weight=Avg(Abs("emotional_impact")))
         .values_list("kind", "ago", "count", "weight")
     )
@@ -101,7 +101,7 @@ def costs(now: datetime) -> list[Chart]:
     rows = (
         LLMCall.objects.filter(at__gt=now - timedelta(days=DAYS), at__lte=now)
         .order_by()
-        .values("purpose", ago=_ago(now, "at", 1))
+        .values("purpose", ago=_spans_ago(now, "at", 1))
         .annotate(dollars=Sum("cost"), tokens=Sum(F("tokens_in") + F("tokens_out")))
         .values_list("purpose", "ago", "dollars", "tokens")
     )
@@ -109,9 +109,19 @@ def costs(now: datetime) -> list[Chart]:
     days = [(now - timedelta(days=ago)).strftime("%m-%d") for ago in reversed(range(DAYS))]
     purposes = [purpose for purpose in Purpose if any(name == purpose for name, _ago in spent)]
     return [
-        stacked_chart("tokens", _("Use of models by purpose"), _("tokens per 24 hours"), days, _by(purposes, spent, 1)),
         stacked_chart(
-            "cost", _("Cost of models by purpose"), _("US dollars per 24 hours"), days, _by(purposes, spent, 0)
+            "tokens",
+            _("Use of models by purpose"),
+            _("tokens per 24 hours"),
+            days,
+            _series_by_purpose(purposes, spent, 1),
+        ),
+        stacked_chart(
+            "cost",
+            _("Cost of models by purpose"),
+            _("US dollars per 24 hours"),
+            days,
+            _series_by_purpose(purposes, spent, 0),
         ),
     ]
 
@@ -146,7 +156,7 @@ def pending_work(user: User | AnonymousUser) -> list[PendingWork]:
     return pending_work
 
 
-def _ago(now: datetime, field: str, days: int) -> Cast:
+def _spans_ago(now: datetime, field: str, days: int) -> Cast:
     """The number of whole spans of `days` before `now`, in SQLite's own arithmetic: Django's would call Python per
     row."""
     at = Func(F(field), function="julianday", output_field=FloatField())
@@ -154,7 +164,9 @@ def _ago(now: datetime, field: str, days: int) -> Cast:
     return Cast((today - at) / days, IntegerField())
 
 
-def _by(purposes: Iterable[Purpose], spent: Mapping[tuple[str, int], tuple[float, int]], which: int) -> list[Series]:
+def _series_by_purpose(
+    purposes: Iterable[Purpose], spent: Mapping[tuple[str, int], tuple[float, int]], which: int
+) -> list[Series]:
     return [
         Series(purpose.label, [spent.get((purpose, ago), (0, 0))[which] for ago in reversed(range(DAYS))])
         for purpose in purposes

@@ -65,7 +65,7 @@ class AliasInline(ReadOnlyInline):
     fields = ["text", "normalized"]
 
 
-def _bearing(names: str, entities: QuerySet[Entity]) -> list[int]:
+def _find_by_alias(names: str, entities: QuerySet[Entity]) -> list[int]:
     """The keys of those of `entities` with an alias that contains the text, newest aliases first."""
     aliases = Alias.objects.filter(text__icontains=names, entity__in=entities)
     return list(aliases.order_by("-pk").values_list("entity_id", flat=True)[:MAX_FOUND])
@@ -95,7 +95,7 @@ class EntityAdmin(ReadOnlyAdmin):
         ]
 
     def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
-        return rows.filter(pk__in=_bearing(term, rows)), False
+        return rows.filter(pk__in=_find_by_alias(term, rows)), False
 
     def may_curate(self, request: HttpRequest, entity: Entity) -> bool:
         """Whether this user may change the names of `entity`; users who may not read them may not change them."""
@@ -166,7 +166,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
         ]
 
     def matching_rows(self, request: HttpRequest, rows: QuerySet, term: str) -> tuple[QuerySet, bool]:
-        keys = _bearing(term, Entity.objects.filter(persona__in=rows.order_by().values("a__persona")))
+        keys = _find_by_alias(term, Entity.objects.filter(persona__in=rows.order_by().values("a__persona")))
         return rows.filter(Q(a__in=keys) | Q(b__in=keys)), False
 
     def has_decide_permission(self, request: HttpRequest) -> bool:
@@ -179,7 +179,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
         if not self.has_view_permission(request):
             raise PermissionDenied
         if request.method == "POST":
-            return self._reviewed(request)
+            return self._apply_decision(request)
         proposal = merge_review.proposal_to_review(MergeProposal.objects.all(), request.GET)
         reads = proposal is not None and self.reads(request, proposal)
         if proposal is not None:
@@ -198,7 +198,7 @@ class MergeProposalAdmin(ReadOnlyAdmin):
         }
         return TemplateResponse(request, "admin/memory/review.html", context)
 
-    def _reviewed(self, request: HttpRequest) -> HttpResponseRedirect:
+    def _apply_decision(self, request: HttpRequest) -> HttpResponseRedirect:
         """Decide, and redirect to the next pair; after an undo, to the same pair again."""
         if not self.has_decide_permission(request):
             raise PermissionDenied

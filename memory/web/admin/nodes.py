@@ -42,7 +42,7 @@ class NodeAction:
     kinds: Collection[str] = tuple(ConceptNode.Kind.values)
 
 
-def _settling(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> NodeAction:
+def _make_settle_action(name: str, label: Any, fits: Callable[[ConceptNode], bool]) -> NodeAction:
     return NodeAction(lambda node: open_items.BY_HAND[name](node, timezone.now()), label, fits, open_items.KINDS)
 
 
@@ -62,9 +62,9 @@ DEEDS: dict[str, NodeAction] = {
     "unpin": NodeAction(NODE_ACTIONS["unpin"], _("Unpin"), lambda node: node.pinned),
     "archive": NodeAction(NODE_ACTIONS["archive"], _("Archive"), lambda node: node.status == Status.ACTIVE),
     "unarchive": NodeAction(NODE_ACTIONS["unarchive"], _("Show again"), lambda node: node.status == Status.ARCHIVED),
-    "came_true": _settling("came_true", _("Mark as fulfilled"), lambda node: node.outcome == Outcome.OPEN),
-    "did_not": _settling("did_not", _("Mark as not fulfilled"), lambda node: node.outcome == Outcome.OPEN),
-    "reopen": _settling("reopen", _("Reopen"), lambda node: node.outcome != Outcome.OPEN),
+    "came_true": _make_settle_action("came_true", _("Mark as fulfilled"), lambda node: node.outcome == Outcome.OPEN),
+    "did_not": _make_settle_action("did_not", _("Mark as not fulfilled"), lambda node: node.outcome == Outcome.OPEN),
+    "reopen": _make_settle_action("reopen", _("Reopen"), lambda node: node.outcome != Outcome.OPEN),
 }
 
 IMPACTS = {

@@ -116,8 +116,8 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     422 `without_ground`."""
     persona = own_persona(request, persona_id)
     fields = body.model_dump(exclude={"messages", "grounds"})
-    messages = _all(Message.objects.filter(persona=persona).select_related("session"), body.messages)
-    grounds = _all(ConceptNode.objects.of(persona), body.grounds)
+    messages = _rows_with_ids(Message.objects.filter(persona=persona).select_related("session"), body.messages)
+    grounds = _rows_with_ids(ConceptNode.objects.of(persona), body.grounds)
     try:
         node = add.add(persona, Addition(**fields, lines=messages, grounds=grounds), timezone.now())
     except NotRemembered as error:
@@ -129,7 +129,7 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
     assert node.node is not None  # what is refused was raised
-    return Status(201, {"node": serialize_node_detail(_read_anew(node.node)), "outcome": node.outcome})
+    return Status(201, {"node": serialize_node_detail(_reload(node.node)), "outcome": node.outcome})
 
 
 @router.post("/{uuid:persona_id}/lessons", response={201: NodeDetail}, summary="Add a lesson")
@@ -147,7 +147,7 @@ def post_lesson(request: HttpRequest, persona_id: UUID, body: LessonIn) -> Any:
         raise refused_fields(f"body.body.{'condition' if error.field == 'condition' else 'text'}") from error
     except EmbeddingUnavailable as error:
         raise embedding_unavailable() from error
-    return Status(201, serialize_node_detail(_read_anew(lesson)))
+    return Status(201, serialize_node_detail(_reload(lesson)))
 
 
 @router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")
@@ -157,7 +157,7 @@ def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> d
     messages = Message.objects.filter(persona=own_persona(request, persona_id))
     message = get_object_or_404(messages.select_related("session", "persona__owner"), uuid=message_id)
     try:
-        return serialize_node_detail(_read_anew(remember.remember(message, timezone.now())))
+        return serialize_node_detail(_reload(remember.remember(message, timezone.now())))
     except NotRemembered as error:
         raise ApiError(409, error.code, str(error)) from error
     except EmbeddingUnavailable as error:
@@ -170,7 +170,7 @@ def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Co
     good."""
     node = own_node(request, persona_id, node_id)
     change = Correction(**body.model_dump(exclude_unset=True))
-    corrected = _corrected(
+    corrected = _apply_correction(
         lambda: curation_correct.correct(node, change, request.user, timezone.now())  # type: ignore[arg-type]
     )
     return serialize_node_detail(corrected)
@@ -185,10 +185,13 @@ def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version:
     """Restores one of its versions; the current wording becomes a version. 409 `forgotten` as for a correction."""
     node = own_node(request, persona_id, node_id)
     past = get_object_or_404(node.versions, version=min(version, MAX_VERSIONS))
-    return serialize_node_detail(_corrected(lambda: curation_correct.restore(node, past, request.user, timezone.now())))  # type: ignore[arg-type]
+    restored = _apply_correction(
+        lambda: curation_correct.restore(node, past, request.user, timezone.now())  # type: ignore[arg-type]
+    )
+    return serialize_node_detail(restored)
 
 
-def _corrected(correct: Callable[[], ConceptNode]) -> ConceptNode:
+def _apply_correction(correct: Callable[[], ConceptNode]) -> ConceptNode:
     try:
         return correct()
     except WordsForgotten as error:
@@ -244,15 +247,15 @@ def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Act
     quarantined for lack of evidence."""
     node = own_node(request, persona_id, node_id)
     NODE_ACTIONS[deed](node)
-    return serialize_node(_read_anew(node))
+    return serialize_node(_reload(node))
 
 
-def _read_anew(node: ConceptNode) -> ConceptNode:
+def _reload(node: ConceptNode) -> ConceptNode:
     """The node as it is stored now. 404 if it was forgotten meanwhile."""
     return get_object_or_404(ConceptNode.objects.select_related("persona"), pk=node.pk)
 
 
-def _all(rows: Any, ids: Sequence[UUID]) -> list[Any]:
+def _rows_with_ids(rows: Any, ids: Sequence[UUID]) -> list[Any]:
     """The rows with these ids, in their order. 404 if one of them does not exist."""
     rows_by_uuid = {row.uuid: row for row in rows.filter(uuid__in=ids)}
     if len(rows_by_uuid) < len(set(ids)):

@@ -118,18 +118,18 @@ def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) ->
 @router.patch("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Name or describe somebody")
 def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: EntityChange) -> dict[str, Any]:
     """Changes the canonical name or the description, or adds names. 409 for a text that cannot be a name of it."""
-    entity = _own(own_persona(request, persona_id), entity_id)
+    entity = _own_entity(own_persona(request, persona_id), entity_id)
     try:
         rename.change(entity, body.canonical_name, body.aliases or (), body.description, body.relation)
     except NameRefused as error:
         raise ApiError(409, error.code, str(error)) from error
-    return serialize_entity(_own(entity.persona, entity_id))
+    return serialize_entity(_own_entity(entity.persona, entity_id))
 
 
 @router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Make two of one")
 def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
     """Moves these names and memories to a new entity, which is returned. 409 if it cannot be split like this."""
-    entity = _own(own_persona(request, persona_id), entity_id)
+    entity = _own_entity(own_persona(request, persona_id), entity_id)
     asked_names = {normalize_name(name) for name in body.names}
     names = [alias.pk for alias in entity.aliases.all() if alias.normalized in asked_names]
     mentions = list(entity.mentions.filter(node__uuid__in=body.nodes).values_list("pk", flat=True))
@@ -148,11 +148,11 @@ def serialize_merge(request: HttpRequest, first: Entity, other: Entity) -> dict[
 
 
 def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
-    first, other = _own(persona, body.one), _own(persona, body.other)
+    first, other = _own_entity(persona, body.one), _own_entity(persona, body.other)
     if first == other:
         raise ApiError(422, "invalid", "These are one already.")
     return first, other
 
 
-def _own(persona: Persona, entity_id: UUID) -> Entity:
+def _own_entity(persona: Persona, entity_id: UUID) -> Entity:
     return get_object_or_404(own_entities(persona).select_related("persona"), uuid=entity_id)

@@ -141,13 +141,13 @@ def list_imports(request: HttpRequest, persona_id: UUID, params: Query[paginatio
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}", response=ImportOut, summary="One import")
 def get_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """The state and progress of an import. The event `memory.import.updated` says when to ask again."""
-    return imports.summarize(_hers(request, persona_id, import_id))
+    return imports.summarize(_own_import_of(request, persona_id, import_id))
 
 
 @router.get("/{uuid:persona_id}/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What it will cost")
 def estimate_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """Calls, tokens, money and time. 409 `not_asking` before the file was analyzed."""
-    return _estimated(_hers(request, persona_id, import_id))
+    return _estimate(_own_import_of(request, persona_id, import_id))
 
 
 @router.post(
@@ -157,7 +157,7 @@ def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body
     """Starts the import with your answers. If the file has to be read in another way first, it is `asking` again after
     that, with a `refusal` if it cannot be read so. 422 with a code for answers that do not fit the file; 409
     `not_asking` if it is not waiting for an answer."""
-    job = _hers(request, persona_id, import_id)
+    job = _own_import_of(request, persona_id, import_id)
     _confirm(job, body)
     return imports.summarize(job)
 
@@ -165,7 +165,7 @@ def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body
 @router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop an import")
 def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """Cancels it. Memories imported so far stay, and may be forgotten; the rest of the file is deleted. 409 `over`."""
-    return _cancelled(_hers(request, persona_id, import_id))
+    return _cancel(_own_import_of(request, persona_id, import_id))
 
 
 # --- of the caller ----------------------------------------------------------------------------------------------------
@@ -190,7 +190,7 @@ def get_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
 @account.get("/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What one of them will cost")
 def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     """As `/api/personas/{id}/imports/{import}/estimate`."""
-    return _estimated(own_import(request, import_id))
+    return _estimate(own_import(request, import_id))
 
 
 @account.post("/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and who she is")
@@ -203,7 +203,7 @@ def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) 
 @account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop one of your imports")
 def cancel_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     """As `/api/personas/{id}/imports/{import}/cancel`."""
-    return _cancelled(own_import(request, import_id))
+    return _cancel(own_import(request, import_id))
 
 
 def begin_persona_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | None, body: ChoicesIn) -> ImportJob:
@@ -217,7 +217,7 @@ def begin_persona_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | N
     return job
 
 
-def _hers(request: HttpRequest, persona_id: UUID, import_id: UUID) -> ImportJob:
+def _own_import_of(request: HttpRequest, persona_id: UUID, import_id: UUID) -> ImportJob:
     jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("owner", "persona__owner")
     return get_object_or_404(jobs, uuid=import_id)
 
@@ -270,13 +270,13 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
         raise ApiError(422, error.code, error.message) from error
 
 
-def _estimated(job: ImportJob) -> dict[str, Any]:
+def _estimate(job: ImportJob) -> dict[str, Any]:
     if not job.found:
         raise ApiError(409, "not_asking", "The file has not been looked through yet.", status_now=job.status)
     return asdict(imports.estimate(job))
 
 
-def _cancelled(job: ImportJob) -> dict[str, Any]:
+def _cancel(job: ImportJob) -> dict[str, Any]:
     if not imports.cancel(job, timezone.now()):
         raise ApiError(409, "over", "This import is over.", status_now=job.status)
     job.refresh_from_db()

@@ -63,21 +63,21 @@ def list_threads(request: HttpRequest, persona_id: UUID, state: Thread.State | N
 @router.patch("/{uuid:persona_id}/threads/{uuid:thread_id}", response=ThreadOut, summary="Rename a story line")
 def patch_thread(request: HttpRequest, persona_id: UUID, thread_id: UUID, body: TitleIn) -> dict[str, Any]:
     """Sets another title, which is never changed automatically from then on."""
-    thread = _own(own_persona(request, persona_id), thread_id)
+    thread = _own_thread(own_persona(request, persona_id), thread_id)
     try:
         threads.rename(thread, body.title)
     except TitleRefused as error:  # for a title of invisible characters only
         raise refused_fields("title") from error
-    return serialize_thread(_own(thread.persona, thread_id))
+    return serialize_thread(_own_thread(thread.persona, thread_id))
 
 
 @router.post("/{uuid:persona_id}/threads/{uuid:thread_id}/{action}", response=ThreadOut, summary="Change a story line")
 def post_thread_action(request: HttpRequest, persona_id: UUID, thread_id: UUID, action: ThreadAction) -> dict[str, Any]:
     """Ends, resumes, dissolves or restores it; its memories stay. 409 `unchanged` if it is in that state already."""
-    thread = _own(own_persona(request, persona_id), thread_id)
+    thread = _own_thread(own_persona(request, persona_id), thread_id)
     if not THREAD_ACTIONS[action](thread, timezone.now()):
         raise ApiError(409, "unchanged", "It is so already.")
-    return serialize_thread(_own(thread.persona, thread_id))
+    return serialize_thread(_own_thread(thread.persona, thread_id))
 
 
 @router.post(
@@ -91,11 +91,11 @@ def post_member_action(
     """Takes a memory out of a story line, or puts it back. The memory itself stays. 409 `unchanged` if it is so
     already, or if the memory is in another story line."""
     node = own_node(request, persona_id, node_id)
-    thread = _own(node.persona, thread_id)
+    thread = _own_thread(node.persona, thread_id)
     if not MEMBER_ACTIONS[action](thread, node, timezone.now()):
         raise ApiError(409, "unchanged", "It is so already.")
-    return serialize_thread(_own(thread.persona, thread_id))
+    return serialize_thread(_own_thread(thread.persona, thread_id))
 
 
-def _own(persona: Persona, thread_id: UUID) -> Thread:
+def _own_thread(persona: Persona, thread_id: UUID) -> Thread:
     return get_object_or_404(threads.with_members(persona.threads.all()), uuid=thread_id)

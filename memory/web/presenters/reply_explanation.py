@@ -66,7 +66,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     recollections: dict[str, Any] = turn.xray.get("recollections") or {}
     chosen_items = recollections.get("chosen", [])
     persona = turn.persona
-    recalled = list(_recalled(persona, chosen_items))
+    recalled = list(_recalled_sources(persona, chosen_items))
     reply = "\n".join(turn.messages.filter(role=Message.Role.PERSONA, withheld=False).values_list("content", flat=True))
     names = names_of(persona)
 
@@ -76,7 +76,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
         )
 
     shown_texts = {source.text for source in recalled}
-    listed_sources = [source for source in _listed(turn) if source.text not in shown_texts]
+    listed_sources = [source for source in _listed_sources(turn) if source.text not in shown_texts]
     # Every prompt contains the lines of the core blocks.
     blocks = (block.content.splitlines() for block in persona.core_blocks.all())
     profile = [
@@ -85,7 +85,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
         for block_line in block_lines
         if block_line.strip()
     ]
-    other_sources = [source for source in (*profile, *_window(turn)) if is_used(source)]
+    other_sources = [source for source in (*profile, *_window_sources(turn)) if is_used(source)]
     used = [source for source in (*recalled, *listed_sources) if is_used(source)] + other_sources
     always = [source for source in listed_sources if source.is_always_known]
     others = [source for source in (*recalled, *always) if source not in used]
@@ -116,7 +116,7 @@ def explain_reply(turn: Turn) -> dict[str, Any]:
     }
 
 
-def _recalled(persona: Persona, chosen_items: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
+def _recalled_sources(persona: Persona, chosen_items: Sequence[Mapping[str, Any]]) -> Iterable[Source]:
     """The memories and messages that recall chose, with the parts of their scores."""
     uuids = [UUID(item["id"]) for item in chosen_items]
     nodes = {node.uuid: node for node in _nodes(persona, chosen_items)}
@@ -145,7 +145,7 @@ def _recalled(persona: Persona, chosen_items: Sequence[Mapping[str, Any]]) -> It
         yield replace(source, layer=item["layer"], score=item["score"], parts=parts)
 
 
-def _listed(turn: Turn) -> Iterable[Source]:
+def _listed_sources(turn: Turn) -> Iterable[Source]:
     """The memories that every prompt lists, whatever the message is."""
     labels = {
         "always_known": _("Always known"),
@@ -163,7 +163,7 @@ def _listed(turn: Turn) -> Iterable[Source]:
             yield replace(source, is_always_known=section == "always_known")
 
 
-def _window(turn: Turn) -> list[Source]:
+def _window_sources(turn: Turn) -> list[Source]:
     """The owner's newest earlier messages of this conversation that were in the prompt."""
     uuids = turn.xray.get("recent_conversation", {}).get("messages", [])
     earlier = Message.objects.filter(persona=turn.persona, uuid__in=uuids, role=Message.Role.USER, withheld=False)

@@ -80,10 +80,10 @@ def felt_days(persona: Persona, today: date) -> list[Felt]:
 def draw_year(felt: Sequence[Felt], today: date) -> dict[str, Any]:
     """The months and days of a year, for the template."""
     first = _first_day(today)
-    strongest = {day: max(rows, key=lambda row: abs(row.impact)) for day, rows in _by(felt, lambda row: row.day)}
+    strongest = {day: max(rows, key=lambda row: abs(row.impact)) for day, rows in _group_by(felt, lambda row: row.day)}
     days = [first + timedelta(number) for number in range((today - first).days + 1)]
     cells = [
-        Cell(day, number // 7 * (CELL + GAP), TOP + number % 7 * (CELL + GAP), _degree(strongest.get(day)))
+        Cell(day, number // 7 * (CELL + GAP), TOP + number % 7 * (CELL + GAP), _feeling_degree(strongest.get(day)))
         for number, day in enumerate(days)
     ]
     labels = [MonthLabel(cell.x, cell.day) for cell in cells if cell.day.day == 1]
@@ -104,10 +104,10 @@ def _first_day(today: date) -> date:
     return earliest - timedelta(earliest.weekday())
 
 
-def _degree(felt: Felt | None) -> int | None:
+def _feeling_degree(felt: Felt | None) -> int | None:
     """The strength of a feeling from -3 to 3; None without a feeling.
 
-    >>> [_degree(Felt(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
+    >>> [_feeling_degree(Felt(date(2026, 5, 1), impact, ())) for impact in (-9, -4, 0, 1, 7)]
     [-3, -2, 0, 1, 3]
     """
     if felt is None:
@@ -119,7 +119,7 @@ def _degree(felt: Felt | None) -> int | None:
 
 def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
     """The last twelve months, newest first."""
-    by_month = dict(_by(felt, lambda row: row.day.replace(day=1)))
+    by_month = dict(_group_by(felt, lambda row: row.day.replace(day=1)))
     max_count = max(map(len, by_month.values()), default=1)
     start = today.replace(day=1)
     for _number in range(12):
@@ -132,5 +132,5 @@ def _months(felt: Sequence[Felt], today: date) -> Iterator[Month]:
         start = (start - timedelta(days=1)).replace(day=1)
 
 
-def _by(felt: Sequence[Felt], key: Any) -> Iterable[tuple[date, list[Felt]]]:
+def _group_by(felt: Sequence[Felt], key: Any) -> Iterable[tuple[date, list[Felt]]]:
     return ((at, list(rows)) for at, rows in groupby(felt, key))

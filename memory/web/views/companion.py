@@ -41,7 +41,7 @@ def companion(request: HttpRequest, persona: Persona) -> HttpResponse:
         return _save_picture(request, persona)
     if part not in PARTS:
         raise Http404
-    form = PARTS[part](persona, _restored(request, persona, part) or request.POST)
+    form = PARTS[part](persona, _restored_fields(request, persona, part) or request.POST)
     if not form.is_valid():
         return _render(request, persona, form, status=422)
     try:
@@ -55,7 +55,7 @@ def companion(request: HttpRequest, persona: Persona) -> HttpResponse:
     return _back(persona, part)
 
 
-def _restored(request: HttpRequest, persona: Persona, part: str) -> dict[str, Any] | None:
+def _restored_fields(request: HttpRequest, persona: Persona, part: str) -> dict[str, Any] | None:
     """The fields of a part with an earlier wording of its text, if one is to be restored."""
     number = request.POST.get("restore", "")
     form = PARTS[part]

@@ -67,7 +67,7 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str)
             messages.error(request, explain_refusal(error))
         else:
             if is_fragment(request):
-                return _corrected(request, persona, own_node, str(DONE["restore"]))
+                return _render_corrected_card(request, persona, own_node, str(DONE["restore"]))
             messages.success(request, str(DONE["restore"]))
         return redirect("memory_node", persona.uuid, own_node.uuid)
     if deed in open_items.BY_HAND:
@@ -95,14 +95,14 @@ def _correct(request: HttpRequest, persona: Persona, node: ConceptNode) -> HttpR
         except tuple(REFUSALS) as error:
             form.add_error(None, explain_refusal(error))
     if is_fragment(request):
-        return _corrected(request, persona, node, str(DONE["correct"]), form)
+        return _render_corrected_card(request, persona, node, str(DONE["correct"]), form)
     if form.errors:
         return _node_page(request, persona, node, form=form, status=422)
     messages.success(request, str(DONE["correct"]))
     return redirect("memory_node", persona.uuid, node.uuid)
 
 
-def _corrected(
+def _render_corrected_card(
     request: HttpRequest, persona: Persona, node: ConceptNode, message: str, form: CorrectionForm | None = None
 ) -> HttpResponse:
     """The conversation's card after a correction, with the version that one press restores; or the refusal."""

@@ -59,7 +59,7 @@ def material_job(request: HttpRequest, job: UUID) -> HttpResponse:
         return render(request, "material_job.html", context)
     form = answers(request, row)
     names = None if form.questions else Names(request.POST or None, form)
-    if request.method == "POST" and _is_answered(request, row, form, names):
+    if request.method == "POST" and _continue_import(request, row, form, names):
         return redirect("material_job", row.uuid)
     context |= {"form": form, "names": names, **question_context(row)}
     return render(request, "material_job.html", context, status=422 if form.is_bound else 200)
@@ -82,7 +82,7 @@ def _without_persona(request: HttpRequest) -> QuerySet[ImportJob]:
     return _of(request).filter(persona=None)
 
 
-def _is_answered(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
+def _continue_import(request: HttpRequest, job: ImportJob, form: Answers, names: Names | None) -> bool:
     """Whether the import continues: analyzed again, or with a companion created now."""
     if names is None or form.is_read_again:
         return form.is_valid() and confirm_import(job, form)

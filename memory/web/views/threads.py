@@ -46,7 +46,7 @@ def threads(request: HttpRequest, persona: Persona) -> HttpResponse:
 @require_http_methods(["GET", "HEAD"])
 def thread(request: HttpRequest, persona: Persona, thread: UUID) -> HttpResponse:
     """One story line with all its memories, and those that were taken out."""
-    row = _own(persona, thread)
+    row = _own_thread(persona, thread)
     removed = ThreadMember.objects.filter(thread=row).exclude(removed_at=None).select_related("node")
     context = {
         "line": present_thread(row),
@@ -59,7 +59,7 @@ def thread(request: HttpRequest, persona: Persona, thread: UUID) -> HttpResponse
 @require_POST
 def thread_action(request: HttpRequest, persona: Persona, thread: UUID, deed: str) -> HttpResponse:
     """Carry out an action on a story line, or on one of its memories."""
-    row = _own(persona, thread)
+    row = _own_thread(persona, thread)
     is_done = True
     if deed == "rename":
         try:
@@ -80,5 +80,5 @@ def thread_action(request: HttpRequest, persona: Persona, thread: UUID, deed: st
     return redirect("story_line", persona.uuid, row.uuid)
 
 
-def _own(persona: Persona, thread: UUID) -> Thread:
+def _own_thread(persona: Persona, thread: UUID) -> Thread:
     return get_object_or_404(curation.with_members(persona.threads.all()), uuid=thread)
