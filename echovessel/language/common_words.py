@@ -150,7 +150,7 @@ def _direction_of(model: str) -> "Future[np.ndarray]":
     def compute() -> None:
         try:
             direction.set_result(common_direction_of(model))
-        except Exception as error:  # noqa: BLE001  (whoever waits is told)
+        except Exception as error:  # noqa: BLE001  (passed on to the waiting threads)
             direction.set_exception(error)
 
     threading.Thread(target=compute, name="common-direction", daemon=True).start()

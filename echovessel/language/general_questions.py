@@ -27,7 +27,7 @@ _SOMEBODY = re.compile(
     r"their|theirs|your|yours|mum|mom|mother|dad|father|sister|brother|son|daughter|husband|wife)\b",
     re.I,
 )
-# Whoever asks what was said before asks of this life, whatever the form.
+# A question about earlier messages is about this life, whatever its form.
 _SAID_BEFORE = re.compile(
     r"\b(?:remember|recall|remind|forg[eo]t(?:ten)?|told|mentioned|said|talked|spoke|spoken)\b|记得|忘|说过|提过|聊过|讲过|告诉过",
     re.I,
