@@ -12,7 +12,7 @@ from typing import Any
 
 from echovessel.language import lazy_re as re
 from echovessel.language.courses import asks_how_it_went
-from echovessel.language.fact_domains import aspects_asked, is_told_in
+from echovessel.language.fact_domains import Aspect, aspects_asked, is_told_in
 from echovessel.language.feelings import asks_when_last, feelings_in
 from echovessel.language.overview import asks_for_overview
 from echovessel.language.requests import asks_to_forget, read_requests
@@ -30,6 +30,7 @@ from echovessel.language.sentences import (
     THANKS,
     URL,
     bearers,
+    clauses,
     is_chinese,
     is_question,
     is_small_talk,
@@ -101,6 +102,16 @@ FULL_STOPS = str.maketrans("!！", ".。")
 CHANGES = SIGNS["changes"]
 OVER = SIGNS["over"]
 NOT_YET = SIGNS["not_yet"]
+# What the owner does not state as a fact: denied, wished for, dreamt, or said by somebody else.
+UNHELD = re.compile(
+    r"\b(?:don't|doesn't|didn't|isn't|aren't|wasn't|not|never|might|may|wish|if|dream\w*)\b|[不没]|要是|如果|假如|梦|可能|也许",
+    re.I,
+)
+SAID_BY_ANOTHER = re.compile(
+    r"(?<!\bi )\b(?:said|says|told|thinks?|believes?|heard)\b|(?<!我)(?:说|以为|觉得)|"
+    r"^\W*[小老阿](?![时是家])[\u3400-\u9fff][^我]*$",
+    re.I,
+)
 NOW = "9999"  # sorts messages of this conversation after any day
 
 
@@ -524,15 +535,22 @@ def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: boo
     ]
     if answering and not PAST.search(question):
         # A changing fact, such as a workplace, was stated with every change: the latest statement holds.
-        still = [
-            answer
-            for answer in answering
-            if not (OVER.search(answer.memory.text) or NOT_YET.search(answer.memory.text))
-        ]
-        still = still or answering
+        still = [answer for answer in answering if _still_holds(answer.memory, single)] or answering
         last = max(still, key=lambda answer: answer.memory.at)
         answers = [last, *(answer for answer in answers if answer not in answering)]
     return answers
+
+
+def _still_holds(memory: Memory, aspects: Sequence[Aspect]) -> bool:
+    """Whether the latest statement on `aspects` may be this memory: its owner says in it that something is so now."""
+    text = memory.text
+    if OVER.search(text) or NOT_YET.search(text):
+        return False
+    if memory.source != "words":
+        return True
+    telling_clauses = [text[start:end] for start, end in clauses(text) if is_told_in(text[start:end], aspects)]
+    is_held = any(not UNHELD.search(clause) for clause in telling_clauses or [text])
+    return is_held and not SAID_BY_ANOTHER.search(text)
 
 
 def weighted(question: str) -> dict[str, int]:

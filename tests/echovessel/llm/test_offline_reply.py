@@ -570,3 +570,27 @@ def test_who_mourns_is_not_asked_for_more_and_gets_no_plain_word() -> None:
 
 def test_a_link_is_answered_in_the_language_of_the_conversation() -> None:
     assert answer("https://b23.tv/abc", language="zh") in phrases_of("zh")["link"]
+
+
+@each_row(
+    ("language", "later", "is_last_word"),
+    [
+        ("en", "I work at the bank.", True), ("en", "I don't work here, I work at the bank.", True),
+        ("en", "I don't work at the bank.", False), ("en", "Tom says: I work at the bank.", False),
+        ("en", "They think I work at the bank.", False), ("en", "I might work at the bank next year.", False),
+        ("en", 'My neighbour said: "I work at the bank."', False),
+        ("zh", "我在银行上班。", True), ("zh", "我没在银行上班。", False), ("zh", "小王现在在银行上班。", False),
+        ("zh", "他说我在银行上班。", False), ("zh", "要是我在银行上班就好了。", False),
+        ("zh", "我梦见我在银行上班。", False),
+    ],
+)  # fmt: skip
+def test_the_last_word_is_one_that_says_so(language: str, later: str, is_last_word: bool) -> None:
+    question, before = {
+        "en": ("Where do I work?", "I work at the post office."), "zh": ("我在哪里上班？", "我在邮局上班。"),
+    }[language]  # fmt: skip
+    recollections = [
+        {"text": text, "layer": "L2", "speaker": "user", "at": at}
+        for text, at in ((before, "2026-01-01"), (later, "2026-02-01"))
+    ]
+    told = answer(question, language=language, recollections=recollections)
+    assert (later in told, before in told) == (is_last_word, not is_last_word)
