@@ -14,6 +14,16 @@ from echovessel.language import lazy_re as re
 
 MAX_LOOKED_AT = 300  # characters
 _HAN = re.compile("[\u3400-\u9fff]")
+# So does who names a time that was, a day of the year, what somebody owns, or a thing that both know of.
+_OF_A_LIFE = re.compile(
+    r"\b(?:yesterday|lately|again|ago|on record|last (?:night|week|month|year|time|one)|birthday|anniversary|wedding|"
+    r"allerg\w+|grand(?:ma|pa|mother|father)|granny|(?:get|walk|drive|commute) to work|the latest (?:on|about))\b|"
+    r"\b(?:with|after|at|on|to|for|about|did|cause|given|treat|dose) the "
+    r"(?!(?:world|earth|moon|sun|sea|sky|human|body|brain|word|term|power|internet|nearest)\b|(?-i:[A-Z]))\w+|"
+    r"(?-i:\b(?!(?:What|Who|Let|It|That|There|How|Where|Here)\b)[A-Z][a-z]+)['’]s\b|"
+    r"昨天|前天|上次|去年|上周|那[天家次只本]|医生(?:说|让|开)|去公司|纪念日|过敏|家里|小时候|喜欢|来着|买了|推荐[过的信]|[写译]的",
+    re.I,
+)
 
 # --- English --------------------------------------------------------------------------------------------------------
 # "I" and "me" of somebody who asks for help; they do not refer to a life.
@@ -95,7 +105,8 @@ def asks_of_the_world(text: str, names: Collection[str] = ()) -> bool:
     """
     text = text.strip()[:MAX_LOOKED_AT]
     folded = text.casefold()
-    if _SAID_BEFORE.search(text) or any(name and name.casefold() in folded for name in names):
+    is_of_a_life = _SAID_BEFORE.search(text) or _OF_A_LIFE.search(text)
+    if is_of_a_life or any(name and name.casefold() in folded for name in names):
         return False
     if _HAN.search(text):
         about = _HELPED_ZH.sub("", text)
