@@ -275,7 +275,7 @@ def drop_unusable(survey: Survey, id_map: IdMap | None) -> None:
     missing = _missing(survey, hashes_here)
     if id_map is not None and missing:
         missing_ids: dict[str, set[str]] = defaultdict(set)
-        for numbered in _lines(survey, missing):
+        for numbered in _read_lines(survey, missing):
             for kind, name in _refers(numbered.record):
                 missing_ids[kind].add(name)
         for kind, ids in missing_ids.items():
@@ -299,7 +299,7 @@ def drop_unusable(survey: Survey, id_map: IdMap | None) -> None:
 def _settle_references(survey: Survey, hashes_here: Mapping[str, set[int]]) -> None:
     while missing := _missing(survey, hashes_here):
         there = {kind: _names(survey, kind, hashes_here) for kind in _KINDS}
-        numbered_records = _lines(survey, missing if survey.skip_bad else {min(missing)})
+        numbered_records = _read_lines(survey, missing if survey.skip_bad else {min(missing)})
         reasons: dict[int, str] = {}
         for numbered in numbered_records:
             kind, name = next((kind, name) for kind, name in _refers(numbered.record) if hash(name) not in there[kind])
@@ -323,7 +323,7 @@ def _names(survey: Survey, kind: str, hashes_here: Mapping[str, set[int]]) -> li
     return [*(places.names if places else ()), *hashes_here.get(kind, ())]
 
 
-def _lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
+def _read_lines(survey: Survey, numbers: Collection[int]) -> Iterator[Numbered[Any]]:
     for kind in survey.types.keys() & survey.places.keys():
         places = survey.places[kind]
         indexes = np.flatnonzero(np.isin(np.asarray(places.numbers), list(numbers)))

@@ -62,7 +62,7 @@ def is_archive(source: Source) -> bool:
     """Whether the file is an archive, or a zip with one or several of them."""
     if source.sample.members:
         return bool(_members(source))
-    return _begins_as_one(source.sample.head)
+    return _begins_with_header(source.sample.head)
 
 
 def survey(source: Source, alive: Callable[[], None] = lambda: None) -> dict[str, Any]:
@@ -115,7 +115,7 @@ def import_file(
 
 
 # --- the file ---------------------------------------------------------------------------------------------------------
-def _begins_as_one(head: bytes) -> bool:
+def _begins_with_header(head: bytes) -> bool:
     first = head.split(b"\n", 1)[0]
     return _MARK in first and b'"header"' in first
 
@@ -123,7 +123,7 @@ def _begins_as_one(head: bytes) -> bool:
 def _members(source: Source) -> list[str]:
     """The archives in a zip."""
     names = [name for name in source.sample.members if PurePosixPath(name).suffix == _SUFFIX]
-    return [name for name in names if _begins_as_one(source.sample.inside(name).head)]
+    return [name for name in names if _begins_with_header(source.sample.inside(name).head)]
 
 
 @contextmanager

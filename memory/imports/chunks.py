@@ -112,7 +112,7 @@ def name_of(message: FileMessage) -> str:
 
 def chunk_file(values: Iterable[ReaderItem], format_name: str, choices: Choices, cuts: Cuts) -> Iterator[Chunk]:
     """The chunks of a file, in its order, without skipped content."""
-    chunking = _Chunking(format_name, choices, cuts)
+    chunking = _FileChunker(format_name, choices, cuts)
     for kind, group in groupby(values, lambda item: _KINDS.get(type(item), "")):
         if kind:
             yield from getattr(chunking, kind)(group)
@@ -145,7 +145,7 @@ _KINDS = {FileSession: "talk", Entry: "prose", Card: "notes", Lore: "notes", Rem
 
 
 @dataclass
-class _Gathering:
+class _OpenChunk:
     """The messages of the next chunk, each in its parts."""
 
     lines: list[Sequence[ImportedMessage]] = field(default_factory=list)
@@ -160,7 +160,7 @@ class _Gathering:
         self.dated = self.dated or dated
 
 
-class _Chunking:
+class _FileChunker:
     """Cuts one file."""
 
     def __init__(self, format_name: str, choices: Choices, cuts: Cuts) -> None:
@@ -176,9 +176,9 @@ class _Chunking:
     # --- sessions ---------------------------------------------------------------------------------------------------
     def talk(self, conversations: Iterable[Any]) -> Iterator[Chunk]:
         for _talk, pieces in groupby(conversations, lambda conversation: (conversation.source_id, conversation.title)):
-            messages = chain.from_iterable(self._timed(pieces))
+            messages = chain.from_iterable(self._add_times(pieces))
             if self._takes_one_more():
-                gathered, last = _Gathering(), None
+                gathered, last = _OpenChunk(), None
                 for message, own_time in messages:
                     at = own_time or self.undated.next()
                     if last is not None:
@@ -186,8 +186,8 @@ class _Chunking:
                         is_apart = passed > timedelta(hours=self.cuts.hours) or passed < -LITTLE
                         longer = gathered.tokens + tokens(message.text) + PER_LINE > self.cuts.tokens
                         if is_apart or longer or len(gathered.lines) >= self.cuts.lines:
-                            yield self._talk_of(gathered)
-                            gathered, last = _Gathering(), None
+                            yield self._session_chunk(gathered)
+                            gathered, last = _OpenChunk(), None
                     last = at if last is None else min(last, at) if self.cuts.newest_first else max(last, at)
                     role = _ROLES.get(self.choices.roles.get(name_of(message), "other"), "system")
                     speaker = (name_of(message).strip() or NOBODY) if role == "system" else ""
@@ -197,14 +197,14 @@ class _Chunking:
                         dated=own_time is not None,
                     )
                 if gathered.lines:
-                    yield self._talk_of(gathered)
+                    yield self._session_chunk(gathered)
 
     def _takes_one_more(self) -> bool:
         """Whether the limit allows another session or entry; counts it."""
         self.taken += 1
         return self.choices.limit is None or self.taken <= self.choices.limit
 
-    def _timed(self, pieces: Iterable[FileSession]) -> Iterator[list[tuple[FileMessage, datetime | None]]]:
+    def _add_times(self, pieces: Iterable[FileSession]) -> Iterator[list[tuple[FileMessage, datetime | None]]]:
         """The messages of a session, without skipped speakers, with their times. A message without a time gets that of
         the message before it, or at the beginning that of the next one with a time."""
         last: datetime | None = None
@@ -220,12 +220,12 @@ class _Chunking:
                     timed.append((message, last))
             yield timed
 
-    def _talk_of(self, gathered: _Gathering) -> Chunk:
-        messages = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+    def _session_chunk(self, gathered: _OpenChunk) -> Chunk:
+        messages = self._reverse(gathered) if self.cuts.newest_first else gathered.lines
         left_out, self.left_out = self.left_out, 0
         return Chunk(self.format, "talk", gathered.dated, tuple(chain.from_iterable(messages)), left_out=left_out)
 
-    def _turned(self, gathered: _Gathering) -> list[Sequence[ImportedMessage]]:
+    def _reverse(self, gathered: _OpenChunk) -> list[Sequence[ImportedMessage]]:
         """The messages of a file that begins with the newest, in chronological order."""
         if not self.cuts.keeps_at_once:
             return gathered.lines[::-1]
@@ -248,7 +248,7 @@ class _Chunking:
 
     # --- prose ------------------------------------------------------------------------------------------------------
     def prose(self, entries: Iterable[Any]) -> Iterator[Chunk]:
-        gathered, first = _Gathering(), None
+        gathered, first = _OpenChunk(), None
         for entry in entries:
             if not self._takes_one_more():
                 continue
@@ -265,15 +265,15 @@ class _Chunking:
             if first is not None:
                 full = gathered.tokens + _cost(paragraphs) > self.cuts.entry_tokens
                 if full or is_dated != gathered.dated or abs(at - first) > _ENTRIES_WITHIN:
-                    yield self._prose_of(gathered)
-                    gathered, first = _Gathering(), None
+                    yield self._prose_chunk(gathered)
+                    gathered, first = _OpenChunk(), None
             first = first or at
             gathered.add(paragraphs, own_time, dated=is_dated)
         if gathered.lines:
-            yield self._prose_of(gathered)
+            yield self._prose_chunk(gathered)
 
-    def _prose_of(self, gathered: _Gathering) -> Chunk:
-        in_order = self._turned(gathered) if self.cuts.newest_first else gathered.lines
+    def _prose_chunk(self, gathered: _OpenChunk) -> Chunk:
+        in_order = self._reverse(gathered) if self.cuts.newest_first else gathered.lines
         messages = sorted(in_order, key=lambda message: message[0].at)
         return Chunk(self.format, "prose", gathered.dated, tuple(chain.from_iterable(messages)))
 

@@ -139,7 +139,7 @@ def sample(job: ImportJob) -> list[PromptMessage]:
     beginnings = (
         message
         for rows in messages
-        for message in _fitting(map(_line, rows.iterator(chunk_size=50)), room // len(session_keys))
+        for message in _fitting(map(_prompt_message, rows.iterator(chunk_size=50)), room // len(session_keys))
     )
     once = {message.id: message for message in (*weighty, *_fitting(beginnings, room))}
     # Add the addressees of messages in sessions without the persona.
@@ -164,7 +164,7 @@ def _resting_on(job: ImportJob) -> Iterator[PromptMessage]:
         weights[key] = max(weights[key], ("identity-bearing" in tags, abs(impact)))
     best = nlargest(WEIGHTIEST, weights, key=lambda key: (*weights[key], -key))
     messages = Message.objects.in_bulk(best)
-    yield from (_line(messages[key]) for key in best if key in messages)
+    yield from (_prompt_message(messages[key]) for key in best if key in messages)
 
 
 def spread(items: Sequence[Item], limit: int) -> list[Item]:
@@ -183,7 +183,7 @@ def _imported(job: ImportJob) -> MessageQuerySet:
     return Message.objects.filter(import_uuid=job.uuid, role__in=SPOKEN, persona=job.persona).shown_to_models()
 
 
-def _line(message: Message) -> PromptMessage:
+def _prompt_message(message: Message) -> PromptMessage:
     shortened = shorten(message.content, LINE_TOKENS)
     return PromptMessage(message.pk, message.role, shortened, message.created_at, min(message.token_count, LINE_TOKENS))
 

@@ -60,7 +60,7 @@ def prepare_notes(persona: Persona, notes: Sequence[Note]) -> PreparedNotes:
 def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: datetime) -> Mapping[str, int]:
     """Write all notes, once, in the caller's transaction; returns counts of "drafts", "nodes", "entities", "known",
     "refused", and of left out notes by reason. Raises ModelChanged if the embedding model was changed meanwhile."""
-    storing = _Storing(persona, ready, import_uuid, now)
+    storing = _NoteStorer(persona, ready, import_uuid, now)
     if ready.sorted_out.greeting and not persona.messages.exists():
         # Read again, because a model may have written a greeting for an opened page. A greeting from another card or a
         # person is kept.
@@ -78,7 +78,7 @@ def store(persona: Persona, ready: PreparedNotes, import_uuid: UUID, now: dateti
 
 
 @dataclass
-class _Storing:
+class _NoteStorer:
     """Stores notes, and counts them."""
 
     persona: Persona

@@ -53,7 +53,7 @@ def store(lease: ImportLease, chunks: Sequence[Chunk]) -> None:
     with transaction.atomic():
         lease.checkpoint()
         gone_through = lease.leased_row().values_list("gone_through", flat=True)[0]
-        storing = _Storing(lease, chunks, gone_through)
+        storing = _ChunkStorer(lease, chunks, gone_through)
         storing.store_lines(worded)
         storing.store_notes(ready)
         job, counts = lease.row, storing.counts
@@ -96,7 +96,7 @@ def predict_counts(persona: Persona, chunks: Iterable[Chunk]) -> Counter[str]:
     content_by_id: dict[str, str] = {}
     seen_digests: set[str] = set()
     for some in merge_counts(chunks):
-        sifting = _Sifting(persona, some)
+        sifting = _MessageSorter(persona, some)
         sifting.known |= seen_digests
         sifting.sift(content_by_id)
         seen_digests |= sifting.known
@@ -116,7 +116,7 @@ def merge_counts(chunks: Iterable[Chunk]) -> Iterator[list[Chunk]]:
         yield gathered
 
 
-class _Sifting:
+class _MessageSorter:
     """Chunks, and their messages that are new to the persona."""
 
     def __init__(self, persona: Persona, chunks: Sequence[Chunk], number: int = 0) -> None:
@@ -183,7 +183,7 @@ class _Sifting:
         return message.at.astimezone(self.persona.zone).date()
 
 
-class _Storing(_Sifting):
+class _ChunkStorer(_MessageSorter):
     """Stores chunks in one transaction."""
 
     def __init__(self, lease: ImportLease, chunks: Sequence[Chunk], number: int) -> None:

@@ -128,7 +128,7 @@ def _likeliest(sample: Sample) -> tuple[float, Format]:
     return max(((file_format.resembles(sample), file_format) for file_format in formats), key=lambda pair: pair[0])
 
 
-def _nothing_found(source: Source) -> ImportRejected:
+def _nothing_found_error(source: Source) -> ImportRejected:
     contents = contents_of(source)
     return ImportRejected("nothing_found", source.name, **({"contents": contents} if contents else {}))
 
@@ -148,9 +148,9 @@ def read(source: Source, chosen_format: Format | None = None, options: Options |
         first = next(items, None)
     except ImportRejected as rejected:
         if rejected.code == "nothing_found":
-            raise _nothing_found(source) from rejected
+            raise _nothing_found_error(source) from rejected
         raise
     if first is None:
-        raise _nothing_found(source)
+        raise _nothing_found_error(source)
     yield first
     yield from items

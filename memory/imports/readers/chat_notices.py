@@ -94,10 +94,10 @@ def is_notice(line: str, names: Container[str]) -> bool:
     if match := _CAME_OR_LEFT.fullmatch(bare):
         return match["who"] in names
     invited = _INVITED.fullmatch(bare)
-    return bool(invited and _is_one(invited["who"], names) and _are_people(invited["whom"], names))
+    return bool(invited and _is_person(invited["who"], names) and _are_people(invited["whom"], names))
 
 
-def _is_one(who: str, names: Container[str]) -> bool:
+def _is_person(who: str, names: Container[str]) -> bool:
     return who in names or who == "You"
 
 
@@ -142,7 +142,7 @@ def without_notices(text: str, names: Container[str]) -> tuple[str, int]:
 def invited_in(line: str, names: Container[str]) -> list[str]:
     """The people whom somebody `known` invited: they may never write, and may leave."""
     invited = _INVITED.fullmatch(line.strip()) if len(line) <= _LONGEST else None
-    is_one = invited and _is_one(invited["who"], names) and _are_people(invited["whom"], names)
+    is_one = invited and _is_person(invited["who"], names) and _are_people(invited["whom"], names)
     return _AND.split(invited["whom"]) if invited and is_one else []
 
 

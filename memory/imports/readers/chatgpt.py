@@ -76,7 +76,7 @@ class ChatGPT:
     def resembles(self, sample: Sample) -> float:
         first = next(iter(_conversation_files(sample.members)), None)
         paths = (sample.inside(first) if first else sample).paths
-        around = _around(paths)
+        around = _conversations_path(paths)
         if around is None:
             return 0.95 if _is_flat(paths) else 0.0
         inside = [path.removeprefix(f"{around}.") for path in paths]
@@ -97,7 +97,7 @@ class ChatGPT:
         known_ids: set[str] = set()
         for file in files or [""]:
             paths = source.sample.inside(file).paths if file else source.sample.paths
-            around = _around(paths)
+            around = _conversations_path(paths)
             conversations: Iterable[Any]
             if around is None and _is_flat(paths):
                 conversations = [{"messages": list(islice(objects(source, file), _MAX_FLAT))}]
@@ -117,7 +117,7 @@ class ChatGPT:
                     yield item
 
 
-def _around(paths: frozenset[str]) -> str | None:
+def _conversations_path(paths: frozenset[str]) -> str | None:
     """The place of the conversations in a file; None if it is unknown."""
     paths_around = (around for around in _AROUND if any(_place(around, holder) in paths for holder in _HOLDERS))
     return next(paths_around, None)
@@ -243,7 +243,7 @@ def _message(
     if remembered:
         yield from remembered
         return
-    reason = _why_not(message, content)
+    reason = _skip_reason(message, content)
     if reason:
         yield Skipped(where, reason)
         return
@@ -264,7 +264,7 @@ def _message(
         )
 
 
-def _why_not(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
+def _skip_reason(message: Mapping[str, Any], content: Mapping[str, Any]) -> str:
     """Why the message is not part of the conversation between the two sides; "" if it is."""
     kind = content.get("content_type")
     role = _role(message)

@@ -248,7 +248,7 @@ class Chatlog:
         messages = gather_sample(source.lines(), _Beginnings(style).of, options.limits)
         places = ContentIds()
         messages = places.begin_with("", title, messages, lambda message: message.text.strip())
-        items = _lines(messages, style, names, day_first, places, options.limits)
+        items = _read_messages(messages, style, names, day_first, places, options.limits)
         yield from something(
             sessions_of(title, digest("chatlog", title), title or _("the chat"), items, options.limits)
         )
@@ -386,7 +386,7 @@ class _Beginnings:
         return match["date"] or f"{match['day']}, {match['year']}"
 
 
-def _lines(
+def _read_messages(
     messages: Iterable[SpeakerCounts[_Head]],
     style: _Style,
     speaker_names: frozenset[str],

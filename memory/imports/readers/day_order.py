@@ -18,13 +18,13 @@ def day_first(dates: Iterable[Numbers]) -> bool | None:
     >>> day_first([(3, 4, 2024), (13, 4, 2024)]), day_first([(1, 31, 2024)]), day_first([(3, 4, 2024)])
     (True, False, None)
     """
-    readings = {True: _Reading(), False: _Reading()}
+    readings = {True: _DateOrder(), False: _DateOrder()}
     telling = False
     for first, second, year in dates:
         telling = telling or first != second
         readings[True].take(year, second, first)
         readings[False].take(year, first, second)
-    for test in (_Reading.possible, _Reading.steady):
+    for test in (_DateOrder.possible, _DateOrder.steady):
         passed = [order for order, reading in readings.items() if test(reading)]
         if len(passed) == 1:
             return passed[0]
@@ -43,7 +43,7 @@ def choose_order(
     return order
 
 
-class _Reading:
+class _DateOrder:
     """The dates read in one order: whether all are valid, and whether they only rise or only fall."""
 
     def __init__(self) -> None:

@@ -48,11 +48,11 @@ class DeepSeek:
                 chat_id = word(conversation.get("id"))
                 places.begin(chat_id or title)
                 source_id = chat_id or digest("deepseek", number, title)
-                found = _lines(nodes, chat_id, places, where, options.limits)
+                found = _read_messages(nodes, chat_id, places, where, options.limits)
                 yield from sessions_of(title, source_id, where, found, options.limits)
 
 
-def _lines(
+def _read_messages(
     nodes: Mapping[str, Mapping[str, Any]], talk: str, places: ContentIds, where: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     parents = {key: word(node.get("parent")) for key, node in nodes.items()}

@@ -195,7 +195,9 @@ def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Map
         (
             path
             for path in clocks
-            if _are(samples_left[path], lambda value: isinstance(value, str) and _CLOCK.fullmatch(value) is not None)
+            if _nearly_all(
+                samples_left[path], lambda value: isinstance(value, str) and _CLOCK.fullmatch(value) is not None
+            )
         ),
         "",
     )
@@ -205,7 +207,9 @@ def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Map
     if not text:
         return None
     samples_left.pop(text, None)
-    mapping["at"] = mapping["at"] or next((path for path in samples_left if _are(samples_left[path], _is_time)), "")
+    mapping["at"] = mapping["at"] or next(
+        (path for path in samples_left if _nearly_all(samples_left[path], _is_time)), ""
+    )
     mapping["talk"] = partner or mapping["talk"]
     unnamed = "" if speaker else _few_and_often(samples_left, mapping)
     sure = has_text and bool(speaker or mapping["at"]) and not unnamed
@@ -215,7 +219,7 @@ def guess_mapping(samples: AnyMapping[str, list[Any]], records: str = "") -> Map
 
 def is_of_a_chat(samples: Iterable[str], text: str = "") -> bool:
     """Whether the names of the fields are those of a chat between people rather than of a diary."""
-    return any(_bare(path) in _OF_CHATS or _joined(path) in _OF_CHATS for path in {*samples, text})
+    return any(_bare(path) in _OF_CHATS or _last_two_names(path) in _OF_CHATS for path in {*samples, text})
 
 
 def _speaker(samples: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
@@ -243,7 +247,7 @@ def _speaker(samples: AnyMapping[str, list[Any]]) -> tuple[str, str, str]:
 def _rank_of_speaker(path: str) -> int | None:
     """The rank of a field name for the speaker; None if it does not mean a speaker."""
     names = NAMES["speaker"]
-    bare, joined = _bare(path), _joined(path)
+    bare, joined = _bare(path), _last_two_names(path)
     if joined in names:
         return names.index(joined)
     if bare in _OWN_FLAGS:
@@ -264,7 +268,7 @@ def _doubts(path: str, values: list[Any], own: str) -> tuple[bool, bool, bool, b
     bare = _bare(path)
     filled = [value for value in values if value not in (None, "")]
     flag = bare in _FLAGS or bare in _WAYS
-    ids = not flag and _are(
+    ids = not flag and _nearly_all(
         values, lambda value: not isinstance(value, str) or _ID.fullmatch(value.strip()) is not None
     )
     # If the exporter's messages have no name, another field identifies them.
@@ -309,8 +313,8 @@ def _rank(role: str, path: str) -> int | None:
     return (
         names.index(_bare(path))
         if _bare(path) in names
-        else names.index(_joined(path))
-        if _joined(path) in names
+        else names.index(_last_two_names(path))
+        if _last_two_names(path) in names
         else None
     )
 
@@ -320,7 +324,7 @@ def _bare(path: str) -> str:
     return _UNMARKED.sub("", path.rpartition(".")[2].casefold())
 
 
-def _joined(path: str) -> str:
+def _last_two_names(path: str) -> str:
     """The last two names of a path as one: "author.name" is "authorname"."""
     return "".join(_UNMARKED.sub("", part.casefold()) for part in path.split(".")[-2:])
 
@@ -333,26 +337,30 @@ def _fits_speaker(path: str, values: list[Any]) -> bool:
     bare = _bare(path)
     if bare in _WAYS:
         sides = [value for value in values if not _is_of_program(value)]
-        return _are(sides, lambda value: str(value).casefold() in _FROM_USER | _FROM_OTHER)
+        return _nearly_all(sides, lambda value: str(value).casefold() in _FROM_USER | _FROM_OTHER)
     if bare in _FLAGS:
-        return _are(values, lambda value: isinstance(value, bool) or str(value).strip().casefold() in _TRUE + _FALSE)
+        return _nearly_all(
+            values, lambda value: isinstance(value, bool) or str(value).strip().casefold() in _TRUE + _FALSE
+        )
     names = {str(value) for value in values if isinstance(value, str | int)}
-    few = len(names) <= (_MAX_SPEAKERS if bare in _WEAK and _joined(path) in _WEAK else max(_MAX_SPEAKERS, len(values)))
-    return few and _are(
+    few = len(names) <= (
+        _MAX_SPEAKERS if bare in _WEAK and _last_two_names(path) in _WEAK else max(_MAX_SPEAKERS, len(values))
+    )
+    return few and _nearly_all(
         values,
         lambda value: isinstance(value, str | int) and not isinstance(value, bool) and len(str(value)) <= _LONGEST_NAME,
     )
 
 
 def _fits_text(_path: str, values: list[Any]) -> bool:
-    return _are(values, lambda value: isinstance(value, str)) and not _are(values, _is_time)
+    return _nearly_all(values, lambda value: isinstance(value, str)) and not _nearly_all(values, _is_time)
 
 
 def _is_time(value: Any) -> bool:
     return any(read_when(value, order) is not None for order in (True, False))
 
 
-def _are(values: Iterable[Any], kind: Callable[[Any], bool]) -> bool:
+def _nearly_all(values: Iterable[Any], kind: Callable[[Any], bool]) -> bool:
     """Whether nearly all non-empty values are of a kind, and there are some."""
     telling = [value for value in values if value not in (None, "")]
     return bool(telling) and sum(map(kind, telling)) >= 0.8 * len(telling)
@@ -360,12 +368,12 @@ def _are(values: Iterable[Any], kind: Callable[[Any], bool]) -> bool:
 
 _FITS: dict[str, Callable[[str, list[Any]], bool]] = {
     "text": _fits_text,
-    "at": lambda _path, values: _are(values, _is_time),
-    "title": lambda _path, values: _are(values, lambda value: isinstance(value, str)),
+    "at": lambda _path, values: _nearly_all(values, _is_time),
+    "title": lambda _path, values: _nearly_all(values, lambda value: isinstance(value, str)),
     # Each record has an id of its own; an author's id is not unique.
     "source_id": lambda path, values: (
         _bare(path.rpartition(".")[0]) not in _PERSONS
-        and _are(values, lambda value: isinstance(value, str | int))
+        and _nearly_all(values, lambda value: isinstance(value, str | int))
         and len({str(value) for value in values if isinstance(value, str | int)})
         > 0.9 * sum(isinstance(value, str | int) for value in values)
     ),
@@ -383,7 +391,7 @@ def _longest(samples: AnyMapping[str, list[Any]], *, few: bool) -> str:
     }
     best = max(lengths, key=lambda path: lengths[path], default="")
     words = [value.strip() for value in samples.get(best, ()) if isinstance(value, str) and value.strip()]
-    if not best or _are(words, lambda value: _ID.fullmatch(value) is not None):
+    if not best or _nearly_all(words, lambda value: _ID.fullmatch(value) is not None):
         return ""
     several = sum(" " in value or not value.isascii() for value in words) >= 0.3 * len(words)
     return best if lengths[best] >= _LONGER_THAN_NAMES or (few and several) else ""

@@ -95,7 +95,7 @@ class GeminiPage:
                 options.limits,
                 newest_first=True,
             )
-            items = _lines(ordered, wrapping, day_first, places, options.limits)
+            items = _read_messages(ordered, wrapping, day_first, places, options.limits)
             yield from sessions_of(_TITLE, digest("gemini", file), _TITLE, items, options.limits)
 
 
@@ -166,7 +166,7 @@ def _plain(html: str) -> str:
 
 
 # --- what was asked ---------------------------------------------------------------------------------------------------
-def _lines(
+def _read_messages(
     activities: Iterator[_Activity | str], wrapping: Wrapping, day_first: bool, places: ContentIds, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     for number, activity in enumerate(activities, start=1):

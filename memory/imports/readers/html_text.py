@@ -19,7 +19,7 @@ def words_of(html: str) -> str:
     """The text of `html`, which is returned unchanged if it is longer than any message."""
     if len(html) > _LONGEST:
         return html
-    reading = _Reading()
+    reading = _TextParser()
     # Without comments and the like, on which the parser is slow if they are not closed.
     first, *rest = html.split("<!--")
     visible = first + "".join(part.partition("-->")[2] for part in rest)
@@ -29,7 +29,7 @@ def words_of(html: str) -> str:
     return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()
 
 
-class _Reading(HTMLParser):
+class _TextParser(HTMLParser):
     def __init__(self) -> None:
         super().__init__(convert_charrefs=True)
         self.pieces: list[str] = []

@@ -129,9 +129,9 @@ class IMessage:
             survey = _Survey(source.lines(file), shape)
             day_first = choose_order(options.day_first, survey.dates, file or source.name)
             title = PurePosixPath(file or source.name).stem
-            reading = _Reading(shape, options.limits.message_bytes)
+            reading = _MessageParser(shape, options.limits.message_bytes)
             messages = _in_order(reading.messages(source.lines(file)), shape, day_first)
-            items = _lines(messages, survey.owners, options.limits)
+            items = _read_messages(messages, survey.owners, options.limits)
             yield from sessions_of(title, digest("imessage", title), title or _("the chat"), items, options.limits)
 
 
@@ -234,7 +234,7 @@ class _Survey:
 # --- messages ---------------------------------------------------------------------------------------------------------
 
 
-class _Reading:
+class _MessageParser:
     """Joins lines into messages. A reply is indented in the message it answers; older versions of the exporter indent
     only its first line."""
 
@@ -351,7 +351,7 @@ def _as_row(timed: _Timed) -> tuple[_Message, datetime, str, list[str]]:
     return timed.message, timed.at, timed.text, timed.left_out
 
 
-def _lines(
+def _read_messages(
     messages: Iterable[tuple[_Message, datetime | None, str, list[str]]], owners: set[str], limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     position, places = _("line %d"), ContentIds()

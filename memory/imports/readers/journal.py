@@ -83,7 +83,9 @@ class Journal:
             return 0.85
         lines = [line for line in sample.text.splitlines() if line.strip()]
         headed = [heading for line in lines if (heading := heading_in(line, begins=True))]
-        headed = headed or [heading for _line, heading in _headed(_as_lines(sample.text), fences=False) if heading]
+        headed = headed or [
+            heading for _line, heading in _find_headings(_as_lines(sample.text), fences=False) if heading
+        ]
         plain = 0.35 if sample.name.casefold().endswith(_PROSE) else 0.15
         if not headed:
             return 0.6 if day_in_name(sample.name) else plain
@@ -114,7 +116,7 @@ class Journal:
                 yield Skipped(member, "document" if is_document else "media")
         order = _order(source, members or [""], options)
         for member in members or [""]:
-            splitting = _Splitting(member or source.name, bool(member), order, options.limits)
+            splitting = _EntrySplitter(member or source.name, bool(member), order, options.limits)
             yield from splitting.entries(source.lines(member))
 
 
@@ -136,7 +138,7 @@ def _order(source: Source, members: Iterable[str], options: Options) -> bool:
 
     def open_headings() -> Iterator[tuple[TextLine, WrittenDate]]:
         for member in split:
-            for line, heading in _headed(source.lines(member), _is_markdown(member or source.name)):
+            for line, heading in _find_headings(source.lines(member), _is_markdown(member or source.name)):
                 if heading and heading.written.order_open:
                     yield line, heading.written
 
@@ -148,7 +150,7 @@ def _is_markdown(name: str) -> bool:
     return name.casefold().endswith(_MARKDOWN)
 
 
-def _headed(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine, Heading | None]]:
+def _find_headings(lines: Iterable[TextLine], fences: bool) -> Iterator[tuple[TextLine, Heading | None]]:
     """Each line with its heading, if it is one. With `fences`, as in Markdown, code has no headings. The line of a
     month above a line with weekday and day is left out: it is part of the headings below."""
     begins, fenced = True, False
@@ -188,7 +190,7 @@ class _Beginning:
     number: int = 1
 
 
-class _Words:
+class _EntryLines:
     """The lines of an entry, up to the size of a message."""
 
     def __init__(self, most_bytes: int) -> None:
@@ -213,7 +215,7 @@ class _Words:
         return text
 
 
-class _Splitting:
+class _EntrySplitter:
     """Splits one file into its entries; one entry is kept in memory at a time."""
 
     def __init__(self, name: str, is_member: bool, day_first: bool, limits: Limits) -> None:
@@ -221,7 +223,7 @@ class _Splitting:
         self.member = name if is_member else ""
         self.markdown = _is_markdown(name)
         self.day_first = day_first
-        self.words = _Words(limits.message_bytes)
+        self.words = _EntryLines(limits.message_bytes)
         self.places = ContentIds()
         self.named = day_in_name(path.name)
         self.year = year_in_name(path.stem)
@@ -232,7 +234,7 @@ class _Splitting:
     def entries(self, lines: Iterator[TextLine]) -> Iterator[Entry | Skipped]:
         front, rest = _front_matter(lines)
         yield from self._taken_from(front)
-        for line, heading in _headed(rest, self.markdown):
+        for line, heading in _find_headings(rest, self.markdown):
             is_bare = heading is not None and not (heading.title or heading.words)
             is_first = not any(text.strip() for text in self.words.lines)
             if (
@@ -246,22 +248,22 @@ class _Splitting:
                 continue
             following = self._following(line, heading)
             if following and heading:
-                yield from self._begun(following, heading)
-                yield from self._grown(line.number, heading.words)
+                yield from self._begin_entry(following, heading)
+                yield from self._add_text(line.number, heading.words)
             elif self.named is None and (year := year_in(line.text)):
                 self.year = year
             else:
-                yield from self._grown(line.number, line.text)
-        yield from self._ended()
+                yield from self._add_text(line.number, line.text)
+        yield from self._end_entry()
 
-    def _begun(self, following: _Beginning, heading: Heading) -> Iterator[Entry | Skipped]:
+    def _begin_entry(self, following: _Beginning, heading: Heading) -> Iterator[Entry | Skipped]:
         """End the entry before. A title alone above the first date is no entry: if the date is a labelled one of a
         note, the title belongs to the entry; in a diary it is skipped."""
         lines = [line for line in self.words.lines if line.strip()]
         match = _MARKDOWN_TITLE.match(lines[0]) if len(lines) == 1 and self.beginning.day is None else None
         title = match["title"].rstrip(" #") if match else ""
         if not title:
-            yield from self._ended()
+            yield from self._end_entry()
         else:
             self.words.given_out()
             following = replace(following, title=title) if heading.labelled else following
@@ -290,17 +292,17 @@ class _Splitting:
         self.last = day
         return _Beginning(heading.title, day, at_clock(day, heading.clock), line.number)
 
-    def _grown(self, number: int, text: str) -> Iterator[Entry | Skipped]:
+    def _add_text(self, number: int, text: str) -> Iterator[Entry | Skipped]:
         """Add the line; if the entry becomes longer than a message, it continues in another one of the same day."""
         if self.words.take(text):
             return
         if self.words.lines:
-            yield from self._ended()
+            yield from self._end_entry()
             self.beginning = replace(self.beginning, number=number)
         if not self.words.take(text):
             yield Skipped(self._where(number), "too_long")
 
-    def _ended(self) -> Iterator[Entry | Skipped]:
+    def _end_entry(self) -> Iterator[Entry | Skipped]:
         text, begun = self.words.given_out(), self.beginning
         if self.markdown and "[[" in text:
             text = _LINKED.sub(lambda link: link["shown"], _EMBEDDED.sub("", text)).strip()

@@ -54,7 +54,7 @@ def values(
     A value at a place in `aside` is not built: `Unread` with the reason given there is yielded. If the file is no JSON,
     raises ImportRejected with line and character of the first error, after all values before it.
     """
-    walk = _Walk(frozenset(paths), aside or {}, _around({*paths, *(aside or ())}), source.limits)
+    walk = _Walk(frozenset(paths), aside or {}, _containers_of({*paths, *(aside or ())}), source.limits)
     for events, size in _batches(source, member):
         yield from walk.take(iter(events))
         walk.weigh(size)
@@ -77,7 +77,7 @@ def objects(source: Source, member: str = "") -> Iterator[Any]:
     if next((piece.lstrip() for piece in source.texts(member) if piece.strip()), "").startswith("["):
         yield from (value for _place, value in values(source, ["item"], member))
     elif is_one_a_line(source, member):
-        yield from (_of_line(line.text, source.limits) for line in source.lines(member) if line.text.strip())
+        yield from (_parse_line(line.text, source.limits) for line in source.lines(member) if line.text.strip())
     else:
         yield from (value for _place, value in values(source, [""], member))
 
@@ -88,10 +88,10 @@ def is_one_a_line(source: Source, member: str = "") -> bool:
         first, *more = islice((line.text for line in source.lines(member) if line.text.strip()), 2)
     except (ImportRejected, ValueError):
         return False
-    return bool(more) and isinstance(_of_line(first, source.limits), dict)
+    return bool(more) and isinstance(_parse_line(first, source.limits), dict)
 
 
-def _of_line(text: str, limits: Limits) -> Any:
+def _parse_line(text: str, limits: Limits) -> Any:
     try:
         return loads(text, limits)
     except ValueError:
@@ -154,10 +154,10 @@ class _Walk:
             self.here = f"{self.here}.item" if self.here else "item"
 
 
-def _around(places: Iterable[str]) -> frozenset[str]:
+def _containers_of(places: Iterable[str]) -> frozenset[str]:
     """The places of all containers around `places`.
 
-    >>> sorted(_around(["chats.list.item", "name"]))
+    >>> sorted(_containers_of(["chats.list.item", "name"]))
     ['', 'chats', 'chats.list']
     """
     steps = [place.split(".") for place in places if place]
@@ -268,10 +268,10 @@ def _breaking_place(source: Source, member: str, number: int) -> str:
         if now < number:
             feed(piece.encode())
             events.clear()
-            line_number, column = _moved(line_number, column, piece)
+            line_number, column = _advance(line_number, column, piece)
             continue
         for letter in piece:
-            line_number, column = _moved(line_number, column, letter)
+            line_number, column = _advance(line_number, column, letter)
             try:
                 feed(letter.encode())
             except _NotJSON:
@@ -280,7 +280,7 @@ def _breaking_place(source: Source, member: str, number: int) -> str:
     return _("line %d") % line_number
 
 
-def _moved(line_number: int, column: int, text: str) -> tuple[int, int]:
+def _advance(line_number: int, column: int, text: str) -> tuple[int, int]:
     breaks = text.count("\n")
     return line_number + breaks, len(text) - text.rindex("\n") - 1 if breaks else column + len(text)
 

@@ -43,7 +43,7 @@ class MappedFile:
     def resembles(self, sample: Sample) -> float:
         if sample.members or not sample.paths:
             return 0.0
-        mapping = _best(_beginning_of(sample.text))
+        mapping = _best_mapping(_beginning_of(sample.text))
         return 0.0 if mapping is None else 0.5 if mapping.sure else 0.4 if mapping.speaker else 0.3
 
     def read(self, source: Source, options: Options) -> Iterator[ReaderItem]:
@@ -77,7 +77,7 @@ def guess(source: Source) -> Mapping | None:
         return None if inside is source else guess(inside)
     if not source.sample.paths:
         return table.guess(source)
-    return _best(_beginning_of(_first_megabyte(source)))
+    return _best_mapping(_beginning_of(_first_megabyte(source)))
 
 
 def with_records(source: Source) -> Source:
@@ -134,7 +134,7 @@ def _beginning_of(text: str) -> _FieldSamples:
     return seen_fields
 
 
-def _best(fields_seen: _FieldSamples) -> Mapping | None:
+def _best_mapping(fields_seen: _FieldSamples) -> Mapping | None:
     """The likeliest place of records: preferably one whose names leave no doubt, then the one with the most records."""
     guesses = [(guess_mapping(fields, records), fields) for records, fields in fields_seen.fields.items()]
     # Records at the top must be several, one a line.

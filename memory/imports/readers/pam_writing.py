@@ -65,7 +65,7 @@ def write(memories: Iterable[Remembered], conversations: Iterable[FileSession], 
         for number, (source_id, pieces) in enumerate(
             groupby(conversations, lambda conversation: conversation.source_id), 1
         ):
-            entry = _Indexed(source_id, f"conversations/{number:06}.json", derived.get(source_id, []))
+            entry = _IndexEntry(source_id, f"conversations/{number:06}.json", derived.get(source_id, []))
             yield from _member(archive, drain, entry.ref, _conversation(pieces, entry, export), export)
             index.append(entry.as_json(export))
         yield from _member(archive, drain, STORE_NAME, store(sorted_memories, index, export), export)
@@ -160,7 +160,7 @@ def memory_object(memory: Remembered, export: PamExport) -> dict[str, Any]:
 
 
 @dataclass
-class _Indexed:
+class _IndexEntry:
     """A conversation's entry in the index, known once it is written."""
 
     id: str
@@ -195,7 +195,7 @@ class _Indexed:
         return at
 
 
-def _conversation(pieces: Iterable[FileSession], entry: _Indexed, export: PamExport) -> Iterator[str]:
+def _conversation(pieces: Iterable[FileSession], entry: _IndexEntry, export: PamExport) -> Iterator[str]:
     """A conversation's file; `entry` collects the data for the index."""
     people: dict[tuple[str, str], None] = {}
     head = {"schema": CONVERSATION, "schema_version": VERSION, "id": entry.id, "provider": {"name": export.platform}}

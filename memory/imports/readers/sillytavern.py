@@ -71,7 +71,9 @@ class SillyTavern:
                 # One for each chat: many chats are copies of others up to a point.
                 places = ContentIds()
                 places.begin(chat_id)
-                yield from sessions_of(title, chat_id, title or _("the chat"), _lines(records, places, limits), limits)
+                yield from sessions_of(
+                    title, chat_id, title or _("the chat"), _read_messages(records, places, limits), limits
+                )
 
 
 def _files(members: tuple[str, ...]) -> list[str]:
@@ -114,7 +116,7 @@ def _objects(source: Source, file: str, limits: Limits) -> Iterator[tuple[int, d
             yield line.number, value if isinstance(value, dict) else None
 
 
-def _lines(
+def _read_messages(
     messages: Iterable[tuple[int, dict[str, Any] | None]], places: ContentIds, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     position = _("line %d")

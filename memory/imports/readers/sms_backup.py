@@ -70,7 +70,7 @@ class SmsBackup:
         messages_by_number: dict[str, list[_Message]] = defaultdict(list)
         names: dict[str, str] = {}
         size = 0
-        for message in _Reading(str(self.label)).messages(source):
+        for message in _XMLParser(str(self.label)).messages(source):
             messages_by_number[message.talk].append(message)
             if "~" not in message.talk and message.contact:
                 names.setdefault(_key(message.talk), message.contact)
@@ -113,7 +113,7 @@ def _key(address: str) -> str:
     return digits[-9:] if len(digits) >= 7 and "~" not in address else address.casefold()
 
 
-class _Reading:
+class _XMLParser:
     """The state of the parser."""
 
     def __init__(self, label: str) -> None:

@@ -178,11 +178,11 @@ class _Chats(SessionReader):
             yield Skipped(where, "notice" if message.get("type") == "service" else "unknown")
             return
         # Plain text, or pieces, of which some are links, bold and the like; or the items of a list.
-        text = _joined(message.get("text") or message.get("text_entities"))
+        text = _join_pieces(message.get("text") or message.get("text_entities"))
         for kind, (question, answers) in _ASKED.items():
             asking = table(message.get(kind))
-            choices = [_joined(table(answer).get("text")) for answer in array(asking.get(answers))]
-            text = "\n".join(filter(None, (text, _joined(asking.get(question)), *choices)))
+            choices = [_join_pieces(table(answer).get("text")) for answer in array(asking.get(answers))]
+            text = "\n".join(filter(None, (text, _join_pieces(asking.get(question)), *choices)))
         with_media = any(message.get(key) for key in _MEDIA)
         if with_media:
             yield Skipped(where, "media")
@@ -206,7 +206,7 @@ def _person(known_as: Any) -> str:
     return word(known_as).removeprefix("user")
 
 
-def _joined(text: Any) -> str:
+def _join_pieces(text: Any) -> str:
     if isinstance(text, str):
         return text
     return "".join(piece if isinstance(piece, str) else word(table(piece).get("text")) for piece in array(text))

@@ -101,7 +101,7 @@ class Transcript:
         if kind == "unclear":
             return _UNSURE_LIKENESS
         lines = [line for line in beginning if line.strip()]
-        names = _speaking(lines)
+        names = _find_speakers(lines)
         spoken = [begun for line in lines if (begun := _beginning(line)) and begun.name in names]
         likeness = 0.4 + 0.4 * len(spoken) / len(lines) if kind else 0.0
         # Dates above messages do not make it a diary.
@@ -116,10 +116,10 @@ class Transcript:
         if options.kind is None and _kind(beginning, source.name) == "unclear":
             raise ImportRejected("ask_chat_or_notes", source.name)
         # How messages begin in the file: after a name and a colon, or below a name; None if nobody speaks.
-        if alone := _names_alone(beginning):
+        if alone := _standalone_names(beginning):
             begins: Callable[[str], tuple[_Beginning, str] | None] | None = partial(_begins, alone, True, False)
         else:
-            names = _speaking(line.text for line in source.lines())
+            names = _find_speakers(line.text for line in source.lines())
             if _are_mails(beginning):
                 begins = _begins_mail
             elif not names:
@@ -138,7 +138,7 @@ class Transcript:
             raise ImportRejected("not_this", format=str(self.label))
         title = PurePath(source.name).stem
         messages = gather_sample(source.lines(), begins, options.limits)
-        items = _lines(messages, title, options.limits)
+        items = _read_messages(messages, title, options.limits)
         yield from sessions_of(
             title, digest("transcript", title), title or _("the conversation"), items, options.limits
         )
@@ -152,7 +152,7 @@ def _kind(beginning: Sequence[str], file_name: str) -> Kind:
     counts = Counter(names)
     again = [name for name, count in counts.items() if count > 1 or role_named(name)]
     if not names or len(names) < _LEAST_SHARE * len(lines):
-        alone = _names_alone(beginning)
+        alone = _standalone_names(beginning)
         return "" if not alone else "chat" if len(alone) > 1 and all(map(role_named, alone)) else "unclear"
     if any(map(role_named, counts)) and len(counts) > 1:
         return "chat"
@@ -193,7 +193,7 @@ def _behind_front(lines: list[str]) -> tuple[list[str], bool]:
     return lines[end + 1 :] if end else lines, bool(end)
 
 
-def _names_alone(lines: Sequence[str]) -> frozenset[str]:
+def _standalone_names(lines: Sequence[str]) -> frozenset[str]:
     """Names that are alone on lines above messages, if the beginning of a file looks so: short lines, some of them
     recurring, above nearly all others."""
     # Lines without markup, in groups between blank ones.
@@ -242,7 +242,7 @@ def _may_stand_alone(line: str) -> bool:
     )
 
 
-def _speaking(lines: Iterable[str]) -> frozenset[str]:
+def _find_speakers(lines: Iterable[str]) -> frozenset[str]:
     """Those of the names that begin lines that are speakers."""
     counts: Counter[str] = Counter()
     for line in lines:
@@ -300,7 +300,7 @@ def _day_in(line: str) -> datetime | None:
     return datetime.combine(day, heading.clock or time.min) if day else None
 
 
-def _lines(
+def _read_messages(
     messages: Iterable[SpeakerCounts[_Beginning]], title: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     """The messages; blank lines around them belong to the layout."""

@@ -36,7 +36,7 @@ class Limits:
     item_bytes: int = 64 * 1024**2
     # One line of a text file.
     line_characters: int = 16 * 1024**2
-    # Messages in one Talk; a longer session comes in pieces.
+    # Messages in one FileSession; a longer session comes in pieces.
     talk_lines: int = 2_000
     nesting: int = 32
     zip_ratio: int = 100

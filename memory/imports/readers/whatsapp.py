@@ -149,7 +149,7 @@ def _chat(source: Source, file: str, options: Options) -> Iterator[ReaderItem]:
         return (at, text[begun.end() :]) if begun and at else None
 
     messages = gather_sample(source.lines(file), begins, options.limits)
-    items = _lines(messages, *_groups_and_owner(source, file, stamp), options.limits)
+    items = _read_messages(messages, *_groups_and_owner(source, file, stamp), options.limits)
     yield from sessions_of(title, digest("whatsapp", title or file), title or _("the chat"), items, options.limits)
 
 
@@ -219,7 +219,7 @@ def _is_about_encryption(words: str) -> bool:
     return len(words) <= _LONGEST_NOTICE and ENCRYPTED.search(words) is not None
 
 
-def _lines(
+def _read_messages(
     messages: Iterable[SpeakerCounts[datetime]], groups: frozenset[str], owner: str, limits: Limits
 ) -> Iterator[FileMessage | Skipped]:
     """The messages of a chat. Their ids do not contain its title, because the same chat comes with and without one."""
