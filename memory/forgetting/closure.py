@@ -5,6 +5,7 @@ messages.
     its messages    (also those of conclusions from it) deleted or withheld, as chosen
     a remainder     of a target that ended in part is deleted, because it repeats the target's text
     dependents      deleted; with "orphan" they stay if they also rest on something else
+    a quotation     of a chosen message is deleted in any case, because it repeats its words
     shared messages take along memories that rest on them; with "orphan" these stay and the messages are withheld
     a reply         is deleted or withheld with the messages it replied to
     a mention       of the target in another message is deleted or withheld, as chosen; no memory is deleted with it
@@ -27,12 +28,14 @@ NONE: frozenset[int] = frozenset()
 @dataclass(frozen=True)
 class MemoryNode:
     """A memory: the messages it quotes, the memories it was concluded from, the memory that superseded it, and the
-    memories that ended in part and left it as their remainder."""
+    memories that ended in part and left it as their remainder. `repeated`: those messages whose quote its text repeats
+    word for word."""
 
     messages: frozenset[int] = NONE
     filling: frozenset[int] = NONE
     superseded_by: int | None = None
     left_of: frozenset[int] = NONE
+    repeated: frozenset[int] = NONE
 
 
 @dataclass(frozen=True)
@@ -112,7 +115,9 @@ class _Decider:
                 self._add(pk, "rests_on", by_content=bool(memory.left_of & self.content_matches))
             if memory.filling & self.going.keys():
                 self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
-            if memory.messages & chosen_keys:
+            if memory.repeated & chosen_keys:
+                self._add(pk, "quotes", by_content=memory.messages <= chosen_keys)
+            elif memory.messages & chosen_keys:
                 self._decide_dependent(pk, memory, "quotes", by_content=memory.messages <= chosen_keys)
             elif not self._may_stay(pk) and any(
                 self._mode(key) == "forget" for key in memory.messages & wanted_memories.keys()

@@ -65,8 +65,12 @@ class Closure:
     def graph(self) -> Graph:
         """The graph of the rows read so far."""
         quoted: dict[int, set[int]] = defaultdict(set)
+        repeated: dict[int, set[int]] = defaultdict(set)
         for row in self.evidence.values():
             quoted[row.node_id].add(row.message_id)
+            node_text = self.nodes[row.node_id].description if row.node_id in self.nodes else ""
+            if f"“{' '.join(row.quote.split())}”" in " ".join(node_text.split()):
+                repeated[row.node_id].add(row.message_id)
         children: dict[int, set[int]] = defaultdict(set)
         for edge in self.fillings.values():
             if edge.child_id is not None:
@@ -80,6 +84,7 @@ class Closure:
                 frozenset(children[pk]),
                 node.superseded_by_id if self._is_earlier_version(node, quoted) else None,
                 frozenset(superseded[pk]) if is_what_was_left(node) else NONE,
+                frozenset(repeated[pk]),
             )
             for pk, node in self.nodes.items()
         }

@@ -119,6 +119,17 @@ def test_put_away_lines_stay_in_the_history_and_reach_no_model(life: Life) -> No
     assert not Message.objects.shown_to_models().filter(content__contains="Milo").exists()
 
 
+def test_a_memory_that_repeats_the_words_of_a_forgotten_message_goes_even_with_orphan(mira: Persona) -> None:
+    corgi, pickle = (say(mira, text, "Oh.") for text in ("I adopted a corgi.", "Pickle, afraid of thunder."))
+    joined = f"Ana: “{corgi.content}” “{pickle.content}”"
+    node(mira, joined, corgi.session, quoting(corgi), quoting(pickle))
+    for choice in (ORPHAN, Choice(staying=frozenset(ConceptNode.objects.values_list("pk", flat=True)))):
+        assert joined in {one.text for one in plan([Target("message", pickle.pk)], choice).going}
+    forget(Target("message", pickle.pk), choice=ORPHAN)
+    assert not ConceptNode.objects.filter(description__contains="Pickle").exists()
+    assert type(corgi).objects.filter(pk=corgi.pk).exists()
+
+
 # --- echoes -----------------------------------------------------------------------------------------------------------
 def test_replies_that_say_it_again_go_at_once_and_long_after(life: Life) -> None:
     told = {one.text: one.why for one in plan([the(life.milo)]).going if one.kind == "message"}
