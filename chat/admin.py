@@ -107,7 +107,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         flag = CrisisFlag.objects.filter(message=message).first() if may_see_flags(request) else None
         if flag is not None:
             address = reverse("admin:chat_crisisflag_change", args=[flag.pk])
-            return format_html('<a href="{}">{}</a>', address, _("seen") if flag.seen_at else _("waits to be seen"))
+            return format_html('<a href="{}">{}</a>', address, _("seen") if flag.seen_at else _("not seen yet"))
         if not self._may_point_out(request, message):
             return str(_("none"))
         address = reverse("admin:chat_message_point_out", args=[message.pk])

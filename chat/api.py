@@ -58,7 +58,7 @@ class SessionOut(Schema):
     closed_at: datetime | None
     close_reason: str = Field(examples=["idle"])
     message_count: int = Field(examples=[12])
-    summary: str = Field(examples=["Ana told of her new cat."])
+    summary: str = Field(examples=["Ana told Mira about her new cat."])
     trivial: bool
     failure: str = Field(examples=[""])
     off_the_record: bool
@@ -70,7 +70,10 @@ class MessageIn(Body):
     content: str = Field(min_length=1, max_length=MAX_CHARACTERS, examples=["Do you remember my cat?"])
     client_id: UUID
     off_the_record: bool = False
-    replaces: UUID | None = Field(None, description="Your last message, worded anew: it is withheld with its reply.")
+    replaces: UUID | None = Field(
+        None,
+        description="The id of your last message, if this one rewords it: that message is withheld with its reply.",
+    )
 
 
 class SentMessage(Schema):
@@ -96,7 +99,7 @@ class TurnOut(Schema):
     finished_at: datetime | None
     lines: list[MessageOut]
     reply: MessageOut | None
-    original_turn_id: UUID | None = Field(None, description="The turn whose messages this one answers once more.")
+    original_turn_id: UUID | None = Field(None, description="The turn whose messages this one answers again.")
 
 
 class TurnXray(Schema):
@@ -105,13 +108,13 @@ class TurnXray(Schema):
     xray: dict[str, Any]
 
 
-@router.get("/{uuid:persona_id}/messages", response=Page[MessageOut], summary="What was said, newest first")
+@router.get("/{uuid:persona_id}/messages", response=Page[MessageOut], summary="Messages, newest first")
 def list_messages(request: HttpRequest, persona_id: UUID, page: Query[pagination.PageParams]) -> Any:
     """All messages of both sides, in all channels."""
     return pagination.page(_messages(own_persona(request, persona_id)), page, serialize_message, BY_TIME)
 
 
-@router.post("/{uuid:persona_id}/messages", response={202: SentMessage}, summary="Say something")
+@router.post("/{uuid:persona_id}/messages", response={202: SentMessage}, summary="Send a message")
 def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any:
     """Stores the message and returns; the reply is written by the same turns as in the page. Poll the turn until it is
     done, or listen to the events. Messages sent in quick succession belong to one turn."""
@@ -128,7 +131,7 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
             replaces=body.replaces,
         )
     except VersionRefused as error:
-        raise ApiError(409, error.code, "Only your last message can be worded anew.") from error
+        raise ApiError(409, error.code, "Only your last message can be reworded.") from error
     _nudge(persona)
     # Return the stored message, with the help to show with it.
     message, extras = received.message, messages.as_event(received.message)
@@ -144,13 +147,13 @@ def post_message(request: HttpRequest, persona_id: UUID, body: MessageIn) -> Any
     )
 
 
-@router.get("/{uuid:persona_id}/messages/{uuid:message_id}", response=MessageOut, summary="One line")
+@router.get("/{uuid:persona_id}/messages/{uuid:message_id}", response=MessageOut, summary="One message")
 def get_message(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
     """A message by its id."""
     return serialize_message(get_object_or_404(_messages(own_persona(request, persona_id)), uuid=message_id))
 
 
-@router.get("/{uuid:persona_id}/sessions", response=Page[SessionOut], summary="The talks, newest first")
+@router.get("/{uuid:persona_id}/sessions", response=Page[SessionOut], summary="Sessions, newest first")
 def list_sessions(
     request: HttpRequest, persona_id: UUID, page: Query[pagination.PageParams], status: Session.Status | None = None
 ) -> Any:
@@ -160,7 +163,7 @@ def list_sessions(
     return pagination.page(matching_sessions, page, serialize_session, ("started_at", "id"))
 
 
-@router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One talk")
+@router.get("/{uuid:persona_id}/sessions/{uuid:session_id}", response=SessionOut, summary="One session")
 def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
     """A session by its id, without its messages."""
     return serialize_session(_own_session(request, persona_id, session_id))
@@ -169,7 +172,7 @@ def get_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dic
 @router.get(
     "/{uuid:persona_id}/sessions/{uuid:session_id}/messages",
     response=Page[MessageOut],
-    summary="What was said in one talk",
+    summary="Messages of a session",
 )
 def list_session_messages(
     request: HttpRequest, persona_id: UUID, session_id: UUID, page: Query[pagination.PageParams]
@@ -179,13 +182,13 @@ def list_session_messages(
     return pagination.page(_messages(session.persona).filter(session=session), page, serialize_message, BY_TIME)
 
 
-@router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="End a talk")
+@router.post("/{uuid:persona_id}/sessions/{uuid:session_id}/close", response=SessionOut, summary="Close a session")
 def close_session(request: HttpRequest, persona_id: UUID, session_id: UUID) -> dict[str, Any]:
     """Closes the session: it takes no more messages and is remembered; one off the record is deleted. 409 `not_open` if
     it has ended."""
     session = _own_session(request, persona_id, session_id)
     if not close.close(session, Session.CloseReason.EXPLICIT, timezone.now()):
-        raise ApiError(409, "not_open", "This talk has ended already.")
+        raise ApiError(409, "not_open", "This session has ended already.")
     session.refresh_from_db()
     return serialize_session(session)
 
@@ -196,7 +199,7 @@ def get_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict[str,
     return serialize_turn(_own_turn(request, persona_id, turn_id))
 
 
-@router.get("/{uuid:persona_id}/turns/{uuid:turn_id}/xray", response=TurnXray, summary="Why a reply was what it was")
+@router.get("/{uuid:persona_id}/turns/{uuid:turn_id}/xray", response=TurnXray, summary="The x-ray of a reply")
 def get_turn_xray(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict[str, Any]:
     """Everything that was considered for the prompt, with its scores and verdicts."""
     return {"xray": _own_turn(request, persona_id, turn_id).xray}
@@ -220,20 +223,20 @@ def steer_turn(
                 turn = turns.ask_again(turn.persona, turn.uuid)
                 _nudge(turn.persona, at_once=True)
         except VersionRefused as error:
-            raise ApiError(409, error.code, "No other version can be had here.") from error
+            raise ApiError(409, error.code, "Another version is not possible here.") from error
     elif deed == "stop":
         if not async_to_sync(_stop)(turn):
-            raise ApiError(409, "not_running", "This reply is not being written any more.")
+            raise ApiError(409, "not_running", "This reply is no longer being written.")
     else:
         _admit(turn.persona)
         if not turns.retry(turn.persona, turn.uuid):
-            raise ApiError(409, "not_retryable", "There is nothing to try again here.")
+            raise ApiError(409, "not_retryable", "There is nothing to retry here.")
         _nudge(turn.persona, at_once=True)
     turn.refresh_from_db()
     return serialize_turn(turn)
 
 
-@router.post("/{uuid:persona_id}/off-the-record", response=SessionOut, summary="Talk off the record")
+@router.post("/{uuid:persona_id}/off-the-record", response=SessionOut, summary="Begin a session off the record")
 def begin_off_the_record(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
     """Begins a session in the API's channel that is deleted when it ends and of which nothing is remembered; the open
     session of that channel is closed. Close it like any other."""
@@ -257,7 +260,7 @@ def _own_turn(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> Turn:
 def _admit(persona: Persona) -> None:
     now = time.monotonic()
     if not rate_limit.admit(persona.owner_id, now):
-        title = "That was faster than one can talk. Wait a moment, then send it again."
+        title = "That was too fast. Wait a moment, then send it again."
         raise ApiError(429, "rate_limited", title, retry_after=rate_limit.lines.wait(persona.owner_id, now))
 
 

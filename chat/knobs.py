@@ -10,7 +10,7 @@ debounce_seconds = knob(
     low=0,
     high=30,
     unit=_("seconds"),
-    why=_("Lines typed in one breath belong to one turn; longer would be felt as hesitation."),
+    why=_("Messages sent in quick succession belong to one turn; a longer wait would feel like hesitation."),
     source="design/turn.md",
 )
 lines_per_minute = whole(
@@ -19,7 +19,7 @@ lines_per_minute = whole(
     low=1,
     high=600,
     unit=_("lines"),
-    why=_("Faster than anyone types; a script that floods is told so."),
+    why=_("Faster than anyone types; a script that sends more gets an error."),
     source="design/turn.md",
 )
 greeting_seconds = knob(
@@ -29,8 +29,8 @@ greeting_seconds = knob(
     high=60,
     unit=_("seconds"),
     why=_(
-        "How long a first page waits for a greeting that the model writes; at 0 the page writes it, for a page that is "
-        "opened asks no model, and costs nothing."
+        "How long the first page waits for a greeting that the model writes. With 0 a rule "
+        "writes it: opening a page then uses no model and costs nothing."
     ),
 )
 greeting_retry_minutes = whole(
@@ -39,7 +39,10 @@ greeting_retry_minutes = whole(
     low=0,
     high=1_440,
     unit=_("minutes"),
-    why=_("A model whose greeting came too late or could not be shown is not asked again at each reload of the page."),
+    why=_(
+        "If a model's greeting came too late or could not be shown, the model is not asked again "
+        "at each reload of the page."
+    ),
 )
 bad_frames_allowed = whole(
     "chat.bad_frames_allowed",
@@ -47,7 +50,7 @@ bad_frames_allowed = whole(
     low=1,
     high=1_000,
     unit=_("frames"),
-    why=_("A client that sends this many frames nobody can read in a row is broken: its socket is closed."),
+    why=_("A client that sends this many unreadable frames in a row is broken: its socket is closed."),
     source="design/platform.md 4",
 )
 recent_window_size = whole(
@@ -56,7 +59,7 @@ recent_window_size = whole(
     low=2,
     high=200,
     unit=_("messages"),
-    why=_("What was said last is shown word for word; recall does not repeat it."),
+    why=_("The last messages are shown word for word; recall does not repeat them."),
     source="seed 001 §2",
 )
 prompt_tokens = whole(
@@ -83,8 +86,8 @@ reply_characters = whole(
     high=100_000,
     unit=_("characters"),
     why=_(
-        "Some servers heed no limit of tokens: a reply that goes on for so long is ended. A message of the "
-        "owner is no longer than this either."
+        "Some servers ignore the token limit: a reply that reaches this length is ended. A "
+        "message of the owner cannot be longer either."
     ),
 )
 recall_tokens = whole(
@@ -93,7 +96,7 @@ recall_tokens = whole(
     low=100,
     high=50_000,
     unit=_("tokens"),
-    why=_("What recall may fill of a prompt."),
+    why=_("The part of a prompt that recall may fill."),
     source="design/recall.md",
 )
 query_lines = whole(
@@ -102,7 +105,9 @@ query_lines = whole(
     low=1,
     high=20,
     unit=_("lines"),
-    why=_("The user's recent lines that recall is asked with; an older one weighs 0.6 of the next."),
+    why=_(
+        "The user's recent messages that form the query of recall; each has 0.6 of the weight of the next newer one."
+    ),
     source="design/recall.md",
 )
 query_minutes = whole(
@@ -112,8 +117,8 @@ query_minutes = whole(
     high=1_440,
     unit=_("minutes"),
     why=_(
-        "An earlier line of another session counts in the query only if it is no older than this: after a "
-        "long pause a question would be drawn to the last topic of that time."
+        "A message of an earlier session is part of the query only if it is no older than this: "
+        "after a long pause it would draw a question to the last topic of that time."
     ),
     source="design/recall.md",
 )
@@ -124,7 +129,8 @@ answers_per_turn = whole(
     high=50,
     unit=_("answers"),
     why=_(
-        "So many answers to the same messages can be compared; more are a sign that the message is to be worded anew."
+        "This many answers to the same messages can be compared; needing more is a sign that the "
+        "message should be reworded."
     ),
 )
 lease_seconds = knob(
@@ -143,8 +149,8 @@ late_lease_seconds = knob(
     high=3_600,
     unit=_("seconds"),
     why=_(
-        "How long after its lease a server of this machine that still runs may be late: on a busy machine it "
-        "cannot renew in time, and its reply is not to be thrown away."
+        "How long after its lease has lapsed a server on this machine that still runs keeps its "
+        "turn: on a busy machine it cannot renew in time, and its reply should not be lost."
     ),
 )
 sweep_seconds = knob(
@@ -188,7 +194,8 @@ streams_per_owner = whole(
     high=1_000,
     unit=_("streams"),
     why=_(
-        "Event streams one person may keep open at a time in one server process; a script that forgets them is told."
+        "Event streams that one person may keep open at a time in one server process; a script "
+        "that forgets to close them gets an error."
     ),
 )
 waiting_requests = whole(
@@ -198,7 +205,8 @@ waiting_requests = whole(
     high=100,
     unit=_("requests"),
     why=_(
-        "Requests of one person that may wait for a reply at a time through /v1; turns are serial: more would queue."
+        "Requests through /v1 of one person that may wait for a reply at a time; turns run one "
+        "after another, so more would only queue."
     ),
 )
 queued_requests = whole(
@@ -215,7 +223,7 @@ queue_seconds = knob(
     low=0,
     high=600,
     unit=_("seconds"),
-    why=_("A request through /v1 waits so long for its turn to be heard; then it is told when to come back."),
+    why=_("A request through /v1 waits this long for a free slot; then the client is told when to retry."),
 )
 errands_per_minute = whole(
     "chat.errands_per_minute",
@@ -223,7 +231,7 @@ errands_per_minute = whole(
     low=1,
     high=1_000,
     unit=_("requests"),
-    why=_("Titles, tags and the like that a client asks for through /v1: up to six beside each message of a person."),
+    why=_("Titles, tags and the like that a client requests through /v1: up to six for each message of a person."),
 )
 longest_wait_seconds = knob(
     "chat.longest_wait_seconds",
@@ -231,7 +239,9 @@ longest_wait_seconds = knob(
     low=5,
     high=3_600,
     unit=_("seconds"),
-    why=_("A request through /v1 waits so long for its reply, the turns before it included. The turn itself goes on."),
+    why=_(
+        "A request through /v1 waits this long for its reply, including the turns before it. The turn itself continues."
+    ),
 )
 same_request_seconds = knob(
     "chat.same_request_seconds",
@@ -240,8 +250,8 @@ same_request_seconds = knob(
     high=3_600,
     unit=_("seconds"),
     why=_(
-        "The same lines through /v1, so soon after their reply and without it in the history, are one "
-        "request that was sent again because a connection broke."
+        "The same messages through /v1 within this time after their reply, with a history that "
+        "lacks the reply, count as one request that was sent again after a broken connection."
     ),
 )
 idle_minutes = whole(
@@ -250,7 +260,7 @@ idle_minutes = whole(
     low=1,
     high=1_440,
     unit=_("minutes"),
-    why=_("A conversation that rested this long is over and is remembered."),
+    why=_("A session without messages for this long is closed and remembered."),
     source="seed 001 §4",
 )
 idle_scan_seconds = whole(
@@ -259,7 +269,7 @@ idle_scan_seconds = whole(
     low=60,
     high=3_600,
     unit=_("seconds"),
-    why=_("How often the schedule looks for idle talks; django-q2 keeps whole minutes."),
+    why=_("How often the schedule looks for idle sessions; django-q2 keeps whole minutes."),
     source="seed 001 §4",
 )
 longest_session_messages = whole(
@@ -268,7 +278,7 @@ longest_session_messages = whole(
     low=10,
     high=5_000,
     unit=_("messages"),
-    why=_("A conversation without end is remembered in parts."),
+    why=_("A session that grows this long is closed, so that it is remembered in parts."),
     source="design/consolidation.md",
 )
 longest_session_tokens = whole(
@@ -277,7 +287,7 @@ longest_session_tokens = whole(
     low=1_000,
     high=500_000,
     unit=_("tokens"),
-    why=_("A conversation without end is remembered in parts."),
+    why=_("A session that grows this long is closed, so that it is remembered in parts."),
     source="design/consolidation.md",
 )
 care_hold_hours = whole(
@@ -286,15 +296,18 @@ care_hold_hours = whole(
     low=0,
     high=720,
     unit=_("hours"),
-    why=_("After a message of crisis the companion does not write first for this long, and answers with it in mind."),
+    why=_(
+        "After a crisis message the companion does not write first for this long, and its "
+        "replies take the crisis into account."
+    ),
 )
 care_lines = whole(
     "care.lines",
     4,
     low=1,
     high=50,
-    unit=_("lines of the user"),
-    why=_("A crisis that the last few messages speak of is still what the conversation is about."),
+    unit=_("messages of the user"),
+    why=_("While one of this many latest messages speaks of a crisis, the conversation is still about it."),
 )
 ai_notice_hours = whole(
     "care.ai_notice_hours",

@@ -295,7 +295,7 @@ def _rule_label(session: Session) -> str:
         return _("Conversation ended · not remembered yet")
     waiting: dict[str, str] = {
         Session.WaitingFor.PROVIDER: _("remembering later: the model cannot be reached"),
-        Session.WaitingFor.BUDGET: _("remembering later: today's budget is used up, it goes on tomorrow"),
+        Session.WaitingFor.BUDGET: _("remembering later: today's budget is used up; it continues tomorrow"),
     }
     if session.waiting_for:
         return f"{_('Conversation ended')} · {waiting[session.waiting_for]}"

@@ -55,7 +55,7 @@ class Token(HttpBearer):
         except bearer.WrongToken as error:
             raise AuthenticationError from error
         except bearer.LockedOut as error:
-            title = "Too many wrong tokens came from here; wait a while."
+            title = "Too many wrong tokens from this address; wait a while."
             raise ApiError(429, "locked_out", title, retry_after=error.seconds) from error
         if caller is None:
             return None
@@ -119,7 +119,7 @@ problems.install(api)
 api.add_router("/personas", persona.api.addresses)
 api.add_router("", memory.web.api.account.router, tags=["account"])
 api.add_router("", echovessel.llm.api.router, tags=["account"])
-api.add_router("", seed_routes.router, tags=["the caller's own persona"])
+api.add_router("", seed_routes.router, tags=["your own persona"])
 
 
 def _refuse_with_problems(view: Callable[..., HttpResponse]) -> Callable[..., HttpResponse]:

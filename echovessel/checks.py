@@ -64,7 +64,7 @@ def indexes_are_whole(app_configs: Apps, databases: Any = None, **_: Any) -> lis
         missing = [*search.missing(), *vectors.missing()]
     except DatabaseError as error:
         return [Error(f"The database cannot be read: {error}", id="echovessel.E005")]
-    hint = "Run manage.py migrate: it makes them anew and fills them."
+    hint = "Run manage.py migrate: it creates and fills them again."
     return [checks.Warning(f"{name} is missing in the database.", hint=hint, id="echovessel.W002") for name in missing]
 
 
@@ -86,8 +86,8 @@ def embedding_model_is_the_one_in_use(app_configs: Apps, databases: Any = None, 
         return []
     return [
         checks.Warning(
-            f"EMBEDDING_MODEL is {configured}, but {in_use} is in use: all vectors are by it.",
-            hint=f"Change to the other with manage.py reembed --model {configured}, or set EMBEDDING_MODEL={in_use}.",
+            f"EMBEDDING_MODEL is {configured}, but {in_use} is in use: it made all vectors.",
+            hint=f"Change the model with manage.py reembed --model {configured}, or set EMBEDDING_MODEL={in_use}.",
             id="echovessel.W003",
         )
     ]
@@ -102,8 +102,8 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
         return []
     return [
         checks.Warning(
-            f"{strange} things that were forgotten can come back: their tombstones were made with another key.",
-            hint="Give back the key they were made with, in TOMBSTONE_KEY or as tombstone_key in the data folder.",
+            f"{strange} forgotten things can come back: their tombstones were made with another key.",
+            hint="Restore the key with which they were made, in TOMBSTONE_KEY or as tombstone_key in the data folder.",
             id="echovessel.W004",
         )
     ]
@@ -112,7 +112,7 @@ def tombstones_refuse(app_configs: Apps, databases: Any = None, **_: Any) -> lis
 @register()
 def help_texts_can_be_shown(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.W005: a help text of the operator that cannot be shown; ours is shown instead."""
-    hint = f"Write a few lines of UTF-8, at most {help_texts.MAX_CHARACTERS:,} characters, or take the file away."
+    hint = f"Write a few lines of UTF-8, at most {help_texts.MAX_CHARACTERS:,} characters, or remove the file."
     return [
         checks.Warning(f"{name} in the data folder is not shown: {fault}.", hint=hint, id="echovessel.W005")
         for name, fault in help_texts.faults()
@@ -124,7 +124,7 @@ def push_services_can_be_called(app_configs: Apps, **_: Any) -> list[CheckMessag
     """echovessel.E006: a contact that no push service accepts; every notification would be refused."""
     if not settings.PUSH_CONTACT or vapid.is_contact(settings.PUSH_CONTACT):
         return []
-    hint = "Write mailto: and an address, or https:// and a host: whom push services may write to."
+    hint = "Write mailto: and an address, or https:// and a host: the contact for push services."
     return [Error(f"PUSH_CONTACT is {settings.PUSH_CONTACT!r}.", hint=hint, id="echovessel.E006")]
 
 
@@ -142,7 +142,7 @@ def other_pages_have_an_origin(app_configs: Apps, **_: Any) -> list[CheckMessage
 @register(Tags.models)
 def columns_of_text_are_declared(app_configs: Apps, **_: Any) -> list[CheckMessage]:
     """echovessel.E008: a column that can hold words without a declaration of what forgetting does to it."""
-    hint = "Say in text_columns of the model what forgetting does to it: see echovessel/db/text_columns."
+    hint = "Declare in text_columns of the model what forgetting does to it: see echovessel/db/text_columns."
     return [Error(fault, hint=hint, id="echovessel.E008") for fault in text_columns.faults()]
 
 
@@ -154,7 +154,7 @@ def plain_http_is_meant(app_configs: Apps, **_: Any) -> list[CheckMessage]:
         return []
     return [
         checks.Warning(
-            "HTTPS is off although this site is served beyond this machine: words and logins travel in the clear.",
+            "HTTPS is off although this site is served beyond this machine: messages and logins are sent unencrypted.",
             hint="Put a TLS proxy in front and drop HTTPS=off.",
             id="echovessel.W001",
         )

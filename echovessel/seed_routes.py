@@ -33,7 +33,7 @@ from persona.models import Persona
 from persona.serializers import serialize_persona_detail
 
 router = Router()
-Which = Annotated[UUID | None, Query(description="Whom of your personas; not needed where there is only one.")]
+Which = Annotated[UUID | None, Query(description="Which of your personas; not needed if you have only one.")]
 THOUGHTS = ("thought", "intention", "expectation", "lesson")
 NO_PERSONA = "You have no persona yet."
 
@@ -73,7 +73,7 @@ class OtherIn(Body):
 class SearchQuery(pagination.PageParams):
     """The text to search for in the messages."""
 
-    q: str = Field(min_length=1, max_length=200, pattern=r"\S", description="Words as they stand in a line.")
+    q: str = Field(min_length=1, max_length=200, pattern=r"\S", description="Words as they are in a message.")
 
 
 def own(request: HttpRequest, which: UUID | None) -> Persona:
@@ -84,51 +84,51 @@ def own(request: HttpRequest, which: UUID | None) -> Persona:
         return get_object_or_404(personas, uuid=which)
     only = list(personas[:2])
     if len(only) > 1:
-        raise ApiError(409, "which_persona", "You have several personas: say which by ?persona=.")
+        raise ApiError(409, "which_persona", "You have several personas: choose one with ?persona=.")
     if not only:
         raise ApiError(404, "no_persona", NO_PERSONA)
     return only[0]
 
 
 # --- messages and sessions ------------------------------------------------------------------------------------------
-@router.get("/chat/history", response=Page[MessageOut], summary="What was said, newest first")
+@router.get("/chat/history", response=Page[MessageOut], summary="Messages, newest first")
 def history(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/messages`."""
     return chats.list_messages(request, own(request, persona).uuid, page_params)
 
 
-@router.get("/admin/memory/search", response=Page[MessageOut], summary="Search what was said")
+@router.get("/admin/memory/search", response=Page[MessageOut], summary="Search messages")
 def search(request: HttpRequest, query: Query[SearchQuery], persona: Which = None) -> Any:
     """As `POST /api/personas/{id}/messages/search`, except that the text is in the address."""
     return memories.lines_page(own(request, persona), query, query.q)
 
 
-@router.delete("/admin/memory/messages/{uuid:of}", response=ReceiptOut, summary="Forget a line, for good")
+@router.delete("/admin/memory/messages/{uuid:of}", response=ReceiptOut, summary="Forget a message, for good")
 def forget_message(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> Any:
     """As `DELETE /api/personas/{id}/messages/{message}`."""
     return forgetting.forget_message(request, own(request, persona).uuid, of, how)
 
 
-@router.get("/admin/memory/sessions", response=Page[SessionOut], summary="The talks, newest first")
+@router.get("/admin/memory/sessions", response=Page[SessionOut], summary="Sessions, newest first")
 def sessions(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/sessions`."""
     return chats.list_sessions(request, own(request, persona).uuid, page_params)
 
 
-@router.delete("/admin/memory/sessions/{uuid:of}", response=ReceiptOut, summary="Forget a talk, for good")
+@router.delete("/admin/memory/sessions/{uuid:of}", response=ReceiptOut, summary="Forget a session, for good")
 def forget_session(request: HttpRequest, of: UUID, how: Query[ForgetQuery], persona: Which = None) -> Any:
     """As `DELETE /api/personas/{id}/sessions/{session}`."""
     return forgetting.forget_session(request, own(request, persona).uuid, of, how)
 
 
 # --- the persona ----------------------------------------------------------------------------------------------------
-@router.get("/admin/persona", response=PersonaDetail, summary="Your persona, her blocks and her mood")
+@router.get("/admin/persona", response=PersonaDetail, summary="Your persona with its blocks and its mood")
 def get_persona(request: HttpRequest, persona: Which = None) -> dict[str, Any]:
     """As `/api/personas/{id}`, with `episodic_state`."""
     return serialize_persona_detail(own(request, persona))
 
 
-@router.post("/admin/persona", response=PersonaDetail, summary="Change part of her")
+@router.post("/admin/persona", response=PersonaDetail, summary="Change your persona")
 def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None) -> dict[str, Any]:
     """The persona's name and other settings, and the blocks about the persona and about you; all of them or none. An
     unknown key is a 422."""
@@ -137,7 +137,7 @@ def post_persona(request: HttpRequest, body: PersonaPart, persona: Which = None)
     return serialize_persona_detail(personas.edit_persona(request, own(request, persona), values, blocks))
 
 
-@router.post("/admin/persona/style", response=PersonaDetail, summary="Say how she is to speak")
+@router.post("/admin/persona/style", response=PersonaDetail, summary="Say how the persona should speak")
 def post_style(request: HttpRequest, body: StyleIn, persona: Which = None) -> dict[str, Any]:
     """Change the style block, and nothing else."""
     return serialize_persona_detail(personas.edit_persona(request, own(request, persona), {}, {"style": body.style}))
@@ -148,7 +148,7 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
     """As `POST /api/personas`, for callers without a persona; 409 `met_already` for others. With `material` it begins
     as described at `POST /api/imports/{id}/confirm`."""
     if Persona.objects.owned_by(request.user).exists():
-        raise ApiError(409, "met_already", "You have met somebody already: make another one at /api/personas.")
+        raise ApiError(409, "met_already", "You already have a persona: create another one at /api/personas.")
     whom = PersonaIn(**body.model_dump(exclude={"material", "choices"}))
     if body.material is None:
         return personas.post_persona(request, whom)
@@ -158,7 +158,7 @@ def post_onboarding(request: HttpRequest, body: OnboardingIn) -> Status[dict[str
 
 
 # --- memory ---------------------------------------------------------------------------------------------------------
-@router.get("/admin/memory/events", response=Page[NodeOut], summary="What happened (L3), newest first")
+@router.get("/admin/memory/events", response=Page[NodeOut], summary="Events (L3), newest first")
 def events(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> dict[str, Any]:
     """The events. `/api/personas/{id}/nodes` lists them with filters."""
     return memories.nodes_page(own(request, persona), page_params, NodeFilters(kind="event"))
@@ -173,7 +173,7 @@ def event(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, An
 @router.get(
     "/admin/memory/events/{uuid:of}/dependents",
     response=list[AffectedOut],
-    summary="What would go with an event",
+    summary="What would be forgotten with an event",
 )
 def dependents(request: HttpRequest, of: UUID, persona: Which = None) -> list[dict[str, Any]]:
     """The conclusions that are based on this event only."""
@@ -188,14 +188,14 @@ def forget_event(request: HttpRequest, of: UUID, how: Query[ForgetQuery], person
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
 
 
-@router.get("/admin/memory/thoughts", response=Page[NodeOut], summary="What it means (L4), newest first")
+@router.get("/admin/memory/thoughts", response=Page[NodeOut], summary="Thoughts (L4), newest first")
 def thoughts(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """Thoughts, intentions and expectations."""
     thoughts_of_persona = ConceptNode.objects.of(own(request, persona)).filter(kind__in=THOUGHTS)
     return pagination.page(thoughts_of_persona, page_params, serialize_node, ("created_at", "id"))
 
 
-@router.get("/admin/memory/thoughts/{uuid:of}", response=NodeDetail, summary="One thought with its grounds")
+@router.get("/admin/memory/thoughts/{uuid:of}", response=NodeDetail, summary="One thought with its evidence")
 def thought(request: HttpRequest, of: UUID, persona: Which = None) -> dict[str, Any]:
     """A thought, and what it was concluded from."""
     return serialize_node_detail(_node(request, persona, of, THOUGHTS))
@@ -215,19 +215,19 @@ def forget_thought(request: HttpRequest, of: UUID, how: Query[ForgetQuery], pers
     return forgetting.forget_node(request, node.persona.uuid, node.uuid, how)
 
 
-@router.get("/admin/memory/entities", response=Page[EntityOut], summary="Who and what (L5), newest first")
+@router.get("/admin/memory/entities", response=Page[EntityOut], summary="People and things (L5), newest first")
 def list_entities(request: HttpRequest, page_params: Query[pagination.PageParams], persona: Which = None) -> Any:
     """As `/api/personas/{id}/entities`."""
     return memories.list_entities(request, own(request, persona).uuid, page_params)
 
 
-@router.post("/admin/memory/entities/{uuid:of}/merge", response=ProposalOut, summary="Make two one")
+@router.post("/admin/memory/entities/{uuid:of}/merge", response=ProposalOut, summary="Merge two people or things")
 def merge_entities(request: HttpRequest, of: UUID, body: OtherIn, persona: Which = None) -> dict[str, Any]:
     """Merge the entity in the path with `other`; as `/api/personas/{id}/entities/merge`."""
     return entities.merge_entities(request, own(request, persona).uuid, PairIn(one=of, other=body.other))
 
 
-@router.get("/admin/slow-tick/transcripts", response=RunPage, summary="What was made between talks")
+@router.get("/admin/slow-tick/transcripts", response=RunPage, summary="What was concluded between sessions")
 def transcripts(
     request: HttpRequest,
     before: slow_cycle.Below | None = None,

@@ -11,9 +11,7 @@ trivial_message_count = whole(
     low=0,
     high=100,
     unit=_("messages"),
-    why=_(
-        "A conversation with fewer messages than this, and few tokens, and no strong word, leaves nothing to remember."
-    ),
+    why=_("A session with fewer messages than this, few tokens and no strong word leaves nothing to remember."),
     source="seed 001 §10",
 )
 trivial_token_count = whole(
@@ -22,7 +20,7 @@ trivial_token_count = whole(
     low=0,
     high=10_000,
     unit=_("tokens"),
-    why=_("The other half of the same gate: two long lines are worth reading."),
+    why=_("The other half of the same gate: two long messages are worth reading."),
     source="seed 001 §10",
 )
 chunk_tokens = whole(
@@ -40,7 +38,7 @@ chunk_overlap_lines = whole(
     low=0,
     high=50,
     unit=_("lines"),
-    why=_("What is said across a cut is still read in one piece."),
+    why=_("Chunks overlap by this much, so that a passage across a cut is still read in one piece."),
     source="design/layers.md",
 )
 similar_events = whole(
@@ -61,8 +59,8 @@ known_tokens = whole(
     high=20_000,
     unit=_("tokens"),
     why=_(
-        "What the model sees of memory beside a session: core facts and open plans first. What is not shown "
-        "cannot be replaced."
+        "The memories that the model sees with a session: core facts and open plans first. A "
+        "memory that is not shown cannot be replaced."
     ),
     source="design/consolidation.md",
 )
@@ -89,8 +87,8 @@ events_per_chunk = whole(
     high=100,
     unit=_("events"),
     why=_(
-        "The model is asked for at most three; one that pours out dozens is not believed in all of them. The "
-        "same bound holds for promises."
+        "The model is asked for at most three; if it returns dozens, the surplus is not trusted. "
+        "The same limit applies to promises."
     ),
 )
 reflection_tokens = whole(
@@ -107,7 +105,7 @@ reinforce_cosine = knob(
     low=0.5,
     high=1.0,
     unit=_("cosine"),
-    why=_("Nearer than this is a candidate for being the same memory, told again."),
+    why=_("A nearer memory is a candidate for being the same one, repeated."),
     source="seed 004",
 )
 reinforce_days = whole(
@@ -116,7 +114,7 @@ reinforce_days = whole(
     low=0,
     high=3_650,
     unit=_("days"),
-    why=_("The same thing after more than a month is something that happened again."),
+    why=_("The same event after more than a month has happened again."),
     source="seed 004",
 )
 reflection_hard_gate_24h = whole(
@@ -125,7 +123,7 @@ reflection_hard_gate_24h = whole(
     low=0,
     high=100,
     unit=_("reflections"),
-    why=_("No flood of thoughts on a day of many talks. Wins over shock and timer."),
+    why=_("Prevents a flood of thoughts on a day of many sessions. Takes precedence over shock and timer."),
     source="seed 000 C",
 )
 shock_impact = whole(
@@ -134,7 +132,7 @@ shock_impact = whole(
     low=1,
     high=10,
     unit=_("of 10"),
-    why=_("What weighs this much changes an impression at once."),
+    why=_("A memory of this impact changes an impression immediately."),
     source="seed 000 C",
 )
 reflection_timer_hours = whole(
@@ -152,7 +150,7 @@ reflection_events = whole(
     low=1,
     high=50,
     unit=_("events"),
-    why=_("What one reflection looks at."),
+    why=_("How many memories one reflection reads."),
     source="design/layers.md",
 )
 early_reading = whole(
@@ -161,7 +159,7 @@ early_reading = whole(
     low=0,
     high=1,
     unit=_("0 or 1"),
-    why=_("A message of crisis, or one to be remembered, does not wait until the conversation rests; with 0 it does."),
+    why=_("A crisis message, or one to be remembered, does not wait until the session is idle; with 0 it does."),
     source="seed 003, design/turn.md",
 )
 early_reading_minutes = whole(
@@ -170,7 +168,7 @@ early_reading_minutes = whole(
     low=0,
     high=1_440,
     unit=_("minutes"),
-    why=_("A conversation full of strong words is not read anew with each of them: every reading costs a call."),
+    why=_("A session full of strong words is not read again for each of them: every reading costs a call."),
 )
 worker_poll_seconds = whole(
     "consolidate.worker_poll_seconds",
@@ -178,7 +176,7 @@ worker_poll_seconds = whole(
     low=1,
     high=300,
     unit=_("seconds"),
-    why=_("How often `consolidate --wait` looks again for what another worker or a pause holds back."),
+    why=_("How often `consolidate --wait` checks again for sessions that another worker or a pause holds back."),
     source="seed 001 §4",
 )
 
@@ -189,7 +187,7 @@ same_score = knob(
     low=0.5,
     high=1,
     unit=_("relevance (1 - d/2)"),
-    why=_("Memories this like, and a name that is short for the other: the same, without asking."),
+    why=_("If the memories are this similar and one name is short for the other, the two are merged without asking."),
     source="design/consolidation.md; on tests/memory/entities/pairs.py no false merge",
 )
 ask_score = knob(
@@ -198,7 +196,7 @@ ask_score = knob(
     low=0.3,
     high=1,
     unit=_("relevance (1 - d/2)"),
-    why=_("Memories this like, and names that could be of one: people are asked."),
+    why=_("If the memories are this similar and the names could belong to one entity, the owner is asked."),
     source="design/consolidation.md",
 )
 clear_margin = knob(
@@ -207,7 +205,7 @@ clear_margin = knob(
     low=0,
     high=0.5,
     unit=_("relevance (1 - d/2)"),
-    why=_("Where two are as likely, nobody is taken for either."),
+    why=_("If two candidates are nearly equally likely, neither is chosen."),
 )
 least_alike_spelling = knob(
     "entities.least_alike_spelling",
@@ -224,7 +222,7 @@ entities_compared = whole(
     low=1,
     high=200,
     unit=_("known entities"),
-    why=_("With so many of those known a new name is compared, the likeliest first, however many there are."),
+    why=_("A new name is compared with at most this many known entities, the likeliest first."),
 )
 memories_compared = whole(
     "entities.memories_compared",
@@ -232,7 +230,7 @@ memories_compared = whole(
     low=1,
     high=100,
     unit=_("memories"),
-    why=_("The newest ones say who somebody is; each costs a comparison."),
+    why=_("The newest memories show who somebody is; each costs a comparison."),
 )
 most_asked = whole(
     "entities.most_asked",
@@ -240,7 +238,7 @@ most_asked = whole(
     low=1,
     high=20,
     unit=_("proposals"),
-    why=_("One new name raises at most so many questions."),
+    why=_("One new name raises at most this many questions."),
 )
 hint_hours = whole(
     "entities.hint_hours",
@@ -248,7 +246,7 @@ hint_hours = whole(
     low=1,
     high=8_760,
     unit=_("hours"),
-    why=_("She asks about the same pair at most once a day."),
+    why=_("The persona asks about the same pair at most once a day."),
     source="design/consolidation.md",
 )
 pairs_in_question = whole(
@@ -267,7 +265,7 @@ retrieve_k = whole(
     low=1,
     high=200,
     unit=_("neighbours"),
-    why=_("Each arm fetches four times as many, at least 40, and more where the token budget holds more."),
+    why=_("Each retriever fetches four times as many, at least 40, and more if the token budget holds more."),
     source="seed 001 §9, design/recall.md",
 )
 minimum_relevance = knob(
@@ -285,7 +283,7 @@ companion_relevance = knob(
     low=0,
     high=1,
     unit=_("relevance (1 - d/2)"),
-    why=_("Once something stands above the floor, what is near it may come along; without any bonus."),
+    why=_("Once a memory is above the floor, memories near it may be recalled as well, without any bonus."),
     source="measured on MADial at 10, 2026-11",
 )
 answering_relevance = knob(
@@ -293,9 +291,10 @@ answering_relevance = knob(
     0.44,
     low=0,
     high=2,
-    unit=_("cosine + 0.2 of the words held by a memory + 0.2 of those held by a memory or a line"),
+    unit=_("cosine + 0.2 of the words in a memory + 0.2 of those in a memory or a message"),
     why=_(
-        "A question that nothing stored can answer is near some memory as well: with less than this, no memory enters."
+        "A question that nothing stored can answer is still near some memory: if no memory fits "
+        "better than this, none is recalled."
     ),
     source="measured on 60 unanswerable queries of our own and LoCoMo, 2026-11",
 )
@@ -304,22 +303,24 @@ answering_relevance_of_talk = knob(
     0.43,
     low=0,
     high=3,
-    unit=_("cosine + 0.8 of the words held by a memory + 0.8 of those held by a memory or a line"),
+    unit=_("cosine + 0.8 of the words in a memory + 0.8 of those in a memory or a message"),
     why=_(
-        "The same for several messages: some memory is akin to any conversation, and words tell more than meaning does."
+        "The same for several messages: some memory is similar to any conversation, and words "
+        "are better evidence than meaning."
     ),
-    source="measured on madial-en-1, madial-zh-1 and 120 talks about nothing known, 2026-11",
+    source="measured on madial-en-1, madial-zh-1 and 120 sessions about nothing known, 2026-11",
 )
 answering_relevance_of_general = knob(
     "memory.answering_relevance_of_general",
     0.75,
     low=0,
     high=3,
-    unit=_("cosine + 0.2 of the words held by a memory + 0.2 of those held by a memory or a line"),
+    unit=_("cosine + 0.2 of the words in a memory + 0.2 of those in a memory or a message"),
     why=_(
-        "A question about the world, or a request for a service, is about nobody's life: only what fits well enters."
+        "A question about the world, or a request for a service, is about nobody's life: only "
+        "memories that fit well are recalled."
     ),
-    source="measured on 720 lines about nothing known and all queries of LoCoMo, MADial and our own, 2026-11",
+    source="measured on 720 messages about nothing known and all queries of LoCoMo, MADial and our own, 2026-11",
 )
 answering_coverage = knob(
     "memory.answering_coverage",
@@ -327,7 +328,7 @@ answering_coverage = knob(
     low=0,
     high=1,
     unit=_("share of the query's rare words"),
-    why=_("A memory that holds half of what is asked word for word enters whatever its meaning is."),
+    why=_("A memory that contains half of the query word for word is recalled whatever its meaning."),
     source="measured on LoCoMo, 2026-11",
 )
 answering_coverage_unknown_script = knob(
@@ -336,7 +337,7 @@ answering_coverage_unknown_script = knob(
     low=0,
     high=1,
     unit=_("share of the query's rare words"),
-    why=_("Where the model knows little of the language, words alone say whether there is an answer."),
+    why=_("If the embedding model knows little of the language, only words show whether there is an answer."),
     source="measured on MADial and our own queries in Chinese, 2026-11",
 )
 minimum_coverage = knob(
@@ -345,7 +346,7 @@ minimum_coverage = knob(
     low=0,
     high=1,
     unit=_("share of the query's rare words"),
-    why=_("The floor of verbatim lines: one rare word of a short question is enough, one common word is not."),
+    why=_("The floor for verbatim messages: one rare word of a short question is enough, one common word is not."),
 )
 minimum_coverage_unknown_script = knob(
     "memory.minimum_coverage_unknown_script",
@@ -362,7 +363,7 @@ expire_days = whole(
     low=1,
     high=36_500,
     unit=_("days"),
-    why=_("A guess that nobody has confirmed or told again in this time is none to go by."),
+    why=_("A guess that nobody has confirmed or repeated within this time is not relied on."),
     source="design/forgetting.md",
 )
 settle_days = whole(
@@ -371,7 +372,10 @@ settle_days = whole(
     low=1,
     high=36_500,
     unit=_("days"),
-    why=_("A promise that was kept, or an expectation that came to its end, so long ago is not on anybody's mind."),
+    why=_(
+        "A promise that was kept, or an expectation that was settled, longer ago than this is no "
+        "longer on anybody's mind."
+    ),
     source="design/forgetting.md",
 )
 archive_old = whole(
@@ -380,7 +384,10 @@ archive_old = whole(
     low=0,
     high=1,
     unit=_("0 or 1"),
-    why=_("With 1, what is older than 90 days, slight and hardly ever recalled leaves recall. Nothing else does."),
+    why=_(
+        "With 1, memories older than 90 days with little impact that are hardly ever recalled "
+        "are archived: recall no longer finds them. No other memories are."
+    ),
     source="design/forgetting.md",
 )
 confirmed_weight = knob(
@@ -389,11 +396,19 @@ confirmed_weight = knob(
     low=0,
     high=10,
     unit=_("weight"),
-    why=_("Of two that fit alike, what somebody has confirmed comes first; as little as that."),
+    why=_(
+        "Of two memories that fit equally, the one that somebody has confirmed comes first; the bonus is that small."
+    ),
     source="seed 003",
 )
 recency_weight = knob(
-    "memory.recency_weight", 0.5, low=0, high=10, unit=_("weight"), why=_("Fresh, but gently."), source="seed 002"
+    "memory.recency_weight",
+    0.5,
+    low=0,
+    high=10,
+    unit=_("weight"),
+    why=_("Recency counts, but little."),
+    source="seed 002",
 )
 relevance_weight = knob(
     "memory.relevance_weight",
@@ -401,11 +416,17 @@ relevance_weight = knob(
     low=0,
     high=10,
     unit=_("weight"),
-    why=_("What it is about governs."),
+    why=_("Relevance has the greatest weight."),
     source="seed 002",
 )
 impact_weight = knob(
-    "memory.impact_weight", 2.0, low=0, high=10, unit=_("weight"), why=_("What moved us stays near."), source="seed 002"
+    "memory.impact_weight",
+    2.0,
+    low=0,
+    high=10,
+    unit=_("weight"),
+    why=_("Memories with a strong impact stay near."),
+    source="seed 002",
 )
 relational_bonus_weight = knob(
     "memory.relational_bonus_weight",
@@ -413,7 +434,7 @@ relational_bonus_weight = knob(
     low=0,
     high=10,
     unit=_("weight"),
-    why=_("What says who somebody is, or stays open between the two, is pulled forward."),
+    why=_("Memories that show who somebody is, or that are unresolved between the two, are preferred."),
     source="seed 001 §9",
 )
 anchor_weight = knob(
@@ -422,7 +443,7 @@ anchor_weight = knob(
     low=0,
     high=10,
     unit=_("weight"),
-    why=_("Somebody who is named brings along what is known of them."),
+    why=_("A named entity raises the memories about it."),
     source="seed 000",
 )
 plain_sum = whole(
@@ -431,7 +452,10 @@ plain_sum = whole(
     low=0,
     high=1,
     unit=_("0 or 1"),
-    why=_("1 adds up the terms as the seeds did: what weighs much may then outrank what is relevant. For comparison."),
+    why=_(
+        "1 adds up the terms as the seeds did: a memory with a strong impact may then outrank a "
+        "relevant one. For comparison."
+    ),
     source="seeds 000 and 002",
 )
 recency_half_life_days = knob(
@@ -440,7 +464,7 @@ recency_half_life_days = knob(
     low=0.1,
     high=3_650,
     unit=_("days"),
-    why=_("Counted from the making of a memory; being recalled never refreshes it."),
+    why=_("Counted from the creation of a memory; recalling it never refreshes it."),
     source="seed 002",
 )
 turn_decay = knob(
@@ -448,8 +472,8 @@ turn_decay = knob(
     0.8,
     low=0,
     high=1,
-    unit=_("weight per line back"),
-    why=_("The last line is asked; the ones before it say what it is about. The design's 0.6 finds less."),
+    unit=_("weight per message back"),
+    why=_("The last message is the question; the ones before it are its context. The design's 0.6 finds less."),
     source="measured on MADial at 10, 2026-11: en 0.735 -> 0.766, zh 0.622 -> 0.642",
 )
 dense_share_known_script = knob(
@@ -458,7 +482,7 @@ dense_share_known_script = knob(
     low=0,
     high=1,
     unit=_("share of relevance"),
-    why=_("Meaning against words, where the embedding model knows the language of the query."),
+    why=_("The share of meaning against words, if the embedding model knows the language of the query."),
     source="measured on LoCoMo, 2026-11",
 )
 dense_share_unknown_script = knob(
@@ -467,7 +491,7 @@ dense_share_unknown_script = knob(
     low=0,
     high=1,
     unit=_("share of relevance"),
-    why=_("all-MiniLM-L6-v2 has read little Chinese: there the words must govern."),
+    why=_("all-MiniLM-L6-v2 was trained on little Chinese: there words must have the greater weight."),
     source="measured on MADial, 2026-11",
 )
 adjacent_weight = knob(
@@ -484,8 +508,8 @@ pair_weight = knob(
     0.3,
     low=0,
     high=2,
-    unit=_("of the score of the line with the one before"),
-    why=_("A question and its answer are one thing that was said."),
+    unit=_("of the score of the message with the one before"),
+    why=_("A question and its answer belong together."),
     source="design/recall.md",
 )
 session_weight = knob(
@@ -512,7 +536,7 @@ passage_lines = whole(
     low=1,
     high=20,
     unit=_("lines"),
-    why=_("Lines that follow each other are shown as one passage, up to this many."),
+    why=_("Consecutive messages are shown as one passage, up to this many."),
     source="measured on LoCoMo, 2026-11",
 )
 fall_off = knob(
@@ -521,7 +545,7 @@ fall_off = knob(
     low=0,
     high=1,
     unit=_("of the best score"),
-    why=_("Few good memories beat a full budget: what is so much weaker than the best only distracts."),
+    why=_("A few good memories beat a full budget: memories this much weaker than the best only distract."),
     source="design/recall.md",
 )
 alike_cosine = knob(
@@ -531,8 +555,8 @@ alike_cosine = knob(
     high=1,
     unit=_("cosine"),
     why=_(
-        "Of two memories that would be recalled together and are nearer than this, one is left out, unless "
-        "it tells a name, a number, a day or a relative that the other does not."
+        "Of two memories that would be recalled together and are nearer than this, one is left "
+        "out, unless it has a name, a number, a day or a relative that the other lacks."
     ),
     source="measured on LoCoMo, 2026-11: near-duplicates among the chosen tokens from 4.1 to 0.4 percent",
 )
@@ -542,7 +566,7 @@ rerank_candidates = whole(
     low=2,
     high=200,
     unit=_("memories and messages"),
-    why=_("As many of the best go to a reranker, where one is set up; its time grows with their number."),
+    why=_("This many of the best candidates go to a reranker, if one is set up; its time grows with their number."),
 )
 thoughts_about_them = whole(
     "memory.thoughts_about_them",
@@ -550,7 +574,7 @@ thoughts_about_them = whole(
     low=0,
     high=100,
     unit=_("thoughts"),
-    why=_("What the companion thinks of the user is part of every turn, whatever is asked."),
+    why=_("The companion's thoughts about the user are part of every turn, whatever the question is."),
     source="design/recall.md",
 )
 thoughts_about_yourself = whole(
@@ -559,7 +583,7 @@ thoughts_about_yourself = whole(
     low=0,
     high=100,
     unit=_("thoughts"),
-    why=_("What the companion has lately thought of itself."),
+    why=_("The companion's latest thoughts about itself."),
     source="design/recall.md",
 )
 open_ones_shown = whole(
@@ -576,7 +600,9 @@ lesson_tokens = whole(
     low=0,
     high=5_000,
     unit=_("tokens"),
-    why=_("What the owner wishes of the persona may fill of a prompt: some twenty wishes, what fits the moment first."),
+    why=_(
+        "The part of a prompt that the owner's wishes may fill: some twenty wishes, those that fit the moment first."
+    ),
 )
 lesson_cosine = knob(
     "memory.lesson_cosine",
@@ -584,7 +610,7 @@ lesson_cosine = knob(
     low=0,
     high=1,
     unit=_("cosine"),
-    why=_("A wish whose condition is this near to what is said may hold now; the prompt shows it with its condition."),
+    why=_("A wish whose condition is this near to the message may apply now; the prompt shows it with its condition."),
 )
 always_known_tokens = whole(
     "memory.always_known_tokens",
@@ -592,7 +618,9 @@ always_known_tokens = whole(
     low=0,
     high=10_000,
     unit=_("tokens"),
-    why=_("What is pinned, asked for, or bears on health, safety or who the owner is may fill of every prompt."),
+    why=_(
+        "The part of every prompt for memories that are pinned, requested, or about health, safety or who the owner is."
+    ),
 )
 words_in_memory_mb = whole(
     "memory.words_in_memory_mb",
@@ -601,7 +629,8 @@ words_in_memory_mb = whole(
     high=100_000,
     unit=_("MB"),
     why=_(
-        "10,000 memories and 30,000 lines take 24 MB; recall by them takes half the time. One persona is always held."
+        "10,000 memories and 30,000 messages take 24 MB; recall with this cache takes half the "
+        "time. One persona is always cached."
     ),
 )
 vectors_in_memory_mb = whole(
@@ -611,9 +640,9 @@ vectors_in_memory_mb = whole(
     high=65_536,
     unit=_("MB in each process"),
     why=_(
-        "The vectors of the personas who are talked with are searched in memory: 1.5 MB for a thousand "
-        "memories. A persona with more than this is searched through the database, more slowly and not quite "
-        "exactly."
+        "The vectors of active personas are searched in memory: 1.5 MB for a thousand memories. "
+        "A persona with more than this is searched through the database, more slowly and not "
+        "quite exactly."
     ),
     source="measured 2026-11-21: 100,000 memories 8 ms in memory, 50 ms through the database",
 )
@@ -624,8 +653,8 @@ rare_word_messages = whole(
     high=100,
     unit=_("messages"),
     why=_(
-        "A word that stands in more messages of other sessions than these is no sign that they speak of what "
-        "is forgotten; 0 lists names and the same words alone."
+        "A word that occurs in more messages of other sessions than this is no sign that they "
+        "are about what is being forgotten; with 0 only names and identical words are listed."
     ),
     source="design/forgetting.md",
 )
@@ -636,8 +665,9 @@ vacuum_at_once_mb = whole(
     high=100_000,
     unit=_("MB of the database file"),
     why=_(
-        "What was forgotten is erased by writing every page anew, 8 s for a gigabyte, and nobody else writes "
-        "meanwhile. Up to this size it is done at once and through memory, else by a job and through a file."
+        "Forgotten bytes are erased by rewriting every page of the database: 8 s for a gigabyte, "
+        "during which nothing else can be written. Up to this size it is done immediately and in "
+        "memory, above it by a job and through a file."
     ),
     source="measured 2026-11-21: 265 MB 2 s",
 )
@@ -647,7 +677,7 @@ entities_shown = whole(
     low=0,
     high=50,
     unit=_("entities"),
-    why=_("Of those who are named, so many are described."),
+    why=_("At most this many of the named entities are described."),
 )
 
 # --- open items ---------------------------------------------------------------------------------------------------
@@ -657,7 +687,7 @@ expectation_grace_days = whole(
     low=0,
     high=3_650,
     unit=_("days after its day"),
-    why=_("Who had the interview on Friday tells of it on Monday; later nobody waits to hear."),
+    why=_("Somebody who had an interview on Friday tells about it on Monday; after that nobody expects to hear of it."),
 )
 promise_grace_days = whole(
     "memory.promise_grace_days",
@@ -665,15 +695,15 @@ promise_grace_days = whole(
     low=0,
     high=3_650,
     unit=_("days after its day"),
-    why=_("A promise is owed longer than an expectation is held: it can still be kept late."),
+    why=_("A promise stays open longer than an expectation: it can still be kept late."),
 )
 undated_expectation_days = whole(
     "memory.undated_expectation_days",
     30,
     low=1,
     high=3_650,
-    unit=_("days after it was told last"),
-    why=_("What has no day would stand in every prompt for ever."),
+    unit=_("days after it was last mentioned"),
+    why=_("An item without a day would be in every prompt for ever."),
     source="design/layers.md",
 )
 match_cosine = knob(
@@ -683,8 +713,8 @@ match_cosine = knob(
     high=1,
     unit=_("cosine"),
     why=_(
-        "An expectation this near to what the user says just now may be what they speak of: so are 14 of 19 "
-        "lines that do speak of it, and 1 of 350 that speak of other things."
+        "An expectation this near to the current message may be its topic: this holds for 14 of "
+        "19 messages about it, and for 1 of 350 about other things."
     ),
     source="measured on our own pairs, 2026-11",
 )
@@ -705,7 +735,7 @@ slow_cycle_runs_per_day = whole(
     low=0,
     high=1_440,
     unit=_("runs of a persona in a day of UTC"),
-    why=_("With 0 the companion thinks nothing between conversations."),
+    why=_("With 0 the companion does not think between conversations."),
     source="design/consolidation.md",
 )
 slow_cycle_boundaries = whole(
@@ -714,7 +744,7 @@ slow_cycle_boundaries = whole(
     low=0,
     high=200,
     unit=_("wishes"),
-    why=_("What the owner wants left alone stands in the prompt; whatever speaks of it all the same is dropped."),
+    why=_("The topics that the owner wants left alone are in the prompt; results about them are dropped all the same."),
 )
 slow_cycle_tokens_in_per_day = whole(
     "slow_cycle.tokens_in_per_day",
@@ -722,7 +752,7 @@ slow_cycle_tokens_in_per_day = whole(
     low=0,
     high=100_000_000,
     unit=_("tokens of a persona in a day of UTC"),
-    why=_("A wall: no run is begun that could go beyond it. What failed was paid for as well."),
+    why=_("A hard limit: no run begins that could exceed it. Failed runs count, because they were paid for as well."),
     source="design/consolidation.md",
 )
 slow_cycle_tokens_out_per_day = whole(
@@ -731,7 +761,7 @@ slow_cycle_tokens_out_per_day = whole(
     low=0,
     high=100_000_000,
     unit=_("tokens of a persona in a day of UTC"),
-    why=_("The same wall for what the model writes."),
+    why=_("The same limit for the tokens that the model writes."),
     source="design/consolidation.md",
 )
 slow_cycle_run_tokens = whole(
@@ -740,7 +770,7 @@ slow_cycle_run_tokens = whole(
     low=4_000,
     high=200_000,
     unit=_("tokens"),
-    why=_("All prompts of a run with the longest answers that they allow; what does not fit waits for the next one."),
+    why=_("All prompts of a run, each with its longest possible answer; inputs that do not fit wait for the next run."),
     source="design/consolidation.md",
 )
 slow_cycle_answer_tokens = whole(
@@ -757,7 +787,7 @@ slow_cycle_first_days = whole(
     low=1,
     high=3_650,
     unit=_("days"),
-    why=_("How far back the first run looks, and any run among what an archive brought."),
+    why=_("How far back the first run looks, and any run among memories restored from an archive."),
     source="design/consolidation.md",
 )
 slow_cycle_thoughts = whole(
@@ -775,7 +805,7 @@ slow_cycle_awaited = whole(
     low=0,
     high=200,
     unit=_("promises and expectations"),
-    why=_("The next due first: what may turn out to be settled by what is new."),
+    why=_("The next due first: items that new memories may settle."),
 )
 slow_cycle_questions = whole(
     "slow_cycle.questions",
@@ -791,7 +821,7 @@ slow_cycle_question_days = whole(
     low=1,
     high=3_650,
     unit=_("days"),
-    why=_("What nothing has answered by then has lost its point; for as long a settled one is not asked again."),
+    why=_("A question without an answer by then has lost its point; a settled one is not asked again for as long."),
 )
 slow_cycle_entities = whole(
     "slow_cycle.entities",
@@ -808,7 +838,7 @@ slow_cycle_entity_least_events = whole(
     low=1,
     high=100,
     unit=_("events"),
-    why=_("Of whom less is known, nothing can be said that these do not say by themselves."),
+    why=_("With fewer memories of an entity, a description could add nothing to them."),
     source="design/consolidation.md",
 )
 slow_cycle_entity_events = whole(
@@ -817,7 +847,7 @@ slow_cycle_entity_events = whole(
     low=1,
     high=100,
     unit=_("events"),
-    why=_("The newest ones say who somebody is now."),
+    why=_("The newest memories show who somebody is now."),
 )
 slow_cycle_entity_tokens = whole(
     "slow_cycle.entity_tokens",
@@ -833,7 +863,7 @@ thread_lines = whole(
     low=0,
     high=50,
     unit=_("story lines"),
-    why=_("Those with the newest memories: what is new may go on with one of them."),
+    why=_("The story lines with the newest memories: a new memory may continue one of them."),
 )
 thread_earlier = whole(
     "slow_cycle.earlier",
@@ -841,7 +871,7 @@ thread_earlier = whole(
     low=0,
     high=100,
     unit=_("memories"),
-    why=_("Those that stand in no story line and come nearest to what is new: together they may be one."),
+    why=_("The memories without a story line that are nearest to the new ones: together they may form one."),
 )
 thread_gap_days = whole(
     "slow_cycle.thread_gap_days",
@@ -849,7 +879,7 @@ thread_gap_days = whole(
     low=1,
     high=3_650,
     unit=_("days"),
-    why=_("What lies further apart is another matter, unless a model says that it is the same."),
+    why=_("Memories further apart belong to different matters, unless a model says otherwise."),
 )
 thread_cosine = knob(
     "slow_cycle.thread_cosine",
@@ -858,8 +888,8 @@ thread_cosine = knob(
     high=1,
     unit=_("cosine"),
     why=_(
-        "Two memories that speak of the same kind of matter and are nearer than this are of one. Memories "
-        "that belong together have a cosine of 0.53, unrelated ones of 0.25."
+        "Two memories about the same kind of matter that are nearer than this belong to one "
+        "story line. Memories that belong together have a cosine of 0.53, unrelated ones of 0.25."
     ),
     source="measured on the sets of memory/evaluation, 2026-11",
 )
@@ -872,7 +902,8 @@ import_upload_megabytes = whole(
     high=2_048,
     unit=_("MB"),
     why=_(
-        "Years of talk are 200 MB. On the way in a file lies three times on the disk; a larger one is for the command."
+        "Years of conversation are 200 MB. During the upload a file is on the disk three times; "
+        "use the command for a larger one."
     ),
     source="design/formats.md",
 )
@@ -883,8 +914,8 @@ import_events_per_piece = whole(
     high=200,
     unit=_("events"),
     why=_(
-        "A piece of a diary holds a dozen entries, and the model is asked for at most twelve events; one "
-        "that pours out more is not believed in all of them."
+        "A chunk of a diary holds a dozen entries, and the model is asked for at most twelve "
+        "events; if it returns many more, the surplus is not trusted."
     ),
 )
 import_thoughts_per_piece = whole(
@@ -893,7 +924,7 @@ import_thoughts_per_piece = whole(
     low=0,
     high=50,
     unit=_("thoughts"),
-    why=_("What the writer came to see, where the text says so; more would be the model's own guesses."),
+    why=_("The writer's own conclusions, if the text states them; more would be the model's own guesses."),
 )
 import_sample_tokens = whole(
     "import.sample_tokens",
@@ -901,7 +932,9 @@ import_sample_tokens = whole(
     low=500,
     high=100_000,
     unit=_("tokens"),
-    why=_("Drafts are drawn from a sample of the messages: one request, however many years of conversation there are."),
+    why=_(
+        "Drafts are written from a sample of the messages: one request, however many years of conversation there are."
+    ),
 )
 import_sample_talks = whole(
     "import.sample_talks",
@@ -910,7 +943,8 @@ import_sample_talks = whole(
     high=500,
     unit=_("talks"),
     why=_(
-        "Spread over the whole time; of each the beginning, some 150 tokens, so that people are heard as they change."
+        "Sessions spread over the whole time, each with its beginning (some 150 tokens), so that "
+        "changes in people are noticed."
     ),
 )
 import_drafts_tokens = whole(
@@ -936,7 +970,7 @@ import_gap_hours = whole(
     low=1,
     high=8_760,
     unit=_("hours"),
-    why=_("Whoever says nothing for this long has ended the conversation; what follows is remembered as another one."),
+    why=_("A pause of this length ends a conversation; the messages after it are remembered as another one."),
 )
 import_entry_tokens = whole(
     "import.entry_tokens",
@@ -952,7 +986,7 @@ import_slice_seconds = whole(
     low=1,
     high=300,
     unit=_("seconds"),
-    why=_("An import lets others have the job worker this often: a conversation that has just ended waits no longer."),
+    why=_("An import yields the job worker this often: a session that has just ended waits no longer than this."),
 )
 import_answer_days = whole(
     "import.answer_days",
@@ -960,5 +994,5 @@ import_answer_days = whole(
     low=1,
     high=3_650,
     unit=_("days"),
-    why=_("A file that was handed over waits so long for somebody to say who is who; then it is deleted unread."),
+    why=_("An uploaded file waits this long for somebody to say who is who; then it is deleted unread."),
 )

@@ -46,7 +46,7 @@ def before_prompt(turn_pk: int, now: datetime) -> None:
             try:
                 learn(message, wishes, now)
             except EmbeddingUnavailable as error:
-                logger.warning("a wish was not stored, for there is no embedding model: %s", type(error).__name__)
+                logger.warning("a wish was not stored because there is no embedding model: %s", type(error).__name__)
 
 
 def wishes_in(text: str) -> list[Wish]:

@@ -159,7 +159,7 @@ class AcceptIn(Body):
 
 
 Version = Annotated[int, Query(ge=1, le=2**31, description="The `next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")]
 
 
 @router.get("", response=Page[PersonaOut], summary="Your personas")

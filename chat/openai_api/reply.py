@@ -70,7 +70,7 @@ class Reply:
             now = time.monotonic()
             for _line in range(count):
                 if not rate_limit.admit(self.persona.owner_id, now):
-                    message = "That was faster than one can talk. Wait a moment, then send it again."
+                    message = "That was too fast. Wait a moment, then send it again."
                     raise CompletionRefused(
                         429,
                         "rate_limit_exceeded",

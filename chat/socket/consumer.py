@@ -125,7 +125,7 @@ def parse(text: str | None) -> ClientFrame:
         raise BadFrame("bad_frame", f"Missing or wrong in this frame: {fields}.", client_id) from error
     if isinstance(frame, SendMessage):
         if not frame.content:
-            raise BadFrame("empty", "There are no words in this message.", str(frame.client_id))
+            raise BadFrame("empty", "This message is empty.", str(frame.client_id))
         if len(frame.content) > MAX_CHARACTERS:
             raise BadFrame(
                 "too_long",
@@ -228,15 +228,15 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 extras["retry_after"] = error.retry_after
             await self._send_event("error", code=error.code, message=str(error), **extras)
             if self.bad_frames > knobs.bad_frames_allowed():
-                logger.warning("a socket was closed: it kept sending frames nobody can read")
+                logger.warning("a socket was closed: it kept sending unreadable frames")
                 await self.close(BAD_FRAMES)
         except versions.VersionRefused as error:
             extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
-            await self._send_event("error", code=error.code, message="No other version can be had here.", **extras)
+            await self._send_event("error", code=error.code, message="Another version is not possible here.", **extras)
         except Exception as error:  # noqa: BLE001  (the edge of a socket: one frame must not close it)
             logger.error("a frame could not be handled: %s", redaction.format_exception(error))
             extras = {"client_id": str(frame.client_id)} if isinstance(frame, SendMessage) else {}
-            message = "Something went wrong; nothing you said before is lost."
+            message = "Something went wrong; nothing you wrote before is lost."
             await self._send_event("error", code="internal", message=message, **extras)
 
     async def _act(self, frame: ClientFrame) -> None:
@@ -263,11 +263,11 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 runner.get_runner().nudge(self.persona.pk)
             case Stop(turn_id=turn_id):
                 if not runner.get_runner().stop(self.persona.uuid, turn_id):
-                    raise BadFrame("not_running", "This reply is not being written any more.")
+                    raise BadFrame("not_running", "This reply is no longer being written.")
             case Retry(turn_id=turn_id):
                 self._admit()
                 if not await in_thread(turns.retry, self.persona, turn_id):
-                    raise BadFrame("not_retryable", "There is nothing to try again here.")
+                    raise BadFrame("not_retryable", "There is nothing to retry here.")
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
             case AnotherAnswer(turn_id=turn_id):
                 self._admit()
@@ -281,7 +281,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
                 session = await in_thread(sessions.first)
                 explicit = Session.CloseReason.EXPLICIT
                 if session is None or not await in_thread(close.close, session, explicit, timezone.now()):
-                    raise BadFrame("nothing_open", "There is no open talk to end.")
+                    raise BadFrame("nothing_open", "There is no open session to end.")
             case OffTheRecord(on=on):
                 self._admit()
                 # All pages receive an event if something changes; this one always, because it may have been behind.
@@ -298,7 +298,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
     def _admit(self, client_id: str | None = None) -> None:
         now = time.monotonic()
         if not rate_limit.admit(self.persona.owner_id, now):
-            message = "That was faster than one can talk. Wait a moment, then send it again."
+            message = "That was too fast. Wait a moment, then send it again."
             raise BadFrame("rate_limited", message, client_id, rate_limit.lines.wait(self.persona.owner_id, now))
 
     async def _replay(self, after: int) -> None:
@@ -307,7 +307,7 @@ class ChatConsumer(AsyncWebsocketConsumer):
             message = "This was sent a moment ago; wait before asking for it again."
             raise BadFrame("rate_limited", message, retry_after=math.ceil(LEAST_SECONDS_BETWEEN_REPLAYS))
         if after and not await in_thread(events.holds, after, self.persona.uuid):
-            raise BadFrame("too_old", "Too much has happened since. Load the page anew.")
+            raise BadFrame("too_old", "Too much has happened since. Reload the page.")
         self.replayed_at = time.monotonic()
         async with self.sending:
             until = self.joined_at

@@ -81,7 +81,7 @@ def _authenticate(request: HttpRequest, persona: UUID) -> tuple[Login, Persona]:
     except bearer.WrongToken as error:
         raise ApiError(401, "not_signed_in", "Sign in first.") from error
     except bearer.LockedOut as error:
-        title = "Too many wrong tokens came from here; wait a while."
+        title = "Too many wrong tokens from this address; wait a while."
         raise ApiError(429, "locked_out", title, retry_after=error.seconds) from error
     except Http404 as error:
         raise ApiError(404, "not_found", NOTHING_HERE) from error

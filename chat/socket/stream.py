@@ -84,7 +84,7 @@ async def follow(persona: Persona, after: int | None) -> AsyncGenerator[Frame, N
         if after and not await in_thread(events.holds, after, persona.uuid):
             # It carries the id from which the stream continues, so that a reader that reconnects does not get the error
             # again.
-            data = {"code": "too_old", "message": "Too much has happened since. Load what was said anew."}
+            data = {"code": "too_old", "message": "Too much has happened since. Load the messages again."}
             yield Frame("error", data, timezone.now(), newest)
             after = None
         seen_frames = SeenFrames(newest if after is None else after)

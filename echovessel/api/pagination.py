@@ -19,8 +19,8 @@ Row = TypeVar("Row", bound=Model)
 class PageParams(Schema):
     """Which page of a list to return: the items after the one with the id `before`, and how many."""
 
-    before: UUID | None = Field(None, description="The `next` of the page before; leave it out for the first one.")
-    limit: int = Field(50, ge=1, le=200, description="How many items at most.")
+    before: UUID | None = Field(None, description="The `next` of the previous page; leave it out for the first page.")
+    limit: int = Field(50, ge=1, le=200, description="The maximum number of items.")
 
 
 class Page(Schema, Generic[Item]):

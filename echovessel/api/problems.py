@@ -19,17 +19,17 @@ logger = logging.getLogger(__name__)
 MEDIA_TYPE = "application/problem+json"
 # Statuses that any operation may answer with, and their meaning.
 STATUSES: Mapping[int, str] = {
-    400: "The body is not JSON, or the request holds more fields than one may.",
-    401: "Neither signed in nor with a token that opens something.",
+    400: "The body is not JSON, or the request has too many fields.",
+    401: "Not signed in, and no valid token.",
     403: "A login without its CSRF token.",
-    404: "There is nothing here for you; what is somebody else's does not exist.",
-    409: "It cannot be done as things stand; the code says why.",
-    413: "What is sent is larger than what is taken.",
-    422: "Something is missing or wrong; `fields` says what.",
-    429: "Asked too often; `Retry-After` says how many seconds to wait.",
-    503: "What it takes cannot be had just now; try again later.",
+    404: "Not found, or not yours.",
+    409: "Not possible in the current state; the code says why.",
+    413: "The request is too large.",
+    422: "A field is missing or invalid; `fields` says which.",
+    429: "Too many requests; `Retry-After` says how many seconds to wait.",
+    503: "Temporarily unavailable; try again later.",
 }
-NOTHING_HERE = "There is nothing here for you."
+NOTHING_HERE = "Not found."
 _CODES = {400: "unreadable", 403: "csrf"}
 
 
@@ -52,7 +52,7 @@ class ApiError(Exception):
 
 def refused_fields(*fields: str) -> ApiError:
     """The error for fields with invalid values."""
-    return ApiError(422, "invalid", "Something in this request is missing or wrong.", fields=list(fields))
+    return ApiError(422, "invalid", "A field of this request is missing or invalid.", fields=list(fields))
 
 
 def problem_response(status: int, code: str, title: str, headers: Mapping[str, str] | None = None) -> HttpResponse:
@@ -71,7 +71,7 @@ def unknown_address(request: HttpRequest, **_: str) -> HttpResponse:
 def not_allowed(allowed: Sequence[str]) -> HttpResponse:
     """The answer for a method that is not allowed."""
     return problem_response(
-        405, "method_not_allowed", "This address knows no such method.", {"Allow": ", ".join(allowed)}
+        405, "method_not_allowed", "This method is not allowed here.", {"Allow": ", ".join(allowed)}
     )
 
 
@@ -100,11 +100,11 @@ def install(api: NinjaAPI) -> None:
     @api.exception_handler(ValidationError)
     def invalid(request: HttpRequest, error: ValidationError) -> HttpResponse:
         fields = [".".join(str(part) for part in item["loc"]) for item in error.errors]
-        return problem(request, 422, "invalid", "Something in this request is missing or wrong.", fields=fields)
+        return problem(request, 422, "invalid", "A field of this request is missing or invalid.", fields=fields)
 
     @api.exception_handler(RequestDataTooBig)
     def too_large(request: HttpRequest, error: RequestDataTooBig) -> HttpResponse:
-        return problem(request, 413, "too_large", "This is more than one request may hold.")
+        return problem(request, 413, "too_large", "The request is too large.")
 
     @api.exception_handler(SuspiciousOperation)
     @api.exception_handler(MultiPartParserError)

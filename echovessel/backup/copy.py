@@ -39,8 +39,8 @@ def open_copy(path: Path, key: str) -> Iterator[Any]:
             connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
         except Database.DatabaseError as error:
             raise NotReadable(
-                "the database cannot be read with the key that is given: "
-                "set DATABASE_KEY to the one that it was made with, or to none if it was made without"
+                "the database cannot be read with the given key: set DATABASE_KEY to the key with which "
+                "it was created, or to none if it has no key"
             ) from error
         connection.enable_load_extension(True)
         connection.load_extension(VECTOR_EXTENSION)

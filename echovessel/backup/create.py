@@ -46,16 +46,16 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
     The key of the connected model is included only `with_model_key`: anybody with the backup could use it.
     """
     if not _database().exists():
-        raise CannotBackUp(f"there is no database at {_database()}: nothing was begun here yet")
+        raise CannotBackUp(f"there is no database at {_database()}")
     if file.exists():  # a backup may replace a backup, and nothing else
         try:
             package.manifest_of(file)
         except NotABackup as error:
-            raise CannotBackUp(f"{file} is there already, and is no backup") from error
+            raise CannotBackUp(f"{file} exists already, and is no backup") from error
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     needed = 2 * _database().stat().st_size
     if shutil.disk_usage(file.parent).free < needed:
-        raise CannotBackUp(f"there is no room in {file.parent}: {needed // 1_000_000} MB are needed for a moment")
+        raise CannotBackUp(f"there is no space in {file.parent}: {needed // 1_000_000} MB are needed for a short time")
     for stale_part in file.parent.glob(f"{PART}*"):  # of a backup whose process died
         if lease.is_dead(stale_part.name.removeprefix(PART)):
             shutil.rmtree(stale_part, ignore_errors=True)
@@ -69,7 +69,7 @@ def create_backup(file: Path, now: datetime, progress: package.Progress, *, with
         package.pack_files(Path(settings.DATA_DIR), members[FILES], key)
         with backup_copy.open_copy(members[DATABASE], key) as copy:
             if backup_copy.damage(copy):
-                raise CannotBackUp("the database is damaged: look with manage.py check_memory")
+                raise CannotBackUp("the database is damaged: run manage.py check_memory")
             if not with_model_key:
                 backup_copy.erase_model_key(copy)
             counts, migrations = backup_copy.count_rows(copy, tables()), backup_copy.migrations(copy)

@@ -32,7 +32,7 @@ def acquire_shared(folder: Path) -> None:
         try:
             fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
         except BlockingIOError:
-            sys.stderr.write("A restore is under way; waiting until it is done.\n")
+            sys.stderr.write("A restore is running; waiting until it is done.\n")
             fcntl.flock(lock, fcntl.LOCK_SH)
         if not swap.is_begun(folder):
             break
@@ -53,7 +53,7 @@ def acquire_exclusive(folder: Path, patience_seconds: float = 0) -> Iterator[Non
             with contextlib.suppress(Occupied), _exclusive(lock):
                 break
             if not has_told:
-                sys.stderr.write("EchoVessel is still there; waiting a few seconds for it to end.\n")
+                sys.stderr.write("EchoVessel is still running; waiting a few seconds for it to end.\n")
                 has_told = True
             time.sleep(PAUSE_SECONDS)
         with _exclusive(lock):

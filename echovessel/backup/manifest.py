@@ -56,7 +56,7 @@ def read(content: bytes) -> Manifest:
     if manifest.seal != _seal(manifest):
         raise NotABackup("its manifest is damaged")
     if set(manifest.members) != set(MEMBERS):
-        raise NotABackup("its manifest does not name what a backup consists of")
+        raise NotABackup("its manifest does not list the members of a backup")
     return manifest
 
 

@@ -69,7 +69,7 @@ def unpack(file: Path, folder: Path, progress: Progress) -> Manifest:
                 out.flush()
                 os.fsync(out.fileno())
             if size != member.size or digest.hexdigest() != member.sha256:
-                raise NotABackup(f"{name} in it is not what was put there: the file is damaged")
+                raise NotABackup(f"{name} in it does not match its checksum: the file is damaged")
     return manifest
 
 
@@ -80,7 +80,7 @@ def _manifest(tar: tarfile.TarFile) -> Manifest:
 def _next_member(tar: tarfile.TarFile, name: str, limit: int) -> tuple[IO[bytes], int]:
     entry = tar.next()
     if entry is None or entry.name != name or not entry.isreg() or entry.size > limit:
-        raise NotABackup(f"{name} is not where it has to be in a backup")
+        raise NotABackup(f"{name} is not at its place in the backup")
     source = tar.extractfile(entry)
     assert source is not None  # a regular file has content
     return source, entry.size
@@ -142,7 +142,7 @@ def unpack_files(archive_file: Path, folder: Path, key: str) -> None:
             for name, size, data in archive.execute("SELECT name, sz, data FROM sqlar"):
                 content = _file_content(name, size, data)
                 if not contents.belongs(name):
-                    raise NotABackup(f"it holds a file that is none of an installation: {name!r}")
+                    raise NotABackup(f"it contains a file that does not belong to an installation: {name!r}")
                 path = folder / name
                 path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
                 with open(path, "xb", opener=open_private) as file:
@@ -161,5 +161,5 @@ def _file_content(name: str, size: int, data: bytes) -> bytes:
     except zlib.error as error:
         raise NotABackup(f"{name!r} in it cannot be read") from error
     if len(content) != size:
-        raise NotABackup(f"{name!r} in it is not as long as it says")
+        raise NotABackup(f"{name!r} in it does not have the stated length")
     return content

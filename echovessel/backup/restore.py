@@ -111,7 +111,7 @@ def restore(
         needed = 3 * backup_manifest.members[DATABASE].size + 2 * backup_manifest.members[FILES].size
         if shutil.disk_usage(_database().parent).free < needed:
             raise RestoreRefused(
-                f"there is no room beside the database: {needed // 1_000_000} MB are needed for a moment"
+                f"there is no space beside the database: {needed // 1_000_000} MB are needed for a short time"
             )
         with _lock_database(before), _stages():
             receipt, counts = _prepare_stage(file, before, now, progress)
@@ -230,8 +230,8 @@ def _use_restored_tombstone_key() -> Iterator[None]:
 def interrupted_step() -> str:
     """The message for a restore that could not be completed."""
     if swap.is_begun(_home()):
-        return "The backup is taking its place: the next command goes on with it, once that is mended."
-    return "Nothing was touched."
+        return "The restore is partly done: once the cause is fixed, the next command completes it."
+    return "Nothing was changed."
 
 
 def _steps(aside: str) -> Iterator[swap.Step]:

@@ -11,8 +11,8 @@ query_seconds = knob(
     high=60,
     unit=_("seconds"),
     why=_(
-        "So long a turn or a page waits for the vectors of a text; a turn's recall then goes by words. A "
-        "server on the same machine takes 10 to 100 ms."
+        "A turn or a page waits this long for the vectors of a text; after that, a turn's recall "
+        "works by words. A server on the same machine takes 10 to 100 ms."
     ),
 )
 batch_seconds = knob(
@@ -21,7 +21,7 @@ batch_seconds = knob(
     low=1,
     high=600,
     unit=_("seconds"),
-    why=_("So long a job waits for one batch. A large model on a processor makes a few vectors a second."),
+    why=_("A job waits this long for one batch. A large model on a processor makes a few vectors a second."),
 )
 batch_texts = whole(
     "embeddings.batch_texts",
@@ -29,7 +29,7 @@ batch_texts = whole(
     low=1,
     high=1_024,
     unit=_("texts"),
-    why=_("As many go to a server in one request; servers on a processor answer 32 within some ten seconds."),
+    why=_("The number of texts in one request to a server; servers on a processor answer 32 within some ten seconds."),
 )
 attempts = whole(
     "embeddings.attempts",
@@ -37,7 +37,7 @@ attempts = whole(
     low=1,
     high=10,
     unit=_("attempts"),
-    why=_("A batch is asked for so often where the server was overloaded or gone for a moment; a turn asks once."),
+    why=_("A batch is tried this often if the server is overloaded or briefly down; a turn tries once."),
 )
 pause_seconds = knob(
     "embeddings.pause_seconds",
@@ -45,7 +45,10 @@ pause_seconds = knob(
     low=0,
     high=600,
     unit=_("seconds"),
-    why=_("After a failure turns go by words for so long without asking, so that only one of them waits in vain."),
+    why=_(
+        "After a failure, turns recall by words for this long without asking the server, so that "
+        "only one of them waits in vain."
+    ),
 )
 rerank_seconds = knob(
     "embeddings.rerank_seconds",
@@ -54,7 +57,7 @@ rerank_seconds = knob(
     high=30,
     unit=_("seconds"),
     why=_(
-        "So long a reply waits for the reranker; then the ranking stands as it was. On a graphics card a "
-        "small one takes 30 to 100 ms for 30 texts, on a processor seconds."
+        "A reply waits this long for the reranker; after that, the ranking stays as it was. On a "
+        "graphics card a small one takes 30 to 100 ms for 30 texts, on a processor seconds."
     ),
 )

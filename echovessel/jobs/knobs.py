@@ -19,7 +19,8 @@ attempts = whole(
     high=50,
     unit=_("attempts"),
     why=_(
-        "With the pauses below they span about an hour; then the row fails visibly, and a session waits for a person."
+        "With the pauses below they span about an hour; then the job fails visibly, and a "
+        "session waits for a person's decision."
     ),
     source="design/consolidation.md",
 )
@@ -29,7 +30,7 @@ backoff_seconds = whole(
     low=0,
     high=3_600,
     unit=_("seconds"),
-    why=_("The first pause after a failure that may pass; each further one is four times as long."),
+    why=_("The first pause after a temporary failure; each further one is four times as long."),
     source="design/consolidation.md",
 )
 backoff_longest_seconds = whole(
@@ -47,5 +48,7 @@ queue_room = whole(
     low=1,
     high=10_000,
     unit=_("jobs"),
-    why=_("Stale work fills the queue up to here only, else each minute would add the same rows again."),
+    why=_(
+        "Unfinished work fills the queue only up to this length; otherwise each minute would add the same rows again."
+    ),
 )

@@ -38,13 +38,13 @@ def check_address(text: str) -> Place:
         parts = urlsplit(url)
         host, port = parts.hostname or "", parts.port
     except ValueError:
-        raise ValidationError(_("This is not an address of a server."), code="address") from None
+        raise ValidationError(_("This is not the address of a server."), code="address") from None
     if len(url) > MAX_ADDRESS or parts.scheme not in ("http", "https") or not host or port == 0:
         raise ValidationError(_("Enter an address such as http://127.0.0.1:11434/v1."), code="address")
     unwanted = parts.username or parts.password or parts.query or parts.fragment or "\\" in url
     if unwanted or any(ord(letter) <= 32 or ord(letter) == 127 for letter in url):
         raise ValidationError(
-            _("Enter the address alone: no name, password, question mark or space in it."), code="address"
+            _("Enter only the address, without a user name, password, question mark or space."), code="address"
         )
     addresses = _look_up(host, port or (443 if parts.scheme == "https" else 80))
     if not addresses:

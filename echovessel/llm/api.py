@@ -35,7 +35,7 @@ class CostOut(Schema):
     unpriced: int
 
 
-@router.get("/cost", response=list[CostOut], summary="What the models cost, by day and purpose")
+@router.get("/cost", response=list[CostOut], summary="Cost of model calls, by day and purpose")
 def list_costs(
     request: HttpRequest, since: Day | None = None, until: Day | None = None, persona: UUID | None = None
 ) -> list[dict[str, Any]]:
@@ -44,7 +44,7 @@ def list_costs(
     last = until or timezone.now().astimezone(UTC).date()
     first = since or last - timedelta(days=DAYS - 1)
     if not 0 <= (last - first).days < MAX_DAYS:
-        raise ApiError(422, "invalid", f"These are no days, or more than {MAX_DAYS}.", fields=["query.since"])
+        raise ApiError(422, "invalid", f"These are not valid days, or more than {MAX_DAYS}.", fields=["query.since"])
     calls = LLMCall.objects.filter(owner_id=request.user.pk, at__gte=_midnight(first))
     calls = calls.filter(at__lt=_midnight(last + timedelta(days=1)))
     days = (calls.filter(persona_uuid=persona) if persona else calls).annotate(day=TruncDate("at", tzinfo=UTC))

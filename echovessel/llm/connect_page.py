@@ -56,9 +56,9 @@ TROUBLE = {
     "timeout": gettext_lazy("No answer came in time."),
     "rate_limited": gettext_lazy("There are too many requests, or no credit is left."),
     "content_refused": gettext_lazy("The model declined."),
-    "only_reasoning": gettext_lazy("The model thought, and said nothing."),
+    "only_reasoning": gettext_lazy("The model only thought, and gave no answer."),
 }
-UNUSABLE = gettext_lazy("There is no usable answer. Check the address, the key and the name of the model.")
+UNUSABLE = gettext_lazy("There was no usable answer. Check the address, the key and the name of the model.")
 
 
 class ConnectionForm(forms.Form):

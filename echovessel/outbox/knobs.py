@@ -10,7 +10,7 @@ keep_days = whole(
     low=1,
     high=365,
     unit=_("days"),
-    why=_("A page that was away longer than this loads afresh instead of replaying."),
+    why=_("A page that was offline longer than this reloads instead of replaying events."),
     source="design/turn.md",
 )
 poll_seconds = knob(

@@ -92,7 +92,7 @@ def import_archive(
     if survey.persona is None:
         raise ArchiveError("the archive has no persona line")
     for what, count in sorted(survey.unknown.items()):
-        report(f"not understood and left out: {what} ({count} times)")
+        report(f"unknown and left out: {what} ({count} times)")
     # The owner's persona with that id.
     target = (
         into
@@ -229,14 +229,14 @@ class Loader:
         elif self.is_its_own:
             ImportRun.objects.filter(pk=self.run.pk).delete()
         for what, count in sorted(self.result.refused.items()):
-            self.report(f"forgotten here, and left out: {count} {what}")
+            self.report(f"left out because forgotten here: {count} {what}")
 
     @contextmanager
     def writing(self) -> Iterator[None]:
         """A transaction. Raises ArchiveError if the import itself was forgotten meanwhile."""
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=self.run.pk).exists():
-                raise ArchiveError("it was forgotten while it was read")
+                raise ArchiveError("it was forgotten during the import")
             yield
 
     def batches(self, kind: str) -> Iterator[list[Numbered[Any]]]:
@@ -281,7 +281,9 @@ class Loader:
         record = self.survey.persona
         if record is None or record.uuid != self.persona.uuid:
             if count := len(self.survey.places["tombstone"].at) if "tombstone" in self.survey.places else 0:
-                self.report(f"forgotten elsewhere: {count} tombstones cannot be used, for they are another persona's")
+                self.report(
+                    f"{count} tombstones of another installation cannot be used, because they belong to another persona"
+                )
             return {}
         part = auxiliary_records.TOMBSTONES
         self.result.added["tombstones"] += part.load_batches(self.known, self.batches(part.kind))

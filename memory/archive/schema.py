@@ -82,7 +82,7 @@ Verification = Literal["unverified", "confirmed", "disputed"]
 def check_coarse_date(code: str) -> str:
     """A coarse date, as `echovessel.language.coarse_dates` writes it."""
     if code and span_of(code) is None:
-        raise ValueError("it is no date such as 2024, 2024-spring, 2024-05 or 2024-05-03")
+        raise ValueError("it is not a date such as 2024, 2024-spring, 2024-05 or 2024-05-03")
     return code
 
 

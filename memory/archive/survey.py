@@ -137,7 +137,7 @@ class Survey:
                 except ValueError as error:
                     raise BrokenLine(line.number, str(error)) from error
         elif isinstance(record, EntityRecord) and record.merged_into == record.id:
-            raise BrokenLine(line.number, "it lives on in itself")
+            raise BrokenLine(line.number, "it is merged into itself")
         if len(self.sample) < LANGUAGE_SAMPLE and isinstance(record, MessageRecord | NodeRecord):
             self.sample += record.content if isinstance(record, MessageRecord) else record.description
         self.note(line, record)
@@ -198,7 +198,7 @@ class Survey:
                         f"another {kind} has the id {numbered.record.id!r}, too: line {other.number}"
                     )
         if twins:
-            self.report(f"said twice, and taken once: {len(twins)} lines")
+            self.report(f"duplicates, imported once: {len(twins)} lines")
             self.drop(twins)
         if wrong:
             self.leave_out(wrong)
@@ -288,7 +288,7 @@ def drop_unusable(survey: Survey, id_map: IdMap | None) -> None:
         while at in survey.merged and (at := survey.merged[at][0]) not in visited:
             visited.add(at)
         if at in survey.merged:
-            circles[number] = "it lives on in nobody: a circle"
+            circles[number] = "its merges form a circle"
     if circles:
         survey.leave_out(circles)
     while wrong := dict(survey.misquotes(id_map)):

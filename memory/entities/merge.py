@@ -93,7 +93,7 @@ def merge_pair(first: Entity, other: Entity, decided_by: AbstractBaseUser | None
             }
             undo(proposal, decided_by, now)
         if not merge(proposal, decided_by, now):
-            raise LivesOnInAnother("one of the two lives on in another entity")
+            raise LivesOnInAnother("one of the two was merged into another entity")
         proposal.refresh_from_db()
         if before:
             MergeProposal.objects.filter(pk=proposal.pk).update(snapshot=proposal.snapshot | {"before": before})
@@ -162,7 +162,7 @@ def propose(persona: Persona, first: Entity, other: Entity, score: float, reason
     if {first.persona_id, other.persona_id} != {persona.pk}:
         raise ValueError("only entities of one persona can be the same")
     if first.pk == other.pk:
-        raise ValueError("one entity is no pair")
+        raise ValueError("the two entities are the same one")
     a, b = sorted((first, other), key=lambda entity: entity.pk)
     proposal, _ = MergeProposal.objects.get_or_create(
         a=a, b=b, defaults={"score": score, "reasons": sorted(set(reasons))}

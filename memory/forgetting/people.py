@@ -75,7 +75,7 @@ def forget(confirmed: Plan, by: AbstractBaseUser | None, now: datetime) -> Recei
                 rows._raw_delete(rows.db)
         for table, rows in going.items():
             if rows.exists():
-                raise RuntimeError(f"something of {table} was left")
+                raise RuntimeError(f"rows of {table} are left")
         receipt = _receipt(whole, current, by, now)
         for persona in whole.personas:
             events.publish(persona.uuid, "memory.node.forgotten", persona_ids=[str(persona.uuid)])

@@ -103,7 +103,7 @@ def do(work: Work) -> None:
     left_of = select_keys([(table, _key_of(table), keys) for table, keys in deleted.items()])
     for table, rows_left in zip(deleted, left_of, strict=True):
         if rows_left:
-            raise RuntimeError(f"something of {table} was left")
+            raise RuntimeError(f"rows of {table} are left")
 
 
 @contextmanager

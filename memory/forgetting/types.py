@@ -193,7 +193,9 @@ def target_of(persona: Persona, kind: Kind, reference: str) -> Target:
     rows = MODELS[kind]._default_manager.filter(by_id, persona=persona)
     keys = list(rows.values_list("pk", flat=True)[:2])
     if len(keys) != 1:
-        raise LookupError(f"{'There is no' if not keys else 'There is more than one'} {kind} {reference!r} of hers.")
+        raise LookupError(
+            f"{'There is no' if not keys else 'There is more than one'} {kind} {reference!r} of this persona."
+        )
     return Target(kind, keys[0])
 
 

@@ -102,7 +102,7 @@ def import_file(
         blocks = {label: text.strip() for label, text in profile.blocks.written().items() if text.strip()}
         with transaction.atomic():
             if not ImportRun.objects.filter(pk=run.pk).exists():
-                raise ArchiveError("it was forgotten while it was read")
+                raise ArchiveError("it was forgotten during the import")
             fresh = {
                 label: text for label, text in blocks.items() if not tombstones.refuses_draft(persona, label, text)
             }

@@ -48,7 +48,7 @@ def do(sessions: SessionQuerySet, progress: Any) -> Counter[Outcome]:
                     finished += 1
                     bar.update()
             if not finished and _waiting(sessions):
-                bar.set_postfix_str("held back by a pause or another worker; looking again soon")
+                bar.set_postfix_str("waiting for a retry or another worker; checking again soon")
                 time.sleep(knobs.worker_poll_seconds())
     return outcomes
 
@@ -59,12 +59,14 @@ def do_and_report(sessions: SessionQuerySet, command: BaseCommand) -> None:
     outcomes = do(sessions, command.stderr)
     closing = sessions.filter(status=Status.CLOSING)
     if parked := closing.filter(_for_tomorrow()).count():
-        command.stderr.write(f"{parked} wait for tomorrow's budget")
+        command.stderr.write(f"{parked} are waiting for tomorrow's budget")
     if unanswered := closing.exclude(_for_tomorrow()).count():
-        command.stderr.write(f"{unanswered} still wait for a reply; they follow when it has been given")
+        command.stderr.write(f"{unanswered} are waiting until a reply is finished; they follow then")
     if failed := outcomes[Outcome.FAILED]:
         raise CommandError(f"{failed} failed; the admin shows the reason of each.")
-    command.stdout.write(", ".join(f"{outcomes[kind]} {kind}" for kind in Outcome if outcomes[kind]) or "nothing waits")
+    command.stdout.write(
+        ", ".join(f"{outcomes[kind]} {kind}" for kind in Outcome if outcomes[kind]) or "nothing is waiting"
+    )
 
 
 def find_persona(reference: str) -> Persona:

@@ -110,7 +110,7 @@ class ReflectionRun(models.Model):
 
     class Reason(models.TextChoices):
         SHOCK = "shock", _("a shock")
-        TIMER = "timer", _("a day has passed")
+        TIMER = "timer", _("a day has passed since the last one")
         HARD_GATE = "hard_gate", _("too many in 24 hours")
         NOT_DUE = "not_due", _("not due yet")
         NOTHING_NEW = "nothing_new", _("nothing new")

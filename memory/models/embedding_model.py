@@ -47,7 +47,7 @@ class Reembedding(models.Model):
         constraints = [models.CheckConstraint(condition=Q(id=1), name="reembedding_once")]
 
     def __str__(self) -> str:
-        return f"held by {self.holder}" if self.holder else "held by nobody"
+        return f"leased by {self.holder}" if self.holder else "not leased"
 
 
 class StagedVector(models.Model):

@@ -94,7 +94,7 @@ class ConceptNode(PublicId):
     class ArchivedBecause(models.TextChoices):
         EXPIRED = "expired", _("never confirmed")
         SETTLED = "settled", _("settled long ago")
-        OLD = "old", _("old and slight")
+        OLD = "old", _("old and of little impact")
         PERSON = "person", _("archived by a person")
 
     class Outcome(models.TextChoices):

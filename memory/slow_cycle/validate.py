@@ -108,7 +108,7 @@ class _Validator:
         drafts = []
         for thought in answer.thoughts:
             if filling := self.grounds("thought", thought.filling, thought.description):
-                note_tone(thought, "between talks")
+                note_tone(thought, "between sessions")
                 drafts.append(
                     Draft(
                         kind=Kind.THOUGHT,

@@ -140,7 +140,7 @@ def _leased(clock: Clock) -> Iterator[Lease[Reembedding]]:
     with transaction.atomic():
         row, _is_new = Reembedding.objects.get_or_create()
         if row.lease_until and row.lease_until > clock() and not is_dead(row.holder):
-            raise Busy(f"Another process makes vectors anew: {row.holder}.")
+            raise Busy(f"Another process is re-embedding: {row.holder}.")
         row.holder, row.lease_until = new_holder(), expiry(clock())
         row.save()
     lease = Lease(row, clock)

@@ -40,5 +40,5 @@ def run_entity_action(action: str, entity: Entity, request: HttpRequest) -> str:
     if action == "split":
         aliases, mentions = (list(map(read_key, data.getlist(name))) for name in ("alias", "mention"))
         split.split(entity, aliases, mentions, request.user, timezone.now())  # type: ignore[arg-type]
-        return _("Split: they are two people from now on.")
+        return _("Split into two people.")
     raise Http404

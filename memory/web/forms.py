@@ -137,7 +137,7 @@ def read_coarse_date(text: str) -> str:
     """The coarse date that a person wrote, or "". Raises ValueError."""
     code = parse_coarse_date(text)
     if text.strip() and not code:
-        raise ValueError("it is no date such as 2024, 2024-spring, 2024-05 or 2024-05-03")
+        raise ValueError("it is not a date such as 2024, 2024-spring, 2024-05 or 2024-05-03")
     return code
 
 

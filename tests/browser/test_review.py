@@ -90,6 +90,6 @@ def test_two_are_made_one_and_two_again_on_a_telephone(desk: Page) -> None:
     expect(desk.locator(".messagelist")).to_contain_text("The name was added.")
     desk.get_by_role("checkbox", name="黄逸扬", exact=True).check()
     desk.get_by_test_id("split").click()
-    expect(desk.locator(".messagelist")).to_contain_text("they are two people from now on")
+    expect(desk.locator(".messagelist")).to_contain_text("Split into two people")
     expect(desk.get_by_role("checkbox", name="黄逸扬", exact=True)).to_have_count(0)
     assert complaints == []

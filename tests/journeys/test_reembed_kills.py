@@ -109,11 +109,11 @@ def test_a_second_one_is_refused_after_a_ctrl_c_the_next_goes_on_and_a_server_us
             assert first.stdout.readline() == "embedding\n"
             second = house.run("reembed")
             assert second.returncode == 1
-            assert "Another process makes vectors anew" in second.stderr
+            assert "Another process is re-embedding" in second.stderr
             first.send_signal(signal.SIGINT)
             _, complaint = first.communicate("\n")
             assert first.returncode == 130
-            assert "Nothing that was made is lost" in complaint
+            assert "Vectors made so far are kept" in complaint
 
         assert json.loads(house.run("remains").stdout) == all_are_of(OLD, staged=2 * BATCH)
         assert answer(server, line) == [OLD, line, pytest.approx(relevance, rel=0.1)]

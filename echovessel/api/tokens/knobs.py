@@ -10,5 +10,5 @@ requests_per_minute = whole(
     low=1,
     high=100_000,
     unit=_("requests"),
-    why=_("Ten a second for each token or login: more than a program needs, and less than what makes others wait."),
+    why=_("Ten a second for each token or login: more than a program needs, and too few to make others wait."),
 )

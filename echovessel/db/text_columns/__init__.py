@@ -28,8 +28,11 @@ class OnForget(Enum):
 
     DELETE_ROW = "the row is deleted"
     CLEAR = "the row stays, the column is cleared or rewritten"
-    OWNERS = "the owner wrote it about the two: only the owner changes it, and it goes with the persona"
-    ACCOUNTS = "it belongs to an account or a sign-in, and goes with it"
+    OWNERS = (
+        "the owner wrote it about the persona and themselves: only the owner changes it, and it "
+        "is deleted with the persona"
+    )
+    ACCOUNTS = "it belongs to an account or a sign-in, and is deleted with it"
     NO_WORDS = "no words of people: codes, digests, ids, counts, names of models"
 
 

@@ -30,7 +30,7 @@ class Command(BaseCommand):
             "file",
             nargs="?",
             type=_place,
-            help="a file, or a folder (default: backups in the data folder); there it is named by the time",
+            help="a file, or a folder (default: backups in the data folder), in which the file is named by the time",
         )
         parser.add_argument("--keep", type=_at_least_one, metavar="N", help="keep only the newest N in that folder")
         parser.add_argument("--keep-days", type=_at_least_one, metavar="DAYS", help="delete older ones in that folder")

@@ -50,13 +50,15 @@ class Command(BaseCommand):
             raise CommandError(f"{file}: {str(error).rstrip('.')}. Nothing was touched.") from error
         width = max(map(len, restored.counts))
         self.stdout.write("\n".join(f"{name:{width}} {count}" for name, count in restored.counts.items()))
-        self.stderr.write(f"restored as of {restored.manifest.made_at.isoformat()}; everybody has to sign in anew")
+        self.stderr.write(
+            f"restored the state of {restored.manifest.made_at.isoformat()}; everybody has to sign in again"
+        )
         for text_line in _describe_forgetting(restored):
             self.stderr.write(text_line)
         if restored.aside is not None:
-            self.stderr.write(f"what was there before is in {restored.aside}; delete it when you are content")
+            self.stderr.write(f"the replaced installation is in {restored.aside}; delete it when you no longer need it")
         if wrong := [name for name, count in restored.counts.items() if count]:
-            raise CommandError(f"restored as it is, not in order: {', '.join(wrong)}")
+            raise CommandError(f"restored with faults: {', '.join(wrong)}")
 
 
 def _describe_forgetting(restored: RestoreResult) -> list[str]:
@@ -77,5 +79,5 @@ def _describe_forgetting(restored: RestoreResult) -> list[str]:
     if receipt.accounts:
         summary.append(f"accounts that stay, because nobody else could look after this: {receipt.accounts}")
     if places := sorted({hit.place for hit in receipt.left}):
-        summary.append(f"words of what was forgotten are said elsewhere, too: {', '.join(places)}")
+        summary.append(f"words of forgotten messages also occur elsewhere: {', '.join(places)}")
     return summary

@@ -92,7 +92,7 @@ class Command(BaseCommand):
         address = browser_address(host, port)
         self.stdout.write(f"EchoVessel is at {address}/")
         if host in ("0.0.0.0", "::") and all(name in settings.LOOPBACK for name in settings.ALLOWED_HOSTS):
-            self.stdout.write("Only this machine is let in: name the addresses of others in ALLOWED_HOSTS.")
+            self.stdout.write("Only this machine has access: list other addresses in ALLOWED_HOSTS.")
         if token := first_run.token():
             self.stdout.write(
                 f"Nobody lives here yet. This link makes the first owner, once:\n"

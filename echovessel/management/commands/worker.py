@@ -1,4 +1,4 @@
-"""Run the job worker: django-q's cluster, hardened so that jobs go on after one of its processes was killed."""
+"""Run the job worker: django-q's cluster, hardened so that jobs continue after one of its processes was killed."""
 
 import os
 from contextlib import suppress

@@ -80,14 +80,14 @@ def _carry_out(subject: str, check: Callable[[datetime], Findings], now: datetim
     try:
         return list(check(now))
     except Exception as error:  # noqa: BLE001  (whatever is broken, the other checks still run)
-        return [Finding("wrong", subject, f"This could not be looked at ({type(error).__name__}).", "See the log.")]
+        return [Finding("wrong", subject, f"This could not be checked ({type(error).__name__}).", "See the log.")]
 
 
 def check_database(now: datetime) -> Findings:
     """Whether the database can be read, and has all migrations of this version."""
     path = Path(settings.DATABASES["default"]["NAME"])
     if not path.exists():
-        yield Finding("wrong", "database", f"There is none at {path}.", "Start with: manage.py up")
+        yield Finding("wrong", "database", f"There is no database at {path}.", "Start with: manage.py up")
         return
     try:
         executor = MigrationExecutor(connection)
@@ -118,7 +118,9 @@ def check_disk(now: datetime) -> Findings:
 
 def check_clock(now: datetime) -> Findings:
     if now < EARLIEST_NOW:
-        yield Finding("wrong", "clock", f"It says {now:%Y-%m-%d}.", "Set the clock of this machine, best by NTP.")
+        yield Finding(
+            "wrong", "clock", f"The clock says {now:%Y-%m-%d}.", "Set the clock of this machine, best by NTP."
+        )
 
 
 def check_future(now: datetime) -> Findings:
@@ -144,7 +146,7 @@ def check_keys(now: datetime) -> Findings:
         yield Finding("wrong", "keys", f"Other users of this machine can read {names}.", f"Run: chmod 600 in {folder}")
     row = ModelConnection.objects.first()
     if row and row.encrypted_key and not connections.decrypt(row.encrypted_key):
-        advice = "Give back the SECRET_KEY it was saved with, or enter the key again: Account, which model answers."
+        advice = "Restore the SECRET_KEY it was saved with, or enter the key again: Account, which model answers."
         yield Finding("wrong", "keys", "The saved key of the language model cannot be decrypted.", advice)
     elif not open_to_others:
         is_encrypted = bool(settings.DATABASES["default"]["OPTIONS"].get("key"))
@@ -157,11 +159,11 @@ def check_model(now: datetime) -> Findings:
     connection = connections.current()
     advice = "Choose one: Account, which model answers; or LLM_BASE_URL and LLM_API_KEY in the environment."
     if connection.provider == OFFLINE:
-        yield Finding("note", "model", "None is connected: simple rules answer from memory.", advice)
+        yield Finding("note", "model", "No model is connected: simple rules answer from memory.", advice)
         return
     where = connection.base_url or connection.provider
     if "." in connection.provider:
-        yield Finding("fine", "model", f"{where} answers; it cannot be asked for a list of models.")
+        yield Finding("fine", "model", f"{where} answers; it offers no list of models.")
         return
     try:
         names = async_to_sync(servers.list_models)(connection, MODEL_SECONDS)
@@ -248,7 +250,7 @@ def check_backups(now: datetime) -> Findings:
     folder = Path(settings.DATA_DIR) / create.FOLDER
     names = [match[1] for path in folder.glob("*.tar") if (match := create.NAME.fullmatch(path.name))]
     if not names:
-        text = f"There is no backup in {folder}."
+        text = f"No backup was found in {folder}."
         yield Finding("note", "backups", text, "Run: manage.py backup, best every day; copies elsewhere are not seen.")
         return
     age = now - datetime.strptime(max(names), create.STAMP).replace(tzinfo=UTC)
@@ -289,9 +291,10 @@ def _span(time: timedelta) -> str:
 
 class Command(BaseCommand):
     help = (
-        "Look the installation over and print what is wrong, the gravest first, with what to do about it: database, "
-        "disk, clock, keys, worker, erasure, memory and vectors, language model, events, backups. Changes nothing and "
-        "prints no words of people. The exit code is 1 when something is wrong; notes do not count."
+        "Check the installation and print what is wrong, worst first, with advice: database, "
+        "disk, clock, keys, worker, erasure, memory and vectors, language model, events, "
+        "backups. Changes nothing and prints nobody's words. The exit code is 1 if something is "
+        "wrong; notes do not count."
     )
     requires_system_checks = []
 

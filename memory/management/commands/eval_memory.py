@@ -37,15 +37,15 @@ class Command(BaseCommand):
             "--record",
             type=Path,
             metavar="DIR",
-            help="replay; leave each prompt that has no reply in DIR (.prompt.txt), and take a .reply.json beside it",
+            help="replay; write each prompt without a reply to DIR (.prompt.txt), and use a .reply.json beside it",
         )
         parser.add_argument(
             "--replies", type=Path, default=reply_recording.FOLDER, metavar="DIR", help="recorded replies"
         )
         parser.add_argument("--json", action="store_true", dest="as_json")
-        parser.add_argument("--save", type=Path, metavar="FILE", help="keep the figures, to compare with later")
+        parser.add_argument("--save", type=Path, metavar="FILE", help="save the figures, to compare with later runs")
         parser.add_argument(
-            "--compare", type=Path, metavar="FILE", help="fail where a figure fell by more than 0.01 since this run"
+            "--compare", type=Path, metavar="FILE", help="fail if a figure fell by more than 0.01 since this run"
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -67,7 +67,7 @@ class Command(BaseCommand):
             changed = measures.changes({"all": earlier["all"]}, {"all": run["all"]})
             fallen = measures.regressions(changed)
             for name, (before, after) in changed.items():
-                self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
+                self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  worse' if name in fallen else ''}")
             problems += [f"{len(fallen)} figures fell by more than {measures.TOLERANCE}"] if fallen else []
         if problems:
             raise CommandError("; ".join(problems))

@@ -117,7 +117,7 @@ class Command(BaseCommand):
             changed = measures.changes(earlier["sets"], run["sets"])
             fallen = measures.regressions(changed)
             for name, (before, after) in changed.items():
-                self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  fell' if name in fallen else ''}")
+                self.stderr.write(f"{name}: {before:.4f} -> {after:.4f}{'  worse' if name in fallen else ''}")
             if missing := sorted(earlier["sets"].keys() - run["sets"].keys()):
                 self.stderr.write(f"not measured now: {', '.join(missing)}")
             if fallen:

@@ -148,7 +148,7 @@ def _chosen(persona: Persona, options: Any) -> Choice:
     except LookupError as error:
         raise CommandError(str(error)) from error
     except InvalidChoice as error:
-        raise CommandError("One message cannot be treated in two ways: name it once.") from error
+        raise CommandError("Each message can be named only once.") from error
 
 
 def _done(plan: Plan) -> Receipt:
@@ -164,4 +164,4 @@ def _done(plan: Plan) -> Receipt:
             if time.monotonic() > deadline:
                 raise CommandError("A reply is being written. Nothing was done; try again in a moment.") from error
             time.sleep(PAUSE_SECONDS)
-    raise CommandError("What would be forgotten changes all the time. Nothing was done; try again in a moment.")
+    raise CommandError("The plan keeps changing. Nothing was done; try again in a moment.")

@@ -52,7 +52,7 @@ _MAPPED = tuple(field.name for field in fields(Fields) if field.name != "sure")
 _MAX_NAMED = 20
 # Names for counts of the file, different from those of imported content.
 _IN_FILE = {"talks": "conversations", "cards": "cards", "lore": "lore", "remembered": "remembered"}
-_READ = {"remembered": "talks remembered", "unread": "talks unread", "failed": "talks failed"}
+_READ = {"remembered": "sessions remembered", "unread": "sessions unread", "failed": "sessions failed"}
 
 
 class Command(BaseCommand):
@@ -65,7 +65,7 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=names, default=AUTO, help="its format (default: recognized by content)")
         parser.add_argument("--dry-run", action="store_true", help="print what would be imported, and store nothing")
         parser.add_argument("--estimate", action="store_true", help="print the estimated cost, and store nothing")
-        parser.add_argument("--resume", type=UUID, metavar="JOB", help="go on with an import that was interrupted")
+        parser.add_argument("--resume", type=UUID, metavar="JOB", help="continue an interrupted import")
         parser.add_argument("--limit", type=int, metavar="N", help="import at most N sessions and entries")
         parser.add_argument("--without-owner", action="store_true", help="the owner is none of the speakers")
         repeatable: dict[str, Any] = {"action": "append", "default": [], "metavar": "NAME"}
@@ -111,7 +111,7 @@ class Command(BaseCommand):
         except WrongChoice as error:
             raise CommandError(error.message) from error
         except LeaseLost as error:
-            raise CommandError("Somebody else has this import in hand, or it was stopped.") from error
+            raise CommandError("Another process is running this import, or it was stopped.") from error
         except KeyboardInterrupt as error:
             raise CommandError("Stopped. Nothing was stored.", returncode=INTERRUPTED) from error
 
@@ -124,7 +124,7 @@ class Command(BaseCommand):
             if resumed.is_over:
                 raise CommandError(f"This import is over: {resumed.status}.")
             if resumed.status in (*ImportJob.NEEDS_FILE, Status.ASKING) and digest_of(source) != resumed.file_digest:
-                raise CommandError("This is another file than the one it was begun with.")
+                raise CommandError("This is not the file that the import was started with.")
             self._run(resumed, source, options)
             return
         read_as = _read_as(options)
@@ -174,7 +174,7 @@ class Command(BaseCommand):
         if outcome in (runner.Outcome.LATER, runner.Outcome.NOT_MINE):
             self.stderr.write(f"It waits, and goes on by itself where a worker runs. {_how_to_go_on(job)}")
         if outcome == runner.Outcome.FAILED:
-            raise CommandError(f"The import failed: {job.failure}. What is remembered of it stays.")
+            raise CommandError(f"The import failed: {job.failure}. What was remembered of it is kept.")
 
     @contextmanager
     def _can_be_resumed(self, job: ImportJob) -> Iterator[None]:
@@ -210,7 +210,7 @@ class Command(BaseCommand):
         if not sys.stdin.isatty():
             self.stderr.write(_NO_NAME)
             return replace(choices, called="")
-        self.stderr.write("How are you called? What is remembered names you by it.")
+        self.stderr.write("What is your name? Memories will use it.")
         return replace(choices, called=input().strip())
 
     def _ask_roles(self, job: ImportJob, roles: dict[str, str], *, without_owner: bool) -> dict[str, str]:
@@ -251,17 +251,18 @@ class Command(BaseCommand):
             self.stdout.write(f"{name:<{width}}  {value}")
 
 
-_WHO_SPEAKS = "Who says this? Give --mapping speaker=FIELD; or --kind notes, if all of it is the owner's own."
-_NO_MODEL = "none is connected: what is kept is found by simple rules. Connect one for more."
+_WHO_SPEAKS = "Which field names the speaker? Use --mapping speaker=FIELD; or --kind notes, if all of "
+"it is the owner's own."
+_NO_MODEL = "none is connected: simple rules find what to remember. Connect one for more."
 _NO_NAME = (
-    "How is the owner called? Give --called NAME: only the name of an account is known, and nobody is called by it. "
-    'Until then what is remembered says "the user".'
+    "What is the owner's name? Use --called NAME: only the account's name is known. Without "
+    'it, memories say "the user".'
 )
 _BAR = "{desc}: {percentage:3.0f}%|{bar}| {elapsed}<{remaining}"
 
 
 def _how_to_go_on(job: ImportJob) -> str:
-    return f"To go on, run the same command with --resume {job.uuid}"
+    return f"To continue, run the same command with --resume {job.uuid}"
 
 
 # --- options ----------------------------------------------------------------------------------------------------------
@@ -269,9 +270,9 @@ def _read_as(options: dict[str, Any]) -> Choices:
     """How to read the file, as far as the options say. Raises CommandError."""
     mapping = dict(pair.partition("=")[::2] for pair in options["mapping"])
     if wrong := [f"{what}={field}" for what, field in mapping.items() if what not in _MAPPED or not field]:
-        raise CommandError(f"--mapping {wrong[0]}: say WHAT=FIELD, and WHAT is one of {', '.join(_MAPPED)}.")
+        raise CommandError(f"--mapping {wrong[0]}: use WHAT=FIELD, where WHAT is one of {', '.join(_MAPPED)}.")
     if mapping and "text" not in mapping:
-        raise CommandError("--mapping: say at least which field holds what was said, by text=FIELD.")
+        raise CommandError("--mapping: name at least the field of the text, with text=FIELD.")
     if mapping and "speaker" not in mapping and options["kind"] != "notes":
         raise CommandError(_WHO_SPEAKS)
     return Choices(
@@ -285,7 +286,7 @@ def _read_as(options: dict[str, Any]) -> Choices:
 def _check_questions(findings: dict[str, Any]) -> None:
     """Raise CommandError with the options that answer the file's open questions."""
     if "day_first" in findings["questions"]:
-        raise CommandError("Dates like 03/04 can be read in two ways here: give --day-first or --month-first.")
+        raise CommandError("Dates like 03/04 are ambiguous here: use --day-first or --month-first.")
     if "kind" in findings["questions"]:
         raise CommandError(
             "Is this a chat of several people, or are these the owner's own notes? Give --kind chat or --kind notes."
@@ -294,7 +295,7 @@ def _check_questions(findings: dict[str, Any]) -> None:
         there = ", ".join(findings["fields"])
         likely = findings["mapping"] or {"text": "…", "speaker": "…", "at": "…"}
         fields_of = " ".join(f"--mapping {what}={likely[what]}" for what in _MAPPED if likely.get(what))
-        message = f"Say which fields hold what; likely {fields_of}. It has: {there}"
+        message = f"Name the fields of speaker, text and time; likely {fields_of}. The file has: {there}"
         raise CommandError(message if (findings["mapping"] or {}).get("speaker") else f"{message}. {_WHO_SPEAKS}")
 
 
@@ -316,12 +317,12 @@ def _analysis_rows(job: ImportJob, choices: Choices, predicted: Mapping[str, int
     counts = of_archive if findings["format"] == archive_files.NAME else _in_file(job) | dict(+Counter(predicted))
     days = {"days": f"{findings['first_day']} – {findings['last_day']}"} if findings["first_day"] else {}
     undated = {"without a date": f"{findings['undated']}, told as of {choices.undated}"} if findings["undated"] else {}
-    zone = {"times are of": choices.zone} if findings.get("naive") else {}
+    zone = {"time zone": choices.zone} if findings.get("naive") else {}
     who = {
         f"{speaker['name']!r}": f"{choices.roles[speaker['name']]}, {speaker['lines']} lines"
         for speaker in findings["speakers"]
     }
-    owner_row = {"the owner is called": choices.called} if choices.called else {}
+    owner_row = {"the owner's name": choices.called} if choices.called else {}
     model = {} if estimate(job).is_connected else {"model": _NO_MODEL}
     return {"format": findings["format"]} | model | owner_row | counts | days | undated | zone | _skipped(job) | who
 

@@ -11,7 +11,7 @@ from memory.curation.lifecycle import Verdict
 REASONS = {
     Verdict.EXPIRE: "doubtful, and never confirmed",
     Verdict.SETTLE: "settled long ago",
-    Verdict.ARCHIVE: "old and slight",
+    Verdict.ARCHIVE: "old and of little impact",
 }
 
 

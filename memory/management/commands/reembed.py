@@ -16,7 +16,7 @@ from memory.store import reembedding
 from memory.store.reembedding import Busy, Plan, UnsoundVectors
 
 SAMPLE = 64
-GOES_ON = "Nothing that was made is lost: run it again, and it goes on from there."
+GOES_ON = "Vectors made so far are kept: run it again to continue."
 INTERRUPTED = 130
 
 
@@ -64,7 +64,7 @@ class Command(BaseCommand):
             raise CommandError(f"The model gives {error} ({nodes} …). The model in use is as before.") from error
         self.stdout.write(f"{plan.model} is in use for {plan.memories} memories; {count} vectors were made")
         if plan.model != embedding.configured():
-            self.stdout.write(f"Set EMBEDDING_MODEL={plan.model}, so that the settings say the same.")
+            self.stdout.write(f"Set EMBEDDING_MODEL={plan.model}, so that the settings match.")
 
     def _print_plan(self, plan: Plan) -> None:
         self.stdout.write(f"in use: {plan.in_use}; configured: {embedding.configured()}; to be used: {plan.model}")

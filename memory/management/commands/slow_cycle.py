@@ -13,18 +13,19 @@ from memory.slow_cycle.runner import Outcome
 from persona.models import Persona
 
 OUTCOMES = {
-    Outcome.DONE: "done; the desk shows what came of it",
+    Outcome.DONE: "done; the admin shows the results",
     Outcome.NOT_NOW: "not now",
-    Outcome.LATER: "the model could not be asked; it is tried again",
-    Outcome.NOT_MINE: "a worker is at it, or waits after a fault",
-    Outcome.FAILED: "failed; the desk shows why",
+    Outcome.LATER: "the model is unavailable; it will be tried again",
+    Outcome.NOT_MINE: "a worker is running it, or waits after an error",
+    Outcome.FAILED: "failed; the admin shows why",
 }
 
 
 class Command(BaseCommand):
     help = (
-        "Let a persona, or all of them, think about what is new. Its rest, the daily cap and the token budgets hold as "
-        "they do for the job. The exit code is 1 if a run failed."
+        "Run the slow cycle of a persona, or of all of them, on new memories. The rest between "
+        "runs, the daily cap and the token budgets apply as they do for the job. The exit code "
+        "is 1 if a run failed."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

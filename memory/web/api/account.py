@@ -16,13 +16,13 @@ from memory.web.serializers import serialize_receipt
 router = Router()
 
 
-@router.get("/receipts", response=Page[ReceiptOut], summary="Personas that were forgotten wholly")
+@router.get("/receipts", response=Page[ReceiptOut], summary="Receipts of deleted personas")
 def list_account_receipts(request: HttpRequest, params: Query[pagination.PageParams]) -> Any:
     """What was deleted with each persona, in counts; newest first."""
     return pagination.page(_receipts(request), params, serialize_receipt)
 
 
-@router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a persona that was forgotten")
+@router.get("/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="The receipt of a deleted persona")
 def get_account_receipt(request: HttpRequest, receipt_id: UUID) -> dict[str, Any]:
     """Poll it while its status is `pending`: the bytes are still being erased."""
     return serialize_receipt(get_object_or_404(_receipts(request), uuid=receipt_id))

@@ -47,7 +47,7 @@ class NodeIn(Body):
     emotion_tags: EmotionTags = []
     relational_tags: RelationalTags = []
     event_time: EventTime | None = None
-    domain: ConceptNode.Domain | Literal[""] = Field(default="", description="Of a fact alone.", examples=[""])
+    domain: ConceptNode.Domain | Literal[""] = Field(default="", description="For facts only.", examples=[""])
     messages: list[UUID] = Field([], max_length=MAX_GROUNDS, examples=[["0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]])
     grounds: list[UUID] = Field([], max_length=MAX_GROUNDS, examples=[[]])
 
@@ -67,14 +67,14 @@ class CorrectionIn(Body):
     emotion_tags: EmotionTags | None = None
     relational_tags: RelationalTags | None = None
     event_time: EventTime | None = None
-    scope: ConceptNode.Scope | None = Field(default=None, description="Of a lesson alone.", examples=[None])
-    condition: Condition | None = Field(default=None, description="Of a lesson alone.", examples=[None])
-    is_boundary: bool | None = Field(default=None, description="Of a lesson alone.", examples=[None])
-    domain: ConceptNode.Domain | None = Field(default=None, description="Of a fact alone.", examples=[None])
-    since: CoarseDate | None = Field(default=None, description="Of a fact alone.", examples=[None])
-    until: CoarseDate | None = Field(default=None, description="Of a fact alone.", examples=[None])
+    scope: ConceptNode.Scope | None = Field(default=None, description="For lessons only.", examples=[None])
+    condition: Condition | None = Field(default=None, description="For lessons only.", examples=[None])
+    is_boundary: bool | None = Field(default=None, description="For lessons only.", examples=[None])
+    domain: ConceptNode.Domain | None = Field(default=None, description="For facts only.", examples=[None])
+    since: CoarseDate | None = Field(default=None, description="For facts only.", examples=[None])
+    until: CoarseDate | None = Field(default=None, description="For facts only.", examples=[None])
     plan_state: ConceptNode.PlanState | Literal[""] | None = Field(
-        default=None, description="Of a plan alone.", examples=[None]
+        default=None, description="For plans only.", examples=[None]
     )
 
 
@@ -123,7 +123,7 @@ def post_node(request: HttpRequest, persona_id: UUID, body: NodeIn) -> Any:
     except NotRemembered as error:
         raise ApiError(409, error.code, str(error)) from error
     except MissingEvidence as error:
-        raise ApiError(422, "without_ground", "A memory rests on something: give lines or memories.") from error
+        raise ApiError(422, "without_ground", "A memory needs a source: give messages or memories.") from error
     except InvalidMemory as error:
         raise refused_fields(f"body.body.{error.field}") from error
     except EmbeddingUnavailable as error:
@@ -150,7 +150,9 @@ def post_lesson(request: HttpRequest, persona_id: UUID, body: LessonIn) -> Any:
     return Status(201, serialize_node_detail(_reload(lesson)))
 
 
-@router.post("/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a line")
+@router.post(
+    "/{uuid:persona_id}/messages/{uuid:message_id}/remember", response=NodeDetail, summary="Remember a message"
+)
 def remember_line(request: HttpRequest, persona_id: UUID, message_id: UUID) -> dict[str, Any]:
     """The memory of this message's own words, created if it does not exist. 409 `off_the_record`, `withheld`, `empty`
     or `forgotten` if the message must not be remembered."""
@@ -179,7 +181,7 @@ def correct_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Co
 @router.post(
     "/{uuid:persona_id}/nodes/{uuid:node_id}/versions/{int:version}/restore",
     response=NodeDetail,
-    summary="Have a node say again what it said",
+    summary="Restore an earlier wording of a node",
 )
 def restore_node(request: HttpRequest, persona_id: UUID, node_id: UUID, version: int) -> dict[str, Any]:
     """Restores one of its versions; the current wording becomes a version. 409 `forgotten` as for a correction."""
@@ -204,7 +206,9 @@ def _apply_correction(correct: Callable[[], ConceptNode]) -> ConceptNode:
         raise Http404 from error
 
 
-@router.get("/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=Trace, summary="A node, traced both ways")
+@router.get(
+    "/{uuid:persona_id}/nodes/{uuid:node_id}/trace", response=Trace, summary="A node with its sources and conclusions"
+)
 def trace_node(request: HttpRequest, persona_id: UUID, node_id: UUID) -> dict[str, Any]:
     """The quotes it came from, the memories it rests on, those that rest on it, and its earlier versions."""
     return serialize_trace(own_node(request, persona_id, node_id))
@@ -220,14 +224,14 @@ class OutcomeIn(Body):
 @router.post(
     "/{uuid:persona_id}/nodes/{uuid:node_id}/outcome",
     response=NodeDetail,
-    summary="Say how a promise or an expectation ended",
+    summary="Settle a promise or an expectation",
 )
 def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: OutcomeIn) -> dict[str, Any]:
     """Settles a promise or an expectation. Repeating the same outcome does nothing; 409 for another one: reopen it
     first."""
     node = own_node(request, persona_id, node_id)
     if node.kind not in open_items.KINDS or body.by == node.uuid:
-        raise ApiError(422, "invalid", "A promise or an expectation is settled, and by another memory.")
+        raise ApiError(422, "invalid", "Only a promise or an expectation can be settled, and only by another memory.")
     if body.outcome == ConceptNode.Outcome.OPEN:
         open_items.reopen(node, timezone.now())
     else:
@@ -236,7 +240,7 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
         open_items.settle(node, body.outcome, by, timezone.now())
     node.refresh_from_db()
     if node.outcome != body.outcome:
-        raise ApiError(409, "settled", "It ended otherwise; open it again first.", outcome=node.outcome)
+        raise ApiError(409, "settled", "It has another outcome already; reopen it first.", outcome=node.outcome)
     return serialize_node_detail(node)
 
 

@@ -70,7 +70,7 @@ class ProposalOut(Schema):
     status: str = Field(examples=["open"])
 
 
-@router.get("/{uuid:persona_id}/proposals", response=Page[ProposalOut], summary="Pairs that are or were in question")
+@router.get("/{uuid:persona_id}/proposals", response=Page[ProposalOut], summary="Pairs that may be the same")
 def list_proposals(
     request: HttpRequest,
     persona_id: UUID,
@@ -82,7 +82,9 @@ def list_proposals(
     return pagination.page(proposals.filter(status=status) if status else proposals, params, serialize_proposal)
 
 
-@router.post("/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer one")
+@router.post(
+    "/{uuid:persona_id}/proposals/{uuid:proposal_id}/{answer}", response=ProposalOut, summary="Answer a question"
+)
 def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, answer: Answer) -> dict[str, Any]:
     """Answers the question, or undoes the answer. 409 `decided` if there is nothing to decide or to undo, `later_merge`
     if a later merge has to be undone first."""
@@ -93,29 +95,31 @@ def answer_proposal(request: HttpRequest, persona_id: UUID, proposal_id: UUID, a
     except LaterMergeStands as error:
         raise ApiError(409, "later_merge", "One of the two was merged again after this.") from error
     if not outcome:
-        raise ApiError(409, "decided", "There is nothing to decide here any more.")
+        raise ApiError(409, "decided", "There is nothing left to decide here.")
     return serialize_proposal(proposal)
 
 
-@router.post("/{uuid:persona_id}/entities/merge", response=ProposalOut, summary="Make two one")
+@router.post("/{uuid:persona_id}/entities/merge", response=ProposalOut, summary="Merge two people or things")
 def merge_entities(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
     """Merges them, whether or not there was a question; `undo` of the proposal reverts it. 409 `lives_on` if one of the
     two is already merged into another."""
     return serialize_merge(request, *_pair(own_persona(request, persona_id), body))
 
 
-@router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two apart")
+@router.post("/{uuid:persona_id}/entities/apart", response=ProposalOut, summary="Keep two entities apart")
 def keep_entities_apart(request: HttpRequest, persona_id: UUID, body: PairIn) -> dict[str, Any]:
     """Records that they are two; the question is not asked again. 409 `decided` if there is a decision already."""
     first, other = _pair(own_persona(request, persona_id), body)
     proposal = merge.propose(first.persona, first, other, 0.0, [merge.BY_HAND])
     if not merge.keep_apart(proposal, request.user, timezone.now()):  # type: ignore[arg-type]
-        raise ApiError(409, "decided", "There is nothing to decide here any more.")
+        raise ApiError(409, "decided", "There is nothing left to decide here.")
     proposal.refresh_from_db()
     return serialize_proposal(proposal)
 
 
-@router.patch("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Name or describe somebody")
+@router.patch(
+    "/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityOut, summary="Rename or describe an entity"
+)
 def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: EntityChange) -> dict[str, Any]:
     """Changes the canonical name or the description, or adds names. 409 for a text that cannot be a name of it."""
     entity = _own_entity(own_persona(request, persona_id), entity_id)
@@ -126,7 +130,7 @@ def patch_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: 
     return serialize_entity(_own_entity(entity.persona, entity_id))
 
 
-@router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Make two of one")
+@router.post("/{uuid:persona_id}/entities/{uuid:entity_id}/split", response=EntityOut, summary="Split an entity")
 def split_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, body: SplitIn) -> dict[str, Any]:
     """Moves these names and memories to a new entity, which is returned. 409 if it cannot be split like this."""
     entity = _own_entity(own_persona(request, persona_id), entity_id)
@@ -144,13 +148,13 @@ def serialize_merge(request: HttpRequest, first: Entity, other: Entity) -> dict[
     try:
         return serialize_proposal(merge.merge_pair(first, other, request.user, timezone.now()))  # type: ignore[arg-type]
     except LivesOnInAnother as error:
-        raise ApiError(409, "lives_on", "One of the two lives on in another one.") from error
+        raise ApiError(409, "lives_on", "One of the two is already merged into another entity.") from error
 
 
 def _pair(persona: Persona, body: PairIn) -> tuple[Entity, Entity]:
     first, other = _own_entity(persona, body.one), _own_entity(persona, body.other)
     if first == other:
-        raise ApiError(422, "invalid", "These are one already.")
+        raise ApiError(422, "invalid", "These two are merged already.")
     return first, other
 
 

@@ -19,7 +19,7 @@ _FILES: dict[str, Any] = {way.media_type: _FILE for way in WAYS.values()} | {"ap
 
 @router.get(
     "/{uuid:persona_id}/export",
-    summary="Take her along",
+    summary="Export a persona",
     openapi_extra={"responses": {200: {"description": "The file.", "content": _FILES}}},
 )
 def export_persona(request: HttpRequest, persona_id: UUID, format: Format = "archive") -> StreamingHttpResponse:  # noqa: A002

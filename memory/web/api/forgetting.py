@@ -70,7 +70,7 @@ class PlanOut(Schema):
     withheld: list[AffectedOut]
     erased: list[AffectedOut]
     elsewhere: list[AffectedOut]
-    mentioned: list[MentionOut] = Field(description="Those that go or are withheld stand in these lists, too.")
+    mentioned: list[MentionOut] = Field(description="Messages that are deleted or withheld are in these lists, too.")
     counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
 
 
@@ -83,7 +83,7 @@ class ReceiptOut(Schema):
     finished_at: datetime | None
     targets: list[Any] = Field(examples=[[["node", "0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]]])
     counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
-    kept_elsewhere: int = Field(description="In how many messages that were kept the same words stand.")
+    kept_elsewhere: int = Field(description="The number of kept messages that contain the same words.")
 
 
 class Confirmation(Schema):
@@ -97,24 +97,24 @@ class ForgetQuery(Confirmation):
 
     mode: DependentMode = Field(
         default=Choice.dependents,
-        description="What becomes of memories that were concluded from it. By default they go too; with `orphan` they "
-        "stay where they rest on something else as well.",
+        description="What happens to memories that were concluded from it. By default they are deleted too; "
+        "with `orphan` they stay if they rest on something else as well.",
     )
     messages: MessageMode = Field(
         default=Choice.messages,
-        description="What becomes of the messages it came from. By default they go too; with `withhold` they stay in "
-        "the history and reach no model any more.",
+        description="What happens to the messages it came from. By default they are deleted too; with "
+        "`withhold` they stay in the history and no longer reach a model.",
     )
     mentions: OtherMentions = Field(
         default=Choice.other_mentions,
-        description="What becomes of messages in which it is also mentioned, but for those named below. By default as "
+        description="What happens to messages that also mention it, except those named below. By default as "
         "the plan proposes for each.",
     )
-    forget: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that go too.")
-    withhold: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that are withheld.")
-    leave: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages that are left as they are.")
+    forget: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages to delete as well.")
+    withhold: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages to withhold.")
+    leave: Ids = Field(default_factory=list, max_length=MAX_IDS, description="Messages to leave unchanged.")
     staying: Ids = Field(
-        default_factory=list, max_length=MAX_IDS, description="Memories that stay although the mode is `cascade`."
+        default_factory=list, max_length=MAX_IDS, description="Memories to keep although the mode is `cascade`."
     )
 
     def choice(self, persona: Persona) -> Choice:
@@ -147,7 +147,7 @@ def plan_forgetting(
 @router.get(
     "/{uuid:persona_id}/{what}/{uuid:of}/dependents",
     response=list[AffectedOut],
-    summary="The memories that would go with it",
+    summary="The memories that would be deleted with it",
 )
 def list_dependents(request: HttpRequest, persona_id: UUID, what: What, of: UUID) -> list[dict[str, Any]]:
     """Memories that were concluded from it and rest on nothing else."""
@@ -167,25 +167,31 @@ def forget_node(request: HttpRequest, persona_id: UUID, node_id: UUID, how: Quer
     return _forget(request, _plan(request, persona_id, "nodes", node_id, how), how)
 
 
-@router.delete("/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a line, for good")
+@router.delete(
+    "/{uuid:persona_id}/messages/{uuid:message_id}", response=ReceiptOut, summary="Forget a message, for good"
+)
 def forget_message(request: HttpRequest, persona_id: UUID, message_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """Forgets a message and what was derived from it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "messages", message_id, how), how)
 
 
-@router.delete("/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a talk, for good")
+@router.delete(
+    "/{uuid:persona_id}/sessions/{uuid:session_id}", response=ReceiptOut, summary="Forget a session, for good"
+)
 def forget_session(request: HttpRequest, persona_id: UUID, session_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """Forgets a session with all its messages and what was derived from them. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "sessions", session_id, how), how)
 
 
-@router.delete("/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget whom it is about")
+@router.delete(
+    "/{uuid:persona_id}/entities/{uuid:entity_id}", response=ReceiptOut, summary="Forget an entity, for good"
+)
 def forget_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """Forgets an entity and what was derived from it. `confirm` as for a node."""
     return _forget(request, _plan(request, persona_id, "entities", entity_id, how), how)
 
 
-@router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget what a file brought")
+@router.delete("/{uuid:persona_id}/imports/{uuid:import_id}", response=ReceiptOut, summary="Forget an import, for good")
 def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[ForgetQuery]) -> dict[str, Any]:
     """Forgets every session and memory of an import and what was derived from them; 404 if nothing was imported. Its
     content is refused from then on, also when the same file is imported again: to import it again with other answers,
@@ -196,7 +202,7 @@ def forget_import(request: HttpRequest, persona_id: UUID, import_id: UUID, how: 
 @router.get(
     "/{uuid:persona_id}/imports/{uuid:import_id}/take-back",
     response=PlanOut,
-    summary="What taking a file back would do",
+    summary="What reverting an import would do",
 )
 def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """A preview of everything of the import that would be deleted; its digest confirms it."""
@@ -206,7 +212,7 @@ def plan_taking_back(request: HttpRequest, persona_id: UUID, import_id: UUID) ->
 @router.post(
     "/{uuid:persona_id}/imports/{uuid:import_id}/take-back",
     response=ReceiptOut,
-    summary="Take back what a file brought",
+    summary="Revert an import",
 )
 def take_back_import(
     request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmation]
@@ -220,20 +226,20 @@ def take_back_import(
     return _forget(request, _plan(request, persona_id, "imports", import_id, REVERT_IMPORT), how)
 
 
-@router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What forgetting a persona would do")
+@router.get("/{uuid:persona_id}/forget", response=PlanOut, summary="What deleting a persona would do")
 def plan_forgetting_persona(request: HttpRequest, persona_id: UUID) -> dict[str, Any]:
     """How much would be deleted with the persona, in counts only."""
     return _plan_out(_plan_of_all(request, persona_id))
 
 
-@router.delete("/{uuid:persona_id}", response=ReceiptOut, summary="Forget a persona wholly")
+@router.delete("/{uuid:persona_id}", response=ReceiptOut, summary="Delete a persona, for good")
 def forget_persona(request: HttpRequest, persona_id: UUID, confirm: Digest) -> dict[str, Any]:
     """Deletes the persona with every session and every memory, for good. `confirm` has to be the digest of the plan;
     409 `plan_changed` if something else would be deleted by now, `busy` while a reply is being written."""
     return _forget(request, _plan_of_all(request, persona_id), ForgetQuery(confirm=confirm))
 
 
-@router.get("/{uuid:persona_id}/receipts", response=Page[ReceiptOut], summary="What was forgotten, newest first")
+@router.get("/{uuid:persona_id}/receipts", response=Page[ReceiptOut], summary="Receipts, newest first")
 def list_receipts(request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams]) -> Any:
     """Receipts hold ids and counts, no texts."""
     return pagination.page(Receipt.objects.filter(persona=own_persona(request, persona_id)), params, serialize_receipt)
@@ -280,4 +286,9 @@ def _plan_of_all(request: HttpRequest, persona_id: UUID) -> Plan:
 
 def _changed(plan: Plan) -> ApiError:
     now = PlanOut(**_plan_out(plan)).model_dump(mode="json")
-    return ApiError(409, "plan_changed", "Something else would be forgotten now than what was confirmed.", plan=now)
+    return ApiError(
+        409,
+        "plan_changed",
+        "The plan has changed: something else would be forgotten now than what was confirmed.",
+        plan=now,
+    )

@@ -45,7 +45,7 @@ Roles = Annotated[dict[str, Side], Field(max_length=MAX_SPEAKERS, examples=[{"An
 Handed = Annotated[
     UploadedFile | None,
     WithJsonSchema({"type": "string", "format": "binary"}),
-    File(None, description="The file, as it was exported or written."),
+    File(None, description="The file, as it was exported."),
 ]
 
 
@@ -103,7 +103,7 @@ class ChoicesIn(Body):
     format: Annotated[str, Field(max_length=40, examples=["whatsapp"])] | None = None
     kind: Annotated[
         Literal["chat", "notes"] | None,
-        Field(description="What several people said, or the owner's own notes; asked where the file does not tell."),
+        Field(description="A chat of several people, or the owner's own notes; asked if the file does not show it."),
     ] = None
     called: Annotated[
         str,
@@ -113,8 +113,10 @@ class ChoicesIn(Body):
     ] = ""
     without_owner: Annotated[bool, Field(description="None of the speakers is the owner.")] = False
     zone: Zone | None = None
-    undated: Annotated[Day, Field(description="The day of lines that have none.")] | None = None
-    limit: Annotated[int, Field(ge=1, le=MAX_TALKS, description="So many talks and entries at most.")] | None = None
+    undated: Annotated[Day, Field(description="The day of messages that have none.")] | None = None
+    limit: (
+        Annotated[int, Field(ge=1, le=MAX_TALKS, description="The maximum number of conversations and entries.")] | None
+    ) = None
 
 
 class BeginningIn(ChoicesIn):
@@ -124,14 +126,14 @@ class BeginningIn(ChoicesIn):
 
 
 # --- of a persona -----------------------------------------------------------------------------------------------------
-@router.post("/{uuid:persona_id}/imports", response={202: ImportOut}, summary="Bring a file")
+@router.post("/{uuid:persona_id}/imports", response={202: ImportOut}, summary="Import a file")
 def post_import(request: HttpRequest, persona_id: UUID, file: Handed = None) -> Any:
     """Uploads a file. It is analyzed first (`looking`), then waits for your answers (`asking`): nothing of it is
     remembered before that. 413 if it is larger than allowed."""
     return Status(202, imports.summarize(_begin_import(request, own_persona(request, persona_id), file)))
 
 
-@router.get("/{uuid:persona_id}/imports", response=Page[ImportOut], summary="What was brought, newest first")
+@router.get("/{uuid:persona_id}/imports", response=Page[ImportOut], summary="Imports, newest first")
 def list_imports(request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams]) -> Any:
     """The files that were imported for this persona."""
     jobs = ImportJob.objects.filter(persona=own_persona(request, persona_id)).select_related("persona")
@@ -151,7 +153,9 @@ def estimate_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> 
 
 
 @router.post(
-    "/{uuid:persona_id}/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and take it in"
+    "/{uuid:persona_id}/imports/{uuid:import_id}/confirm",
+    response=ImportOut,
+    summary="Say who is who, and start the import",
 )
 def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body: ChoicesIn) -> dict[str, Any]:
     """Starts the import with your answers. If the file has to be read in another way first, it is `asking` again after
@@ -162,20 +166,20 @@ def confirm_import(request: HttpRequest, persona_id: UUID, import_id: UUID, body
     return imports.summarize(job)
 
 
-@router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop an import")
+@router.post("/{uuid:persona_id}/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Cancel an import")
 def cancel_import(request: HttpRequest, persona_id: UUID, import_id: UUID) -> dict[str, Any]:
     """Cancels it. Memories imported so far stay, and may be forgotten; the rest of the file is deleted. 409 `over`."""
     return _cancel(_own_import_of(request, persona_id, import_id))
 
 
 # --- of the caller ----------------------------------------------------------------------------------------------------
-@account.post("/imports", response={202: ImportOut}, summary="Bring a file to begin with")
+@account.post("/imports", response={202: ImportOut}, summary="Create a persona from a file")
 def post_beginning(request: HttpRequest, file: Handed = None) -> Any:
     """Like `/api/personas/{id}/imports`, but without a persona yet: a new one is created from the file."""
     return Status(202, imports.summarize(_begin_import(request, None, file)))
 
 
-@account.get("/imports", response=Page[ImportOut], summary="All that you brought, newest first")
+@account.get("/imports", response=Page[ImportOut], summary="All your imports, newest first")
 def list_all_imports(request: HttpRequest, params: Query[pagination.PageParams]) -> Any:
     """The imports of all your personas, and those that have no persona yet."""
     return pagination.page(_of_the_caller(request), params, imports.summarize)
@@ -187,20 +191,20 @@ def get_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     return imports.summarize(own_import(request, import_id))
 
 
-@account.get("/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What one of them will cost")
+@account.get("/imports/{uuid:import_id}/estimate", response=EstimateOut, summary="What one of your imports will cost")
 def estimate_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     """As `/api/personas/{id}/imports/{import}/estimate`."""
     return _estimate(own_import(request, import_id))
 
 
-@account.post("/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and who she is")
+@account.post("/imports/{uuid:import_id}/confirm", response=ImportOut, summary="Say who is who, and create the persona")
 def confirm_beginning(request: HttpRequest, import_id: UUID, body: BeginningIn) -> dict[str, Any]:
     """Creates the persona and starts the import for them, or does neither. Leave out `persona` if the import has one
     already; otherwise it is required (422 `no_persona`)."""
     return imports.summarize(begin_persona_with(request, own_import(request, import_id), body.persona, body))
 
 
-@account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Stop one of your imports")
+@account.post("/imports/{uuid:import_id}/cancel", response=ImportOut, summary="Cancel one of your imports")
 def cancel_any_import(request: HttpRequest, import_id: UUID) -> dict[str, Any]:
     """As `/api/personas/{id}/imports/{import}/cancel`."""
     return _cancel(own_import(request, import_id))
@@ -210,9 +214,9 @@ def begin_persona_with(request: HttpRequest, job: ImportJob, whom: PersonaIn | N
     """Confirm an import, and create its persona if `whom` is given; both or neither."""
     with transaction.atomic():
         if job.persona is None and whom is None:
-            raise ApiError(422, "no_persona", "Say who she is to be: nobody is known for this file yet.")
+            raise ApiError(422, "no_persona", "This import has no persona yet: say who they are to be.")
         if job.persona is not None and whom is not None:
-            raise ApiError(409, "has_persona", "This import is for somebody already.")
+            raise ApiError(409, "has_persona", "This import has a persona already.")
         _confirm(job, body, create_own_persona(request, whom) if whom else None)
     return job
 
@@ -234,7 +238,7 @@ def _of_the_caller(request: HttpRequest) -> Any:
 
 def _begin_import(request: HttpRequest, persona: Persona | None, file: UploadedFile | None) -> ImportJob:
     if uploads.is_too_big(request):
-        raise ApiError(413, "too_big", "The file is larger than what is taken.", most_bytes=uploads.most_bytes())
+        raise ApiError(413, "too_big", "The file is larger than the limit.", most_bytes=uploads.most_bytes())
     if file is None:
         raise refused_fields("body.file")
     now = timezone.now()
@@ -265,14 +269,14 @@ def _confirm(job: ImportJob, body: ChoicesIn, persona: Persona | None = None) ->
         imports.confirm(job, choices, timezone.now())
     except NotAwaitingConfirmation as error:
         job.refresh_from_db(fields=["status"])
-        raise ApiError(409, error.code, "This import waits for no answer.", status_now=job.status) from error
+        raise ApiError(409, error.code, "This import is not waiting for an answer.", status_now=job.status) from error
     except WrongChoice as error:
         raise ApiError(422, error.code, error.message) from error
 
 
 def _estimate(job: ImportJob) -> dict[str, Any]:
     if not job.found:
-        raise ApiError(409, "not_asking", "The file has not been looked through yet.", status_now=job.status)
+        raise ApiError(409, "not_asking", "The file has not been analyzed yet.", status_now=job.status)
     return asdict(imports.estimate(job))
 
 

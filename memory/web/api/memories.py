@@ -81,14 +81,14 @@ class NodeDetail(NodeOut):
     evidence: list[EvidenceOut]
     filling: list[UUID]
     resolved_by: UUID | None
-    forgotten_before: bool = Field(description="It had been forgotten, and you told it again since.")
+    forgotten_before: bool = Field(description="It had been forgotten, and you have mentioned it again since.")
 
 
 class NodeFilters(Schema):
     """Filters of memories; those left out filter nothing. Days are those that a memory is about."""
 
     kind: Kind | None = None
-    entity: UUID | None = Field(default=None, description="About whom or what.")
+    entity: UUID | None = Field(default=None, description="The entity that it mentions.")
     tag: str | None = Field(default=None, max_length=40)
     feeling: str | None = Field(
         default=None, max_length=40, description=f"One of {', '.join(FEELINGS)}; or an emotion tag."
@@ -97,7 +97,7 @@ class NodeFilters(Schema):
     verification: ConceptNode.Verification | None = None
     outcome: ConceptNode.Outcome | None = None
     weight: Literal["heavy", "glad", "sad", "light"] | None = None
-    pinned: bool = Field(default=False, description="The pinned ones alone.")
+    pinned: bool = Field(default=False, description="Pinned ones only.")
     since: Day | None = None
     until: Day | None = None
 
@@ -160,7 +160,7 @@ class LinesIn(Body):
     text: str = Field(min_length=1, max_length=200, pattern=r"\S", examples=["cat"])
 
 
-@router.get("/{uuid:persona_id}/nodes", response=Page[NodeOut], summary="What remains, newest first")
+@router.get("/{uuid:persona_id}/nodes", response=Page[NodeOut], summary="Memories, newest first")
 def list_nodes(
     request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], filters: Query[NodeFilters]
 ) -> dict[str, Any]:
@@ -168,7 +168,7 @@ def list_nodes(
     return nodes_page(own_persona(request, persona_id), params, filters)
 
 
-@router.post("/{uuid:persona_id}/nodes/search", response=Page[NodeOut], summary="Search what remains")
+@router.post("/{uuid:persona_id}/nodes/search", response=Page[NodeOut], summary="Search memories")
 def search_nodes(
     request: HttpRequest,
     persona_id: UUID,
@@ -187,7 +187,7 @@ def search_nodes(
     return pagination.cut_page(nodes, False, serialize_node)
 
 
-@router.post("/{uuid:persona_id}/messages/search", response=Page[MessageOut], summary="Search what was said")
+@router.post("/{uuid:persona_id}/messages/search", response=Page[MessageOut], summary="Search messages")
 def search_messages(
     request: HttpRequest, persona_id: UUID, params: Query[pagination.PageParams], body: LinesIn
 ) -> dict[str, Any]:
@@ -235,13 +235,13 @@ def list_entities(
     return pagination.page(entities.filter(kind=kind) if kind else entities, params, serialize_entity)
 
 
-@router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityDetail, summary="Somebody or something")
+@router.get("/{uuid:persona_id}/entities/{uuid:entity_id}", response=EntityDetail, summary="One entity")
 def get_entity(request: HttpRequest, persona_id: UUID, entity_id: UUID) -> dict[str, Any]:
     """One entity; find its memories with the filter `entity` of the nodes."""
     return serialize_entity_detail(get_object_or_404(own_entities(own_persona(request, persona_id)), uuid=entity_id))
 
 
-@router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these lines bring to mind, and why")
+@router.post("/{uuid:persona_id}/recall", response=RecallOut, summary="What these messages recall, and why")
 def post_recall(request: HttpRequest, persona_id: UUID, body: RecallIn) -> dict[str, Any]:
     """Recalls as a turn would. Nothing is stored, and no model but the embedding model is used."""
     recalled = recall(
@@ -261,7 +261,7 @@ def own_entities(persona: Persona) -> Any:
 
 def embedding_unavailable() -> ApiError:
     """The error if the embedding model is unavailable."""
-    return ApiError(503, "unavailable", "Nothing can be embedded just now; try again later.")
+    return ApiError(503, "unavailable", "No embedding is possible right now; try again later.")
 
 
 def _filters(persona: Persona, filters: NodeFilters) -> Filters:

@@ -15,7 +15,7 @@ from persona.lookup import own_persona
 from persona.models import Persona
 
 Below = Annotated[int, Query(ge=1, le=2**62, description="The `next` of the page before.")]
-Limit = Annotated[int, Query(ge=1, le=200, description="How many items at most.")]
+Limit = Annotated[int, Query(ge=1, le=200, description="The maximum number of items.")]
 
 
 class RunOut(Schema):
@@ -49,13 +49,13 @@ class QuestionOut(Schema):
     grounds: list[UUID]
 
 
-@router.get("/{uuid:persona_id}/slow-cycle", response=RunPage, summary="What was made between talks")
+@router.get("/{uuid:persona_id}/slow-cycle", response=RunPage, summary="What was concluded between sessions")
 def list_runs(request: HttpRequest, persona_id: UUID, before: Below | None = None, limit: Limit = 50) -> dict[str, Any]:
     """The runs of the slow cycle, newest first."""
     return runs_page(own_persona(request, persona_id), before, limit)
 
 
-@router.get("/{uuid:persona_id}/questions", response=list[QuestionOut], summary="What she wonders about")
+@router.get("/{uuid:persona_id}/questions", response=list[QuestionOut], summary="The persona's open questions")
 def list_questions(request: HttpRequest, persona_id: UUID, limit: Limit = 50) -> list[dict[str, Any]]:
     """The open questions, newest first."""
     questions = Question.objects.open().filter(persona=own_persona(request, persona_id)).prefetch_related("grounds")

@@ -53,7 +53,7 @@ class TitleIn(Body):
     title: Title
 
 
-@router.get("/{uuid:persona_id}/threads", response=list[ThreadOut], summary="Story lines, the newest first")
+@router.get("/{uuid:persona_id}/threads", response=list[ThreadOut], summary="Story lines, newest first")
 def list_threads(request: HttpRequest, persona_id: UUID, state: Thread.State | None = None) -> list[dict[str, Any]]:
     """What continues over weeks, each with its memories; without dissolved ones."""
     persona = own_persona(request, persona_id)
@@ -76,7 +76,7 @@ def post_thread_action(request: HttpRequest, persona_id: UUID, thread_id: UUID, 
     """Ends, resumes, dissolves or restores it; its memories stay. 409 `unchanged` if it is in that state already."""
     thread = _own_thread(own_persona(request, persona_id), thread_id)
     if not THREAD_ACTIONS[action](thread, timezone.now()):
-        raise ApiError(409, "unchanged", "It is so already.")
+        raise ApiError(409, "unchanged", "It is in that state already.")
     return serialize_thread(_own_thread(thread.persona, thread_id))
 
 
@@ -93,7 +93,7 @@ def post_member_action(
     node = own_node(request, persona_id, node_id)
     thread = _own_thread(node.persona, thread_id)
     if not MEMBER_ACTIONS[action](thread, node, timezone.now()):
-        raise ApiError(409, "unchanged", "It is so already.")
+        raise ApiError(409, "unchanged", "It is in that state already.")
     return serialize_thread(_own_thread(thread.persona, thread_id))
 
 

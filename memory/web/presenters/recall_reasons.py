@@ -14,7 +14,7 @@ ARMS = {
     "entity": gettext_lazy("by name"),
     "domain": gettext_lazy("about what you asked"),
     "thread": gettext_lazy("from the story line you asked about"),
-    "feeling": gettext_lazy("when you last felt so"),
+    "feeling": gettext_lazy("when you last felt like this"),
     "graph": gettext_lazy("as part of the same story"),
     "time": gettext_lazy("from the days you mentioned"),
     "lines": gettext_lazy("in messages"),

@@ -51,7 +51,7 @@ def companion(request: HttpRequest, persona: Persona) -> HttpResponse:
     except ValidationError as error:
         form.add_error(None, error)
         return _render(request, persona, form, status=422)
-    messages.success(request, _("Saved. It holds from the next message on."))
+    messages.success(request, _("Saved. It applies from the next message on."))
     return _back(persona, part)
 
 

@@ -90,7 +90,7 @@ def wishes(request: HttpRequest, persona: Persona) -> HttpResponse:
         except EmbeddingUnavailable as error:
             form.add_error(None, explain_refusal(error))
         else:
-            messages.success(request, _("Saved. It holds from now on."))
+            messages.success(request, _("Saved. It applies from now on."))
             return redirect("wishes", persona.uuid)
     return _wishes_page(request, persona, form, status=422 if form.errors else 200)
 
@@ -112,7 +112,7 @@ def edit_wish(request: HttpRequest, persona: Persona, node: UUID) -> HttpRespons
             form.add_error(None, explain_refusal(error))
     if form.errors:
         return _wishes_page(request, persona, WishForm(name=persona.name, auto_id="wish_%s"), form, lesson, 422)
-    messages.success(request, _("Saved. It holds from now on."))
+    messages.success(request, _("Saved. It applies from now on."))
     return redirect("wishes", persona.uuid)
 
 
@@ -127,7 +127,7 @@ def undo_edit(request: HttpRequest, persona: Persona, node: UUID) -> HttpRespons
         except tuple(REFUSALS) as error:
             messages.error(request, explain_refusal(error))
         else:
-            messages.success(request, _("The earlier words hold again."))
+            messages.success(request, _("The earlier wording is used again."))
     return redirect("wishes", persona.uuid)
 
 

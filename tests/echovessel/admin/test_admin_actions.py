@@ -174,11 +174,11 @@ def test_a_line_is_pointed_out_and_marked_as_seen(reader: User, full_life: dict[
     flag = CrisisFlag.objects.get()
     assert (flag.message, flag.raised_by, flag.seen_at) == (line, reader, None)
     assert raiser.get("/admin/chat/crisisflag/").status_code == 403
-    assert "waits to be seen" not in raiser.get(page).content.decode()
+    assert "not seen yet" not in raiser.get(page).content.decode()
 
     seer = signed_in(given(reader, "chat.view_crisisflag", "chat.change_crisisflag"))
     assert "I keep bees" in seer.get("/admin/chat/crisisflag/").content.decode()
-    assert "waits to be seen" in seer.get(page).content.decode()
+    assert "not seen yet" in seer.get(page).content.decode()
     assert "unseen crisis flags" in seer.get("/admin/").content.decode()
     alone = f"/admin/chat/crisisflag/{flag.pk}/change/"
     assert 'data-testid="do-mark_seen"' in seer.get(alone).content.decode()

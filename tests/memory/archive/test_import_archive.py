@@ -105,7 +105,7 @@ def test_an_import_that_broke_off_goes_on_where_it_stopped(
         ('{"type": "mood", "id": "1", "mood": "calm", "energy": NaN}', "NaN is no number"),
         (json.dumps(message("m9", "Yes."))[:-9], "not JSON"),
         (entity("e9", "Rex", nodes=["n9"]), "there is no node 'n9'"),
-        (entity("e9", "Rex", merged_into="e9"), "lives on in itself"),
+        (entity("e9", "Rex", merged_into="e9"), "it is merged into itself"),
         ({"type": "mood", "id": "1", "session": "s9", "mood": "calm", "energy": 5, "at": AT}, "no session 's9'"),
         (
             {
@@ -148,7 +148,7 @@ def test_what_is_not_understood_is_reported_at_any_depth(ana: User, tmp_path: Pa
     her = {**PERSONA, "blocks": {"user": "Ana lives in Lisbon.", "dreams": "Of the sea."}}
     imported(tmp_path, ana, HEADER, her, *SMALL[2:], sung, {"type": "dream", "id": "d1"}, report=told.append)
     assert told == [
-        f"not understood and left out: {what} times)"
+        f"unknown and left out: {what} times)"
         for what in (
             "field 'blocks.dreams' of persona (1",
             "field 'colour' of node (1",
@@ -248,7 +248,7 @@ def test_the_same_line_twice_is_taken_once_and_told(ana: User, tmp_path: Path) -
     told: list[str] = []
     merged = entity("e2", "Blacky", status="merged", merged_into="e1")
     result = imported(tmp_path, ana, *SMALL, *SMALL[2:], merged, merged, report=told.append)
-    assert told == [f"said twice, and taken once: {len(SMALL) - 1} lines"]
+    assert told == [f"duplicates, imported once: {len(SMALL) - 1} lines"]
     assert (result.added["nodes"], result.added["entities"]) == (3, 2)
 
 

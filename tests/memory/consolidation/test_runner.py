@@ -584,7 +584,7 @@ def test_by_hand_everything_that_waits_is_done(mira: Persona, model: Script) -> 
     sessions = [a_talk(mira), talk(mira, "hi")]
     assert "1 closed, 1 trivial" in run_command("consolidate", "--all", "--wait")
     assert {Session.objects.get(pk=session.pk).status for session in sessions} == {"closed"}
-    assert "nothing waits" in run_command("consolidate", "--wait")
+    assert "nothing is waiting" in run_command("consolidate", "--wait")
 
 
 def test_by_hand_one_session_by_any_of_its_ids(mira: Persona, model: Script) -> None:

@@ -224,7 +224,7 @@ def test_an_import_that_another_has_in_hand_is_left_alone(mira: Persona) -> None
     with Source(WHATSAPP) as source:
         job = begin(mira.owner, mira, source, timezone.now(), keep=False)
     assert leases.acquire(job.pk, timezone.now, has_file=True)
-    assert "has this import in hand" in refused(mira, WHATSAPP, resume=job.uuid)
+    assert "is running this import" in refused(mira, WHATSAPP, resume=job.uuid)
 
 
 def test_lines_of_whom_one_leaves_out_are_counted(mira: Persona, transcript: Path) -> None:

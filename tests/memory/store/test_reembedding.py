@@ -218,7 +218,7 @@ def test_after_a_stop_only_the_rest_is_made(
 
     with monkeypatch.context() as patched:
         patched.setattr(reembedding, "stage_vectors", stopping)
-        with pytest.raises(CommandError, match="Nothing that was made is lost") as stopped:
+        with pytest.raises(CommandError, match="Vectors made so far are kept") as stopped:
             reembed("--model", NEW)
     assert stopped.value.returncode == 130
     assert models() == {OLD}
@@ -279,7 +279,7 @@ def held_by(holder: str, until: datetime) -> None:
 @pytest.mark.parametrize("args", [[], ["--model", NEW]])
 def test_a_second_one_at_the_same_time_is_refused(ten: list[ConceptNode], args: list[str]) -> None:
     held_by(lease.new_holder(), datetime.now(UTC) + timedelta(minutes=5))
-    with pytest.raises(CommandError, match="Another process makes vectors anew"):
+    with pytest.raises(CommandError, match="Another process is re-embedding"):
         reembed(*args)
     assert models() == {OLD}
 
@@ -450,7 +450,7 @@ def test_a_check_tells_that_the_settings_name_another_model(ten: list[ConceptNod
 
     assert told() == []
     settings.EMBEDDING_MODEL = NEW
-    assert told() == [f"EMBEDDING_MODEL is {NEW}, but {OLD} is in use: all vectors are by it."]
+    assert told() == [f"EMBEDDING_MODEL is {NEW}, but {OLD} is in use: it made all vectors."]
     reembedding.change(NEW)
     assert told() == []
 

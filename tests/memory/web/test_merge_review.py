@@ -188,7 +188,7 @@ def test_two_are_made_of_one_on_its_page(desk: Client, mira: Persona, scott: Ent
     address = f"/admin/memory/entity/{scott.pk}/do/split/"
     assert "Choose the names" in desk.post(address, follow=True).content.decode()
     chosen = {"alias": [scott.aliases.get(text="Scotty").pk], "mention": ["x", "9" * 30]}
-    assert "they are two people from now on" in desk.post(address, chosen, follow=True).content.decode()
+    assert "Split into two people" in desk.post(address, chosen, follow=True).content.decode()
     assert {one.canonical_name for one in mira.entities.all()} == {"Scott", "Scotty"}
     assert MergeProposal.objects.get().decided_by == User.objects.get(username="cleo")
 

@@ -1,4 +1,4 @@
-"""Make a token for a program; prints the token alone on stdout, this once. Revoke it on the account page."""
+"""Create a token for a program. Prints only the token on stdout, and only this once. Revoke it on the account page."""
 
 from argparse import ArgumentParser
 from datetime import timedelta
@@ -19,15 +19,15 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("username")
-        parser.add_argument("--name", default="", help="what it is for, as the account page shows it")
-        parser.add_argument("--expires", type=int, metavar="DAYS", help="it opens nothing any more after so many days")
+        parser.add_argument("--name", default="", help="its purpose, shown on the account page")
+        parser.add_argument("--expires", type=int, metavar="DAYS", help="the token expires after this number of days")
 
     def handle(self, *args: Any, **options: Any) -> str:
         owner = User.objects.filter(username=options["username"]).first()
         if owner is None:
-            raise CommandError(f"There is no user {options['username']!r}. Make one with manage.py createsuperuser.")
+            raise CommandError(f"There is no user {options['username']!r}. Create one with manage.py createsuperuser.")
         if not owner.is_active:
-            raise CommandError("This account is deactivated: a token of it would open nothing.")
+            raise CommandError("This account is deactivated: its tokens do not work.")
         if len(options["name"]) > MAX_NAME:
             raise CommandError(f"A name has at most {MAX_NAME} characters.")
         now, days = timezone.now(), options["expires"]
