@@ -126,5 +126,5 @@ def test_the_last_superuser_stays_until_there_is_another(ana: User, ben: User) -
 
 
 def test_a_persona_is_forgotten_alone(lives: tuple[Persona, Persona]) -> None:
-    with pytest.raises(ValueError, match="alone"):
+    with pytest.raises(ValueError, match="only target"):
         plan([whole(lives[0]), whole(lives[1])])
