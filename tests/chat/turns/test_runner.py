@@ -63,7 +63,7 @@ async def test_what_follows_a_reply_comes_after_the_prompts_that_wait_and_before
     settings.CHAT_AFTERWARDS = ["chat.turns.turn.words_for"]
     here, ended = runner.Runner(), Turn(pk=9)
     is_stored = what == "the reply is stored"
-    follows = here._store_outcome(runner.RunningTurn(ended), "") if is_stored else here._afterwards_of(ended)
+    follows = here._store_outcome(runner.RunningTurn(ended), "") if is_stored else here._run_after_hooks(ended)
     waiting = [asyncio.create_task(speaking(here, number)) for number in range(1, 6)]
     while not desk.begun:
         await asyncio.sleep(0)

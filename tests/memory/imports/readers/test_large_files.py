@@ -24,13 +24,13 @@ import django
 django.setup()
 from pathlib import Path
 from memory.imports.readers import Source, read
-from memory.imports.readers.types import Talk
+from memory.imports.readers.types import FileSession
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 with Source(Path(sys.argv[1])) as source:
     found = read(source)
-    lines = len(next(one for one in found if isinstance(one, Talk)).lines)
+    lines = len(next(one for one in found if isinstance(one, FileSession)).lines)
     before = peak()
-    lines += sum(len(one.lines) for one in found if isinstance(one, Talk))
+    lines += sum(len(one.lines) for one in found if isinstance(one, FileSession))
 print(lines, (peak() - before) // 1024)
 """
 

@@ -21,9 +21,9 @@ django.setup()
 from pathlib import Path
 from memory.imports.readers import Source, format_named
 from memory.imports.readers.fields import Mapping
-from memory.imports.readers.types import Options, Skipped, Talk
+from memory.imports.readers.types import Options, Skipped, FileSession
 peak = lambda: resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-weight = lambda one: len(one.lines) if isinstance(one, Talk) else 1
+weight = lambda one: len(one.lines) if isinstance(one, FileSession) else 1
 mapping = Mapping(text="content", speaker="role", records="item") if sys.argv[2] == "mapped" else None
 with Source(Path(sys.argv[1])) as source:
     found = format_named(sys.argv[2]).read(source, Options(mapping=mapping))
