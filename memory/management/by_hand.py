@@ -37,7 +37,7 @@ def do(sessions: SessionQuerySet, progress: Any) -> Counter[Outcome]:
     done, except for those that wait for tomorrow's budget. Returns the number of each outcome. `progress` is a
     stream."""
     outcomes: Counter[Outcome] = Counter()
-    with tqdm(desc="talks", unit="", file=progress) as bar:
+    with tqdm(desc="sessions", unit="", file=progress) as bar:
         while waiting := _waiting(sessions):
             bar.total = outcomes.total() + len(waiting)
             finished = 0
@@ -59,9 +59,9 @@ def do_and_report(sessions: SessionQuerySet, command: BaseCommand) -> None:
     outcomes = do(sessions, command.stderr)
     closing = sessions.filter(status=Status.CLOSING)
     if parked := closing.filter(_for_tomorrow()).count():
-        command.stderr.write(f"{parked} are waiting for tomorrow's budget")
+        command.stderr.write(f"waiting for tomorrow's budget: {parked}")
     if unanswered := closing.exclude(_for_tomorrow()).count():
-        command.stderr.write(f"{unanswered} are waiting until a reply is finished; they follow then")
+        command.stderr.write(f"waiting until a reply is finished: {unanswered}")
     if failed := outcomes[Outcome.FAILED]:
         raise CommandError(f"{failed} failed; the admin shows the reason of each.")
     command.stdout.write(

@@ -197,4 +197,4 @@ def test_a_check_that_breaks_is_told_without_what_it_said(healthy: Persona, monk
 
     monkeypatch.setattr(doctor.store_checks, "check", fall)
     code, found = run()
-    assert (code, found["memory"][0]["text"]) == (1, "This could not be looked at (RuntimeError).")
+    assert (code, found["memory"][0]["text"]) == (1, "This could not be checked (RuntimeError).")

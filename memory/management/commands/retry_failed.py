@@ -33,7 +33,7 @@ class Command(BaseCommand):
         elif options["persona"]:
             failed = failed.filter(persona=by_hand.find_persona(options["persona"]))
         retried = Session.objects.filter(pk__in=[session.pk for session in failed if runner.retry(session)])
-        self.stdout.write(f"{retried.count()} are waiting to be remembered again")
+        self.stdout.write(f"waiting to be remembered again: {retried.count()}")
         if options["wait"]:
             by_hand.do_and_report(retried, self)
         else:

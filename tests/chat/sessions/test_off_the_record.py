@@ -201,7 +201,7 @@ def test_a_reload_shows_it_as_it_is(mira: Persona, client: Client) -> None:
     ("waiting_for", "words"),
     [
         ("provider", "Conversation ended · remembering later: the model cannot be reached"),
-        ("budget", "Conversation ended · remembering later: today&#x27;s budget is used up, it goes on tomorrow"),
+        ("budget", "Conversation ended · remembering later: today&#x27;s budget is used up; it continues tomorrow"),
         ("", "Conversation ended · remembering…"),
     ],
 )

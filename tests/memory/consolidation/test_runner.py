@@ -612,16 +612,16 @@ def test_what_failed_is_tried_again_by_hand(mira: Persona, otto: Persona, model:
     sessions = [a_talk(mira), a_talk(mira), a_talk(otto)]
     waiting = a_talk(mira)
     Session.objects.exclude(pk=waiting.pk).update(status="failed", failure="no", attempts=5)
-    assert "1 wait" in run_command("retry_failed", "--session", str(sessions[0].uuid))
-    assert "1 wait" in run_command("retry_failed", "--persona", str(otto.uuid))
+    assert "again: 1" in run_command("retry_failed", "--session", str(sessions[0].uuid))
+    assert "again: 1" in run_command("retry_failed", "--persona", str(otto.uuid))
     assert [job.task["args"][0] for job in OrmQ.objects.order_by("id")] == [sessions[0].pk, sessions[2].pk]
     ready(model)
     told = run_command("retry_failed", "--wait")
-    assert "1 wait" in told
+    assert "again: 1" in told
     assert "1 closed" in told
     statuses = [Session.objects.get(pk=session.pk).status for session in (*sessions, waiting)]
     assert statuses == ["closing", "closed", "closing", "closing"]
-    assert "0 wait" in run_command("retry_failed")
+    assert "again: 0" in run_command("retry_failed")
 
 
 def test_what_fails_again_by_hand_is_an_error(mira: Persona, model: Script) -> None:
@@ -666,7 +666,7 @@ def test_by_hand_tomorrows_budget_is_not_waited_for_and_it_says_so(mira: Persona
     spent = LLMError("spent", code="budget_exhausted", permanent=False, retry_after=3_600)
     model.structured[:] = [spent]
     told = run_command(command, "--wait")
-    assert "1 wait for tomorrow's budget" in told
+    assert "waiting for tomorrow's budget: 1" in told
     assert "reply" not in told
     assert Session.objects.get(pk=session.pk).status == "closing"
 
