@@ -71,7 +71,7 @@ def test_mentions_are_listed_and_follow_what_is_said_of_them(life: Life) -> None
         assert mention["mode"] == mode
     with pytest.raises(CommandError, match="no message"):
         run(life, "--node", "n1", "--leave-mention", "nothing", "--plan")
-    with pytest.raises(CommandError, match="in two ways"):
+    with pytest.raises(CommandError, match="can be named only once"):
         run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--forget-mention", str(line.uuid), "--plan")
     run(life, "--node", "n1", "--leave-mention", str(line.uuid), "--yes")
     line.refresh_from_db()
