@@ -130,7 +130,7 @@ def test_fields_that_are_guessed_are_confirmed_first(mira: Persona) -> None:
     file = FILES / "character_talks.json"
     told = refused(mira, file)
     assert "--mapping text=content" in told
-    options = [word for word in told.partition("likely ")[2].partition(". It has")[0].split() if "=" in word]
+    options = [word for word in told.partition("likely ")[2].partition(". The file has")[0].split() if "=" in word]
     assert "one of text" in refused(mira, file, mapping=["words=content"])
     brought(mira, file, mapping=options)
     assert ("persona", "", "Moonflowers.") in said(mira)
@@ -191,7 +191,7 @@ def test_after_ctrl_c_it_goes_on_to_the_same_end(mira: Persona, otto: Persona, m
     assert f"--resume {job.uuid}" in str(error.value)
     monkeypatch.undo()
     ImportJob.objects.filter(pk=job.pk).update(lease_until=None, holder="")  # whoever held it is gone
-    assert "another file" in refused(mira, FILES / "transcript.txt", resume=job.uuid)
+    assert "is not the file" in refused(mira, FILES / "transcript.txt", resume=job.uuid)
     assert "no import" in refused(otto, WHATSAPP, resume=job.uuid)
     brought(mira, WHATSAPP, resume=job.uuid)
     assert said(mira) == said(otto)
