@@ -27,7 +27,8 @@ from echovessel.outbox.models import OutboxEvent
 from echovessel.process import redaction
 from echovessel.process.threads import in_thread
 
-MAX_AT_ONCE = 1_000
+# Events read together: each may have tens of kilobytes, several times over while it is sent to each reader.
+MAX_AT_ONCE = 200
 
 _after: Query[OutboxEvent] = Query(lambda last: OutboxEvent.objects.filter(id__gt=last)[:MAX_AT_ONCE])
 _after_in: Query[OutboxEvent] = Query(
