@@ -114,7 +114,7 @@ def _likelihoods(text: str) -> np.ndarray:
     else:
         try:
             [states] = states_of([text])
-            likely = scores + TOLD_BY_TOKENS * told_by_tokens(states, model.readers) - model.likely
+            likely = scores + TOLD_BY_TOKENS * score_token_states(states, model.readers) - model.likely
         except (OSError, ValueError, KeyError, translation.DictionaryUnavailable) as error:
             logger.error("requests are heard without the sentence model: %s", type(error).__name__)
             likely = scores - model.likely_by_ngrams
@@ -134,7 +134,7 @@ def _words_of_requests() -> dict[str, str]:
     return dict(row.split("\t") for row in rows if not row.startswith("#"))
 
 
-def told_by_tokens(states: np.ndarray, readers: Sequence[Reader]) -> np.ndarray:
+def score_token_states(states: np.ndarray, readers: Sequence[Reader]) -> np.ndarray:
     mean: np.ndarray = np.mean([reader.scores(states) for reader in readers], axis=0)
     return mean
 

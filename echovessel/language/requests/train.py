@@ -175,8 +175,8 @@ def thresholds_by_unseen_writers(
         rows = [classifier.features(prepare(examples[at].text), model.common) for at in unseen]
         scores = matrix(rows, model.rarity) @ model.weights + model.biases
         by_ngrams.append(scores)
-        told_by_tokens = np.stack([classifier.told_by_tokens(states[at], model.readers) for at in unseen])
-        whole.append(scores + classifier.TOLD_BY_TOKENS * told_by_tokens)
+        token_scores = np.stack([classifier.score_token_states(states[at], model.readers) for at in unseen])
+        whole.append(scores + classifier.TOLD_BY_TOKENS * token_scores)
         kinds_and_writers += [(writer, examples[at].kind) for at in unseen]
     kinds = np.array([kind for _, kind in kinds_and_writers])
     is_none = kinds == "none"

@@ -78,7 +78,7 @@ class CharacterCard:
             texts = decode([_json_in_picture(source)], "utf-8")
         else:
             texts = source.texts("card.json" if source.members else "")
-        yield from found_in(load_json(texts, options.limits, MAX_CHARACTERS))
+        yield from read_document(load_json(texts, options.limits, MAX_CHARACTERS))
 
 
 def portrait_in(source: Source, max_bytes: int) -> bytes:
@@ -129,7 +129,7 @@ def _json_in_picture(source: Source) -> bytes:
         raise ImportRejected("picture_broken", "Base64") from error
 
 
-def found_in(document: Any) -> Iterator[Card | Skipped]:
+def read_document(document: Any) -> Iterator[Card | Skipped]:
     """The card of a JSON document, and the unreadable parts of its lorebook."""
     if not isinstance(document, dict):
         raise ImportRejected("nothing_found")

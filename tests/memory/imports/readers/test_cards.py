@@ -16,7 +16,7 @@ from hypothesis import strategies as some
 
 from memory.imports.readers import card_writing, png, recognize
 from memory.imports.readers.card_writing import Version
-from memory.imports.readers.cards import CharacterCard, Lorebook, found_in, portrait_in
+from memory.imports.readers.cards import CharacterCard, Lorebook, portrait_in, read_document
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, ImportRejected, Lore
 from tests.memory.imports.readers.damaged import mutated
@@ -303,7 +303,7 @@ def test_a_card_of_pygmalion_is_read() -> None:
 
 
 def card_of(document: dict[str, Any]) -> Card:
-    (card,) = (found for found in found_in(document) if isinstance(found, Card))
+    (card,) = (found for found in read_document(document) if isinstance(found, Card))
     return card
 
 
