@@ -5,7 +5,7 @@
 3. Every lease on the persona's sessions, slow cycle and imports is revoked.
 4. Tombstones are added while the text is still there; none for an import that is reverted.
 5. Copies are rewritten and rows deleted, by key. If anything is left, everything is rolled back.
-6. The receipt is stored and published, with ids only.
+6. The receipt is stored and published, with ids only; if an import is reverted, also the replies that tell of it.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -25,6 +25,7 @@ from memory.forgetting.copies import texts
 from memory.forgetting.planning import Survey, survey
 from memory.forgetting.types import NothingThere, Plan, PlanChanged, are_people, empty_plan, hold
 from memory.models import ImportJob, Receipt, SlowCycle
+from memory.requests.retold import note_retold, replies_telling
 from memory.store import tombstones
 from memory.store.tombstones import TombstoneSource, of_ids, of_row
 from persona.models import CoreDraft
@@ -41,6 +42,10 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
         receipt = people.forget(plan, by, now)
         receipt.refresh_from_db()
         return receipt
+    imported_texts = (
+        {str(row.uuid): row.text for row in plan.going if row.uuid} if not plan.choice.block_reimport else {}
+    )
+    replies = replies_telling(plan.persona, imported_texts) if plan.persona and imported_texts else []
     with transaction.atomic():
         current = _confirmed(plan)
         persona = current.closure.persona
@@ -72,6 +77,7 @@ def forget(plan: Plan, by: AbstractBaseUser | None, now: datetime) -> Receipt:
             entity_ids=erased.get("entity", []),
             session_ids=erased.get("session", []),
         )
+        note_retold(receipt, replies)
         transaction.on_commit(lambda: receipts.finish(receipt, now))
     receipt.refresh_from_db()
     return receipt

@@ -3,7 +3,7 @@ press withholds them, as "don't remember that" does, and another shows them agai
 
     `memory.import.retold`     receipt_id; message_ids of the replies
     `memory.import.withheld`   the same, with hidden_ids, replaced_ids and ended (see `withhold`)
-    `memory.import.shown`      receipt_id; message_ids
+    `memory.import.shown`      receipt_id; message_ids; withheld_ids: their message was reworded, they stay aside
 """
 
 from collections.abc import Iterable, Mapping
@@ -80,8 +80,14 @@ def show_retold(receipt: Receipt) -> None:
         event = _last_event(receipt)
         if event and receipt.persona and event.name == WITHHELD:
             ids = event.data["message_ids"]
-            show_messages(receipt.persona, ids, event.data)
-            events.publish(event.stream, SHOWN, receipt_id=str(receipt.uuid), message_ids=ids)
+            shown_ids = show_messages(receipt.persona, ids, event.data)
+            events.publish(
+                event.stream,
+                SHOWN,
+                receipt_id=str(receipt.uuid),
+                message_ids=ids,
+                withheld_ids=sorted({*ids} - {*shown_ids}),
+            )
 
 
 def _last_event(receipt: Receipt) -> OutboxEvent | None:

@@ -38,11 +38,18 @@ def withhold_messages(messages: Sequence[Message]) -> dict[str, Any]:
     return _hide(_resting_on(messages))
 
 
-def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any]) -> None:
-    """Show withheld messages again, and the memories that were hidden with them according to the event's `data`. Call
-    in a transaction."""
-    Message.objects.filter(persona=persona, uuid__in=ids).update(withheld=False)
+def show_messages(persona: Persona, ids: Sequence[str], data: Mapping[str, Any]) -> list[str]:
+    """Show withheld messages again, and the memories that were hidden with them according to the event's `data`;
+    returns the ids of the shown messages. A reply to a message that was reworded meanwhile stays aside with that
+    wording. Call in a transaction."""
+    shown_ids = []
+    for message in Message.objects.filter(persona=persona, uuid__in=ids).select_related("turn").order_by("id"):
+        aside = versions.of_turn(message.turn).filter(replaced_by__isnull=False).first() if message.turn else None
+        reworded_by = aside.replaced_by if aside and message.role == Message.Role.PERSONA else None
+        Message.objects.filter(pk=message.pk).update(withheld=reworded_by is not None, replaced_by=reworded_by)
+        shown_ids += [] if reworded_by else [str(message.uuid)]
     _show(persona, data)
+    return shown_ids
 
 
 def follow_version(withheld: Sequence[Message], shown_versions: Sequence[Message]) -> None:
@@ -131,13 +138,13 @@ def restore_message(persona: Persona, turn_uuid: UUID) -> bool:
         if own_requests is None or not Turn.objects.filter(persona=persona, uuid=turn_uuid).exists():
             return False
         ids = own_requests.data.get("withheld_ids", [])
-        show_messages(persona, ids, own_requests.data)
+        shown_ids = show_messages(persona, ids, own_requests.data)
         # They stayed superseded only because their messages were withheld; the memories that superseded them no longer
         # hold.
         kept_back = ConceptNode.objects.filter(persona=persona, status=Status.SUPERSEDED, superseded_by=None)
         for node in kept_back.filter(evidence__message__uuid__in=ids).select_related("persona").distinct():
             actions.unsupersede(node)
-        events.publish(persona.uuid, "memory.message.restored", turn_id=str(turn_uuid), message_ids=ids)
+        events.publish(persona.uuid, "memory.message.restored", turn_id=str(turn_uuid), message_ids=shown_ids)
     return True
 
 

@@ -19,6 +19,7 @@ from memory import forgetting
 from memory.forgetting import REVERT_IMPORT, Busy, Choice, InvalidChoice, Kind, Plan, PlanChanged, Target, make_choice
 from memory.forgetting.types import MENTION_MODES, DependentMode, MessageMode, OtherMentions
 from memory.models import ConceptNode, Receipt
+from memory.requests.retold import retold_of, show_retold, withhold_retold
 from memory.web.api.routing import router
 from memory.web.serializers import serialize_affected, serialize_plan, serialize_receipt
 from persona.lookup import own_persona
@@ -84,6 +85,13 @@ class ReceiptOut(Schema):
     targets: list[Any] = Field(examples=[[["node", "0f4c8f0e-5a3b-4c55-9d0e-1f6f0a7d2b11"]]])
     counts: dict[str, int] = Field(examples=[{"memory_conceptnode": 1}])
     kept_elsewhere: int = Field(description="The number of kept messages that contain the same words.")
+
+
+class RepliesOut(Schema):
+    """Replies that tell of a reverted import. Withheld ones stay in the history and no longer reach a model."""
+
+    count: int
+    withheld: bool
 
 
 class Confirmation(Schema):
@@ -218,9 +226,9 @@ def take_back_import(
     request: HttpRequest, persona_id: UUID, import_id: UUID, how: Query[Confirmation]
 ) -> dict[str, Any]:
     """Reverts an import: every session, message, memory and draft of it is deleted for good, and the same file may be
-    imported again, with other answers. Your messages here since then stay, and what you forgot stays forgotten. 404 if
-    nothing was imported. `confirm` as for a node, in the URL: no body is read, and a body that is not empty is refused
-    (422)."""
+    imported again, with other answers. Your messages here since then stay, and what you forgot stays forgotten; replies
+    that tell of it stay too, and `replies` of the receipt withholds them. 404 if nothing was imported. `confirm` as for
+    a node, in the URL: no body is read, and a body that is not empty is refused (422)."""
     if request.POST or (request.content_type == "application/json" and request.body.strip() not in (b"", b"{}")):
         raise refused_fields("body")
     return _forget(request, _plan(request, persona_id, "imports", import_id, REVERT_IMPORT), how)
@@ -248,8 +256,39 @@ def list_receipts(request: HttpRequest, persona_id: UUID, params: Query[paginati
 @router.get("/{uuid:persona_id}/receipts/{uuid:receipt_id}", response=ReceiptOut, summary="One receipt")
 def get_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dict[str, Any]:
     """Poll it while its status is `pending`: the bytes are still being erased."""
-    persona = own_persona(request, persona_id)
-    return serialize_receipt(get_object_or_404(Receipt, persona=persona, uuid=receipt_id))
+    return serialize_receipt(_own_receipt(request, persona_id, receipt_id))
+
+
+@router.get(
+    "/{uuid:persona_id}/receipts/{uuid:receipt_id}/replies",
+    response=RepliesOut,
+    summary="The replies that tell of a reverted import",
+)
+def get_replies(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dict[str, Any]:
+    """404 if no reply tells of it."""
+    retold = retold_of(_own_receipt(request, persona_id, receipt_id))
+    if retold is None:
+        raise Http404
+    return {"count": retold.count, "withheld": retold.is_withheld}
+
+
+@router.post(
+    "/{uuid:persona_id}/receipts/{uuid:receipt_id}/replies/{deed}",
+    response=RepliesOut,
+    summary="Withhold the replies that tell of a reverted import, or show them again",
+)
+def change_replies(
+    request: HttpRequest, persona_id: UUID, receipt_id: UUID, deed: Literal["withhold", "show"]
+) -> dict[str, Any]:
+    """A repeat does nothing more. 404 if no reply tells of it."""
+    (withhold_retold if deed == "withhold" else show_retold)(_own_receipt(request, persona_id, receipt_id))
+    return get_replies(request, persona_id, receipt_id)
+
+
+def _own_receipt(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> Receipt:
+    return get_object_or_404(
+        Receipt.objects.select_related("persona"), persona=own_persona(request, persona_id), uuid=receipt_id
+    )
 
 
 def _plan_out(plan: Plan) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from django.views.decorators.http import require_http_methods, require_POST
 from memory import forgetting
 from memory.forgetting import REVERT_IMPORT, InvalidChoice, Kind, Plan, verify
 from memory.models import ImportJob, ImportRun, Receipt
-from memory.requests.retold import note_retold, replies_telling, retold_of, show_retold, withhold_retold
+from memory.requests.retold import retold_of, show_retold, withhold_retold
 from memory.web.forget_form import UNCLEAR, NotDone, confirm_plan, read_choice
 from memory.web.presenters.forgetting import plan_context, receipt_context
 from memory.web.views.base import is_fragment, page, persona_page
@@ -45,12 +45,9 @@ def forget(request: HttpRequest, persona: Persona) -> HttpResponse:
     plan = forgetting.plan(targets, choice)
     if "confirm" not in request.POST:
         return _preview(request, persona, plan, references)
-    texts = {str(row.uuid): row.text for row in plan.going if row.uuid} if choice is REVERT_IMPORT else {}
-    replies = replies_telling(persona, texts) if texts else []
     outcome = confirm_plan(request, plan)
     if isinstance(outcome, NotDone):
         return _preview(request, persona, outcome.plan, references, outcome.trouble, status=409)
-    note_retold(outcome, replies)
     if is_fragment(request):
         return render(request, "memory/_receipt.html", receipt_context(outcome) | {"retold": retold_of(outcome)})
     return redirect("receipt", outcome.uuid)

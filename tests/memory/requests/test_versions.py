@@ -14,7 +14,8 @@ from echovessel.outbox import events
 from memory import forgetting
 from memory.consolidation.messages import messages_of
 from memory.curation import actions
-from memory.models import ConceptNode, Evidence, Extraction
+from memory.models import ConceptNode, Evidence, Extraction, Receipt
+from memory.requests.retold import note_retold, show_retold, withhold_retold
 from memory.requests.withhold import ASKED, restore_message, withhold
 from memory.store.writing import supersede
 from persona.models import Persona
@@ -196,3 +197,24 @@ def test_what_a_withheld_message_had_replaced_holds_again_until_it_is_put_back(m
     events.publish(mira.uuid, ASKED, turn_id=str(turn.uuid), **hidden)
     assert restore_message(mira, turn.uuid)
     assert (status_of(before), status_of(moved)) == ("superseded", "active")
+
+
+def test_a_withheld_reply_that_is_shown_again_stays_aside_with_a_message_reworded_meanwhile(mira: Persona) -> None:
+    old = say(mira, "Where was I in May?")
+    reply = answer(mira, "You told me: I was in Rome.").messages.get(role="persona")
+    receipt = Receipt.objects.create(persona=mira, persona_uuid=mira.uuid, owner_id=mira.owner_id, at=timezone.now())
+    note_retold(receipt, [reply])
+    withhold_retold(receipt)
+    new = say(mira, "Where was I in June?", replaces=old.uuid)
+    answer(mira, "I do not know.")
+    show_retold(receipt)
+    reply.refresh_from_db()
+    assert (reply.withheld, reply.replaced_by) == (True, new.turn)
+    assert old.turn
+    versions.choose(mira, old.turn.uuid)
+    reply.refresh_from_db()
+    assert not reply.withheld
+    withhold_retold(receipt)
+    show_retold(receipt)
+    reply.refresh_from_db()
+    assert not reply.withheld, "its message stands"

@@ -259,10 +259,8 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
     assert "undone" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
-def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_press_and_shown_with_another(
-    owner: Client, mira: Persona, ben: User
-) -> None:
-    job = taken_in(mira, CHAT, "chat.txt")
+def told_by_replies(mira: Persona, job: ImportJob) -> list[Message]:
+    """Two replies for which a memory of the import was recalled; the first tells it."""
     brought = mira.messages.filter(import_uuid__isnull=False, role="user").order_by("id")[0]
     node = ConceptNode.objects.create(
         persona=mira, kind="event", source="extraction", description=brought.content, session=brought.session,
@@ -271,10 +269,17 @@ def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_pre
     Evidence.objects.create(node=node, message=brought, quote=brought.content, start=0, end=len(brought.content))
     session = open_session(mira, "web", NOW)
     seen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
-    replies = [
+    return [
         add_message(session, "persona", text, NOW, turn=turn(session, "done", xray=seen))
         for text in (f"You told me: {brought.content}", "How are you today?")
     ]
+
+
+def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_press_and_shown_with_another(
+    owner: Client, mira: Persona, ben: User
+) -> None:
+    job = taken_in(mira, CHAT, "chat.txt")
+    replies = told_by_replies(mira, job)
     address, meant = f"/memory/{mira.uuid}/forget/", {"import": job.uuid, "take_back": "1"}
     digest = owner.get(address, meant).context["preview"]["digest"]
     receipt = owner.post(address, meant | {"digest": digest, "confirm": "1"}).headers["location"]
@@ -291,6 +296,25 @@ def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_pre
         assert list(Message.objects.filter(withheld=True)) == ([replies[0]] if withheld else [])
     replies[0].delete()
     assert "retold" not in owner.get(receipt).content.decode(), "a reply that is gone is offered no longer"
+
+
+def test_the_api_too_withholds_replies_that_told_what_an_undone_file_brought(
+    owner: Client, mira: Persona, ben: User
+) -> None:
+    job = taken_in(mira, CHAT, "chat.txt")
+    told, _other = told_by_replies(mira, job)
+    here = f"/api/personas/{mira.uuid}"
+    receipt = owner.post(f"{here}/imports/{job.uuid}/take-back").json()
+    address = f"{here}/receipts/{receipt['id']}/replies"
+    assert owner.get(address).json() == {"count": 1, "withheld": False}
+    stranger = Client()
+    stranger.force_login(ben)
+    assert stranger.post(f"{address}/withhold").status_code == 404
+    for deed, withheld in (("withhold", True), ("withhold", True), ("show", False)):
+        assert owner.post(f"{address}/{deed}").json() == {"count": 1, "withheld": withheld}
+        assert list(Message.objects.filter(withheld=True)) == ([told] if withheld else [])
+    told.delete()
+    assert owner.get(address).status_code == owner.post(f"{address}/withhold").status_code == 404
 
 
 def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
