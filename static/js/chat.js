@@ -168,6 +168,8 @@ const handlers = {
   'memory.offer.settled': (data) => asked.settled(data),
   'memory.node.updated': (data) => data.change === 'superseded' && asked.superseded(data),
   'memory.message.restored': (data) => lines.restore(data),
+  'memory.import.withheld': (data) => lines.withhold(data.message_ids),
+  'memory.import.shown': (data) => lines.restore(data),
   error: refused,
 };
 

@@ -261,15 +261,18 @@ export class Lines {
   forget(data) {
     for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"]`)?.remove();
     for (const id of data.session_ids ?? []) this.root.querySelector(`[data-session="${CSS.escape(id)}"]`)?.remove();
-    for (const id of data.withheld_ids ?? []) this.putAway(this.root.querySelector(`[data-message="${CSS.escape(id)}"]`));
+    this.withhold(data.withheld_ids);
     for (const ask of this.root.querySelectorAll('[data-ask]')) ask.remove(); // They show words of memories; the open ones are drawn anew.
     for (const place of this.root.querySelectorAll('[data-xray]')) this.close(place);
     this.tidy();
   }
 
-  putAway(line) {
-    line?.querySelector('[data-note="withheld"]')?.removeAttribute('hidden');
-    line?.querySelector('[data-act="remember"]')?.setAttribute('hidden', '');
+  withhold(ids) {
+    for (const id of ids ?? []) {
+      const line = this.root.querySelector(`[data-message="${CSS.escape(id)}"]`);
+      line?.querySelector('[data-note="withheld"]')?.removeAttribute('hidden');
+      line?.querySelector('[data-act="remember"]')?.setAttribute('hidden', '');
+    }
   }
 
   // An account of a reply is asked for anew: something of it may be gone.
@@ -335,7 +338,7 @@ export class Lines {
     const meant = [['message', data.message_ids], ['node', data.node_ids]];
     const asked = meant.flatMap(([kind, ids]) => (ids ?? []).map((id) => [kind, id]));
     if (!asked.length) return null;
-    for (const id of data.withheld_ids ?? []) this.putAway(this.root.querySelector(`[data-message="${CSS.escape(id)}"]`));
+    this.withhold(data.withheld_ids);
     const shaped = data.withheld_ids?.length ? 'withheld' : data.sure === false ? 'ask-unsure' : 'ask';
     const ask = this.askBelow(shaped, data.turn_id);
     ask.querySelector('a').href = forgetting(asked);
@@ -351,9 +354,12 @@ export class Lines {
 
   // What was withheld at a word was put back.
   restore(data) {
-    for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"] [data-note="withheld"]`)?.setAttribute('hidden', '');
-    for (const id of data.message_ids ?? []) this.root.querySelector(`[data-message="${CSS.escape(id)}"] [data-act="remember"]`)?.removeAttribute('hidden');
-    this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"][data-testid="withheld-ask"]`)?.remove();
+    for (const id of data.message_ids.filter((id) => !data.withheld_ids?.includes(id))) {
+      const line = this.root.querySelector(`[data-message="${CSS.escape(id)}"]`);
+      line?.querySelector('[data-note="withheld"]')?.setAttribute('hidden', '');
+      line?.querySelector('[data-act="remember"]')?.removeAttribute('hidden');
+    }
+    if (data.turn_id) this.root.querySelector(`[data-ask="${CSS.escape(data.turn_id)}"][data-testid="withheld-ask"]`)?.remove();
   }
 
   // Lines the server has not confirmed

@@ -131,6 +131,33 @@ def test_open_cards_survive_a_reload_and_are_settled_in_every_tab(page: Page, ho
     assert complaints == []
 
 
+RETOLD = """
+from django.utils import timezone
+from chat.models import Message
+from memory.models import Receipt
+from memory.requests import retold
+reply = Message.objects.filter(role="persona").select_related("persona").latest("id")
+kept = {{"persona": reply.persona, "persona_uuid": reply.persona.uuid, "owner_id": reply.persona.owner_id}}
+receipt, is_new = Receipt.objects.get_or_create(**kept, defaults={{"at": timezone.now()}})
+if is_new:
+    retold.note_retold(receipt, [reply])
+retold.{deed}(receipt)
+"""
+
+
+def test_replies_of_an_undone_import_are_marked_in_every_tab_when_they_are_withheld_or_shown(
+    page: Page, house: Installation
+) -> None:
+    begin(page, house, "en")
+    say(page, "Hello!")
+    note = page.get_by_test_id("message-persona").last.locator("[data-note=withheld]")
+    expect(note).to_be_hidden()
+    house.run(RETOLD.format(deed="withhold_retold"))
+    expect(note).to_be_visible(timeout=SOON)
+    house.run(RETOLD.format(deed="show_retold"))
+    expect(note).to_be_hidden(timeout=SOON)
+
+
 WRONG = {
     "en": (
         "Please remember that Ruth lives in Leeds.",
