@@ -27,6 +27,7 @@ from memory.requests.offer import offer
 logger = logging.getLogger(__name__)
 KINDS = (RequestKind.WISH, RequestKind.NAME)
 
+_turn: Query[Turn] = Query(lambda turn: Turn.objects.filter(pk=turn).select_related("session", "persona"))
 _messages: Query[Message] = Query(
     lambda turn: (
         Message.objects.filter(turn=turn, role=Message.Role.USER, withheld=False, session__off_the_record=False)
@@ -51,7 +52,7 @@ def before_prompt(turn_pk: int, now: datetime) -> None:
 
 def wishes_in(text: str) -> list[Wish]:
     """The wishes that a message states beyond doubt."""
-    return [wish_of(text, request) for request in read_requests(text) if request.sure and request.kind in KINDS]
+    return [wish_of(text, request) for request in read_requests(text, only_sure=True) if request.kind in KINDS]
 
 
 def after_turn(turn_pk: int, now: datetime) -> None:
@@ -59,14 +60,13 @@ def after_turn(turn_pk: int, now: datetime) -> None:
 
     No transaction may be open. Raises EmbeddingUnavailable; the early consolidation is requested all the same.
     """
-    turn = Turn.objects.select_related("session", "persona").filter(pk=turn_pk).first()
+    turn = next(iter(_turn(turn_pk)), None)
     if turn is None:
         return
     note_hint(turn, now)
     questions.note_hint(turn, now)
     if not turn.session.off_the_record:
-        of_user = Message.objects.filter(turn=turn, role=Message.Role.USER, withheld=False)
-        messages = list(of_user.select_related("session", "persona__owner").order_by("created_at", "id"))
+        messages = _messages(turn_pk)
         offer(turn, messages)
         forget_confirmed(turn, now)
         try:
@@ -78,9 +78,8 @@ def after_turn(turn_pk: int, now: datetime) -> None:
                 and any(
                     has_strong_emotion([message.content])
                     or any(
-                        request.sure
-                        for request in read_requests(message.content)
-                        if request.kind is RequestKind.REMEMBER
+                        request.kind is RequestKind.REMEMBER
+                        for request in read_requests(message.content, only_sure=True)
                     )
                     for message in messages
                 )

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 
 from echovessel.language import lazy_re as re
 from echovessel.language.plain_text import straighten
+from echovessel.process.word_caches import cached_words
 
 CJK = re.compile(r"[\u3400-\u9fff]")
 URL = r"(?:https?://|www\.)\S+"
@@ -342,6 +343,7 @@ SYNONYMS = tuple(
 )
 
 
+MAX_CACHED = 1_000  # texts: a reply compares the same memories as the reply before
 _ALL_WORDS = frozenset(word for words in (*TOPICS.values(), *SYNONYMS, GENERAL) for word in words)
 _OF_TOPICS = {topic: frozenset(words) for topic, words in TOPICS.items()}
 _OF_SYNONYMS = [frozenset(same) for same in SYNONYMS]
@@ -350,6 +352,7 @@ _BEARERS = (
 )
 
 
+@cached_words(maxsize=MAX_CACHED)
 def telling_words(text: str) -> frozenset[str]:
     """The words of these tables that `text` contains: extracted once, however many texts it is compared with."""
     return frozenset(holds(text, _ALL_WORDS))

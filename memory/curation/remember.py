@@ -139,11 +139,7 @@ def remembered_message_ids(messages: MessageQuerySet) -> list[RememberedMessage]
 
 def _read_remember_request(message: Message) -> Request | None:
     return next(
-        (
-            request
-            for request in read_requests(message.content)
-            if request.kind is RequestKind.REMEMBER and request.sure
-        ),
+        (request for request in read_requests(message.content, only_sure=True) if request.kind is RequestKind.REMEMBER),
         None,
     )
 

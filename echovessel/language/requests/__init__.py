@@ -16,10 +16,12 @@ from echovessel.language.requests.answers import read_answer
 from echovessel.language.requests.possible import read_possible
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 from echovessel.language.style_wishes import styles_in
+from echovessel.process.word_caches import cached_words
 
 __all__ = ["ALWAYS", "Condition", "Request", "RequestKind", "asks_to_forget", "read_by_rule", "read_requests"]
 
 MAX_REQUESTS = 8  # per message
+MAX_CACHED = 64  # messages: the hooks before and after a turn read the same ones
 _IT = frozenset(("它", "它们", "这个", "那个", "这些", "那些", "这", "那"))
 # A text without any of these asks for nothing: many messages are checked for one reply.
 _MAY_FORGET = re.compile(r"forg[eo]t|eras|delet|remov|wip|purg|scrub|remember|[忘删抹清擦记存留]", re.IGNORECASE)
@@ -47,9 +49,10 @@ _RETRACTED = re.compile(
 )
 
 
-def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple[Request, ...]:
+@cached_words(maxsize=MAX_CACHED)
+def read_requests(text: str, *, question: str = "", previous: str = "", only_sure: bool = False) -> tuple[Request, ...]:
     """The requests of `text`, in order. `question` is an open question of the persona, `previous` the owner's message
-    before this one.
+    before this one. `only_sure` leaves out those that may be meant otherwise.
 
     >>> [one] = read_requests("Forget that I'm allergic to peanuts.")
     >>> one.kind.value, one.subject, one.sure
@@ -67,7 +70,8 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
     if clauses.is_attack(plain):
         return ()
     families = {_family(request.kind) for request in requests}
-    for possible in read_possible(plain, previous):
+    # Only a standing wish is sure without a rule, and the classifier takes up to 10 ms.
+    for possible in read_possible(plain, previous) if not only_sure or _STANDS.search(plain) else ():
         if (
             _family(possible.kind) not in families
             and not any(other.start < possible.end and possible.start < other.end for other in requests)
@@ -82,7 +86,8 @@ def read_requests(text: str, *, question: str = "", previous: str = "") -> tuple
         is_about = matter_of(words) or relatives_in(words) or possible.condition.kind == "person"
         if possible.is_boundary and (not is_about or styles_in([words])):
             requests[at] = replace(possible, is_boundary=False)
-    return tuple(sorted(requests, key=lambda request: request.start)[:MAX_REQUESTS])
+    in_order = sorted(requests, key=lambda request: request.start)[:MAX_REQUESTS]
+    return tuple(request for request in in_order if request.sure or not only_sure)
 
 
 def asks_to_forget(text: str) -> bool:

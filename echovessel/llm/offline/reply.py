@@ -151,14 +151,13 @@ class Reply:
         self.questions = [question for question in all_questions if asked_for(question)] or all_questions
         parts_beside = [sentence[start:end] for sentence in asking for start, end in told_in_question(sentence)]
         self.statements = [sentence for sentence in sentence_texts if sentence not in asking] + parts_beside
-        self.requests = [request for request in read_requests(self.burst) if request.kind != "answer"]
         # On the record a wish is a lesson before the reply, and acts until its owner takes it back.
         before = material.get("recent", ()) if material.get("off_the_record") else ()
         said_of_style = [line["content"] for line in before if line["role"] == "user" and styles_in([line["content"]])]
         wishes = [
             one_said[one.start : one.end]
             for one_said in (*said_of_style, self.burst)
-            for one in read_requests(one_said)
+            for one in (read_requests(one_said) if styles_in([one_said]) else ())
             if one.kind in WISHES and (one.sure or not REPORTS.search(one_said))
         ]
         self.styles = styles_in([*wishes, *material.get("lessons", ()), *material.get("boundaries", ())])
@@ -251,10 +250,10 @@ class Reply:
 
     def _request(self) -> str:
         """A short true reply to a memory request; the page itself shows what would be deleted or changed."""
-        sure = [request for request in self.requests if request.sure]
-        if not sure:
+        requests = read_requests(self.burst, only_sure=True)
+        if not requests:
             return ""
-        request = sure[-1]
+        request = requests[-1]
         if request.kind == "remember":
             return self.say("off_the_record" if self.material.get("off_the_record") else "remembering")
         if request.kind == "name" and request.subject == self.material["user_name"]:
@@ -411,7 +410,7 @@ class Reply:
         if (
             is_quiet
             or hurts
-            or self.requests
+            or read_requests(self.burst)
             or key == "long"
             or self.material.get("crisis")
             or not lately
@@ -807,7 +806,10 @@ def _second_person(sentence: str, user: str, persona: str) -> str:
     pieces: list[str] = []
     is_named = False
     verb_of = ""
-    for token in re.findall(rf"\b(?:{spelt})(?:'s)?\b|{TOKEN}", sentence, re.DOTALL):
+    # Only names change a word: most sentences have none, and need no reading.
+    is_named_here = re.search(spelt, sentence) is not None
+    tokens = re.findall(rf"\b(?:{spelt})(?:'s)?\b|{TOKEN}", sentence, re.DOTALL) if is_named_here else [sentence]
+    for token in tokens:
         name = token.removesuffix("'s")
         before = next((piece for piece in reversed(pieces) if not piece.isspace()), ",")
         is_subject = before in ",;:.(" or before.lower() in CLAUSE_OPENERS

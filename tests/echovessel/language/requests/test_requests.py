@@ -80,6 +80,19 @@ def test_what_is_taken_back_or_only_told_asks_for_nothing(message: str, heard: l
     assert [(one.kind.value, one.subject) for one in read_requests(message) if one.sure] == heard
 
 
+def test_the_sure_requests_are_the_same_whether_or_not_the_possible_ones_are_read() -> None:
+    messages = [row for name in ("requests.tsv", "aside.tsv", "harder.tsv") for row in rows(name)]
+    texts = {(message, previous) for _, message, previous, _ in messages} | {(text, "") for text in look_alikes()}
+    differing, kinds = [], set[str]()
+    for text, previous in texts:
+        sure = [one for one in read_requests(text, previous=previous) if one.sure]
+        kinds |= {one.kind.value for one in sure}
+        if list(read_requests(text, previous=previous, only_sure=True)) != sure:
+            differing.append(text)
+    assert not differing
+    assert "wish" in kinds
+
+
 def test_less_usual_ways_to_ask_are_heard() -> None:
     asked = list(rows("harder.tsv"))
     heard = [kind in {one.kind.value for one in read_requests(message)} for kind, message, *_ in asked]
