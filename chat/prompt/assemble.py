@@ -30,7 +30,7 @@ from persona.models import Persona
 LONGEST_PAUSE = timedelta(days=1)
 _asked_name: Query[Any] = Query(lambda persona: Persona.objects.filter(pk=persona).values_list("asked_name"))
 _new_messages: Query[Message] = Query(
-    lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models()
+    lambda turn: Message.objects.filter(turn=turn, role=Message.Role.USER).shown_to_models().select_related("session")
 )
 
 

@@ -164,7 +164,7 @@ class Runner:
 
     async def _run_after_hooks(self, turn: Turn) -> None:
         await self._yield_to_waiting()
-        await _run_hooks(settings.CHAT_AFTERWARDS, turn.pk)
+        await in_thread(_run_hooks, settings.CHAT_AFTERWARDS, turn.pk)
 
     async def _yield_to_waiting(self) -> None:
         """Yield to turns that already wait for their first token: work after the last token is less urgent. Later
@@ -199,12 +199,14 @@ class Runner:
             live.is_waking = False
             self._broadcast(live, "chat.turn.snapshot", live.snapshot())
         async with self._assembling:
-            await _run_hooks(settings.CHAT_BEFOREHAND, live.turn.pk)
-            if await self._answer(live):
-                return
-            prompt = await in_thread(assemble.assemble, live.turn, timezone.now())
-        live.explain = lambda: prompt.xray
-        async with contextlib.aclosing(llm.stream(_make_request(live.turn, prompt))) as pieces:
+            answer = await in_thread(_answer_or_prompt, live.turn)
+        if isinstance(answer, tuple):
+            text, xray = answer
+            live.explain = partial(dict, xray)
+            self._add(live, text)
+            return
+        live.explain = partial(getattr, answer, "xray")
+        async with contextlib.aclosing(llm.stream(_make_request(live.turn, answer))) as pieces:
             async for piece in pieces:
                 match piece:
                     case str():
@@ -221,21 +223,6 @@ class Runner:
                         self._broadcast(live, "chat.turn.snapshot", live.snapshot() | {"withdrawn": True})
                     case llm.CutOff():
                         live.is_cut = True
-
-    async def _answer(self, live: RunningTurn) -> bool:
-        """Use the reply of a hook in CHAT_ANSWERS, if one has a reply; then no model is asked. A hook that fails costs
-        no reply."""
-        for path in settings.CHAT_ANSWERS:
-            try:
-                text, xray = await in_thread(import_string(path), live.turn, timezone.now())
-            except Exception as error:  # noqa: BLE001  (the edge of a hook: the model replies instead)
-                logger.error("%s failed for turn %s: %s", path, live.turn.pk, redaction.format_exception(error))
-                continue
-            if text:
-                live.explain = partial(dict, xray)
-                self._add(live, text)
-                return True
-        return False
 
     def _add(self, live: RunningTurn, piece: str) -> None:
         live.first_token_at = live.first_token_at or timezone.now()
@@ -270,28 +257,9 @@ class Runner:
             live.flush.cancel()
         self._send(live)
         await self._yield_to_waiting()
-        try:
-            xray = await in_thread(live.explain)
-        except Exception as error:  # noqa: BLE001  (the edge of a job: a reply is kept, explained or not)
-            logger.error("turn %s could not be explained: %s", live.turn.pk, redaction.format_exception(error))
-            xray = {}
         for pause in PAUSES:
             try:
-                now = timezone.now()
-                if code or not (live.text or live.stopped):
-                    is_stored = await in_thread(turns.fail, live.turn, code or "provider_unavailable", live.text, now)
-                else:
-                    is_stored = await in_thread(
-                        turns.finish,
-                        live.turn,
-                        live.text,
-                        stopped=live.stopped,
-                        is_cut=live.is_cut,
-                        first_token_at=live.first_token_at,
-                        xray=xray,
-                        now=now,
-                    )
-                if not is_stored:
+                if not await in_thread(_store, live, code):
                     logger.warning("turn %s was taken away while it ran; its reply is dropped", live.turn.pk)
                 break
             except Exception as error:  # noqa: BLE001  (the edge of a job: a reply that was seen must be kept)
@@ -337,12 +305,48 @@ def _claim(persona_id: int) -> Turn | None:
     return turn
 
 
-async def _run_hooks(paths: Sequence[str], turn_pk: int) -> None:
+def _answer_or_prompt(turn: Turn) -> assemble.Prompt | tuple[str, dict[str, Any]]:
+    """The reply of a hook in CHAT_ANSWERS and its x-ray, if one has a reply; else the prompt for a model. A hook that
+    fails costs no reply. One thread does all of it: handing over to another takes longer than most hooks."""
+    _run_hooks(settings.CHAT_BEFOREHAND, turn.pk)
+    for path in settings.CHAT_ANSWERS:
+        try:
+            text, xray = import_string(path)(turn, timezone.now())
+        except Exception as error:  # noqa: BLE001  (the edge of a hook: the model replies instead)
+            logger.error("%s failed for turn %s: %s", path, turn.pk, redaction.format_exception(error))
+            continue
+        if text:
+            return text, xray
+    return assemble.assemble(turn, timezone.now())
+
+
+def _store(live: RunningTurn, code: str) -> bool:
+    """Store the reply with its x-ray, or the failure; False if the turn is no longer ours."""
+    now = timezone.now()
+    if code or not (live.text or live.stopped):
+        return turns.fail(live.turn, code or "provider_unavailable", live.text, now)
+    try:
+        xray = live.explain()
+    except Exception as error:  # noqa: BLE001  (the edge of a job: a reply is kept, explained or not)
+        logger.error("turn %s could not be explained: %s", live.turn.pk, redaction.format_exception(error))
+        xray = {}
+    return turns.finish(
+        live.turn,
+        live.text,
+        stopped=live.stopped,
+        is_cut=live.is_cut,
+        first_token_at=live.first_token_at,
+        xray=xray,
+        now=now,
+    )
+
+
+def _run_hooks(paths: Sequence[str], turn_pk: int) -> None:
     """Run the hooks before the prompt of a turn, or after its end. A hook that fails is logged, and the next one
     runs."""
     for path in paths:
         try:
-            await in_thread(import_string(path), turn_pk, timezone.now())
+            import_string(path)(turn_pk, timezone.now())
         except Exception as error:  # noqa: BLE001  (the edge of a job: the reply does not depend on it)
             logger.error("%s failed at turn %s: %s", path, turn_pk, redaction.format_exception(error))
 

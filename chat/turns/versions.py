@@ -83,10 +83,10 @@ def answered_last(persona: Persona, turn_uuid: UUID) -> Turn:
 
 def is_repeated(turn: Turn, text: str) -> bool:
     """Whether `text`, as another answer, repeats an earlier answer."""
-    answers = of_turn(turn).filter(role=Message.Role.PERSONA)
-    return turn.original_id is not None and text.strip() in (
-        answer.strip() for answer in answers.values_list("content", flat=True)
-    )
+    if turn.original_id is None:
+        return False
+    answers = of_turn(turn).filter(role=Message.Role.PERSONA).values_list("content", flat=True)
+    return text.strip() in (answer.strip() for answer in answers)
 
 
 def choose(persona: Persona, turn_uuid: UUID) -> None:

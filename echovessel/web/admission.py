@@ -17,7 +17,7 @@ from typing import Any
 from channels.security.websocket import WebsocketDenier
 from django.conf import settings
 from django.contrib.auth import BACKEND_SESSION_KEY, HASH_SESSION_KEY, SESSION_KEY, get_user_model
-from django.contrib.sessions.backends.db import SessionStore
+from django.contrib.sessions.models import Session
 from django.core.exceptions import DisallowedHost
 from django.http import HttpRequest
 from django.utils.crypto import constant_time_compare
@@ -63,6 +63,7 @@ def is_ours(origin: str, host: str) -> bool:
 
 
 # --- logins ---
+_stored_session: Query[Session] = Query(lambda key, now: Session.objects.filter(session_key=key, expire_date__gt=now))
 _active_user: Query[Any] = Query(lambda user: get_user_model().objects.filter(pk=user, is_active=True))
 
 
@@ -79,13 +80,14 @@ class Login:
         if self.secret:
             owner = owner_of(self.secret, now)
             return owner is not None and owner.pk == self.user_id
-        session_store = SessionStore(self.session_key)
-        if session_store.get(SESSION_KEY) != str(self.user_id) or BACKEND_SESSION_KEY not in session_store:
-            return False
-        return any(
-            constant_time_compare(session_store.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
-            for user in _active_user(self.user_id)
-        )
+        for row in _stored_session(self.session_key, now):
+            session = row.get_decoded()
+            if session.get(SESSION_KEY) == str(self.user_id) and BACKEND_SESSION_KEY in session:
+                return any(
+                    constant_time_compare(session.get(HASH_SESSION_KEY, ""), user.get_session_auth_hash())
+                    for user in _active_user(self.user_id)
+                )
+        return False
 
 
 def login_of(request: HttpRequest, now: datetime) -> Login | None:

@@ -22,8 +22,10 @@ from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import Q
 
 from chat.models import Message, Session, Turn
+from echovessel.db.compiled_queries import Query
 from echovessel.language.disputes import read_dispute
 from echovessel.language.requests import Request, RequestKind, read_requests
 from echovessel.language.requests.restatement import read_restatements
@@ -43,8 +45,16 @@ REPLACED = "memory.node.updated"
 MAX_REPLACED = 3
 MAX_OPEN_QUESTIONS = 3  # possible wishes and things to remember; while so many are unanswered no more are asked
 MAX_LOOKED_AT = 200  # events
+MESSAGES_BEFORE = 4  # that show what a message answers
 MAX_CORRECTIONS = 3  # of one message; each is compared with memories
 KINDS = {RequestKind.WISH: "wish", RequestKind.NAME: "name", RequestKind.REMEMBER: "remember"}
+_newest_before: Query[Message] = Query(
+    lambda session, created_at, pk: (
+        Message.objects.filter(Q(created_at__lt=created_at) | Q(created_at=created_at, pk__lt=pk), session=session)
+        .shown_to_models()
+        .order_by("-created_at", "-pk")[:MESSAGES_BEFORE]
+    )
+)
 
 
 def offer(turn: Turn, messages: Sequence[Message]) -> None:
@@ -309,10 +319,9 @@ def publish_once(turn: Turn, name: str, **data: object) -> bool:
     return True
 
 
-def messages_before(message: Message, limit: int = 4) -> list[Message]:
+def messages_before(message: Message) -> list[Message]:
     """The last messages before it in its session, newest first."""
-    messages = Message.objects.filter(session=message.session_id, withheld=False).exclude(role=Message.Role.SYSTEM)
-    return list(messages.before(message).order_by("-created_at", "-id")[:limit])
+    return _newest_before(message.session_id, message.created_at, message.pk)
 
 
 def meant_message(message: Message, request: Request) -> Message | None:

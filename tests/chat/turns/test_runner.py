@@ -17,20 +17,20 @@ class Desk:
         self.begun: list[int] = []
         self.at_once = self.most = 0
 
-    async def in_thread(self, do: Callable[..., Any], turn: Turn | int, *_: Any, **__: Any) -> Any:
+    async def in_thread(self, do: Callable[..., Any], *args: Any) -> Any:
+        subject = next(arg for arg in args if isinstance(arg, int | Turn | runner.RunningTurn))
+        turn = subject.turn if isinstance(subject, runner.RunningTurn) else subject
         number = turn if isinstance(turn, int) else turn.pk
-        self.begun.append(number if do is runner.assemble.assemble else -number)
+        self.begun.append(number if do is runner._answer_or_prompt else -number)
         self.at_once += 1
         self.most = max(self.most, self.at_once)
         await asyncio.sleep(0)
         self.at_once -= 1
-        return runner.assemble.Prompt("", "") if do is runner.assemble.assemble else True
+        return runner.assemble.Prompt("", "") if do is runner._answer_or_prompt else True
 
 
 @pytest.fixture
-def desk(monkeypatch: pytest.MonkeyPatch, settings: Any) -> Desk:
-    settings.CHAT_BEFOREHAND = settings.CHAT_ANSWERS = []  # what goes before a prompt has tests of its own
-
+def desk(monkeypatch: pytest.MonkeyPatch) -> Desk:
     async def silence(_request: Any) -> AsyncGenerator[str, None]:
         for piece in list[str]():
             yield piece
