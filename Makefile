@@ -43,7 +43,7 @@ fast: $(VENV)/ready
 # What is too long for every run: kills, floods, large files. Each has a bounded twin in `make test`.
 campaign: $(VENV)/ready
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest $(WORKERS) -p no:playwright --ignore tests/browser -m campaign
+	$(BIN)/pytest $(WORKERS) -p no:playwright --ignore tests/browser -m "campaign or hypothesis" --hypothesis-profile many
 	$(BIN)/pytest $(WORKERS) -m campaign tests/browser
 
 # Collect and compile translations; needs gettext.

@@ -14,6 +14,8 @@ from django.core.management import call_command
 from django.core.management.sql import emit_post_migrate_signal
 from django.db import connection, connections, transaction
 from django.test import TransactionTestCase
+from hypothesis import HealthCheck
+from hypothesis import settings as hypothesis_settings
 
 from chat import rate_limit
 from echovessel.embeddings import embedding
@@ -29,6 +31,13 @@ from tests.scripted import PATH, Script, script
 REAL_ENCODE = embedding._encode
 # A write-ahead log that is longer is emptied after a test.
 LOG_BYTES = 500_000
+# Examples of a law: few in every run, many in `make campaign`. How long one takes is no law, and a test's fixtures are
+# the same for all of its examples.
+for profile, examples in (("few", 20), ("many", 200)):
+    hypothesis_settings.register_profile(
+        profile, max_examples=examples, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    )
+hypothesis_settings.load_profile("few")
 heap.pause_collector()  # until all tests are collected
 hash_embedder.install()
 template_database.install()

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 from django.db import connections, transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from echovessel.db.sqlite.substrings import SubstringIndex
@@ -133,7 +133,6 @@ def test_an_index_that_holds_what_the_table_does_not_is_not_whole(lines):
 TEXT = st.text(alphabet=st.sampled_from('abAB é小黑白猫%_" '), max_size=12)
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(TEXT, max_size=8), needle=TEXT)
 def test_law_found_is_what_holds_it_whatever_the_case(lines, texts, needle):
     with transaction.atomic(using="substrings"):

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 from django.db import connections
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from echovessel.db.sqlite.text_index import TextIndex
@@ -192,7 +192,6 @@ def two_scopes(index_connection):
 
 
 @given(terms=st.lists(st.sampled_from(HOSTILE) | st.text(st.characters(), max_size=12), max_size=8))
-@settings(max_examples=100, deadline=None)
 def test_no_term_a_person_can_type_breaks_the_query_or_leaves_the_scope(index_connection, two_scopes, terms):
     def found(terms):
         held = two_scopes.holding(index_connection, terms, "p1", 10)

@@ -5,7 +5,7 @@ from typing import Any
 
 import json_repair
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
@@ -144,7 +144,6 @@ def read(text: str, schema: Any, **how: Any) -> Any:
         return None
 
 
-@settings(deadline=None)
 @given(GARBAGE, st.booleans())
 def test_any_text_is_read_or_is_unreadable(text: str, mend: bool) -> None:
     for schema in (Mood, ExtractionAnswer, ReflectionAnswer):
@@ -152,7 +151,6 @@ def test_any_text_is_read_or_is_unreadable(text: str, mend: bool) -> None:
         assert value is None or isinstance(value, schema)
 
 
-@settings(deadline=None)
 @given(GARBAGE)
 def test_garbage_before_and_after_an_answer_never_makes_an_empty_one_of_it(garbage: str) -> None:
     whole = json.dumps({"events": [GOOD_EVENT]})
@@ -161,7 +159,6 @@ def test_garbage_before_and_after_an_answer_never_makes_an_empty_one_of_it(garba
         assert value is None or len(value.events) >= 1
 
 
-@settings(deadline=None)
 @given(ANSWERS)
 def test_any_object_is_an_answer_that_can_be_stored_or_is_unreadable(answer: dict[str, Any]) -> None:
     value = read(json.dumps(answer), ExtractionAnswer)
@@ -169,7 +166,6 @@ def test_any_object_is_an_answer_that_can_be_stored_or_is_unreadable(answer: dic
         json.dumps(value.model_dump(mode="json"), allow_nan=False, ensure_ascii=False).encode()
 
 
-@settings(deadline=None)
 @given(st.lists(st.one_of(SOME_EVENT, VALUES), max_size=4), st.lists(VALUES, max_size=4))
 def test_a_readable_event_is_never_lost_because_of_its_neighbours(before: list[Any], after: list[Any]) -> None:
     value = read(json.dumps({"events": [*before, GOOD_EVENT, *after]}), ExtractionAnswer)
@@ -178,7 +174,6 @@ def test_a_readable_event_is_never_lost_because_of_its_neighbours(before: list[A
     assert value.dropped + len(value.events) == len(before) + 1 + len(after)
 
 
-@settings(deadline=None)
 @given(st.integers(min_value=0, max_value=400))
 def test_an_answer_that_breaks_off_anywhere_is_never_taken_for_one_with_fewer_events(at: int) -> None:
     whole = json.dumps({"events": [GOOD_EVENT, GOOD_EVENT], "session_summary": "A talk.", "self_check_notes": ""})

@@ -12,7 +12,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command, load_command_class
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat import search
@@ -264,7 +264,7 @@ def _a_life(persona: Persona, dice: random.Random) -> None:
         Mention.objects.bulk_create(Mention(node=one, entity=known) for one in dice.sample(nodes, 3))
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5)
 @given(seed=st.integers(0, 10**9))
 def test_any_life_is_restored_and_saved_again_with_the_same_bytes(
     ana: User, mira: Persona, tmp_path: Path, seed: int

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
-from hypothesis import HealthCheck, given
+from hypothesis import given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
 
@@ -527,7 +527,7 @@ def _a_world(persona: Persona, dice: random.Random) -> None:
                 asked(one, other, dice.choice(["open", "open", "undone", "kept_apart"]))
 
 
-@hypothesis_settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=10)
 @given(seed=st.integers(0, 10**9))
 def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)
@@ -546,7 +546,7 @@ def test_whatever_was_merged_and_undone_in_turn_is_as_it_was(mira: Persona, seed
         transaction.set_rollback(True)
 
 
-@hypothesis_settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@hypothesis_settings(max_examples=3)
 @given(seed=st.integers(0, 10**9))
 def test_the_archive_of_any_life_is_the_same_after_merges_undone_in_turn(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)

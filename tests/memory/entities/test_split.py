@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from django.contrib.auth.models import User
 from django.db import transaction
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from echovessel.language.person_names import occurs
@@ -71,7 +71,6 @@ def test_what_would_leave_one_with_nothing_is_no_split(aliases: set[int], mentio
     assert refused.value.code == code
 
 
-@settings(max_examples=80, deadline=None)
 @given(data=st.data())
 def test_after_a_split_every_memory_names_whom_it_is_of(data: Any) -> None:
     called = dict(enumerate(data.draw(st.lists(st.sampled_from(["Scott", "黄逸扬", "Yang", "逸扬"]), unique=True))))
@@ -198,7 +197,7 @@ def test_whoever_lives_on_in_another_is_not_split(mira: Persona, scott: Entity) 
         split(other, [1], [], None, NOW)
 
 
-@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=10)
 @given(seed=st.integers(0, 10**9))
 def test_whatever_is_split_every_mention_is_literal_and_nobody_is_without_one(mira: Persona, seed: int) -> None:
     dice = random.Random(seed)

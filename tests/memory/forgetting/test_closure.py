@@ -1,6 +1,6 @@
 """What goes, on small graphs drawn by hand and on any graph at all."""
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.forgetting.closure import ForgetDecision, ForgetRequest, Graph, GraphMessage, MemoryNode, decide
@@ -128,7 +128,6 @@ CHOICES = st.builds(
 )
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED, CHOICES)
 def test_nothing_goes_and_stays_at_once(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
@@ -138,7 +137,6 @@ def test_nothing_goes_and_stays_at_once(graph: Graph, request: ForgetRequest, ch
     assert decision.messages.keys() >= request.messages.keys()
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED, CHOICES)
 def test_whatever_had_ground_and_stays_has_ground(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
@@ -147,7 +145,6 @@ def test_whatever_had_ground_and_stays_has_ground(graph: Graph, request: ForgetR
             assert memory.filling - decision.memories.keys() or memory.messages - decision.messages.keys()
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED, CHOICES)
 def test_only_a_chosen_line_is_deleted_under_what_stays(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
@@ -155,7 +152,6 @@ def test_only_a_chosen_line_is_deleted_under_what_stays(graph: Graph, request: F
     assert quoted & decision.messages.keys() <= request.messages.keys()
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED, CHOICES)
 def test_cascade_takes_all_that_orphan_takes(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     cascade = decide(graph, request, Choice("cascade", choice.messages))
@@ -165,7 +161,6 @@ def test_cascade_takes_all_that_orphan_takes(graph: Graph, request: ForgetReques
     assert cascade.messages.keys() >= orphan.messages.keys()
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED)
 def test_what_is_reverted_takes_less_along_than_what_is_forgotten(graph: Graph, request: ForgetRequest) -> None:
     forgotten, taken_back = decide(graph, request, Choice("orphan")), decide(graph, request, REVERT_IMPORT)
@@ -174,7 +169,6 @@ def test_what_is_reverted_takes_less_along_than_what_is_forgotten(graph: Graph, 
     assert not taken_back.content_matches
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED, CHOICES)
 def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     decision = decide(graph, request, choice)
@@ -190,7 +184,6 @@ def test_what_is_left_has_nothing_more_to_forget(graph: Graph, request: ForgetRe
     assert not again.messages
 
 
-@settings(max_examples=25)
 @given(graphs(), ASKED, CHOICES)
 def test_the_more_is_known_the_more_goes(graph: Graph, request: ForgetRequest, choice: Choice) -> None:
     known = {pk: memory for pk, memory in graph.memories.items() if pk % 2}

@@ -4,7 +4,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat.models import Message, Session
@@ -105,7 +105,7 @@ lines = st.lists(
 )
 
 
-@settings(max_examples=6, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=6)
 @given(st.lists(lines, min_size=1, max_size=3))
 def test_a_chat_that_comes_in_parts_that_overlap_is_in_there_once(
     mira: Persona, parts: list[list[tuple[str, str]]]

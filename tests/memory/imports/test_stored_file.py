@@ -4,7 +4,7 @@ import hashlib
 import io
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from memory.imports import stored_file
@@ -28,7 +28,6 @@ def test_it_is_kept_in_pieces_under_its_digest(job: ImportJob) -> None:
     assert (job.file_name, job.file_is_here) == ("some.bin", True)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.integers(0, len(CONTENT) + 10), st.integers(0, 3_000)), max_size=8))
 def test_any_part_of_it_reads_as_in_the_file(job: ImportJob, reads: list[tuple[int, int]]) -> None:
     plain = io.BytesIO(CONTENT)

@@ -10,7 +10,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 from django.contrib.auth.models import User
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from chat import search
@@ -393,7 +393,7 @@ def test_no_line_however_long_or_odd_breaks_recall(keeper: Persona) -> None:
         asking(keeper, line)
 
 
-@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=12)
 @given(
     text=st.one_of(st.text(max_size=60), st.sampled_from(["cat Blackie", "小黑", "armchair", "otto's dog Rex barks"]))
 )

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from django.conf import settings as installation
 from django.utils.crypto import salted_hmac
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from chat.models import Message
@@ -36,10 +36,8 @@ from tests.scripted import Script
 pytestmark = pytest.mark.django_db
 
 DAY = date(2026, 3, 1)
-many = settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
 
-@many
 @given(st.text(min_size=1).filter(comparable_form))
 def test_a_buried_text_is_refused_in_every_form_and_no_other_until_it_is_lifted(mira: Persona, text: str) -> None:
     Tombstone.objects.all().delete()
@@ -55,7 +53,6 @@ def test_a_buried_text_is_refused_in_every_form_and_no_other_until_it_is_lifted(
     assert not refuses(mira, [text])
 
 
-@many
 @given(st.text(alphabet="abcdefgh 记住", min_size=4).filter(lambda text: len(normalize_text(text)) > 3))
 def test_a_tombstone_holds_no_words_and_is_of_one_persona_and_one_installation(
     mira: Persona, otto: Persona, settings: Any, text: str

@@ -4,7 +4,7 @@ import json
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as some
 
 from memory.imports.readers.canonical import canonical
@@ -49,7 +49,6 @@ SCALARS = (
 )
 
 
-@settings(deadline=None)
 @given(some.recursive(SCALARS, lambda inner: some.lists(inner) | some.dictionaries(some.text("ab€😀"), inner)))
 def test_the_canonical_form_means_the_same_and_is_its_own_canonical_form(value: object) -> None:
     written = canonical(value)

@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given as supposing
-from hypothesis import settings
 from hypothesis import strategies as some
 
 from memory.imports.readers import card_writing, png, recognize
@@ -364,7 +363,6 @@ ENTRIES = some.lists(
 )
 
 
-@settings(deadline=None)
 @supposing(some.dictionaries(FIELDS, JSON, max_size=6), some.none() | ENTRIES, some.dictionaries(some.text("xy"), JSON))
 def test_whatever_a_card_holds_is_written_as_it_was(data: Any, entries: list[Any] | None, outer: Any) -> None:
     book = {} if entries is None else {"character_book": {"entries": entries}}

@@ -7,7 +7,6 @@ from datetime import date, datetime
 
 import pytest
 from hypothesis import given as supposing
-from hypothesis import settings
 from hypothesis import strategies as some
 
 from memory.imports.readers import read, recognize
@@ -190,7 +189,6 @@ STYLES = some.sampled_from(
 )
 
 
-@settings(deadline=None)
 @supposing(some.lists(some.tuples(some.dates(date(1971, 1, 1), date(2100, 1, 1)), PARAGRAPHS), max_size=6), STYLES)
 def test_whatever_is_written_under_dates_comes_out_under_them(kept: list[tuple[date, list[str]]], style: str) -> None:
     text = "".join(f"{style.format(day)}\n" + "\n".join(lines) + "\n\n" for day, lines in kept)

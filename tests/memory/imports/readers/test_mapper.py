@@ -9,7 +9,6 @@ from typing import Any
 import pytest
 from django.utils.translation import override
 from hypothesis import given as supposing
-from hypothesis import settings
 from hypothesis import strategies as some
 
 from memory.imports.readers import read, recognize
@@ -155,7 +154,6 @@ TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).
 
 
 @supposing(some.lists(some.lists(some.tuples(some.sampled_from(["Ana", "Mira"]), TEXTS), min_size=1), min_size=1))
-@settings(max_examples=50, deadline=None)
 def test_every_text_comes_out_in_its_order(talks: list[list[tuple[str, str]]]) -> None:
     data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in talk]} for talk in talks]}
     mapping = Mapping(text="text", speaker="from", records="chats.item.messages.item")

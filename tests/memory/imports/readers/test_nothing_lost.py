@@ -23,7 +23,6 @@ FORMATS = pytest.mark.parametrize(("name", "render"), RENDERED)
 
 
 @FORMATS
-@settings(max_examples=20, deadline=None)
 @supposing(lines=TALKS)
 def test_every_line_comes_back_in_its_place(name: str, render: Render, lines: list[Spoken]) -> None:
     check_comes_back(name, render, lines)
@@ -31,7 +30,7 @@ def test_every_line_comes_back_in_its_place(name: str, render: Render, lines: li
 
 @pytest.mark.campaign
 @FORMATS
-@settings(max_examples=3_000, deadline=None)
+@settings(max_examples=3_000)
 @supposing(lines=TALKS)
 def test_every_line_of_thousands_of_talks_comes_back(name: str, render: Render, lines: list[Spoken]) -> None:
     check_comes_back(name, render, lines)

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import given as supposing
-from hypothesis import settings
 from hypothesis import strategies as some
 
 from memory.imports.readers import recognize
@@ -284,7 +283,6 @@ TALKS = some.lists(some.lists(some.tuples(ROLES, some.sampled_from(["Ana", "å°ç
 
 
 @supposing(some.lists(TEXTS, max_size=4), TALKS)
-@settings(max_examples=50, deadline=None)
 def test_whatever_is_written_comes_back(memories: list[str], talks: list[list[tuple[Role, str, str]]]) -> None:
     kept = [Remembered(text, "fact", None, None, f"n{number}", "") for number, text in enumerate(memories)]
     said = [

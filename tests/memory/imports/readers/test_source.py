@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from hypothesis import given as supposing
-from hypothesis import settings
 from hypothesis import strategies as some
 
 from memory.imports.readers.source import Source
@@ -48,7 +47,6 @@ def test_chinese_that_begins_late_is_told_by_where_it_begins() -> None:
         assert text_of(given(text.encode(encoding))) == text
 
 
-@settings(max_examples=40, deadline=None)
 @supposing(text=some.text(some.characters(exclude_categories=["Cs"], exclude_characters="\0\ufeff"), max_size=300))
 def test_utf_8_is_always_read_as_what_it_says(text: str) -> None:
     assert text_of(given(text.encode())) == text

@@ -7,7 +7,6 @@ from datetime import date, datetime
 
 import pytest
 from hypothesis import given as supposing
-from hypothesis import settings
 from hypothesis import strategies as some
 
 from memory.imports.readers import recognize
@@ -138,7 +137,6 @@ ROWS = some.lists(some.tuples(some.sampled_from(["Ana", "Mira", "Otto"]), TEXTS)
 
 
 @supposing(ROWS, some.sampled_from([",", "\t", ";"]))
-@settings(max_examples=50, deadline=None)
 def test_every_text_comes_out_in_its_order(rows: list[tuple[str, str]], delimiter: str) -> None:
     held = io.StringIO()
     writer = csv.writer(held, delimiter=delimiter, lineterminator="\n")
