@@ -1,27 +1,13 @@
-"""The smaller set-up: nothing but the packages of requirements-small.txt can be imported, and everything starts."""
+"""The smaller set-up: nothing but the packages of requirements-small.txt can be imported, and everything works."""
 
 import json
-import re
-import sys
-import urllib.request
-from importlib import metadata
 from pathlib import Path
 
 import pytest
 
 from tests.installation import ROOT, Installation
+from tests.small_setup import block_other_packages, blocked_modules, packages_in
 
-# Python imports this module first of all, so that nothing gets round it.
-SITE = """
-import sys
-
-class Blocked:
-    def find_spec(self, name, path=None, target=None):
-        if name.partition(".")[0] in {names!r}:
-            raise ImportError(f"{{name}} is not in the smaller set-up")
-
-sys.meta_path.insert(0, Blocked())
-"""
 ARCHIVE = [
     {"type": "header", "format": "echovessel-archive", "version": 1},
     {"type": "persona", "id": "mira", "name": "Mira", "user_name": "Ana", "timezone": "UTC"},
@@ -39,7 +25,7 @@ COMMANDS = """
 import sys
 from django.core.management import CommandError, call_command
 call_command("check", stdout=sys.stderr)
-call_command("eval_recall", {data!r}, "--json")
+call_command("eval_recall", {archive!r}, "--json")
 try:
     call_command("reembed", model="intfloat/multilingual-e5-small")
 except CommandError as error:
@@ -48,28 +34,8 @@ except CommandError as error:
 QUERY = {"id": "q1", "turns": ["What animal did I adopt?"], "relevant": ["n1"], "category": "pets"}
 
 
-def listed(name: str) -> set[str]:
-    lines = (ROOT / name).read_text().splitlines()
-    return {normalized(re.split(r"[=\[;]", line)[0]) for line in lines if line and not line.startswith(("#", "-"))}
-
-
-def normalized(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name.strip()).lower()
-
-
-def blocked_modules() -> set[str]:
-    """The modules of all installed packages that are not listed."""
-    known = listed("requirements-small.txt")
-    packages = metadata.packages_distributions().items()
-    return {
-        module
-        for module, owners in packages
-        if not known & {normalized(owner) for owner in owners} and module not in sys.stdlib_module_names
-    }
-
-
 def test_both_lists_are_pinned_and_have_no_package_in_common() -> None:
-    small, rest = listed("requirements-small.txt"), listed("requirements.txt")
+    small, rest = packages_in("requirements-small.txt"), packages_in("requirements.txt")
     assert not small & rest
     assert {"torch", "sentence-transformers", "pytest"} <= rest
     assert {"torch", "transformers", "scipy", "pytest", "playwright"} <= blocked_modules()
@@ -79,21 +45,19 @@ def test_both_lists_are_pinned_and_have_no_package_in_common() -> None:
 
 
 @pytest.mark.installation
-def test_it_serves_and_recalls_and_says_what_another_model_needs(tmp_path: Path) -> None:
-    site, data = tmp_path / "site", tmp_path / "set"
-    site.mkdir()
-    (site / "sitecustomize.py").write_text(SITE.format(names=blocked_modules()))
-    data.mkdir()
-    (data / "archive.jsonl").write_text("\n".join(map(json.dumps, ARCHIVE)))
-    (data / "queries.jsonl").write_text(json.dumps(QUERY))
+def test_it_checks_and_recalls_and_says_what_another_model_needs(tmp_path: Path) -> None:
+    """That it also serves, `test_up` sees."""
+    archive = tmp_path / "set"
+    archive.mkdir()
+    (archive / "archive.jsonl").write_text("\n".join(map(json.dumps, ARCHIVE)))
+    (archive / "queries.jsonl").write_text(json.dumps(QUERY))
     for name in ("house", "empty"):
         (tmp_path / name).mkdir()
-    settings = {"DJANGO_SETTINGS_MODULE": "echovessel.settings", "PYTHONPATH": str(site), "EMBEDDING_MODEL": ""}
-    with Installation(tmp_path / "house", Installation.unused(tmp_path / "empty"), **settings) as house:
-        with urllib.request.urlopen(house.first_run_link, timeout=30) as page:
-            assert page.status == 200
-        done = house.manage("shell", "--verbosity", "0", "-c", COMMANDS.format(data=str(data)), check=False)
-        measured = json.loads(done.stdout)
-        assert measured["sets"]["set"]["all"]["recall"] == 1.0
-        assert "needs torch and sentence-transformers" in done.stderr
-        assert "Traceback" not in done.stderr
+    env = {"DJANGO_SETTINGS_MODULE": "echovessel.settings", "EMBEDDING_MODEL": ""}
+    env |= block_other_packages(tmp_path / "site")
+    house = Installation(tmp_path / "house", Installation.unused(tmp_path / "empty"), **env)
+    done = house.manage("shell", "--verbosity", "0", "-c", COMMANDS.format(archive=str(archive)), check=False)
+    measured = json.loads(done.stdout)
+    assert measured["sets"]["set"]["all"]["recall"] == 1.0
+    assert "needs torch and sentence-transformers" in done.stderr
+    assert "Traceback" not in done.stderr

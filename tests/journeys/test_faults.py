@@ -157,8 +157,9 @@ WORDS = [
 
 
 SERVERS = ("openai_server", "anthropic_server")
-# Of what becomes of a memory the wire decides no more than the code of a fault, which `test_what_the_user_sees` reads
-# for every fault over both: here some of each outcome, over the second protocol one, and all of them in the campaign.
+# The wire decides no more than the code of a fault and what was said until then, which `test_providers` reads for
+# every fault over both protocols: here every fault over one, some of each outcome over the other, the rest in the
+# campaign.
 OVER_BOTH = {"429", "a wrong key", "the API's refusal", "a stream that is cut", "fenced JSON"}
 OVER_ONE = {fault.name for fault in WORDS} | {
     "429 for five minutes",
@@ -197,7 +198,7 @@ def at_once(settings: Any) -> Iterator[None]:
     ("server", "faults"),
     [
         (SERVERS[0], WIRE + WORDS[:4]),
-        (SERVERS[1], WIRE),
+        (SERVERS[1], [fault for fault in WIRE + WORDS if fault.name in OVER_BOTH]),
         *(pytest.param(server, WIRE + WORDS, marks=pytest.mark.campaign) for server in SERVERS),
     ],
     indirect=["server"],

@@ -76,7 +76,7 @@ def house(tmp_path_factory: pytest.TempPathFactory, empty: Path) -> Iterator[Ins
 
 @pytest.fixture(scope="module")
 def people(house: Installation) -> dict[str, Someone]:
-    made = json.loads(house.manage("shell", "--verbosity", "0", "-c", PEOPLE).stdout)
+    made = json.loads(house.run(PEOPLE))
     return {name: Someone(*facts) for name, facts in made.items()}
 
 
@@ -131,7 +131,7 @@ def a_large_form_is_no_burden(house: Installation) -> None:
 
 def a_slow_reader_is_waited_for(house: Installation, address: str, key: dict[str, str]) -> None:
     """120 MB for a reader that does not read: they stay where they are until it does, and then come all."""
-    house.manage("shell", "-c", PUBLISH)
+    house.run(PUBLISH)
     request = f"GET {address.removeprefix(house.url)}?after=0 HTTP/1.1\r\nHost: 127.0.0.1\r\n"
     request += f"Authorization: {key['Authorization']}\r\n\r\n"
 
@@ -171,7 +171,7 @@ async def closed_by(house: Installation, persona: str, cookie: str) -> tuple[int
     address = f"{house.url.replace('http', 'ws')}/ws/chat/{persona}/"
     async with websockets.connect(address, origin=house.url, additional_headers={"Cookie": cookie}) as socket:  # type: ignore[arg-type]
         assert json.loads(await socket.recv())["event"] == "chat.connection.ready"
-        await asyncio.to_thread(house.manage, "shell", "-c", CHANGE)
+        await asyncio.to_thread(house.run, CHANGE)
         changed_at = time.monotonic()
         async with asyncio.timeout(20):
             await socket.wait_closed()

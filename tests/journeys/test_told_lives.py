@@ -34,7 +34,7 @@ def judge(answer: str, reply: str) -> str:
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.parametrize(
     ("language", "stride"),
-    [("en", 2), ("zh", 2), *(pytest.param(one, 1, marks=pytest.mark.campaign) for one in ("en", "zh"))],
+    [("en", 3), ("zh", 3), *(pytest.param(one, 1, marks=pytest.mark.campaign) for one in ("en", "zh"))],
 )
 def test_a_told_life_is_answered_from_and_nothing_is_made_up(
     language: str, stride: int, settings: Any, monkeypatch: pytest.MonkeyPatch

@@ -17,6 +17,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from tests.installation import Installation, free_port
+from tests.small_setup import block_other_packages
 
 pytestmark = pytest.mark.installation
 
@@ -49,9 +50,13 @@ call_command("create_api_token", "ana")
 
 @pytest.mark.parametrize("is_whole", [False, pytest.param(True, marks=pytest.mark.campaign)])
 def test_it_serves_heals_and_leaves_nothing_behind(tmp_path: Path, empty: Path, is_whole: bool) -> None:
-    """The whole one migrates from nothing, with the product's own settings and its own model."""
-    whole = {"DJANGO_SETTINGS_MODULE": "echovessel.settings"}
-    with Installation(tmp_path, **whole) if is_whole else Installation(tmp_path, empty) as house:
+    """With nothing but the packages of the smaller set-up. The whole one migrates from nothing, with the product's own
+    settings and its own model."""
+    if is_whole:
+        installation = Installation(tmp_path, DJANGO_SETTINGS_MODULE="echovessel.settings")
+    else:
+        installation = Installation(tmp_path, empty, **block_other_packages(tmp_path / "site"))
+    with installation as house:
         assert "/welcome/" in house.first_run_link
         with urllib.request.urlopen(house.first_run_link) as page:
             assert page.status == 200

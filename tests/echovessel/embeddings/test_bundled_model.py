@@ -28,6 +28,7 @@ def library() -> Any:
     return SentenceTransformer(str(bundled_model.FOLDER), device="cpu")
 
 
+@pytest.mark.campaign  # `test_known_vectors_are_made` reads vectors that the library once made
 @pytest.mark.real_embeddings
 def test_vectors_are_those_of_the_library(encode: bundled_model.Encode, library: Any) -> None:
     texts = [*LINES, LONG, "", "😀", "x", "记得那件事吗？我们去了海边。"]
@@ -40,11 +41,18 @@ def test_vectors_are_those_of_the_library(encode: bundled_model.Encode, library:
     np.testing.assert_allclose(exact, expected, atol=1e-5)
 
 
+@pytest.mark.campaign
 @pytest.mark.real_embeddings
 def test_known_vectors_are_the_librarys(library: Any) -> None:
     lines = bundled_model.KNOWN_LINES.read_text(encoding="utf-8").splitlines()
     expected = library.encode(lines, normalize_embeddings=True, show_progress_bar=False)
     np.testing.assert_allclose(np.load(bundled_model.KNOWN_VECTORS), expected, atol=1e-5)
+
+
+def test_known_vectors_are_made(encode: bundled_model.Encode) -> None:
+    lines, expected = bundled_model.KNOWN_LINES.read_text("utf-8").splitlines(), np.load(bundled_model.KNOWN_VECTORS)
+    assert (encode(lines) * expected).sum(1).min() > 0.997
+    np.testing.assert_allclose(bundled_model.build_encoder(is_quantized=False)(lines), expected, atol=1e-5)
 
 
 def test_a_vector_does_not_depend_on_what_is_embedded_beside_it(encode: bundled_model.Encode) -> None:

@@ -165,17 +165,23 @@ def measured(**options: Any) -> dict[str, Any]:
 
 
 @pytest.fixture
-def recorded(folders: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
+def recorded(folders: dict[str, Any], figures_file: Path) -> dict[str, Any]:
     """The folders with replies in them; they are recorded once for all tests of this process."""
-    kept = tmp_path_factory.getbasetemp() / "recorded-replies"
+    kept = figures_file.with_name("recorded-replies")
     if not kept.exists():
-        record(folders)
+        record(folders, figures_file)
         shutil.copytree(folders["replies"], kept)
     shutil.copytree(kept, folders["replies"], dirs_exist_ok=True)
     return {"stories": folders["stories"], "replies": folders["replies"]}
 
 
-def record(folders: dict[str, Any]) -> None:
+@pytest.fixture
+def figures_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The figures of the run that took the recorded replies over."""
+    return tmp_path_factory.getbasetemp() / "recorded-figures.json"
+
+
+def record(folders: dict[str, Any], figures_file: Path) -> None:
     """Answer each prompt as it comes, as somebody does who stands in for a large model."""
     for session in ("s1", "s2"):
         with pytest.raises(CommandError, match=f"no reply yet: mini.{session}"):
@@ -186,11 +192,13 @@ def record(folders: dict[str, Any]) -> None:
             known = [line for line in asked.read_text(encoding="utf-8").splitlines() if "lives in Leeds" in line]
             answer["facts"][0]["supersedes"] = [known[0].split("]")[0].lstrip("[")]
         asked.with_name(asked.name.replace(".prompt.txt", ".reply.json")).write_text(json.dumps(answer))
-    measured(**folders)
+    measured(save=figures_file, **folders)
 
 
-def test_recorded_replies_are_taken_over_and_replayed_to_the_same_figures(recorded: dict[str, Any]) -> None:
-    figures = measured(replay=True, **recorded)
+def test_recorded_replies_are_taken_over_and_replayed_to_the_same_figures(
+    recorded: dict[str, Any], figures_file: Path
+) -> None:
+    figures = measured(replay=True, compare=figures_file, **recorded)
     measures = (
         "facts kept",
         "facts that are true",
@@ -214,17 +222,14 @@ def test_a_prompt_that_changed_fails_the_replay(recorded: dict[str, Any], monkey
         measured(replay=True, **recorded)
 
 
-def test_worse_replies_fail_the_comparison(recorded: dict[str, Any], tmp_path: Path) -> None:
-    saved = tmp_path / "before.json"
-    measured(replay=True, save=saved, **recorded)
-    measured(replay=True, compare=saved, **recorded)
+def test_worse_replies_fail_the_comparison(recorded: dict[str, Any], figures_file: Path) -> None:
     file = recorded["replies"] / "mini.json"
     replies = json.loads(file.read_text(encoding="utf-8"))
     for reply in replies.values():
         reply["answer"]["facts"] = []
     file.write_text(json.dumps(replies), encoding="utf-8")
     with pytest.raises(CommandError, match="figures fell"):
-        measured(replay=True, compare=saved, **recorded)
+        measured(replay=True, compare=figures_file, **recorded)
 
 
 def test_without_a_model_a_story_is_told_by_rules(folders: dict[str, Any]) -> None:
