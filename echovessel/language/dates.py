@@ -90,53 +90,6 @@ _HINTS = (
 )  # fmt: skip
 STEPS = {"上上": -2, "上": -1, "这": 0, "本": 0, "下": 1, "下下": 2, "last": -1, "this": 0, "next": 1}
 
-# A part of a year next to the words that name the year.
-_PART_EN = (
-    rf"(?P<part>(?:(?:in|on|at|around|over|during|early|late|mid)[ -])*(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?"
-    rf"(?:(?:{MONTH})\b\.?(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?|spring|summer|autumn|fall|winter|"
-    rf"christmas(?: eve| day)?|easter|halloween|thanksgiving|new year's (?:eve|day)))"
-)
-_YEARS_AGO = rf"(?:(?P<count>{NUMBER}) years? ago|the year before last)"
-_YEAR_THEN_PART = re.compile(rf"\b{_YEARS_AGO},? {_PART_EN}\b", re.I)
-_LAST_YEAR_THEN_PART = re.compile(rf"\b(?P<year>last year|this year|next year),? {_PART_EN}\b", re.I)
-_YEARS_AGO_TODAY = re.compile(
-    rf"\b{_YEARS_AGO} today\b|(?:(?P<count_zh>{NUMBER_ZH})年(?:之|以)?前|(?P<word>{YEAR_ZH}))的?今天", re.I
-)
-# 「08年」, and 「85年生」: a number longer than a life is not a number of years.
-_SHORT_YEAR_ZH = re.compile(
-    r"(?<![\d第])(?:(?P<young>0\d)年(?![前后])|(?P<old>[4-9]\d)年(?=出?生|毕业|结婚|参军|入伍))"
-)
-_PART_THEN_YEAR = re.compile(rf"\b{_PART_EN},? {_YEARS_AGO}\b", re.I)
-_YEAR_THEN_PART_ZH = re.compile(
-    rf"(?P<count>{NUMBER_ZH})年(?:之|以)?前的?(?:那个)?(?=(?:\d|[一二三四五六七八九十]){{1,2}}月|[春夏秋冬][天季]|"
-    r"国庆|春节|过年|中秋|端午|清明|元旦|五一|十一|圣诞|除夕|暑假|寒假|年[初底末中])"
-)
-
-
-def with_year_numbers(text: str, today: date) -> str:
-    """The text with year numbers: "two years ago in October" becomes "in October of 2024", 「三年前的春天」 becomes
-    「2023年春天」.
-
-    >>> with_year_numbers("We met in spring two years ago.", date(2026, 3, 1))
-    'We met in spring of 2024.'
-    """
-
-    def year_of(match: re.Match[str]) -> int:
-        count = match["count"]
-        return today.year - (2 if not count else number_en(count) if count.isascii() else number_zh(count))
-
-    def same_day(match: re.Match[str]) -> str:
-        years = -number_zh(match["count_zh"]) if match["count_zh"] else YEARS_ZH.get(match["word"] or "")
-        year = year_of(match) if years is None else today.year + years
-        return f"{year}-{today:%m-%d}"
-
-    text = _YEARS_AGO_TODAY.sub(same_day, text)
-    text = _YEAR_THEN_PART.sub(lambda match: f"{match['part']} of {year_of(match)}", text)
-    text = _LAST_YEAR_THEN_PART.sub(lambda match: f"{match['part']} {match['year']}", text)
-    text = _PART_THEN_YEAR.sub(lambda match: f"{match['part']} of {year_of(match)}", text)
-    text = _SHORT_YEAR_ZH.sub(lambda match: f"{'20' if match['young'] else '19'}{match[0]}", text)
-    return _YEAR_THEN_PART_ZH.sub(lambda match: f"{year_of(match)}年", text)
-
 
 def days_in(text: str, today: date) -> Days | None:
     """The first plain date of `text`, or None. Weekdays are not read: "Friday" is as often past as future.

@@ -16,6 +16,7 @@ from datetime import date, timedelta
 
 from echovessel.language import holidays
 from echovessel.language import lazy_re as re
+from echovessel.language.absolute_dates import with_absolute_dates
 from echovessel.language.dates import (
     MONTH,
     NUMBER,
@@ -36,7 +37,6 @@ from echovessel.language.dates import (
     number_zh,
     week_away,
     weekday_zh,
-    with_year_numbers,
 )
 
 _AHEAD = re.compile(
@@ -122,7 +122,7 @@ def days_meant(text: str, today: date, *, ahead: bool | None = None) -> Days | N
     >>> days_meant("What did we do last Friday?", date(2026, 3, 18)).as_json()
     {'start': '2026-03-13', 'end': '2026-03-13'}
     """
-    plain = with_year_numbers(unicodedata.normalize("NFKC", text), today)
+    plain = with_absolute_dates(unicodedata.normalize("NFKC", text), today)
     plain = _NUMERAL.sub(lambda numeral: str(number_zh(numeral[1])), plain)
     plain = _YEAR_NUMERAL.sub(lambda year: "".join(_DIGITS[digit] for digit in year[0]), plain)
     try:

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from datetime import date, timedelta
 
 from echovessel.language import lazy_re as re
+from echovessel.language.absolute_dates import with_absolute_dates
 from echovessel.language.dates import (
     AGO_EN,
     COUNTED_ZH,
@@ -30,17 +31,13 @@ from echovessel.language.dates import (
     number_zh,
     week_away,
     weekday_zh,
-    with_year_numbers,
 )
 
 Mention = frozenset[date]
 Place = tuple[int, int]
 _WEEKDAY = "|".join(WEEKDAY_NAMES)
 _NUMBER_ZH = "十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?|[一二三四五六七八九]|\\d{1,2}"
-_WEEK_LATER = re.compile(
-    rf"\b(tomorrow|today|(?:on )?(?:{_WEEKDAY})) week\b|\ba week (?:from |on )?(tomorrow|today|{_WEEKDAY})\b", re.I
-)
-_IN_WEEKS = re.compile(r"\bin (a fortnight)\b|\b(a fortnight|two weeks|a week) from (?:today|now)\b", re.I)
+_FORTNIGHT = re.compile(r"\bin a fortnight\b", re.I)
 _WEEKDAY_EN = re.compile(rf"\b(?:(last|next|this|coming|past)\s+)?({_WEEKDAY})\b(?!s|\s+week)", re.I)
 _ORDINAL = re.compile(
     r"\b(?:the )?(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:floor|time|birthday|grade|century|place|of\s+[a-z]))", re.I
@@ -73,7 +70,7 @@ def named_days(text: str, said_on: date) -> list[Mention]:
     [['2025-02-28']]
     """
     mentions: list[Mention] = []
-    text = with_year_numbers(text, said_on)
+    text = with_absolute_dates(text, said_on)
     last_end = 0
     # Longer mentions come before those that they contain.
     for (start, end), days in sorted(_mentions(text, said_on), key=lambda mention: (mention[0][0], -mention[0][1])):
@@ -117,13 +114,8 @@ def _dates(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
 def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
     """Each mention with its position, unordered; positions may overlap."""
     yield from _dates(text, said_on)
-    for match in _WEEK_LATER.finditer(text):
-        word = (match[1] or match[2]).casefold().removeprefix("on ")
-        ahead = DAY_WORDS[word] if word in DAY_WORDS else _days_until(WEEKDAY_NAMES.index(word), said_on)
-        yield match.span(), frozenset((said_on + timedelta(days=ahead + 7),))
-    for match in _IN_WEEKS.finditer(text):
-        count = 1 if match[0].casefold().startswith("a week") else 2
-        yield match.span(), frozenset((said_on + timedelta(weeks=count),))
+    for match in _FORTNIGHT.finditer(text):
+        yield match.span(), frozenset((said_on + timedelta(weeks=2),))
     for match in DAY_WORD.finditer(text):
         yield match.span(), frozenset((said_on + timedelta(days=DAY_WORDS[match[0].casefold()]),))
     for match in (*AGO_EN.finditer(text), *IN_EN.finditer(text)):

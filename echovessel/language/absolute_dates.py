@@ -1,0 +1,129 @@
+"""Replace phrases that count from a day by the date they mean, so that the readers of dates need not know them. Pure;
+English and Chinese.
+
+"Three weeks from tomorrow" and 「两周后的今天」 contain a word that alone means another day: they are read first.
+"""
+
+from calendar import monthrange
+from datetime import date, timedelta
+from functools import partial
+
+from echovessel.language import lazy_re as re
+from echovessel.language.dates import (
+    DAY_WORDS,
+    MONTH,
+    NUMBER,
+    NUMBER_ZH,
+    STEPS,
+    UNITS_ZH,
+    WEEKDAY_NAMES,
+    YEAR_ZH,
+    YEARS_ZH,
+    number_en,
+    number_zh,
+)
+
+_ANCHOR_EN = r"(?P<anchor>today|now|tomorrow|yesterday)"
+_COUNT_EN = rf"\b(?P<count>{NUMBER}) (?P<unit>day|week|fortnight|month|year)s?"
+_UNIT_ZH = rf"(?P<count>{NUMBER_ZH})(?P<unit>天|个?星期|个?礼拜|周|个月|年)(?:之|以)?"
+_ANCHOR_ZH = r"(?P<anchor>今天|明天|后天|大后天|昨天|前天|现在)"
+# A part of a year next to the words that name the year.
+_PART_EN = (
+    rf"(?P<part>(?:(?:in|on|at|around|over|during|early|late|mid)[ -])*(?:the )?(?:\d{{1,2}}(?:st|nd|rd|th)? (?:of )?)?"
+    rf"(?:(?:{MONTH})\b\.?(?: \d{{1,2}}(?:st|nd|rd|th)?\b)?|spring|summer|autumn|fall|winter|"
+    rf"christmas(?: eve| day)?|easter|halloween|thanksgiving|new year's (?:eve|day)))"
+)
+_YEARS_AGO = rf"(?:(?P<count>{NUMBER}) years? ago|the year before last)"
+_YEAR_THEN_PART = re.compile(rf"\b{_YEARS_AGO},? {_PART_EN}\b", re.I)
+_LAST_YEAR_THEN_PART = re.compile(rf"\b(?P<year>last year|this year|next year),? {_PART_EN}\b", re.I)
+# 「08年」, and 「85年生」: a number longer than a life is not a number of years.
+_SHORT_YEAR_ZH = re.compile(
+    r"(?<![\d第])(?:(?P<young>0\d)年(?![前后])|(?P<old>[4-9]\d)年(?=出?生|毕业|结婚|参军|入伍))"
+)
+_PART_THEN_YEAR = re.compile(rf"\b{_PART_EN},? {_YEARS_AGO}\b", re.I)
+_YEAR_THEN_PART_ZH = re.compile(
+    rf"(?P<count>{NUMBER_ZH})年(?:之|以)?前的?(?:那个)?(?=(?:\d|[一二三四五六七八九十]){{1,2}}月|[春夏秋冬][天季]|"
+    r"国庆|春节|过年|中秋|端午|清明|元旦|五一|十一|圣诞|除夕|暑假|寒假|年[初底末中])"
+)
+# Each with the sign of its count.
+_COUNTED_FROM = (
+    (re.compile(rf"{_COUNT_EN} (?:from|after) {_ANCHOR_EN}\b", re.I), 1),
+    (re.compile(rf"{_COUNT_EN} ago,? {_ANCHOR_EN}\b", re.I), -1),
+    # "A fortnight tomorrow", but not "ill for two weeks today", nor "it is two weeks today that".
+    (
+        re.compile(rf"(?<!for )(?<!been )(?<!is )(?<!'s )(?<!’s ){_COUNT_EN.replace('day|', '')} {_ANCHOR_EN}\b", re.I),
+        1,
+    ),
+    (re.compile(r"\b(?P<anchor>today|tomorrow) (?:a )?(?P<unit>week|fortnight)\b(?! (?:of|off|long))", re.I), 1),
+    (re.compile(rf"从?{_ANCHOR_ZH}(?:开始|算起|起|往后)?(?:再?过)?{_UNIT_ZH}后"), 1),
+    (re.compile(rf"{_UNIT_ZH}后的?{_ANCHOR_ZH}"), 1),
+    (re.compile(rf"{_UNIT_ZH}前的?{_ANCHOR_ZH}"), -1),
+)
+_WEEKDAY = "|".join(WEEKDAY_NAMES)
+# "Friday week", "two weeks on Friday".
+_WEEKS_FROM_WEEKDAY = re.compile(
+    rf"\b(?:on )?(?P<weekday>{_WEEKDAY}) week\b"
+    rf"|\b(?P<weeks>a week|a fortnight|two weeks) (?:from |on )?(?P<anchor>{_WEEKDAY})\b",
+    re.I,
+)
+_STEP_OF_TODAY = re.compile(
+    rf"(?:(?P<step>上上|下下|上|下)(?:(?P<weeks>个?(?:周|星期|礼拜))|个月)|(?P<year>{YEAR_ZH}))的?今天"
+)
+
+
+def with_absolute_dates(text: str, today: date) -> str:
+    """The text with the dates that its phrases count to: "two years ago in October" becomes "in October of 2024",
+    「三年前的春天」 becomes 「2023年春天」, "three weeks from tomorrow" becomes "2026-03-23".
+
+    >>> with_absolute_dates("We met in spring two years ago.", date(2026, 3, 1))
+    'We met in spring of 2024.'
+    """
+
+    def year_of(match: re.Match[str]) -> int:
+        count = match["count"]
+        return today.year - (2 if not count else number_en(count) if count.isascii() else number_zh(count))
+
+    for pattern, sign in _COUNTED_FROM:
+        text = pattern.sub(partial(_counted_from, sign=sign, today=today), text)
+    text = _WEEKS_FROM_WEEKDAY.sub(lambda match: _weeks_from_weekday(match, today), text)
+    text = _STEP_OF_TODAY.sub(lambda match: _step_of(match, today), text)
+    text = _YEAR_THEN_PART.sub(lambda match: f"{match['part']} of {year_of(match)}", text)
+    text = _LAST_YEAR_THEN_PART.sub(lambda match: f"{match['part']} {match['year']}", text)
+    text = _PART_THEN_YEAR.sub(lambda match: f"{match['part']} of {year_of(match)}", text)
+    text = _SHORT_YEAR_ZH.sub(lambda match: f"{'20' if match['young'] else '19'}{match[0]}", text)
+    return _YEAR_THEN_PART_ZH.sub(lambda match: f"{year_of(match)}年", text)
+
+
+def _counted_from(match: re.Match[str], sign: int, today: date) -> str:
+    """The date that is so far from the day of the phrase. "Two months from now" means no day, only "in two months"."""
+    count, unit, anchor = match.groupdict().get("count") or "1", match["unit"].casefold(), match["anchor"].casefold()
+    number = number_en(count) if count.isascii() else number_zh(count)
+    unit = UNITS_ZH.get(unit.removeprefix("个").replace("礼拜", "星期"), unit)
+    if anchor in ("now", "现在") and unit in ("month", "year"):
+        return f"in {count} {unit}s" if anchor == "now" else match[0].removeprefix("从").replace("现在", "", 1)
+    begin = today + timedelta(days=DAY_WORDS.get(anchor, 0))
+    return _shifted(begin, sign * number, unit, match[0])
+
+
+def _weeks_from_weekday(match: re.Match[str], today: date) -> str:
+    weekday = WEEKDAY_NAMES.index((match["weekday"] or match["anchor"]).casefold())
+    weeks = 1 if (match["weeks"] or "a week").casefold() == "a week" else 2
+    return _shifted(today, (weekday - today.weekday()) % 7 + 7 * weeks, "day", match[0])
+
+
+def _step_of(match: re.Match[str], today: date) -> str:
+    """The date of 「上个月的今天」."""
+    if match["year"]:
+        return _shifted(today, YEARS_ZH[match["year"]], "year", match[0])
+    return _shifted(today, STEPS[match["step"]], "week" if match["weeks"] else "month", match[0])
+
+
+def _shifted(day: date, count: int, unit: str, phrase: str) -> str:
+    """The date in digits, on the last day of a month that is too short; the phrase itself beyond the calendar."""
+    try:
+        if unit in ("month", "year"):
+            year, month = divmod(day.year * 12 + day.month - 1 + count * (12 if unit == "year" else 1), 12)
+            return date(year, month + 1, min(day.day, monthrange(year, month + 1)[1])).isoformat()
+        return (day + timedelta(days=count * {"day": 1, "week": 7, "fortnight": 14}[unit])).isoformat()
+    except (ValueError, OverflowError):
+        return phrase
