@@ -10,7 +10,8 @@ from zoneinfo import ZoneInfo
 from django.db.models import Sum
 
 from echovessel.language.coarse_dates import span_of
-from echovessel.language.dates import days_in, number_zh
+from echovessel.language.dates import NUMBER, NUMBER_ZH, number_en, number_zh
+from echovessel.language.day_spans import days_meant
 from echovessel.language.kinship import relatives_in
 from echovessel.language.named_days import named_days
 from echovessel.llm.models import LLMCall
@@ -26,8 +27,11 @@ _NUMBER = re.compile(r"\d+")
 _CALENDAR = {*calendar.day_name, *calendar.month_name}
 _NUMBER_ZH = re.compile("[一二两三四五六七八九十]{1,3}")
 _SHORT_YEAR = re.compile(r"(?:['’]|\b(?:in|since|from) )(\d\d)\b")
-_YEARS_LONG = re.compile(r"\b(\d{1,2}) ?(?:yrs?|years?)\b|(\d{1,2}) ?年")
+_YEARS_LONG = re.compile(rf"\b({NUMBER}) ?(?:yrs?|years?)\b|({NUMBER_ZH}) ?年", re.I)
+# A memory may contain a decoy as a denial or a supposition: "does not hate his job", 「要是年轻二十岁，就去考」.
 _NOT = re.compile(r"\b(?:not|never|no longer|didn't|doesn't|isn't|wasn't|without)\b|没|不|并非", re.I)
+_SUPPOSED = re.compile(r"\b(?:if|would)\b|要是|如果|假如", re.I)
+_CLAUSE_END = re.compile(r"[,.;:!?，。；：！？]")
 NEAR_LETTERS = 20
 MAX_DAY = len("2024-05-03")
 _NAME = re.compile(r"(?<=[a-z,;:] )[A-Z][a-z]{2,}")
@@ -67,10 +71,9 @@ class Memory:
         description = self.node.description
         decoys = [decoy for decoy in story.decoys if self.tells(decoy.terms, decoy.lines)]
         for decoy in decoys:
-            # A denial is allowed: "does not hate his job".
             places = [description.casefold().find(spelling.casefold()) for term in decoy.terms for spelling in term]
-            ahead = [description[max(0, place - NEAR_LETTERS) : place] for place in places if place >= 0]
-            if not any(map(_NOT.search, ahead)):
+            ahead = [description[:place] for place in places if place >= 0]
+            if not any(_NOT.search(text[-NEAR_LETTERS:]) or _SUPPOSED.search(text) for text in ahead):
                 return True
         whole_text = " ".join(
             [story.owner, story.persona, *(text for _name, _speaker, text in story.lines())]
@@ -87,19 +90,23 @@ class Memory:
         )
 
     def parts_of_days(self, story: Story) -> set[int]:
-        """The years, months and days that the cited messages name, in words or digits, and those of the session itself.
-        "4 years sober" names the year in which they began."""
+        """The years, months and days that the sessions of the cited messages name, in words or digits, and those of the
+        sessions themselves. "4 years sober" names the year in which they began."""
         days: set[date] = {self.node.created_at.date()}
         first_years: set[int] = set()
         zone = ZoneInfo(story.timezone)
         said_on = {session.id: session.at.astimezone(zone).date() for session in story.sessions}
+        cited_sessions = {name.split(".")[0] for name in self.lines | self.earlier}
+        days |= {said_on[session] for session in cited_sessions if session in said_on}
         for name, _speaker, text in story.lines():
-            if name in self.lines:
-                today = said_on[name.split(".")[0]]
+            session = name.split(".")[0]
+            if session in cited_sessions:
+                today = said_on[session]
                 spans = [today, *(day for mention in named_days(text, today) for day in mention)]
-                coarse = days_in(text, today)
-                days |= {*spans, *((coarse.start, coarse.end) if coarse else ())}
-                first_years |= {today.year - int(years[1] or years[2]) for years in _YEARS_LONG.finditer(text)}
+                coarse = [meant for clause in _CLAUSE_END.split(text) if (meant := days_meant(clause, today))]
+                days |= {*spans, *(day for meant in coarse for day in (meant.start, meant.end))}
+                for years in _YEARS_LONG.finditer(text):
+                    first_years.add(today.year - (number_en(years[1]) if years[1] else number_zh(years[2])))
         # A month or a season without a year is that of this year, the last or the next.
         coded = [self.node.event_time_start, self.node.event_time_end]
         coded += [
