@@ -15,13 +15,15 @@ from django.utils.translation import gettext as _
 
 from chat.models import Message, Turn
 from echovessel.embeddings.embedding import EmbeddingUnavailable
-from echovessel.language.disputes import read_dispute
+from echovessel.language.disputes import is_told_as_over, read_dispute
 from echovessel.language.requests import RequestKind, asks_to_forget, read_requests
 from memory.curation.correct import Correction, InvalidMemory, WordsForgotten, correct
 from memory.models import ConceptNode
+from memory.recall.passages import is_question
 from memory.requests.offer import disputed_by, messages_before
 from memory.requests.withhold import ids_of
 
+Kind = ConceptNode.Kind
 PAGE = "web"  # the channel whose owner sees cards
 CHOICES = "correction_choices"
 SHOWN_CHARACTERS = 160
@@ -35,6 +37,13 @@ _CHOICE = re.compile(
 )
 _FORGETS = re.compile(
     r"(?:please )?(?:forget|delete|remove|erase)\b.{0,30}|(?:请|把)?.{0,4}(?:忘|删)(?:了|掉|除)?.{0,5}",
+    re.IGNORECASE,
+)
+# Says something of a memory, and not how it should read.
+_VERDICT = re.compile(
+    r"(?:(?:yes|yep|no|nope|ok(?:ay)?|right|true|correct|fine|please|that one|this one|keep (?:it|both|that|this)|"
+    r"leave (?:it|that)|(?:just )?as (?:it|that) is|don't know|not sure|hide (?:it|that)|unchanged)\b\W*)+|"
+    r"(?:是的?|对的?|没错|就是?(?:这|那)[条个]|保留|留着|不用?改|不变|都对|不知道|不确定|隐藏)[吧了啊。！\s]*",
     re.IGNORECASE,
 )
 _DIGITS_ZH = "一二三四五六"
@@ -65,9 +74,10 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
         return "", {}
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
         if choice := chosen(turn, message):
-            if read_dispute(choice.words) is not None or len(choice.words) < MIN_CHARACTERS:
+            is_over = is_told_as_over(choice.words) and (choice.node is None or choice.node.kind == Kind.FACT)
+            if not is_over and not _is_wording(choice.words):
                 return _how_to_answer(), {CHOICES: choice.listed}
-            return _correct(choice.node, choice.words, turn, now), {}
+            return _correct(choice, turn, now, is_over=is_over), {}
         before = messages_before(message)
         previous = next(
             (message_before.content for message_before in before if message_before.role == Message.Role.USER), ""
@@ -101,12 +111,20 @@ def _how_to_answer() -> str:
     return _("Answer with its number and how it should read, for example “1: …”.")
 
 
-def _correct(node: ConceptNode | None, words: str, turn: Turn, now: datetime) -> str:
-    """Correct the memory; returns the reply, also about a failure."""
-    if node is None:
+def _is_wording(words: str) -> bool:
+    """Whether a memory may read so: not a mere yes, a denial or a question."""
+    is_verdict = _VERDICT.fullmatch(words) or is_told_as_over(words) or read_dispute(words) is not None
+    return len(words) >= MIN_CHARACTERS and not is_verdict and not is_question(words)
+
+
+def _correct(choice: Choice, turn: Turn, now: datetime, *, is_over: bool) -> str:
+    """Correct the chosen memory, or end it today if it is over; returns the reply, also about a failure."""
+    if choice.node is None:
         return _("There is no memory with that number. Nothing was changed.")
+    today = now.astimezone(turn.persona.zone).date().isoformat()
+    change = Correction(until=today) if is_over else Correction(choice.words)
     try:
-        node = correct(node, Correction(words), turn.persona.owner, now)
+        node = correct(choice.node, change, turn.persona.owner, now)
     except WordsForgotten:
         return _("These words were deleted for good and cannot be used again.")
     except EmbeddingUnavailable:
@@ -115,4 +133,5 @@ def _correct(node: ConceptNode | None, words: str, turn: Turn, now: datetime) ->
         return _("A memory or wish cannot say this.")
     except ConceptNode.DoesNotExist:
         return _("It has been forgotten in the meantime.")
-    return _("Corrected: “%(words)s”") % {"words": node.description}
+    reply = _("Noted as over: “%(words)s”") if is_over else _("Corrected: “%(words)s”")
+    return reply % {"words": node.description}

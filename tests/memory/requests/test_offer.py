@@ -646,6 +646,12 @@ def test_without_a_page_the_reply_lists_what_may_be_wrong_and_a_number_corrects_
         ("1:30 is when I wake", "", False),
         ("一个人住了两年", "", False),
         ("1: that's wrong", "", True),
+        ("1: no longer true", "", True),
+        ("1: yes", "", True),
+        ("1: keep it", "", True),
+        ("1: is it?", "", True),
+        ("第一条已经不对了", "", True),
+        ("1、不用改", "", True),
         ("1: <script>alert(1)</script>", "<script>alert(1)</script>", False),
         ("1、2019年搬到约克。", "2019年搬到约克。", False),
     ],
@@ -663,6 +669,28 @@ def test_only_a_number_that_chooses_corrects_and_never_to_a_mere_denial(
     node.refresh_from_db()
     assert node.description == (reads or "Ana lives in Leeds.")
     assert (bool(text), bool(noted)) == (bool(reads) or keeps_asking, keeps_asking)
+
+
+@pytest.mark.django_db
+@each_row(
+    "said",
+    [
+        "1: no longer true", "1: it's not true any more", "1: that's over now", "1. outdated", "第一条已经不是这样了",
+        "1：早就结束了", "第1条是以前的事了",
+    ],
+)  # fmt: skip
+def test_a_listed_fact_that_is_called_over_ends_and_keeps_its_words(mira: Persona, remember: Any, said: str) -> None:
+    fact = remember(mira, "Ana lives in Leeds.", kind="fact", domain="home")
+    mira.sessions.update(status="closed")
+    session = Session.objects.create(persona=mira, channel="api", started_at=NOW, last_message_at=NOW)
+    turn(session, "done", xray={by_word.CHOICES: [str(fact.uuid)]})
+    made = turn(session, "done")
+    add_message(session, Message.Role.USER, said, NOW, turn=made)
+    text, noted = by_word.answer(made, NOW)
+    fact.refresh_from_db()
+    assert (fact.description, fact.until) == ("Ana lives in Leeds.", NOW.date().isoformat())
+    assert fact.description in text
+    assert not noted
 
 
 @pytest.mark.django_db
