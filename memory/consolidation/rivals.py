@@ -9,6 +9,7 @@ import re
 from collections.abc import Collection, Iterable
 from datetime import datetime
 
+from echovessel.language.sentences import clauses
 from memory.consolidation import prompt
 from memory.curation import questions
 from memory.models import ConceptNode, Mention
@@ -41,7 +42,7 @@ _OVER = re.compile(
     r"(?<!\bher )(?<!\bhis )(?<!\btheir )(?<!\bthe )(?<!\bon )\bleft (?!ear|eye|hand|arm|leg|knee|foot|hip|shoulder|"
     r"elbow|wrist|ankle|side|lung|kidney|breast)(?=\w)|"
     r"\buntil (?:\w+ ){0,2}(?:(?:19|20)\d\d|(?:s?he|they) (?:was|were|had|\w+ed))\b|\buntil (?:last|recently)\b|"
-    r"不再|(?<![点号])以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
+    r"不再|(?<!不)不(?:住[^，。不知]{0,8}|[^，。不知]{0,8}(?:住|上班|工作|喝酒|抽烟))了(?!吗)|(?<![点号])以前|曾经|过去|原来|前(?:男友|女友|夫|妻)|已故|去世|分手|离婚|戒了",
     re.I,
 )
 # News that something ended, or that something began which ends other things.
@@ -74,14 +75,33 @@ def slot_of(description: str) -> str:
     >>> slot_of("Ana lives in Basel."), slot_of("Ana no longer lives in Basel."), slot_of("Ana plays the cello.")
     ('home', '', '')
     """
-    if is_told_as_over(description):
-        return ""
-    return next((slot for slot, words in _BY_SLOT.items() if words.search(description)), "")
+    standing = _standing_part(description)
+    return next((slot for slot, words in _BY_SLOT.items() if words.search(standing)), "")
 
 
 def is_told_as_over(description: str) -> bool:
-    """Whether the fact itself says that it is past."""
-    return _OVER.search(description) is not None
+    """Whether the fact itself says that it is past, and states nothing in its place.
+
+    >>> is_told_as_over("I don't work at the post office any more."), is_told_as_over("我不在邮局上班了")
+    (True, True)
+    >>> is_told_as_over("I don't work at the post office any more, I work at a bank.")
+    False
+    """
+    return not _standing_part(description)
+
+
+def _standing_part(description: str) -> str:
+    """The fact without the clauses that only say what is over, if another clause fills the same slot; "" if it is
+    over."""
+    if not _OVER.search(description):
+        return description
+    parts = [description[start:end] for start, end in clauses(description)]
+    over = [part for part in parts if _OVER.search(part)]
+    standing = [part for part in parts if part not in over]
+    replaced = (
+        words for words in _BY_SLOT.values() if any(map(words.search, over)) and any(map(words.search, standing))
+    )
+    return ", ".join(standing) if any(replaced) else ""
 
 
 def tells_of_an_end(description: str) -> bool:

@@ -75,7 +75,9 @@ def answer(turn: Turn, now: datetime) -> tuple[str, dict[str, Any]]:
     with translation.override("zh-hans" if turn.persona.language == "zh" else "en"):
         if choice := chosen(turn, message):
             is_over = is_told_as_over(choice.words) and (choice.node is None or choice.node.kind == Kind.FACT)
-            if not is_over and not _is_wording(choice.words):
+            is_verdict = _VERDICT.fullmatch(choice.words) or read_dispute(choice.words) is not None
+            is_wording = len(choice.words) >= MIN_CHARACTERS and not (is_verdict or is_told_as_over(choice.words))
+            if not is_over and (not is_wording or is_question(choice.words)):
                 return _how_to_answer(), {CHOICES: choice.listed}
             return _correct(choice, turn, now, is_over=is_over), {}
         before = messages_before(message)
@@ -109,12 +111,6 @@ def chosen(turn: Turn, message: Message) -> Choice | None:
 
 def _how_to_answer() -> str:
     return _("Answer with its number and how it should read, for example “1: …”.")
-
-
-def _is_wording(words: str) -> bool:
-    """Whether a memory may read so: not a mere yes, a denial or a question."""
-    is_verdict = _VERDICT.fullmatch(words) or is_told_as_over(words) or read_dispute(words) is not None
-    return len(words) >= MIN_CHARACTERS and not is_verdict and not is_question(words)
 
 
 def _correct(choice: Choice, turn: Turn, now: datetime, *, is_over: bool) -> str:
