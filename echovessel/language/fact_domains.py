@@ -148,10 +148,11 @@ ASPECTS: tuple[Aspect, ...] = (
         r"'m not (?:allowed )?to) "
         r"(?:eat|drink|have)\b|\bnot (?:allowed |supposed )?to (?:eat|drink)\b|\ballerg|"
         r"(?:不能|不可以|不该|不好)(?:吃|喝|碰)|忌口|过敏",
-        r"\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|\b(?:don't|can't|cannot|never|mustn't|doesn't) (?:eat|drink|"
-        r"have|touch|stomach|digest) (?!to\b|time\b|much\b|any time\b)|\b(?:makes?|made) me (?:sick|ill)|\b(?:off|"
-        r"no(?: more)?) (?:\w+ )?(?:pop|sugar|"
-        r"sweets|honey|salt|alcohol|bread|meat|dairy|gluten)|过敏|不耐受|不吃(?!了|饭)|吃素|忌口|不能(?:吃|喝|碰)|"
+        r"\bgo easy on\b|少吃|\ballerg|\bintoleran|\bvegan\b|\bvegetarian\b|"
+        r"\b(?:don't|can't|cannot|never|mustn't|doesn't) (?:eat|drink|have|touch|stomach|digest) "
+        r"(?!to\b|time\b|much\b|any time\b)|\b(?:makes?|made) me (?:sick|ill)|"
+        r"\b(?:off|no(?: more)?) (?:\w+ )?(?:pop|sugar|grapefruit|nuts?|pork|"
+        r"shellfish|seafood|caffeine|coffee|booze|sweets|honey|salt|alcohol|bread|meat|dairy|gluten)|过敏|不耐受|不吃(?!了|饭)|吃素|忌口|不能(?:吃|喝|碰)|"
         r"不让(?:吃|喝|沾|碰)|不好吃[，,]|"
         r"[吃喝][^，。]{1,6}就(?:拉|吐|痒|起疹|难受|不舒服|肿)",
     ),

@@ -13,7 +13,7 @@ _OVERVIEW = re.compile(
     r"\bwhat (?:have|did) i (?:tell|told)(?: you)? (?:so far|about (?:me|myself)|until now|up to now)\W*$|"
     r"\b(?:describe|summari[sz]e|sum up) (?:me|who i am|what you know)\b|"
     r"\bwho (?:do you think )?am i to you\b|\bwhat (?:kind|sort) of person am i\b|\btell me about (?:me|myself)\W*$|"
-    r"你[^，。？]{0,3}(?:知道|了解|记得|记住|晓得)[了过得]?(?:关于|有关)?我的?(?:些|哪些|多少|什么|啥)?(?:什么|啥)?(?:事情?|东西)?"
+    r"你[^，。？]{0,3}(?:知道|了解|记得|记住|晓得|清楚)[了过得]?(?:关于|有关)?我的?(?:些|哪些|多少|什么|啥)?(?:什么|啥)?子?(?:事情?|东西)?"
     r"[呢啊吗呀么]?[?？。!！]*$|对我的?(?:了解|认识)(?:多少|多深|吗|有多少)?[?？。!！]*$|(?:关于|有关)我[^，。]{0,4}你都?(?:知道|记得|了解)|"
     r"我[^，。]{0,6}是个?(?:什么样|怎样|怎么样)的人|总结一下我",
     re.I,

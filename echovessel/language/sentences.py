@@ -94,7 +94,7 @@ ASKS_EN = re.compile(
     rf"^{LEAD_IN}(?:"
     rf"(?!do\s+(?:your|it|this|that|the|my|his|her)\b){AUXILIARY}\s+(?:{SUBJECTS})\b"
     r"|(?:is|are|was|were|does|did|has)\s+\w+\s+\w+"
-    rf"|(?:what|who|whom|whose|where|when|why|how|which)(?:'s|'re|'d|'ll|\s+{AUXILIARY})\b"
+    rf"|(?:what|who|whom|whose|where|when|why|how|which)(?:'?s|'re|'d|'ll|\s+{AUXILIARY})\b"
     rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+(?:'s|'re|\s+(?:\w+\s+)?{AUXILIARY})\b"
     r"|(?:what|how)\s+(?:about|happened|come)\b"
     rf"|(?:who|why)\s+(?!(?:{SUBJECTS})\b)\w+"
@@ -194,12 +194,17 @@ INTERJECTION = 2  # characters of "哎" and "so", which by themselves ask nothin
 # --- small talk ---------------------------------------------------------------------------------------------------
 LEAD = r"^(?:(?:ok(?:ay)?|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)[\s,，.。!！~～]*)*"
 GREETING = re.compile(
-    r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|中午好|在吗|我(?:又)?(?:来|回来)[了啦]|"
-    r"(?:hi+|hello+|he+y+|yo|g'?day|howdy|(?:good )?(?:morning|evening|afternoon)|i'm back)(?![a-z'])"
+    r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|中午好|在吗|"
+    r"吃(?:了|过|饭了?)[没吗嘛](?:有)?(?=\W|$)|我(?:又)?(?:来|回来)[了啦]|"
+    r"(?:hi+|hello+|he+y+|yo|g'?day|howdy|hiya|oi|(?:good )?(?:morning|evening|afternoon)|i'm back)"
+    r"(?![a-z'])"
     r"(?! (?:i|i'm|my|we|was|is)\b))",
     re.I,
 )
-THANKS = re.compile(LEAD + r"(?:谢谢|多谢|谢啦|感谢|(?:thanks|thank you|thx|cheers)(?!\w| to\b))", re.I)
+THANKS = re.compile(
+    LEAD + r"(?:谢谢|多谢|谢啦|感谢|(?:thanks|thank you|thank u|thx|tysm|ty|ta|cheers|much appreciated)(?!\w| to\b))",
+    re.I,
+)
 GOODBYE = re.compile(
     LEAD + r"(?:晚安|再见|拜拜|拜|我?先走了|我?(?:先|要)(?:去)?睡了|下次(?:再)?聊|明[天儿](?:再)?(?:聊|见)|先这样|good "
     r"?night|"
@@ -232,8 +237,9 @@ LAUGHTER = re.compile(
     re.I,
 )
 APOLOGY = re.compile(
-    LEAD + r"(?:(?:i'm |i am )?(?:so |really )?sorry|my bad|对不起|抱歉|不好意思)"
-    r"(?:[,.!，。！]|\s*$|(?: for| about) (?:the |my |all the )?(?:\w+ing\b|delay|late|earlier|that|mess))",
+    LEAD + r"(?:(?:i'm |i am )?(?:so |really )?(?:sorry|sry)|my bad|对不起|抱歉|不好意思)"
+    r"(?:[,.!，。！]|\s*$| that was (?:mean|rude|harsh|uncalled for|out of line)|"
+    r"(?: for| about) (?:the |my |all the )?(?:\w+ing\b|delay|late|earlier|that|mess))",
     re.I,
 )
 GOES_ON = re.compile(
@@ -334,6 +340,7 @@ SYNONYMS = tuple(
         "爷爷|外公|grandfather|grandpa",
         "男朋友|男友|boyfriend|partner",
         "女朋友|女友|girlfriend|partner",
+        "老师|班主任|导师|teacher|tutor|professor",
         "生日|出生|birthday|born",
         "结婚|婚礼|订婚|wedding|married|marrying|engaged",
         "工作|上班|职业|work|works|job|做什么的",

@@ -1,4 +1,4 @@
-"""The phrases of memory mode, by occasion: `phrases.en.toml` and `phrases.zh.toml`. Variants mean the same."""
+"""What memory mode listens for, and what it says by occasion: `phrases.en.toml` and `phrases.zh.toml`."""
 
 import tomllib
 from collections.abc import Mapping, Sequence
@@ -9,6 +9,8 @@ from echovessel.language import lazy_re as re
 from echovessel.language.sentences import sentences
 
 Phrases = Mapping[str, Sequence[str]]
+# What shows in a message what it is.
+SIGNS = re.patterns_in(Path(__file__).with_name("signs_of_messages.toml"))
 _BLANK = re.compile(r"\\\{\w+\\\}")
 
 

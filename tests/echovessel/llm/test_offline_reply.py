@@ -532,7 +532,9 @@ ASIDE = {"language": "en", "recent": [{"role": "user", "content": "."}, {"role":
     [
         ("heavy", ["we buried dad today", "it should have been me", "The house is so quiet without her",
                    "今天给爸爸下葬了", "我还是会给她留一双筷子"]),
-        ("sad", ["work was crap", "nobody came to my party", "I can't sleep", "tired", "腰又疼了",
+        ("sad", ["no sleep. back on shift at 5. kill me", "nan broke her wrist", "团子又吐了，我抱着它去的急诊",
+                 "你说我该不该跟他分手", "work was crap",
+                 "nobody came to my party", "I can't sleep", "tired", "腰又疼了",
                  "没人来我的生日会", "好想他"]),
         ("glad", ["I'm pregnant!", "We made up", "he's going to be ok!!", "I'm going to be an aunt!", "和好了",
                   "它没事了！", "他回我消息了！！"]),
@@ -543,12 +545,18 @@ ASIDE = {"language": "en", "recent": [{"role": "user", "content": "."}, {"role":
         ("laughter", ["just kidding", "haha got you", "逗你玩的", "笑不活了", "2333"]),
         ("complaint", ["you never listen to me", "Why are you ignoring me??", "你根本不懂我", "你怎么不说话"]),
         ("leave_it", ["I don't want to talk about it", "不想说了"]),
-        ("itself", ["I love you", "are you mad at me?", "do you like me?", "how was your day?",
-                    "你喜欢我吗", "你生气了吗"]),
+        ("itself", ["ur just a script arent u", "I love you", "are you mad at me?", "do you like me?",
+                    "how was your day?", "你喜欢我吗", "你生气了吗"]),
         ("invites", ["guess what", "猜猜怎么了"]),
         ("wish", ["shut up", "闭嘴"]),
         ("sorry", ["sorry for rambling"]),
         ("no_answer", ["三加五等于几", "讲个笑话", "tell me something nice"]),
+        ("cannot", ["set a timer for 10 mins", "can you play some music", "turn off the lights", "帮我定个七点的闹钟",
+                    "你会写作业吗帮我写个作文", "放首歌"]),
+        ("praise", ["You're a good listener.", "that's so sweet of you", "你真好", "你好贴心呀"]),
+        ("thanks", ["ta", "tysm", "cheers"]),
+        ("sorry", ["sry that was mean"]),
+        ("greeting", ["吃了没", "hiya"]),
         ("remembers_nothing", ["上周末我干了啥", "what did I do last weekend?"]),
     ],
 )  # fmt: skip
@@ -568,6 +576,45 @@ def test_who_mourns_is_not_asked_for_more_and_gets_no_plain_word() -> None:
         assert answer(line, recent=recent) in phrases_of("en")["mourning"]
 
 
+def test_only_a_death_is_mourned_over_several_messages() -> None:
+    for news, is_mourned in (("我爸妈离婚了", False), ("我爷爷去世了", True)):
+        recent = [{"role": "user", "content": news}, {"role": "persona", "content": "."}]
+        said = answer("今天投进了一个三分绝杀，全班都看到了", language="zh", recent=recent)
+        assert (said in phrases_of("zh")["mourning"]) == is_mourned
+
+
+KAREN = "Ana: “My daughter Karen lives in Phoenix with her husband Steve.”"
+
+
+@each_row(
+    ("question", "memory", "told"),
+    [
+        ("And her husband?", KAREN, "Steve"),
+        ("And Karen's husband, his name slips my mind.", KAREN, "Steve"),
+        ("whats Karen up to these days", KAREN, "Phoenix"),
+        (
+            "What can't I eat with my pills?",
+            "Ana: “I take warfarin so no grapefruit.” “The pastor comes.”",
+            "grapefruit.”",
+        ),
+        ("老刘的女儿哪天结婚？", "小雨：“最近耳朵背，想去配助听器” “老刘的女儿下周六结婚”", "：“老刘的女儿下周六结婚”"),
+        ("我跟谁住", "小雨：“我爸妈离婚了，我跟我妈住”", "我跟我妈住"),
+        ("数学老师叫啥来着", "小雨：“班主任姓许，教数学，超凶”", "姓许"),
+    ],
+)
+def test_questions_in_other_words_find_the_one_memory_that_answers(question: str, memory: str, told: str) -> None:
+    recent = [{"role": "user", "content": "Where does my daughter live?"}, {"role": "persona", "content": "Phoenix."}]
+    assert told in answer(question, language="zh" if "小" in memory else "en", recent=recent, memories=(memory,))
+
+
+@each_row(
+    "question", ["why do people say they're fine when they're not", "Is he nice?", "What's the weather in Phoenix?"]
+)
+def test_a_question_about_nobody_in_particular_quotes_nobody(question: str) -> None:
+    recent = [{"role": "user", "content": "Where does my daughter live?"}, {"role": "persona", "content": "Phoenix."}]
+    assert "“" not in answer(question, recent=recent, memories=(KAREN,))
+
+
 def test_a_link_is_answered_in_the_language_of_the_conversation() -> None:
     assert answer("https://b23.tv/abc", language="zh") in phrases_of("zh")["link"]
 
@@ -575,6 +622,9 @@ def test_a_link_is_answered_in_the_language_of_the_conversation() -> None:
 @each_row(
     ("language", "later", "is_last_word"),
     [
+        ("en", "I don't work at the post office any more, I work at the bank.", True),
+        ("en", "I used to work at the post office but now I work at the bank.", True),
+        ("zh", "我不在邮局上班了，我在银行上班", True), ("zh", "我以前在邮局上班，现在在银行上班", True),
         ("en", "I work at the bank.", True), ("en", "I don't work here, I work at the bank.", True),
         ("en", "I don't work at the bank.", False), ("en", "Tom says: I work at the bank.", False),
         ("en", "They think I work at the bank.", False), ("en", "I might work at the bank next year.", False),
@@ -592,5 +642,6 @@ def test_the_last_word_is_one_that_says_so(language: str, later: str, is_last_wo
         {"text": text, "layer": "L2", "speaker": "user", "at": at}
         for text, at in ((before, "2026-01-01"), (later, "2026-02-01"))
     ]
-    told = answer(question, language=language, recollections=recollections)
-    assert (later in told, before in told) == (is_last_word, not is_last_word)
+    for in_some_order in (recollections, recollections[::-1]):
+        told = answer(question, language=language, recollections=in_some_order)
+        assert (later in told, before in told) == (is_last_word, not is_last_word)

@@ -1,0 +1,326 @@
+"""Which memories answer a question, and how well."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+
+from echovessel.language import lazy_re as re
+from echovessel.language.fact_domains import Aspect, aspects_asked, is_told_in
+from echovessel.language.kinship import relatives_in
+from echovessel.language.sentences import CJK, bearers, clauses, shared_topics, telling_words, topics, words
+from echovessel.llm.offline.memories import Memory
+from echovessel.llm.offline.names import BEARERS_EN, BEARERS_ZH, names_in
+from echovessel.llm.offline.phrases import SIGNS
+
+# What the owner does not state as a fact: denied, wished for, dreamt, or said by somebody else.
+UNHELD = re.compile(
+    r"\b(?:don't|doesn't|didn't|isn't|aren't|wasn't|not|never|might|may|wish|if|dream\w*)\b|[不没]|要是|如果|假如|梦|可能|也许",
+    re.I,
+)
+SAID_BY_ANOTHER = re.compile(
+    r"(?<!\bi )\b(?:said|says|told|thinks?|believes?|heard)\b|(?<!我)(?:说|以为|觉得)|"
+    r"^\W*[小老阿](?![时是家])[\u3400-\u9fff][^我]*$",
+    re.I,
+)
+# Somebody whom a pronoun of a later question may mean, and the pronoun.
+PERSON = re.compile(rf"\b(?:my|our) (?:\w+ )??(?:{BEARERS_EN})\b|我(?:们)?的?(?:{BEARERS_ZH}|[妈爸哥姐弟妹])", re.I)
+PRONOUN = re.compile(
+    r"\b(?P<en>(?P<whose>her|his)(?= (?!(?:at|in|on|for|to|with|again|now|today)\b)[a-z])|she|he|her|him)(?P<is>'s)?\b|"
+    r"(?P<zh>[他她])(?!们)",
+    re.I,
+)
+WOMEN = words("mother sister grandmother wife girlfriend daughter mother-in-law aunt")
+MEN = words("father brother grandfather husband boyfriend son father-in-law uncle")
+NOT_MEANT_BY = dict.fromkeys(("she", "her", "她"), MEN) | dict.fromkeys(("he", "him", "his", "他"), WOMEN)
+
+
+def with_antecedent(question: str, texts_before: Sequence[str]) -> str:
+    """The question with the relative who was mentioned last in place of a pronoun, if it names nobody itself.
+
+    >>> with_antecedent("And her job?", ["My brother called.", "My sister and her husband live in York."])
+    "And my sister's job?"
+    >>> with_antecedent("他多大了", ["我儿子上小学"])
+    '我儿子多大了'
+    """
+    pronoun = PRONOUN.search(question)
+    if pronoun is None or PERSON.search(question) or names_in(question):
+        return question
+    not_meant = NOT_MEANT_BY.get((pronoun["en"] or pronoun["zh"]).lower(), frozenset())
+    people = (
+        person[0]
+        for text in islice(reversed(texts_before), MESSAGES_OF_ONE_SUBJECT)
+        for person in PERSON.finditer(text)
+        if not relatives_in(person[0]) & not_meant
+    )
+    person = next(people, pronoun[0])
+    suffix = "'s" if person != pronoun[0] and (pronoun["whose"] or pronoun["is"]) else ""
+    return question[: pronoun.start()] + person[:1].lower() + person[1:] + suffix + question[pronoun.end() :]
+
+
+NEARLY, PERHAPS, SURELY = range(3)
+MOST, HALF, THIRD = 0.75, 0.5, 0.3  # shares of the words that a question asks for
+NAME_WEIGHT = 2
+MESSAGES_OF_ONE_SUBJECT = 6
+SEVERAL = 2  # words of a question, including names; a memory that contains this many is meant, whoever it is about
+
+
+@dataclass(frozen=True)
+class Answer:
+    """A memory, and how well it answers: SURELY, PERHAPS, or NEARLY, if it is only about the same subject."""
+
+    memory: Memory
+    level: int
+    fit: float
+
+
+def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
+    """The memories that concern `question`, best first; all of them, if it asks for nothing in particular. A question
+    that does not ask about the owner's own statements matches only memories with nearly all of its words."""
+    weights = weighted(question)
+    if not weights and not topics(question) and not aspects_asked(question):
+        return [Answer(memory, SURELY, 0) for memory in all_memories if looks_up and memory.source != "persona"]
+    telling = telling_words(question)
+    answers = [
+        answer for memory in all_memories if (answer := _answer_in(memory, question, telling, weights, looks_up))
+    ]
+    order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
+    answers.sort(key=lambda answer: (-answer.level, -answer.fit, order[answer.memory.source]))
+    single = [aspect for aspect in aspects_asked(question) if aspect.is_single]
+    answering = [
+        answer
+        for answer in answers
+        if answer.level == SURELY and answer.memory.at and is_told_in(answer.memory.wording, single)
+    ]
+    if answering and not PAST.search(question):
+        # A changing fact, such as a workplace, was stated with every change: the latest statement holds.
+        still = [answer for answer in answering if _still_holds(answer.memory, single)] or answering
+        last = max(still, key=lambda answer: answer.memory.at)
+        answers = [last, *(answer for answer in answers if answer not in answering)]
+    return answers
+
+
+def _still_holds(memory: Memory, aspects: Sequence[Aspect]) -> bool:
+    """Whether the latest statement on `aspects` may be this memory: a clause of it says that something is so now. In
+    "I don't work at the post office now, I work at a bank" the second does."""
+    of_owner = memory.source == "words"
+    stating = [part for part in parts_of(memory.text) if is_told_in(part, aspects)] or [memory.text]
+    is_so_now = any(
+        not (SIGNS["over"].search(part) or SIGNS["not_yet"].search(part) or (of_owner and UNHELD.search(part)))
+        for part in stating
+    )
+    return is_so_now and not (of_owner and SAID_BY_ANOTHER.search(memory.text))
+
+
+def parts_of(text: str) -> list[str]:
+    """The clauses of `text`, also those before and after "but" and "and".
+
+    >>> parts_of("I used to live in Leeds but now I live in York.")
+    ['I used to live in Leeds', 'now I live in York']
+    """
+    return [
+        part for start, end in clauses(text) for part in re.split(r"\s+(?:but|and)\s+", text[start:end].rstrip("."))
+    ]
+
+
+def weighted(question: str) -> dict[str, int]:
+    """The telling words of a question with their weights: a Chinese pair its number of characters, a name more than a
+    word."""
+    names = {name.casefold() for name in re.findall(r"(?<=\s)[A-Z][a-z]+", question)}
+    return {
+        word: len(word) if CJK.search(word) else NAME_WEIGHT if any(name.startswith(word) for name in names) else 1
+        for word in asked_for(question)
+    }
+
+
+def _answer_in(
+    memory: Memory, question: str, telling: frozenset[str], weights: Mapping[str, int], looks_up: bool
+) -> Answer | None:
+    """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a
+    duration."""
+    lower, memory_words = memory.text.casefold(), telling_words(memory.text)
+    asked_of, told_of = bearers(telling), bearers(memory_words)
+    if asked_of and told_of and not asked_of & told_of:
+        return None
+    matching_words = [word for word in weights if _stands_in(word, lower)]
+    shared = shared_topics(telling, memory_words)
+    missing_bearer = bool(asked_of) and not asked_of & told_of
+    share = sum(weights[word] for word in matching_words) / sum(weights.values()) if weights else float(bool(shared))
+    if shared and not missing_bearer:
+        share = max(share, (sum(weights[word] for word in matching_words) + shared) / (sum(weights.values()) + 1))
+    is_of_kind = all(
+        tells.search(lower) or (memory.when and PAST.search(question)) for asks, tells in KINDS if asks.search(question)
+    ) and (not ASKS_NAME.search(question) or tells_name(memory.text))
+    has_head = all(
+        _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words)
+        for head in heads_of(question)
+    )
+    is_own = bool(OWN.search(question)) and not asked_of
+    is_meant = sum(len(word) > 1 for word in matching_words) >= SEVERAL
+    is_about_other = is_own and not is_meant and not _speaks_of_owner(memory)
+    has_names = all(word in matching_words for word in weights if weights[word] >= NAME_WEIGHT and word.isascii())
+    aspects = aspects_asked(question)
+    is_answered = (
+        is_told_in(memory.wording, aspects)
+        and (is_of_kind or not KINDS[0][0].search(question))
+        and has_names
+        and (is_own or matching_words or shared)
+        and not missing_bearer
+        and not is_about_other
+    )
+    fit = 2 * len(matching_words) + 4 * is_answered + 2 * shared - 4 * is_about_other
+    if not (matching_words or is_answered or (shared and looks_up)):
+        return None
+    # A question about one aspect of a person is not answered with other facts about them.
+    is_another_matter = bool(aspects) and POINTED.search(question) and not is_told_in(memory.wording, aspects)
+    if is_answered:
+        return Answer(memory, SURELY, fit)
+    is_other = is_about_other or missing_bearer or is_another_matter or not has_names
+    if is_of_kind and has_head and not is_other and share >= HALF:
+        return Answer(memory, SURELY if share >= MOST else PERHAPS, fit)
+    has_name = any(weights[word] >= NAME_WEIGHT and word.isascii() for word in matching_words)
+    is_near = (
+        looks_up
+        or has_name
+        or (share >= HALF and len(matching_words) > 1)
+        or (share >= THIRD and any(len(word) > 1 and CJK.search(word) for word in matching_words))
+    )
+    return Answer(memory, NEARLY, fit) if is_near else None
+
+
+# The kinds of things that questions ask for, and their patterns.
+NUMBER_EN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half"
+NUMBER_ZH = "一二三四五六七八九十百千万两半几"
+DAY = (
+    r"\d(?:st|nd|rd|th)\b|\b(?:19|20)\d\d\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm|o'clock)\b|\b(?:mon|tues|wednes|"
+    r"thurs|fri|"
+    r"satur|sun)days?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|"
+    r"oct(?:ober)?|nov(?:ember)?|"
+    r"dec(?:ember)?|spring|summer|autumn|winter|christmas|easter|today|tonight|tomorrow|yesterday|weekends?)\b|"
+    r"\b(?:next|last|this|every) (?:week|month|year|night|morning)\b|\b(?:days|weeks|months|years) ago\b|\bo'clock\b|"
+    rf"[\d{NUMBER_ZH}]+(?:月|号|日|点)|(?:\d\d|[零〇一二三四五六七八九]{{2}})年|(?:周|星期|礼拜)[一二三四五六日天\d末]|[今明后昨前]天|[下上这]个?(?:周|月|"
+    rf"星期|礼拜)|[今明去前]年|"
+    r"清明|端午|中秋|国庆|春节|过年|冬至|元旦|腊月|暑假|寒假|早上|晚上|月底|年底|月初"
+)
+KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
+    (re.compile(r"\bwhen\b(?! (?:i|we|you|my)\b)|\bwhat (?:day|date|time|year)|\bwhich day|\bdate\b|几号|几点|"
+                r"[哪几]天(?!前)|哪年|哪一天|"
+                r"什么时候|啥时候|何时|(?:星期|周|礼拜)几|日子|生日|预产期|纪念日", re.I), re.compile(DAY, re.I)),
+    (re.compile(r"\bhow long\b(?! ago)|多久|多长时间", re.I),
+     re.compile(rf"\b(?:\d+|an?|{NUMBER_EN}|few|couple|several) (?:\w+ )?(?:minute|hour|day|night|week|month|"
+                rf"year)s?\b|\bsince\b|\buntil\b|"
+                rf"[\d{NUMBER_ZH}]+个?半?(?:分钟|小时|钟头|天|周|星期|礼拜|月|年)|一直到|为止", re.I)),
+    (re.compile(r"\bhow (?:many|much|old|tall)\b|多少|多大|几(?:只|个|岁|口|本|次|斤|块|条|斤|瓶|位|家)", re.I),
+     re.compile(rf"\d|\b(?:{NUMBER_EN})\b|[{NUMBER_ZH}俩仨]", re.I)),
+    (re.compile(r"\bwhy\b|为什么|为啥|因为什么|因为啥|什么原因|怎么回事", re.I),
+     re.compile(r"\bbecause\b|\bsince\b|\bdue to\b|\bso that\b|\bcause\b|\bover\b|因为|由于|所以|为了|就是[^，"
+                r"。]{0,12}才", re.I)),
+)  # fmt: skip
+PAST = re.compile(r"\b(?:did|was|were|had|last)\b|上次|那次", re.I)
+# The bearer of a name, or the thing of somebody, that is asked for: no other one answers.
+HEADS = re.compile(
+    r"\bname of (?:my|our|the|that|his|her) (?:\w+ )??(\w+)\b(?! of)|\b(\w+)(?:'s name| called| named)\b|"
+    r"([\u3400-\u9fff]{1,4})(?:的?名字|(?:到底|究竟|是)?(?:叫|姓)(?:什么|啥))|"
+    r"的([\u3400-\u9fff]{2,3}?)我?(?:是|在)(?:不是|几|哪|多少|什么|啥)"
+)
+
+
+def heads_of(question: str) -> list[str]:
+    """The noun whose name, or whose owner's thing, a question asks for.
+
+    >>> heads_of("what was the name of the nurse who came"), heads_of("新来的护工叫啥"), heads_of("我妹妹叫什么")
+    (['nurse'], ['护工'], ['妹妹'])
+    """
+    head_words = [next(filter(None, groups)).casefold() for groups in HEADS.findall(question)]
+    words_of = [[head] if head.isascii() else SMALL_ZH.sub(" ", head).split()[-1:] for head in head_words]
+    return [word for row in words_of for word in row if word not in SMALL_EN]
+
+
+# Removed from a question; the rest is what it asks for.
+SMALL_ZH = re.compile(
+    "什么时候|啥时候|哪几天|哪一天|哪天|哪年|几号|几点|几天|几只|几个|是不是|有没有|那次|那个|那位|因为|为啥|今天|"
+    "天气|讲给|听听|晓得|做什么|干什么|干嘛|怎么样了|聊过|聊|多大|几岁|提过|提到|讲过|来着|叫做|都|"
+    "跟|从|对|给|把|请|"
+    "说说|讲讲|到底|发生|家的?(?=[是叫])|还记得|记不记得|记得|知不知道|知道|告诉过|告诉|上次|之前|以前|说过的|"
+    "说过|说的|什么|名字|怎么样|怎么|哪里|哪儿|多少|"
+    "关于|了解|我们|事情|那个|这个|一下|还有|现在|最近|你|我|他|她|它|吗|呢|吧|啊|呀|么|的|了|过|是|有|叫|谁|哪|几|"
+    "在|和|说|事|些|会|要|想|啥|伐|到|去|来|给|不|最|又|还|那|这"
+)
+SMALL_EN = words(
+    """a an the do does did you your i me my mine we our is are was were am be been have has had of in
+    on at to for with about and or but if so that this it its he she they his her their what who where
+    when why how which remember recall know tell told say said still name names called anything
+    something everything any some ever last time can could would will not no yes please just really
+    we us talk talked about he's she's it's how's where which old happened happen there here ours let
+    think mean i'm i've what's who's where's when's don't again thing things gonna going get got long much many often
+    day date time times then also go goes went now anyhow anyway should has after far already learn learned learnt"""
+)
+
+
+def asked_for(question: str) -> list[str]:
+    """The telling words of a question: Latin words without their endings, and Chinese pairs (or a single remaining
+    character).
+
+    >>> asked_for("你还记得我的猫吗？"), asked_for("Do you remember my cat's name?")
+    (['猫'], ['cat'])
+    """
+    chinese = [
+        run[at : at + 2]
+        for run in re.findall(r"[\u3400-\u9fff]+", SMALL_ZH.sub(" ", question))
+        for at in range(max(1, len(run) - 1))
+    ]
+    latin = [re.sub(r"'s$", "", word) for word in re.findall(r"[a-z][a-z'-]+", question.casefold().replace("’", "'"))]
+    return [*chinese, *(_stem(word) for word in latin if word not in SMALL_EN)]
+
+
+def _stem(word: str) -> str:
+    bare = re.sub(r"(?:ing|ed|es|s|e)$", "", word)
+    return bare if len(bare) > 2 else word
+
+
+ENDINGS = "(?:s|es|e|ed|d|ing|r|er|y|ic|ies|ion|'s)?"
+POINTED = re.compile(r"\b(?:what|where|which|who|how old)\b|几|哪|什么|啥|多大|谁", re.I)
+OWN = re.compile(r"\b(?:i|me|my|mine|we|our)\b|我", re.I)
+SUBJECT = re.compile(
+    r"\b(?:i|we|you)\b|\b(?:my|our|your) [a-z]+|"
+    r"[我你]们?(?=[跟和与同给把对被让从去来会要想])|[我你]们?(?:家)?的?[\u3400-\u9fff]{0,3}",
+    re.I,
+)
+CLAUSES = re.compile(r"[,.;!?，。；！？:：“”\"]|\b(?:and|but|so|because|while)\b")
+ASKS_NAME = re.compile(r"\bnames?\b|'s called\b|\bcalled\b|叫(?:什么|啥)|名字|什么名", re.I)
+TELLS_NAME = re.compile(r"\b(?:called|named|names? (?:is|are)|name's|known as)\b|叫|名字|姓", re.I)
+
+
+def tells_name(text: str) -> bool:
+    """Whether a text names somebody or something.
+
+    >>> tells_name("My cat is Kit."), tells_name("I have a cat."), tells_name("我妹妹小雨在昆明")
+    (True, False, True)
+    """
+    return bool(TELLS_NAME.search(text)) or bool(names_in(text))
+
+
+def _speaks_of_owner(memory: Memory) -> bool:
+    """Whether the owner, or something of theirs, is the subject of a clause of the memory; not in "My sister" and
+    "Tom's birthday". A memory that names nobody may be about the owner."""
+    if memory.source in ("L4", "user", "persona"):
+        return True
+    is_named = False
+    for clause in CLAUSES.split(memory.wording):
+        subject = SUBJECT.search(clause)
+        before = clause[: subject.start()] if subject else clause
+        # 「邮局的工作辞了」 is about the owner, 「朵朵的老师」 is not.
+        other = r"\b[A-Z][a-z]+(?:'s\b| [a-z]+s\b)|[\u3400-\u9fff]{2}的(?!工作|活|班|房|车)"
+        if bearers(telling_words(before)) or re.search(other, before):
+            is_named = True
+        elif subject and not bearers(telling_words(subject[0].lower().replace("your", "my").replace("你", "我"))):
+            return True
+        else:
+            is_named = is_named or bool(subject)
+    return not is_named
+
+
+def _stands_in(word: str, lower: str) -> bool:
+    """Whether `word` occurs in it: a Latin one as a whole word, with any ending."""
+    if word not in lower or CJK.search(word):
+        return word in lower
+    return re.search(rf"(?<![a-z]){re.escape(word)}{ENDINGS}(?![a-z])", lower) is not None

@@ -1,0 +1,192 @@
+"""The memories that memory mode may tell, and their wording to the owner."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from echovessel.language import lazy_re as re
+from echovessel.language.requests import asks_to_forget
+from echovessel.language.sentences import CJK, is_chinese, is_question, is_small_talk, sentences, words
+from echovessel.llm.offline.phrases import SIGNS
+
+MAX_CHARACTERS = 220
+NOW = "9999"  # sorts messages of this conversation after any day
+SAME = 0.7  # share of common letter pairs above which a memory repeats one before it
+# Memories that somebody asked to have remembered, or that were kept without a model, are quotations with the speaker.
+# Corrections by the owner have no quotation marks, because nobody said these words.
+QUOTATION = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)(?P<mark>“)?(?P<words>.+)(?(mark)”)", re.DOTALL)
+# The next quotation, unless it goes on from the one before: "“My dog is Rex.” “No, it's Max.”"
+NEXT_QUOTATION = re.compile(
+    r"”\s*“(?!\W*(?:(?:no|nope|not|actually|wait|sorry|i mean|it|he|she|they|that|this|his|her|their|and|but|so|"
+    r"because|also|then)\b|[不没他她它这那还也但]|其实|因为|所以|然后))",
+    re.I,
+)
+
+
+@dataclass(frozen=True)
+class Memory:
+    """A memory for replies: `text` is the original, `wording` what is told to the owner. `source` is "L3" or "L4",
+    "words" for the owner's own words, "persona" or "user" for the texts that the owner wrote about them. `at` is its
+    time, comparable as text ("" if unknown), `when` its age in words."""
+
+    text: str
+    wording: str
+    source: str
+    when: str = ""
+    at: str = ""
+
+    @property
+    def sentence(self) -> str:
+        """The wording as it is told: a sentence addressed to the owner, or the words unchanged."""
+        clipped = clip(self.wording)
+        if self.source in ("words", "persona", "user"):
+            return clipped
+        ended = clipped if re.search(r"[。.!！?？…”\"]$", clipped) else clipped + ("。" if CJK.search(clipped) else ".")
+        return ended[:1].upper() + ended[1:]
+
+    @property
+    def quotation(self) -> str:
+        """The sentence, in quotation marks if somebody wrote these words."""
+        return f"“{self.sentence}”" if self.source in ("words", "persona", "user") else self.sentence
+
+
+def clip(text: str) -> str:
+    return text if len(text) <= MAX_CHARACTERS else text[: MAX_CHARACTERS - 1].rstrip() + "…"
+
+
+def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> list[Memory]:
+    """The memories for replies, best first: recollections, what is in every prompt, what the owner said a moment ago
+    and now, the texts that they wrote about both, and described entities. The persona's own words, questions and
+    requests to forget are no memories."""
+    asking = {text.strip() for text in material["lines"]}.difference(statements)
+    recent: list[Mapping[str, Any]] = [
+        {"text": item["content"], "layer": "L2", "speaker": item["role"], "at": f"{NOW}-{number:04}"}
+        for number, item in reversed([*enumerate(material.get("recent", ()))])
+    ]
+    now = [{"text": statement, "layer": "L2", "speaker": "user", "at": f"{NOW}-now"} for statement in statements]
+    recalled = (*material.get("recollections", ()), *material.get("always_known", ()))
+    recollections = [message for item in recalled for message in messages_quoted(item, material)]
+    is_of_the_moment = SIGNS["just"].search("\n".join(material["lines"]))
+    items = [*now, *recent, *recollections] if is_of_the_moment else [*recollections, *recent, *now]
+    candidates = []
+    for item in items:
+        text, at = item["text"].strip(), item.get("at", "")
+        if item["layer"] != "L2":
+            wording = in_second_person(text, material["user_name"], material["persona_name"])
+            candidates.append(Memory(text, wording, item["layer"], at=at))
+        elif (
+            item["speaker"] == "user"
+            and text not in asking
+            and not (is_question(text) or is_small_talk(text) or asks_to_forget(text))
+        ):
+            candidates.append(Memory(text, text, "words", item.get("when", ""), at))
+    for label, content in material.get("blocks", {}).items():
+        candidates += [Memory(content[start:end], content[start:end], label) for start, end in sentences(content)]
+    candidates += [
+        Memory(f"{entity['name']}: {entity['description']}", entity["description"], "user")
+        for entity in material.get("entities", ())
+    ]
+    return list(_distinct(candidates))
+
+
+def _distinct(candidates: Sequence[Memory]) -> Iterator[Memory]:
+    """Leaves out what repeats a memory before it. A longer statement adds something to a shorter one, and news of a
+    change to what it changed."""
+    told_before: list[tuple[Memory, set[str]]] = []
+    for memory in candidates:
+        letters = "".join(letter for letter in memory.text.casefold() if letter.isalnum())
+        pairs = {letters[at : at + 2] for at in range(len(letters) - 1)}
+        changes = SIGNS["changes"].search(memory.text)
+        if not any(
+            len(pairs & others) / max(1, len(pairs) if memory.at > other.at else min(len(pairs), len(others))) >= SAME
+            for other, others in told_before
+            if not changes or SIGNS["changes"].search(other.text)
+        ):
+            told_before.append((memory, pairs))
+            yield memory
+
+
+def messages_quoted(item: Mapping[str, Any], material: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """A memory that quotes messages, as these messages. The speaker may have a former name: the subject identifies
+    them, unless the prefix is more than a name, as in "Ana (to Ben)"."""
+    quotation = QUOTATION.fullmatch(item["text"].strip()) if item["layer"] == "L3" else None
+    if quotation is None:
+        return [item]
+    roles = {material["persona_name"]: "persona", material["user_name"]: "user"}
+    is_named = any(name and name in quotation["speaker"] for name in roles)
+    is_bare = quotation["mark"] and not is_named and not re.search(r"[（(]", quotation["speaker"])
+    speaker = roles.get(quotation["speaker"]) or (item.get("subject") if is_bare else None)
+    if speaker not in ("user", "persona"):
+        return [item]
+    texts = NEXT_QUOTATION.split(quotation["words"]) if quotation["mark"] else [quotation["words"]]
+    return [{**item, "text": text, "layer": "L2", "speaker": speaker} for text in texts]
+
+
+# --- telling it to the one it is about --------------------------------------------------------------------------------
+THEY_BACK = {"they": "you", "them": "you", "their": "your", "theirs": "yours", "themselves": "yourself"}
+THEY_BACK |= {"they're": "you're", "they've": "you've", "they'll": "you'll", "they'd": "you'd"}
+TO_PLURAL = {"has": "have", "does": "do", "goes": "go", "is": "are", "was": "were"}
+TO_PLURAL |= {"hasn't": "haven't", "doesn't": "don't", "isn't": "aren't", "wasn't": "weren't"}
+ADVERBS = words("really just always never often also still usually sometimes actually finally only already")
+CLAUSE_OPENERS = words("and but that because when since while if so as before after you")
+TOKEN = r"[^\W_]+(?:'[a-z]+)?|\s+|."
+
+
+def in_second_person(text: str, user_name: str, persona_name: str) -> str:
+    """A model's sentence about the owner in the third person, addressed to the owner.
+
+    >>> in_second_person("Ana has a cat and they love it. He sits on Ana's lap.", "Ana", "Mira")
+    'you have a cat and you love it. He sits on your lap.'
+    """
+    user = user_name or ("用户" if CJK.search(text) else "the user")
+    if CJK.search(text):
+        names = [(f"{re.escape(user)}他们", "你们"), (re.escape(user), "你"), (re.escape(persona_name), "我")]
+        for name, pronoun in names if persona_name else names[:2]:
+            text = re.sub(rf"(?<![A-Za-z]){name}(?![A-Za-z])", pronoun, text)
+        if is_chinese(text):
+            return text
+    parts, at = [], 0
+    for start, end in sentences(text):
+        parts += [text[at:start], _second_person(text[start:end], user, persona_name)]
+        at = end
+    return "".join([*parts, text[at:]])
+
+
+def _second_person(sentence: str, user: str, persona: str) -> str:
+    """One English sentence; a verb right after a name that is a subject agrees with its pronoun."""
+    users, personas = ({name, name[:1].upper() + name[1:]} - {""} for name in (user, persona))
+    spelt = "|".join(re.escape(name) for name in sorted(users | personas, key=len, reverse=True))
+    pieces: list[str] = []
+    is_named = False
+    verb_of = ""
+    # Only names change a word: most sentences have none, and need no reading.
+    is_named_here = re.search(spelt, sentence) is not None
+    tokens = re.findall(rf"\b(?:{spelt})(?:'s)?\b|{TOKEN}", sentence, re.DOTALL) if is_named_here else [sentence]
+    for token in tokens:
+        name = token.removesuffix("'s")
+        before = next((piece for piece in reversed(pieces) if not piece.isspace()), ",")
+        is_subject = before in ",;:.(" or before.lower() in CLAUSE_OPENERS
+        if name in users:
+            pieces.append("you" if name == token else "your")
+            is_named, verb_of = True, "you" if is_subject and name == token else ""
+        elif name in personas:
+            pieces.append("my" if name != token else "I" if is_subject else "me")
+            verb_of = "I" if is_subject and name == token else ""
+        elif is_named and token.lower() in THEY_BACK:
+            pieces.append(THEY_BACK[token.lower()])
+        else:
+            pieces.append(_agreeing(token, verb_of) if verb_of and not token.isspace() else token)
+            verb_of = verb_of if token.isspace() or token.lower() in ADVERBS else ""
+    worded = re.sub(r"\byou (is|was|has)\b", lambda match: f"you {TO_PLURAL[match[1]]}", "".join(pieces))
+    return re.sub(r"\bme (is|was|has)\b", lambda match: f"I {_agreeing(match[1], 'I')}", worded)
+
+
+def _agreeing(verb: str, subject: str) -> str:
+    """The form of a third-person verb after "you" or "I"."""
+    if subject == "I" and verb in ("is", "was"):
+        return "am" if verb == "is" else "was"
+    if verb in TO_PLURAL or verb in ADVERBS or not verb.endswith("s") or verb.endswith("ss"):
+        return TO_PLURAL.get(verb, verb)
+    if verb.endswith("ies") and len(verb) > 4:
+        return verb[:-3] + "y"
+    return verb[:-2] if re.search(r"(?:ss|x|z|ch|sh|o)es$", verb) else verb[:-1]
