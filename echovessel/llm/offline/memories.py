@@ -17,8 +17,8 @@ SAME = 0.7  # share of common letter pairs above which a memory repeats one befo
 QUOTATION = re.compile(r"(?P<speaker>.{1,120}?)(?:: |：)(?P<mark>“)?(?P<words>.+)(?(mark)”)", re.DOTALL)
 # The next quotation, unless it goes on from the one before: "“My dog is Rex.” “No, it's Max.”"
 NEXT_QUOTATION = re.compile(
-    r"”\s*“(?!\W*(?:(?:no|nope|not|actually|wait|sorry|i mean|that|this|and|but|so|because|also|then)\b|[不没这那还也但]|其实|"
-    r"因为|所以|然后)|[^“]*(?:[他她它]|\b(?:he|him|his|she|her|it|its|they|them|their)\b))",
+    r"”\s*“(?!\W*(?:(?:no|nope|not|actually|wait|sorry|i mean|that|this|and|but|so|because|also|then)\b|"
+    r"[不没这那还也但]|其实|因为|所以|然后)|[^“]*(?:[他她它]|\b(?:he|him|his|she|her|it|its|they|them|their)\b))",
     re.I,
 )
 
