@@ -17,6 +17,8 @@ from echovessel.db.sqlite.text_index import TextIndex
 from echovessel.db.sqlite.triggers import Trigger
 from echovessel.language import tokenizer
 
+# What `message_rows` returns of a message.
+MessageRow = tuple[int, str, str | None, str, str, datetime, int, str | None, int | None, str | None]
 # The same condition as MessageQuerySet.shown_to_models.
 _SHOWN = "NOT m.withheld AND m.role <> 'system'"
 _ON_RECORD = "NOT s.off_the_record AND s.persona_id = m.persona_id"
@@ -293,7 +295,7 @@ def sessions_between(persona_id: int, since: datetime, until: datetime, limit: i
         return [key for (key,) in cursor.fetchall()]
 
 
-def message_rows(persona_id: int, message_ids: Sequence[int]) -> list[tuple[Any, ...]]:
+def message_rows(persona_id: int, message_ids: Sequence[int]) -> list[MessageRow]:
     """(id, uuid in hex, external id, role, content, created_at (UTC, naive), session, import in hex) of messages, by
     id. Then, from the same session and among messages that may reach a model: for a message that is not the owner's,
     the id of the owner's last message before it; and the content of the owner's next message."""

@@ -43,9 +43,12 @@ def words_of(text: str) -> frozenset[str]:
     >>> sorted(words_of("The cat and the sea")), sorted(words_of("橘猫豆豆"))
     (['cat', 'sea'], ['橘猫', '猫豆', '豆豆'])
     """
-    lower = text.lower().replace("’", "'")
+    lower = text.lower()
+    if lower.isascii():
+        return frozenset(_SPACED.findall(lower)) - tokenizer.FUNCTION_WORDS
+    lower = lower.replace("’", "'")
     words = set(_SPACED.findall(lower)) - tokenizer.FUNCTION_WORDS
-    for run in () if lower.isascii() else _UNSPACED.findall(lower):
+    for run in _UNSPACED.findall(lower):
         words.update(map(add, run, run[1:]) if len(run) > 1 else run)
     return frozenset(words)
 

@@ -83,7 +83,8 @@ class Tuning:
 @dataclass(frozen=True, eq=False)
 class Ranking:
     """The scores of every node candidate, in the pool's order: `passes` marks nodes above the floor, `excepted` nodes
-    that are allowed below it. `messages` are those above the floor, best first, with their `relevance` (0 … 1)."""
+    that are allowed below it. `messages` are the places in the pool's sessions of those above the floor, best first,
+    with their `relevance` (0 … 1)."""
 
     parts: Parts
     passes: np.ndarray
@@ -189,7 +190,7 @@ def rank(pool: Pool, query: Query, now: datetime, tuning: Tuning) -> Ranking:
     kept_places = np.flatnonzero(messages > tuning.floor)
     order = kept_places[np.lexsort((sessions.messages[kept_places], -messages[kept_places]))]
     passes = np.asarray(answers(pool, query, tuning) & companions)
-    return Ranking(parts, passes, nodes.anchored | nodes.in_window, sessions.messages[order], messages[order])
+    return Ranking(parts, passes, nodes.anchored | nodes.in_window, order, messages[order])
 
 
 def best(pool: Pool, tuning: Tuning, limit: int) -> np.ndarray:

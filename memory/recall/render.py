@@ -57,10 +57,10 @@ class RenderedMessage(NamedTuple):
     import_hex: str | None
     answers: int | None = None
     next_of_owner: str | None = None
+    gist: Gist | None = None
     to: str = ""
     is_unsure: bool = False
     is_undated: bool = False
-    gist: Gist | None = None
 
 
 class RenderedNode(NamedTuple):
@@ -142,10 +142,9 @@ class Renderer:
     def costs(self, message: RenderedMessage, neighbours: Iterable[RenderedMessage] = ()) -> tuple[int, int, int]:
         """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of its
         question, which is shown if an answer follows."""
-        quote, note = self._quote(message, is_answered=False), self._after_note(self._note_message(message))
-        day, own = "", self._day(message.created_at)
+        quote, note, day = self._quote(message, is_answered=False), self._after_note(self._note_message(message)), ""
         for neighbour in neighbours:
-            if self._day(neighbour.created_at) != own:
+            if not self.same_day(message, neighbour):
                 day = max(day or note, self._after_note(self._note_message(neighbour)), key=len)
         question = 1
         if message.gist and message.gist.told and message.gist.asked:
@@ -157,7 +156,8 @@ class Renderer:
 
     def when_node(self, node: RenderedNode) -> str:
         """The age of a node in words; the dates themselves if it covers several days ("2019"); "" if it has none."""
-        if node.kind == Kind.THOUGHT or not self._note_node(node) or (node.is_undated and not node.event_start):
+        has_day = node.kind in DATED or is_relative(node.description)
+        if node.kind == Kind.THOUGHT or not has_day or (node.is_undated and not node.event_start):
             return ""
         if node.event_start and node.event_end and node.event_start < node.event_end:
             return write_days(node.event_start, node.event_end, self.language)

@@ -7,6 +7,7 @@ is shown twice.
 from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import NamedTuple
 
 from memory.recall.near_duplicates import ShownWords, words_of
@@ -72,7 +73,7 @@ class Selection:
     shown_messages: set[int] = field(default_factory=set)
     shown_texts: set[str] = field(default_factory=set)
     shown_words: ShownWords = field(default_factory=ShownWords, compare=False)
-    passages: dict[int, SelectedItem] = field(default_factory=dict)
+    passages: dict[int | None, SelectedItem] = field(default_factory=dict)
 
     def rule_against(self, candidate: Candidate, cost: int, budget: int, window: AbstractSet[int]) -> str:
         """The rule that excludes a candidate, or ""."""
@@ -117,17 +118,15 @@ def select_within_budget(
     """Fill `budget` tokens from `candidates`, best first. `window` are messages that the prompt shows anyway;
     candidates that score less than `fall_off` of the best are not shown."""
     selection = Selection(min_score=fall_off * max((candidate.score for candidate in candidates), default=0.0))
-    for candidate in sorted(candidates, key=lambda candidate: candidate.order):
-        # A message continues the passage of its neighbour, unless that is already long.
-        keys_beside = () if candidate.is_node else (candidate.before, candidate.after)
-        neighbours = (selection.passages.get(key) for key in keys_beside if key is not None)
-        passage = next((item for item in neighbours if item and len(item.passage) < longest_passage), None)
-        cost = candidate.joined_tokens if passage else candidate.tokens
+    for candidate in sorted(candidates, key=attrgetter("order")):
+        passage, cost = None, candidate.tokens
+        for key in () if candidate.is_node else (candidate.before, candidate.after):
+            # A message continues the passage of its neighbour, unless that is already long.
+            if passage is None and (item := selection.passages.get(key)) and len(item.passage) < longest_passage:
+                passage, cost = item, candidate.joined_tokens
         if passage:  # the question of the earlier of two neighbours is shown with its answer
             cost += sum(message.question_tokens for message in passage.passage if message.key == candidate.before)
-            cost += (
-                candidate.question_tokens if any(message.key == candidate.after for message in passage.passage) else 0
-            )
+            cost += candidate.question_tokens * any(message.key == candidate.after for message in passage.passage)
         rule = selection.rule_against(candidate, cost, budget, window)
         words = frozenset[str]() if rule else words_of(candidate.text)
         if not candidate.is_node and selection.shown_words.tell(words):

@@ -5,6 +5,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC
 from functools import cached_property
+from typing import Final
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from memory.recall.scoring import DISPUTED_PENALTY, OTHER_PERSON_PENALTY, Parts
 from memory.recall.select import Candidate
 from memory.store.corrections import outdated_message_ids, unsure_message_ids
 from memory.store.deduplication import dates_conflict
+from memory.store.vector_cache import index_of
 from persona.models import Persona
 
 # At least this many nodes and as many messages are offered, or as many of each as the budget can hold; of both together
@@ -32,6 +34,7 @@ from persona.models import Persona
 # falls by more than 0.0005.)
 MIN_OFFERED = 60
 OFFERED_TOGETHER = 5 / 3
+CONTENT: Final = 4  # its place in a row of a message
 # Items have at least about this many tokens.
 MIN_ITEM_TOKENS = 25
 
@@ -39,8 +42,8 @@ MIN_ITEM_TOKENS = 25
 @dataclass(frozen=True, eq=False)
 class Shortlist:
     """The offered nodes and messages, rendered, by id; the relevance and score of each message. `best` are the
-    positions of the best nodes, offered or not. `removed` gives the rule for each candidate that is not offered, by (is
-    node, id)."""
+    positions of the best nodes and of the offered ones, some of them twice. `removed` gives the rule for each candidate
+    that is not offered, by (is node, id)."""
 
     pool: Pool
     ranks: Ranking
@@ -72,16 +75,19 @@ def build_shortlist(
     """The candidates for a budget. Nodes below the floor, and the nodes `in_prompt`, are not offered. If the question
     is about the owner, memories about the persona get a penalty, and the reverse."""
     limit = max(MIN_OFFERED, budget // MIN_ITEM_TOKENS)
-    below = ~(ranks.passes | ranks.excepted)
+    may_be_offered = ranks.passes | ranks.excepted
     removed = dict.fromkeys(((True, key) for key in in_prompt), "in_prompt")
-    removed |= dict.fromkeys(((True, key) for key in pool.nodes.ids[below].tolist()), "below_floor")
+    removed |= dict.fromkeys(((True, key) for key in pool.nodes.ids[~may_be_offered].tolist()), "below_floor")
+    places_in_prompt = index_of(np.array(list(in_prompt), dtype=np.int64), pool.nodes.ids)
+    may_be_offered[places_in_prompt[places_in_prompt >= 0]] = False
     # The best nodes, which the x-ray shows, and the best of those that are offered.
     total = ranks.parts.total
     order = np.lexsort((pool.nodes.ids, -total))
-    offered = order[~(below | np.isin(pool.nodes.ids, list(in_prompt)))[order]][:limit]
+    offered = order[may_be_offered[order]][:limit]
     # Only candidates that can be selected are read and rendered.
     weight, together = knobs.relevance_weight(), int(OFFERED_TOGETHER * limit)
-    relevance = dict(zip(ranks.messages[:limit].tolist(), ranks.relevance[:limit].tolist(), strict=True))
+    best_messages = pool.sessions.messages[ranks.messages[:limit]]
+    relevance = dict(zip(best_messages.tolist(), ranks.relevance[:limit].tolist(), strict=True))
     both = np.sort(np.concatenate([total[offered], weight * ranks.relevance[:limit]]))
     least = both[-together] if len(both) > together else -np.inf
     offered = offered[total[offered] >= least]
@@ -108,7 +114,7 @@ def build_shortlist(
         pool=pool,
         ranks=ranks,
         renderer=renderer,
-        best=np.union1d(order[:limit], offered),
+        best=np.concatenate([order[:limit], offered]),
         nodes=nodes,
         messages=messages,
         relevance=relevance,
@@ -124,7 +130,7 @@ def build_shortlist(
         removed=removed,
         candidates=(),
     )
-    return replace(shortlist, candidates=[*of_nodes, *_message_candidates(shortlist)])
+    return replace(shortlist, candidates=[*of_nodes, *_message_candidates(shortlist, ranks.messages[:limit])])
 
 
 def read_checked_messages(
@@ -149,9 +155,9 @@ def read_checked_messages(
 def read_messages(persona: Persona, message_ids: Sequence[int], renderer: Renderer) -> dict[int, RenderedMessage]:
     """The messages by id; those that the owner wrote to others than the persona, with the names of these. Only imported
     messages cost further statements."""
-    rows = [RenderedMessage(*row) for row in search.message_rows(persona.pk, message_ids)]
-    messages = {row.id: row._replace(gist=gist_of(one_line(row.content), renderer.names.values())) for row in rows}
-    imported = [message for message in rows if message.import_hex]
+    rows, speakers = search.message_rows(persona.pk, message_ids), renderer.names.values()
+    messages = {row[0]: RenderedMessage(*row, gist_of(one_line(row[CONTENT]), speakers)) for row in rows}
+    imported = [message for message in messages.values() if message.import_hex]
     if imported:
         by_owner = [(message.session_id, message.import_hex or "") for message in imported if message.role == "user"]
         addressees = find_addressees(by_owner)
@@ -196,13 +202,13 @@ def _node_candidates(
     return candidates
 
 
-def _message_candidates(shortlist: Shortlist) -> Iterator[Candidate]:
+def _message_candidates(shortlist: Shortlist, places: np.ndarray) -> Iterator[Candidate]:
+    """The read messages among those at `places` in the sessions."""
     sessions = shortlist.pool.sessions
     ids = sessions.messages
-    offered = np.isin(ids, list(shortlist.messages))
-    neighbours = (part[offered].tolist() for part in (ids, sessions.before(ids), sessions.after(ids)))
+    neighbours = (part[places].tolist() for part in (ids, sessions.before(ids), sessions.after(ids)))
     for key, before, after in zip(*neighbours, strict=True):
-        if (False, key) not in shortlist.removed:
+        if key in shortlist.messages and (False, key) not in shortlist.removed:
             message = shortlist.messages[key]
             keys_beside = [shortlist.messages[key] for key in (before, after) if key in shortlist.messages]
             cost, joined, question = shortlist.renderer.costs(message, keys_beside)
@@ -231,11 +237,14 @@ def fold_alike(
     """The candidates with near-duplicates merged, and the keys of those removed. Of two duplicates the one with all the
     content is kept, with the better score, the evidence and the dates of both. `vectors` (n, d) are those of the
     candidates, of unit length or NaN."""
+    are_alike = vectors @ vectors.T >= alike_cosine  # NaN is not
+    np.fill_diagonal(are_alike, False)
+    if not are_alike.any():
+        return list(candidates), set()
     order = sorted(range(len(candidates)), key=lambda place: candidates[place].order)
     kept_by_place = {place: candidates[place] for place in order}
     alike: dict[int, list[int]] = defaultdict(list)
-    known_vectors = np.nan_to_num(vectors[order])
-    for first, second in np.argwhere(np.triu(known_vectors @ known_vectors.T, 1) >= alike_cosine).tolist():
+    for first, second in np.argwhere(np.triu(are_alike[np.ix_(order, order)])).tolist():
         better, worse = order[first], order[second]
         if better in kept_by_place and worse in kept_by_place:
             one, other = nodes[candidates[better].key], nodes[candidates[worse].key]
