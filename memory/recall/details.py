@@ -122,7 +122,7 @@ def recallable_between(persona_id: int, days: Days, since: datetime, until: date
     # A statement per index: one search with OR took 40 ms among 100,000 nodes.
     among = " UNION ALL ".join(
         f"SELECT n.id, n.created_at FROM memory_conceptnode n INDEXED BY {index} "
-        f"WHERE n.persona_id = %s AND {RECALLABLE} AND {condition}"
+        f"CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s AND {RECALLABLE} AND {condition}"
         for index, condition in searches
     )
     start, end = days.start.isoformat(), days.end.isoformat()
@@ -154,7 +154,8 @@ COLUMNS = {
     "confirmed": bool,
 }
 _COLUMNS = (
-    "n.id, n.emotional_impact, n.relational_tags <> '[]', n.confidence, unixepoch(n.created_at, 'subsec'), "
+    "n.id, n.emotional_impact, n.relational_tags <> '[]', n.confidence, "
+    "unixepoch(n.created_at) + CAST(substr(n.created_at, 20) AS REAL), "  # with microseconds
     "coalesce(n.session_id, 0), n.verification = 'disputed', n.verification = 'confirmed'"
 )
 
@@ -176,10 +177,12 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 
 def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
     """All nodes that have words, by id: whether the node may be recalled, whether its words were superseded or
-    corrected, then the COLUMNS."""
+    corrected, its first and last day since 1970, if they are known, then the COLUMNS."""
     return _rows(
         f"SELECT {RECALLABLE}, n.superseded_by_id IS NOT NULL OR EXISTS (SELECT 1 FROM memory_nodeversion v "
-        f"WHERE v.node_id = n.id), {_COLUMNS} FROM memory_conceptnode n "
+        "WHERE v.node_id = n.id), unixepoch(n.event_time_start) / 86400, "
+        "unixepoch(max(n.event_time_start, coalesce(n.event_time_end, n.event_time_start))) / 86400, "
+        f"{_COLUMNS} FROM memory_conceptnode n "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
         [persona_id],
     )

@@ -19,7 +19,6 @@ Not retrieved is what may not be recalled: inactive nodes, messages that are wit
 import re
 import time
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -144,8 +143,11 @@ class _Finds:
         record.found = len(self.nodes[record.name])
 
     def of(self, name: str, nodes: np.ndarray) -> np.ndarray:
-        """Which of `nodes` a retriever found."""
-        return np.isin(nodes, self.nodes.get(name, ()))
+        """Which of `nodes` (ascending) a retriever found."""
+        is_found = np.zeros(len(nodes), dtype=bool)
+        places = index_of(np.array(self.nodes.get(name, ()), dtype=np.int64), nodes)
+        is_found[places[places >= 0]] = True
+        return is_found
 
 
 def gather(
@@ -192,9 +194,8 @@ def gather(
     with finds.timed("time") as record:
         sessions_in_window: Sequence[int] = ()
         if window:
-            moments = window.since, window.until
-            finds.add(details.recallable_between(persona.pk, window.days, *moments, k), record)
-            sessions_in_window = search.sessions_between(persona.pk, *moments, MAX_SESSIONS_IN_WINDOW)
+            finds.add(memory.recallable_in(window, k), record)
+            sessions_in_window = search.sessions_between(persona.pk, window.since, window.until, MAX_SESSIONS_IN_WINDOW)
     with finds.timed("lines") as record:
         holding, message_count = memory.messages_holding(words, COMMON), memory.message_count
         message_worth, best_messages = _best_by_words(query, holding, message_count, MAX_MESSAGES)
@@ -207,8 +208,9 @@ def gather(
         finds.add(dict.fromkeys(edges[:, 1].tolist()), record)
     rows = memory.nodes(list(dict.fromkeys(chain.from_iterable(finds.nodes.values()))), words)
     # The sessions of most candidates, and those of the requested days.
-    counts = Counter(messages.sessions.tolist()) + Counter(rows.sessions[rows.sessions > 0].tolist())
-    by_count = sorted(counts, key=lambda session: (-counts[session], session))[:MAX_SESSIONS]
+    every_session = np.concatenate([messages.sessions, rows.sessions[rows.sessions > 0]])
+    session_ids, counts = np.unique(every_session, return_counts=True)
+    by_count = session_ids[np.argsort(-counts, kind="stable")[:MAX_SESSIONS]].tolist()
     return Pool(
         memory=memory,
         nodes=_measure(rows, space, meaning, finds, edges, leads),

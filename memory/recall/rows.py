@@ -9,6 +9,7 @@ import numpy as np
 
 from chat import search
 from memory.recall import details, lexical
+from memory.recall.dates import Window
 from memory.recall.lexical import Texts
 from memory.recall.passages import Sessions
 from memory.store import vectors
@@ -75,6 +76,10 @@ class Memory(Protocol):
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         """The ids of recallable nodes that rest on any of the messages, the first `limit` by id."""
 
+    def recallable_in(self, window: Window, limit: int) -> list[int]:
+        """The ids of recallable nodes that happened on the days of a window or, if that is unknown, were recorded in
+        it: the newest `limit`, newest first."""
+
     def shaken(self, message_ids: Sequence[int]) -> list[int]:
         """The messages on which an unsure, superseded or corrected node may rest."""
 
@@ -116,6 +121,9 @@ class DatabaseRows:
 
     def resting_on(self, message_ids: np.ndarray, limit: int) -> list[int]:
         return details.nodes_resting_on(self.persona_id, message_ids.tolist(), limit)
+
+    def recallable_in(self, window: Window, limit: int) -> list[int]:
+        return details.recallable_between(self.persona_id, window.days, window.since, window.until, limit)
 
     def shaken(self, message_ids: Sequence[int]) -> list[int]:
         return list(message_ids)

@@ -9,6 +9,7 @@ messages are read immediately, all other changes by `prepare`; stamps written by
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import UTC, date
 from functools import cached_property
 
 import numpy as np
@@ -20,6 +21,7 @@ from echovessel.process.word_caches import LRUCache
 from memory import knobs
 from memory.models.node import GUESS_BELOW
 from memory.recall import details
+from memory.recall.dates import Window
 from memory.recall.inverted_index import InvertedIndex
 from memory.recall.passages import Sessions
 from memory.recall.rows import MessageRows, NodeColumns, NodeRows
@@ -30,16 +32,20 @@ from persona.models import Persona
 # This many new messages are read in a few milliseconds. If there are more, e.g. from an import of years of messages,
 # the database is searched instead until `prepare` has read them.
 MAX_NEW_MESSAGES = 200
+EPOCH, UNDATED = date(1970, 1, 1), np.iinfo(np.int32).min
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeColumns):
-    """All nodes in one state: `active` marks recallable nodes, `replaced` superseded or corrected ones; `by_message` is
-    the evidence ordered by message."""
+    """All nodes in one state: `active` marks recallable nodes, `replaced` superseded or corrected ones; `first_days`
+    and `last_days` are counted from 1970, UNDATED if they are unknown; `by_message` is the evidence ordered by
+    message."""
 
     state: State
     active: np.ndarray
     replaced: np.ndarray
+    first_days: np.ndarray
+    last_days: np.ndarray
     by_message: np.ndarray
     index: InvertedIndex
 
@@ -109,6 +115,18 @@ class Snapshot:
         rests = np.unique(nodes[_runs_of(message_ids, messages)[0]])
         return self.all_nodes.ids[rests[self.all_nodes.active[rests]][:limit]].tolist()
 
+    def recallable_in(self, window: Window, limit: int) -> list[int]:
+        rows = self.all_nodes
+        start, end = ((day - EPOCH).days for day in (window.days.start, window.days.end))
+        since, until = (moment.replace(tzinfo=UTC).timestamp() for moment in (window.since, window.until))
+        happened = (rows.first_days <= end) & (rows.last_days >= start)
+        recorded = (rows.first_days == UNDATED) & (rows.created >= since) & (rows.created < until)
+        places = np.flatnonzero(rows.active & (happened | recorded))
+        if len(places) > limit:  # sort only those that can be among the newest
+            least = np.partition(rows.created[places], -limit)[-limit]
+            places = places[rows.created[places] >= least]
+        return rows.ids[places[np.lexsort((-places, -rows.created[places]))[:limit]]].tolist()
+
     def shaken(self, message_ids: Sequence[int]) -> list[int]:
         nodes, messages = self.all_nodes.by_message.T
         rests, lengths = _runs_of(np.asarray(message_ids, dtype=np.int64), messages)
@@ -130,12 +148,13 @@ class Snapshot:
 
     def sessions(self, session_ids: Sequence[int]) -> Sessions:
         rows = self.all_messages
-        shown_places = np.flatnonzero(np.isin(rows.sessions, session_ids) & rows.shown)
-        shown_places = shown_places[
-            np.lexsort((rows.ids[shown_places], rows.written[shown_places], rows.sessions[shown_places]))
-        ]
-        sessions, of = np.unique(rows.sessions[shown_places], return_inverse=True)
-        return Sessions(sessions, rows.ids[shown_places], of)
+        # A table of the wanted sessions: np.isin takes three times as long among 300,000 messages.
+        is_wanted = np.zeros(rows.sessions.max(initial=0) + 1, dtype=bool)
+        is_wanted[[session for session in session_ids if session < len(is_wanted)]] = True
+        places = np.flatnonzero(is_wanted[rows.sessions] & rows.shown)
+        places = places[np.lexsort((rows.ids[places], rows.written[places], rows.sessions[places]))]
+        begins = np.diff(rows.sessions[places], prepend=-1) > 0
+        return Sessions(rows.sessions[places[begins]], rows.ids[places], np.cumsum(begins) - 1)
 
     def _active(self, node_ids: Sequence[int] | np.ndarray) -> np.ndarray:
         """The positions of the recallable ones of `node_ids`, in order."""
@@ -220,21 +239,29 @@ def _read_nodes(persona_id: int, cached: Nodes | None) -> Nodes:
     if cached and cached.state == state:
         return cached
     rows = details.all_nodes(persona_id)
-    active, replaced, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 2)
+    active, replaced, first, last, *values = zip(*rows, strict=True) if rows else ((),) * (len(details.COLUMNS) + 4)
     columns = details.columns(values)
     indexed = (cached.ids, cached.index) if cached and cached.state.epoch == state.epoch else _NOTHING_KNOWN
     evidence = details.evidence_of(persona_id)
     evidence[:, 0] = index_of(evidence[:, 0], columns["ids"])
     evidence = evidence[evidence[:, 0] >= 0]
+    by_message = evidence[np.argsort(evidence[:, 1], kind="stable")]
     return Nodes(
         state=state,
         active=np.array(active, dtype=bool),
         replaced=np.array(replaced, dtype=bool),
-        evidence=evidence,
-        by_message=evidence[np.argsort(evidence[:, 1], kind="stable")],
+        first_days=_days(first),
+        last_days=_days(last),
+        # By column: searching a column of rows would copy all of it first.
+        evidence=np.asfortranarray(evidence),
+        by_message=np.asfortranarray(by_message),
         index=_index(persona_id, indexed, columns["ids"], details.words_since),
         **columns,
     )
+
+
+def _days(days: Sequence[int | None]) -> np.ndarray:
+    return np.array([UNDATED if day is None else day for day in days], dtype=np.int32)
 
 
 def _read_messages(persona_id: int, cached: Messages, *, in_turn: bool = False) -> Messages:

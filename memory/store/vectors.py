@@ -96,7 +96,8 @@ TRIGGERS = [
     Trigger.on(
         "memory_node_weighed",
         "memory_conceptnode",
-        "AFTER UPDATE OF emotional_impact, relational_tags, confidence, verification, created_at, session_id",
+        "AFTER UPDATE OF emotional_impact, relational_tags, confidence, verification, created_at, session_id, "
+        "event_time_start, event_time_end",
         f"{_CHANGED.format(id='new.id')};",
     ),
     Trigger.on("memory_node_grounded", "memory_evidence", "AFTER INSERT", f"{_CHANGED.format(id='new.node_id')};"),

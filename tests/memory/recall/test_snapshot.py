@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import numpy as np
 import pytest
@@ -25,6 +26,7 @@ from echovessel.process.word_caches import LRUCache
 from memory import recall as recalling
 from memory.models import ConceptNode, Evidence, ImportJob, NodeText, NodeVector
 from memory.recall import Recall, details, inverted_index, recall, snapshot
+from memory.recall.dates import window_asked_for
 from memory.recall.rows import DatabaseRows, Memory
 from memory.recall.snapshot import Snapshot
 from memory.store import vectors
@@ -37,6 +39,12 @@ pytestmark = pytest.mark.django_db(transaction=True)
 WORDS = ["bee", "cat", "sofa", "rain", "tea", "小黑", "sea", "bread", "choir", "lamp"]
 ASKED = ["Where is the cat?", "What about the bread by the sea?", "小黑呢", "tea and rain on the sofa"]
 TAGS = [[], ["commitment"], ["unresolved", "correction"]]
+DAYS = [None, *(NOW.date() + timedelta(days=days) for days in (-400, -1, 0, 1))]
+WINDOWS = [
+    window
+    for words in ("yesterday", "tomorrow", "last year", "this week")
+    if (window := window_asked_for([f"What happened {words}?"], NOW, ZoneInfo("Asia/Shanghai")))
+]
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +74,7 @@ def told(memory: Memory, nodes: list[int], lines: list[int], sessions: list[int]
         "nodes_holding": {word: ids.tolist() for word, ids in memory.nodes_holding(asked, most).items()},
         "messages_holding": {word: ids.tolist() for word, ids in memory.messages_holding(asked, most).items()},
         "recallable": memory.recallable(np.array(nodes, dtype=np.int64), most),
+        "recallable_in": [memory.recallable_in(window, most) for window in WINDOWS],
         "resting_on": memory.resting_on(np.array(sorted(lines), dtype=np.int64), most),
         "nodes": columns_of(memory.nodes(nodes, asked)),
         "lines": columns_of(memory.messages(np.array(lines, dtype=np.int64), asked, most)),
@@ -145,6 +154,12 @@ class Life:
         vector = embedding.embed([draft.description])[0]
         with transaction.atomic():
             write(self.persona, draft, vector, follow(), self.now())
+
+    def node_day(self) -> None:
+        start, end = self.dice.choice(DAYS), self.dice.choice(DAYS)
+        if start and end and end < start:
+            start, end = end, start
+        self.any_of(ConceptNode).update(event_time_start=start, event_time_end=start and end)
 
     def node_status(self) -> None:
         self.any_of(ConceptNode).update(status=self.dice.choice(ConceptNode.Status.values))
