@@ -128,6 +128,7 @@ def build_encoder(is_quantized: bool) -> Encode:
     session = onnxruntime.InferenceSession(
         build_graph(map_tensors(), is_quantized), options, providers=["CPUExecutionProvider"]
     )
+    session._model_bytes = None  # onnxruntime keeps the 12 MB of the graph, to begin anew with other providers
     tokenizer, tensors = load_tokenizer(), map_tensors()
     words, places, kind, scale, offset = (
         tensors[f"embeddings.{name}"]
