@@ -4,7 +4,7 @@ Two detectors, both on this machine, for English and Chinese (both scripts); no 
 
     rules       phrases that people say, in light disguise too (`phrases.*.toml`): 0.05 ms
     classifier  trained on messages of several writers (`classifier`, `lines/`, `train`): 0.3 ms,
-                and 5 to 10 ms where the n-grams alone are not sure
+                and 2 to 5 ms where the n-grams alone are not sure
 
 Either raises help; only fiction, sport, study and jokes around a phrase, of which the classifier is sure, take it back.
 The messages before may raise a doubtful message and never lower one. The detectors are set to miss little: help that

@@ -2,7 +2,7 @@
 messages in `lines/` (`python -m chat.care.train`).
 
 A score is the sum of a linear part over n-grams and of a kernel part: how near the message is, in the layers of the
-bundled sentence model (`echovessel.embeddings.layers`), to messages of the training. The sentence model takes 5 to 10
+bundled sentence model (`echovessel.embeddings.layers`), to messages of the training. The sentence model takes 2 to 5
 ms, so a message of which the n-grams alone are sure does not pass through it. Without the model's file the n-grams
 decide.
 
@@ -25,6 +25,7 @@ import numpy as np
 
 from chat.care.rules import plainly, speaks_by_rule
 from echovessel.embeddings import layers, translation
+from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.process import heap
 from echovessel.process.word_caches import RecentValues
@@ -234,7 +235,7 @@ def _score_whole(texts: Sequence[str], is_read_through: bool = False) -> list[fl
         return result
     try:
         vectors = layers.encode([text.glossed for text in doubtful])
-    except (OSError, ValueError, KeyError) as error:
+    except (OSError, ValueError, KeyError, ImportError, EmbeddingUnavailable) as error:
         logger.error("the classifier of cries has no sentence model: %s", type(error).__name__)
         return result
     for language, model in models.items():

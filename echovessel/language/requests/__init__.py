@@ -70,7 +70,7 @@ def read_requests(text: str, *, question: str = "", previous: str = "", only_sur
     if clauses.is_attack(plain):
         return ()
     families = {_family(request.kind) for request in requests}
-    # Only a standing wish is sure without a rule, and the classifier takes up to 10 ms.
+    # Only a standing wish is sure without a rule, and the classifier takes milliseconds.
     for possible in read_possible(plain, previous) if not only_sure or _STANDS.search(plain) else ():
         if (
             _family(possible.kind) not in families

@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from echovessel.embeddings import layers, translation
+from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.language import lazy_re as re
 from echovessel.language.ngrams import counts, runs, weigh
 from echovessel.language.requests.types import RequestKind
@@ -28,6 +29,8 @@ FILE, LINES = Path(__file__).with_name("classifier.npz"), Path(__file__).with_na
 LANGUAGES = ("en", "zh")
 KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, RequestKind.WISH, RequestKind.NAME)
 UNLIKELY = -9.0
+# Without its files or onnxruntime there is no sentence model.
+FAULTS = (OSError, ValueError, KeyError, ImportError, EmbeddingUnavailable, translation.DictionaryUnavailable)
 MAX_CACHED = 256
 LAYERS = (3, 5, 6)  # of the sentence model
 TOLD_BY_TOKENS = 0.3  # weight of the token states beside the n-grams
@@ -115,7 +118,7 @@ def _likelihoods(text: str) -> np.ndarray:
         try:
             [states] = states_of([text])
             likely = scores + TOLD_BY_TOKENS * score_token_states(states, model.readers) - model.likely
-        except (OSError, ValueError, KeyError, translation.DictionaryUnavailable) as error:
+        except FAULTS as error:
             logger.error("requests are heard without the sentence model: %s", type(error).__name__)
             likely = scores - model.likely_by_ngrams
     _recent.update({key: likely})

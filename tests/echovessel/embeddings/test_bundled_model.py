@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from echovessel.embeddings import bundled_model, embedding, local_model, onnx_format
+from chat import care
+from echovessel.embeddings import bundled_model, embedding, layers, local_model, onnx_format
 from echovessel.embeddings.model_names import ModelSpec
+from echovessel.language.requests import read_requests
 
 LINES = ["I am so tired.", "What was the name of the cat that Mira found?", "Wir sehen uns am Freitag in Köln."]
 LONG = " ".join(LINES) * 40
@@ -37,7 +39,7 @@ def test_vectors_are_those_of_the_library(encode: bundled_model.Encode, library:
     assert vectors.dtype == np.float32
     np.testing.assert_allclose(np.linalg.norm(vectors, axis=1), 1, atol=1e-5)
     assert (vectors * expected).sum(1).min() > 0.997
-    exact = bundled_model.build_encoder(is_quantized=False)(texts)
+    exact = bundled_model.build_encoder(bundled_model.build_layers(is_quantized=False))(texts)
     np.testing.assert_allclose(exact, expected, atol=1e-5)
 
 
@@ -84,16 +86,33 @@ def test_where_8_bit_kernels_compute_amiss_float_weights_take_over(
     monkeypatch.setattr(bundled_model, "quantize", lambda weight: (usual(weight)[0] // 2, usual(weight)[1]))
     vectors = bundled_model.load_encoder()(LINES)
     assert "differs from its known vectors" in caplog.text
-    assert (vectors * bundled_model.build_encoder(is_quantized=False)(LINES)).sum(1).min() > 0.9999
+    in_floats = bundled_model.build_encoder(bundled_model.build_layers(is_quantized=False))(LINES)
+    assert (vectors * in_floats).sum(1).min() > 0.9999
 
 
 def test_a_machine_that_computes_everything_amiss_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken(is_quantized: bool) -> bundled_model.Encode:
-        return lambda texts: np.ones((len(texts), bundled_model.DIMENSION), dtype=np.float32)
+    def broken(is_quantized: bool, **_: bool) -> bundled_model.Run:
+        return lambda ids: [np.ones((*ids.shape, bundled_model.DIMENSION), dtype=np.float32)]
 
-    monkeypatch.setattr(bundled_model, "build_encoder", broken)
-    with pytest.raises(bundled_model.BundledModelUnusable, match="wrong vectors"):
-        bundled_model.load_encoder()
+    monkeypatch.setattr(bundled_model, "build_layers", broken)
+    for load in (bundled_model.load_encoder, bundled_model.load_layers):
+        with pytest.raises(bundled_model.BundledModelUnusable, match="wrong vectors"):
+            load()
+
+
+@pytest.mark.real_embeddings
+def test_the_layers_for_the_classifiers_are_those_of_the_library_but_for_an_approximation(library: Any) -> None:
+    transformer, tokenizer = library[0].auto_model, library.tokenizer
+    for text in [*LINES, "x", "", LONG]:
+        tokens = tokenizer(text, truncation=True, max_length=layers.MAX_TOKENS, return_tensors="pt")
+        expected = [states[0].detach().numpy() for states in transformer(**tokens, output_hidden_states=True)[2]]
+        [states] = layers.states_of_tokens([text], range(bundled_model.LAYERS + 1))
+        for number, layer in enumerate(expected):
+            by_token = states[:, number * layers.WIDTH : (number + 1) * layers.WIDTH]
+            lengths = np.linalg.norm(by_token, axis=1) * np.linalg.norm(layer, axis=1)
+            assert ((by_token * layer).sum(1) / lengths).min() > 0.98
+        mean_of_last = expected[-1].mean(0) / np.linalg.norm(expected[-1].mean(0))
+        assert layers.encode([text])[0, -layers.WIDTH :] @ mean_of_last > 0.99
 
 
 def test_without_onnxruntime_the_library_embeds(
@@ -144,3 +163,14 @@ def test_a_graph_that_was_written_here_computes() -> None:
     session = onnxruntime.InferenceSession(graph, providers=["CPUExecutionProvider"])
     [y] = session.run(None, {"x": np.array([[1, -300]], dtype=np.float32)})
     assert y.tolist() == [[2, -299]]
+
+
+def test_without_onnxruntime_the_classifiers_go_by_n_grams(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "onnxruntime", None)
+    layers._load.cache_clear()
+    assert care.speak_of_crisis(["I want to die", "The ferry was late again and I could not go on board."])[0]
+    assert "cries has no sentence model" in caplog.text
+    read_requests("keep off the subject of my dad's old boat pls")
+    assert "heard without the sentence model" in caplog.text
