@@ -113,7 +113,7 @@ class MessageAdmin(WordsIndexed, ReadOnlyAdmin):
         address = reverse("admin:chat_message_point_out", args=[message.pk])
         label = _("Raise a crisis flag")
         return format_html(
-            '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>', address, label
+            '<button type="submit" form="object-actions" class="button" formaction="{}">{}</button>', address, label
         )
 
     @admin.display(description=_("crisis flag"))

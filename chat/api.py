@@ -205,26 +205,26 @@ def get_turn_xray(request: HttpRequest, persona_id: UUID, turn_id: UUID) -> dict
     return {"xray": _own_turn(request, persona_id, turn_id).xray}
 
 
-@router.post("/{uuid:persona_id}/turns/{uuid:turn_id}/{deed}", response=TurnOut, summary="Retry or stop a reply")
+@router.post("/{uuid:persona_id}/turns/{uuid:turn_id}/{action}", response=TurnOut, summary="Retry or stop a reply")
 def steer_turn(
-    request: HttpRequest, persona_id: UUID, turn_id: UUID, deed: Literal["retry", "stop", "another", "choose"]
+    request: HttpRequest, persona_id: UUID, turn_id: UUID, action: Literal["retry", "stop", "another", "choose"]
 ) -> dict[str, Any]:
     """`retry` writes a failed reply again; `stop` ends one that is being written here and keeps its text so far.
     `another` answers the last messages again, in a turn of its own, which is returned; the first answer stays until the
     other is chosen. `choose` makes this turn's answer or wording the current one. 409 `not_retryable`, `not_running`,
     `not_last`, `not_open`, `busy`, `withheld`, `enough` or `passed_over` if it is not possible."""
     turn = _own_turn(request, persona_id, turn_id)
-    if deed in ("another", "choose"):
+    if action in ("another", "choose"):
         _admit(turn.persona)
         try:
-            if deed == "choose":
+            if action == "choose":
                 versions.choose(turn.persona, turn.uuid)
             else:
                 turn = turns.ask_again(turn.persona, turn.uuid)
                 _nudge(turn.persona, at_once=True)
         except VersionRefused as error:
             raise ApiError(409, error.code, "Another version is not possible here.") from error
-    elif deed == "stop":
+    elif action == "stop":
         if not async_to_sync(_stop)(turn):
             raise ApiError(409, "not_running", "This reply is no longer being written.")
     else:

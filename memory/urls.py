@@ -28,16 +28,16 @@ from memory.web.views import (
 )
 
 
-def _make_choice_converter(*deeds: str) -> type[StringConverter]:
+def _make_choice_converter(*actions: str) -> type[StringConverter]:
     """A path converter that matches only these names; a path with any other is not found."""
-    return type("Deed", (StringConverter,), {"regex": "|".join(deeds)})
+    return type("Action", (StringConverter,), {"regex": "|".join(actions)})
 
 
-register_converter(_make_choice_converter("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "deed")
-register_converter(_make_choice_converter(*ENTITY_ACTIONS), "somebody_deed")
-register_converter(_make_choice_converter(*merge.DECISIONS), "name_deed")
-register_converter(_make_choice_converter("rename", *THREAD_ACTIONS, *MEMBER_ACTIONS), "thread_deed")
-register_converter(_make_choice_converter(*drafts.DEEDS), "draft_deed")
+register_converter(_make_choice_converter("correct", "restore", *NODE_ACTIONS, *open_items.BY_HAND), "action")
+register_converter(_make_choice_converter(*ENTITY_ACTIONS), "person_action")
+register_converter(_make_choice_converter(*merge.DECISIONS), "name_action")
+register_converter(_make_choice_converter("rename", *THREAD_ACTIONS, *MEMBER_ACTIONS), "thread_action")
+register_converter(_make_choice_converter(*drafts.ACTIONS), "draft_action")
 register_converter(_make_choice_converter(*drafts.LABELS), "block")
 
 urlpatterns = [
@@ -48,7 +48,7 @@ urlpatterns = [
     path("memory/<uuid:persona>/learned/", chat_page.learned_pieces, name="learned"),
     path("memory/<uuid:persona>/", memories.memories, name="memory"),
     path("memory/<uuid:persona>/nodes/<uuid:node>/", memory.node, name="memory_node"),
-    path("memory/<uuid:persona>/nodes/<uuid:node>/<deed:deed>/", memory.memory_action, name="memory_deed"),
+    path("memory/<uuid:persona>/nodes/<uuid:node>/<action:action>/", memory.memory_action, name="memory_action"),
     path("memory/<uuid:persona>/companion/", companion.companion, name="companion"),
     path("memory/<uuid:persona>/picture/", companion.picture, name="picture"),
     path("memory/<uuid:persona>/chosen/", memories.act_on_chosen, name="memory_chosen"),
@@ -57,9 +57,9 @@ urlpatterns = [
     path("memory/<uuid:persona>/story-lines/", threads.threads, name="story_lines"),
     path("memory/<uuid:persona>/story-lines/<uuid:thread>/", threads.thread, name="story_line"),
     path(
-        "memory/<uuid:persona>/story-lines/<uuid:thread>/<thread_deed:deed>/",
+        "memory/<uuid:persona>/story-lines/<uuid:thread>/<thread_action:action>/",
         threads.thread_action,
-        name="story_line_deed",
+        name="story_line_action",
     ),
     path("memory/<uuid:persona>/wishes/", lessons.wishes, name="wishes"),
     path("memory/<uuid:persona>/wishes/<uuid:node>/", lessons.edit_wish, name="edit_wish"),
@@ -77,23 +77,23 @@ urlpatterns = [
     path("memory/<uuid:persona>/people/<uuid:entity>/", people.person, name="memory_somebody"),
     path("memory/<uuid:persona>/people/<uuid:entity>/photo/", people.photo, name="memory_photo"),
     path(
-        "memory/<uuid:persona>/people/<uuid:entity>/<somebody_deed:deed>/",
+        "memory/<uuid:persona>/people/<uuid:entity>/<person_action:action>/",
         people.person_action,
-        name="memory_somebody_deed",
+        name="memory_person_action",
     ),
     path("memory/<uuid:persona>/names/", merge_proposals.names, name="memory_names"),
     path("memory/<uuid:persona>/names/merge/", merge_proposals.merge_two, name="memory_merge_two"),
     path(
-        "memory/<uuid:persona>/names/<uuid:proposal>/<name_deed:deed>/",
-        merge_proposals.name_deed,
-        name="memory_name_deed",
+        "memory/<uuid:persona>/names/<uuid:proposal>/<name_action:action>/",
+        merge_proposals.name_action,
+        name="memory_name_action",
     ),
     path("memory/<uuid:persona>/bring/", imports.imports, name="imports"),
     path("memory/<uuid:persona>/bring/<uuid:job>/", imports.import_job, name="import_job"),
     path("memory/<uuid:persona>/bring/<uuid:job>/cancel/", imports.cancel_import, name="cancel_import"),
     path("memory/<uuid:persona>/drafts/", drafts.drafts, name="drafts"),
     path("memory/<uuid:persona>/drafts/<block:label>/accept/", drafts.accept_all, name="accept_drafts"),
-    path("memory/<uuid:persona>/drafts/<uuid:draft>/<draft_deed:deed>/", drafts.draft_action, name="draft_deed"),
+    path("memory/<uuid:persona>/drafts/<uuid:draft>/<draft_action:action>/", drafts.draft_action, name="draft_action"),
     path("welcome/persona/material/", onboarding.material, name="onboarding_material"),
     path("welcome/persona/material/<uuid:job>/", onboarding.material_job, name="material_job"),
     path("welcome/persona/material/<uuid:job>/cancel/", onboarding.cancel_material, name="cancel_material"),

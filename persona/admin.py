@@ -51,7 +51,7 @@ class VersionInline(ReadOnlyInline):
     def again(self, version: CoreBlockVersion) -> str:
         address = reverse("admin:persona_coreblock_restore", args=[version.block_id, version.version])
         return format_html(
-            '<button type="submit" form="deeds" class="button" formaction="{}">{}</button>',
+            '<button type="submit" form="object-actions" class="button" formaction="{}">{}</button>',
             address,
             _("Restore this wording"),
         )

@@ -1,4 +1,4 @@
-// What is drawn anew keeps the focus where the reader had it: on the same deed of the same memory.
+// What is drawn anew keeps the focus where the reader had it: on the same action of the same memory.
 
 export function keepingFocus(place, change) {
   const held = place.contains(document.activeElement) ? document.activeElement : null;

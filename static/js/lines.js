@@ -95,7 +95,7 @@ export class Lines {
   markOffRecord(line, session) {
     line.dataset.offRecord = session;
     line.querySelector('[data-note="off-record"]')?.removeAttribute('hidden');
-    for (const deed of line.querySelectorAll('[data-act="remember"], [data-forget-line]')) deed.hidden = true;
+    for (const action of line.querySelectorAll('[data-act="remember"], [data-forget-line]')) action.hidden = true;
   }
 
   append(line, after = null) {

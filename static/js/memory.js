@@ -6,7 +6,7 @@ import { Socket } from './socket.js';
 import { localiseTimes } from './times.js';
 
 const RECEIPT_AGAIN_MS = 15_000;
-const SETTLE_MS = 600; // A page that is on its way after a deed of this tab comes first.
+const SETTLE_MS = 600; // A page that is on its way after an action of this tab comes first.
 
 const page = document.getElementById('content');
 // On a narrow screen the tabs scroll sideways: the one that is open is in view.

@@ -78,7 +78,7 @@ async function lookAnew() {
   return look();
 }
 
-const deeds = { allow, stop };
+const actions = { allow, stop };
 
 // The button that was pressed went away: whoever uses the keyboard goes on from what stands there instead.
 function keepFocus() {
@@ -86,9 +86,9 @@ function keepFocus() {
   (place.querySelector('[data-notices]:not([hidden])') ?? document.getElementById('notices-title')).focus();
 }
 
-async function trying(deed) {
+async function trying(action) {
   try {
-    await deed();
+    await action();
   } catch (error) {
     fail(error instanceof Refused ? error.message : ''); // The browser's own words are in no language of ours.
   }
@@ -98,7 +98,7 @@ place.addEventListener('click', async (event) => {
   const button = event.target.closest('[data-notices]');
   if (!button) return;
   show('busy');
-  await trying(deeds[button.dataset.notices]);
+  await trying(actions[button.dataset.notices]);
   keepFocus();
 });
 

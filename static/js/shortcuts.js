@@ -9,28 +9,28 @@ function isWriting(target) {
 }
 
 export class Shortcuts {
-  // `deeds`: what each single key does, by its sign; `escape()` does what Esc means here; true where it did something.
-  constructor(deeds, escape) {
+  // `actions`: what each single key does, by its sign; `escape()` does what Esc means here; true where it did something.
+  constructor(actions, escape) {
     this.dialog = document.getElementById('shortcuts');
     this.isOn = document.getElementById('shortcuts-on');
     this.isOn.checked = thisBrowser.get(OFF_KEY) !== 'off';
     this.isOn.addEventListener('change', () => thisBrowser.set(OFF_KEY, this.isOn.checked ? 'on' : 'off'));
-    document.addEventListener('keydown', (event) => this.pressed(event, { ...deeds, '?': () => this.show() }, escape));
+    document.addEventListener('keydown', (event) => this.pressed(event, { ...actions, '?': () => this.show() }, escape));
   }
 
   show() {
     if (!this.dialog.open) this.dialog.showModal();
   }
 
-  pressed(event, deeds, escape) {
+  pressed(event, actions, escape) {
     if (event.isComposing || event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === 'Escape') {
       if (!document.querySelector('dialog[open], details[data-menu][open]') && escape()) event.preventDefault();
       return;
     }
-    const deed = deeds[event.key.toLowerCase()];
-    if (!deed || !this.isOn.checked || isWriting(event.target)) return;
+    const action = actions[event.key.toLowerCase()];
+    if (!action || !this.isOn.checked || isWriting(event.target)) return;
     event.preventDefault();
-    deed();
+    action();
   }
 }

@@ -141,7 +141,7 @@ kept = {{"persona": reply.persona, "persona_uuid": reply.persona.uuid, "owner_id
 receipt, is_new = Receipt.objects.get_or_create(**kept, defaults={{"at": timezone.now()}})
 if is_new:
     retold.note_retold(receipt, [reply])
-retold.{deed}(receipt)
+retold.{action}(receipt)
 """
 
 
@@ -152,9 +152,9 @@ def test_replies_of_an_undone_import_are_marked_in_every_tab_when_they_are_withh
     say(page, "Hello!")
     note = page.get_by_test_id("message-persona").last.locator("[data-note=withheld]")
     expect(note).to_be_hidden()
-    house.run(RETOLD.format(deed="withhold_retold"))
+    house.run(RETOLD.format(action="withhold_retold"))
     expect(note).to_be_visible(timeout=SOON)
-    house.run(RETOLD.format(deed="show_retold"))
+    house.run(RETOLD.format(action="show_retold"))
     expect(note).to_be_hidden(timeout=SOON)
 
 

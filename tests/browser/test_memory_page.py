@@ -59,9 +59,9 @@ def test_an_owner_corrects_hides_and_forgets_and_every_tab_knows(context: Browse
     page.get_by_test_id("save-correction").click()
     expect(page.get_by_test_id("node-words")).to_have_text("Ana adopted a black cat named Snowball.")
     expect(page.get_by_test_id("versions")).to_contain_text("white cat")
-    page.get_by_test_id("deed-hide").click()
+    page.get_by_test_id("action-hide").click()
     expect(page.get_by_test_id("state-hidden")).to_be_visible()
-    page.get_by_test_id("deed-show").click()
+    page.get_by_test_id("action-show").click()
 
     page.goto(talk)
     say(page, "Do you remember my cat?")

@@ -132,11 +132,11 @@ def check_always_known(page: Page, house: Installation, model: Listener, story: 
     picture(page, f"wishes-{language}")
     page.get_by_test_id("always-known").get_by_role("link", name=re.compile(story["known"])).click()
     node = page.url
-    for deed, unsure in (("dispute", True), ("confirm", False)):
+    for action, unsure in (("dispute", True), ("confirm", False)):
         page.goto(node)
-        page.get_by_test_id(f"deed-{deed}").click()
+        page.get_by_test_id(f"action-{action}").click()
         expect(page.get_by_test_id("state-unsure")).to_have_count(1 if unsure else 0)
-        picture(page, f"node-{deed}-{language}")
+        picture(page, f"node-{action}-{language}")
         page.goto(talk)
         say(page, story["says"][0])
         line = next(one for one in model.prompts[-1].splitlines() if story["known"] in one and one.startswith("-"))
@@ -144,7 +144,7 @@ def check_always_known(page: Page, house: Installation, model: Listener, story: 
 
     # Each is undone: the memory hidden, the wish paused, the name taken back.
     page.goto(node)
-    page.get_by_test_id("deed-hide").click()
+    page.get_by_test_id("action-hide").click()
     page.goto(f"{memory}wishes/")
     for _ in range(2):
         page.get_by_test_id("wish").filter(has_not=page.locator(".tag--state")).first.get_by_test_id(

@@ -125,22 +125,22 @@ def _back_up() -> None:
     call_command("backup", str(settings.DATA_DIR / "backups" / "new.tar"), stdout=io.StringIO(), stderr=io.StringIO())
 
 
-def _moments(deed: Callable[[], None], count: int) -> list[int]:
+def _moments(action: Callable[[], None], count: int) -> list[int]:
     """Half of them spread over the whole, half at its end, where the one takes the other's place."""
-    whole = _after_a_death(deed, 1_000_000)["events"]
+    whole = _after_a_death(action, 1_000_000)["events"]
     spread = {round(1 + at * (whole - 1) / (count // 2)) for at in range(count // 2)}
     return sorted(spread | set(range(max(1, whole - 2 * count), whole, 4)))
 
 
-def _after_a_death(deed: Callable[[], None], moment: int) -> dict[str, Any]:
-    """What is there when a process has died before its n-th deed with files, and somebody comes by."""
+def _after_a_death(action: Callable[[], None], moment: int) -> dict[str, Any]:
+    """What is there when a process has died before its n-th action with files, and somebody comes by."""
     folder = DATA.parent / "copy"
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(DATA, folder)
     noted = DATA.parent / "events"
     noted.unlink(missing_ok=True)
     with at(folder):
-        how = os.waitpid(_forked(lambda: _dying(deed, moment, folder, noted)), 0)[1]
+        how = os.waitpid(_forked(lambda: _dying(action, moment, folder, noted)), 0)[1]
         begun = swap.is_begun(folder)
         data_dir_lock.acquire_shared(folder)
         with data_dir_lock.acquire_exclusive(folder):
@@ -163,7 +163,7 @@ def _state(folder: Path) -> dict[str, Any]:
     }
 
 
-def _dying(deed: Callable[[], None], moment: int, folder: Path, noted: Path) -> None:
+def _dying(action: Callable[[], None], moment: int, folder: Path, noted: Path) -> None:
     """Do it, and die before the n-th touch of a file in the folder; how many there were is noted."""
     seen: Counter[str] = Counter()
     text = str(folder)
@@ -175,17 +175,17 @@ def _dying(deed: Callable[[], None], moment: int, folder: Path, noted: Path) -> 
                 os.kill(os.getpid(), signal.SIGKILL)
 
     sys.addaudithook(at_event)
-    deed()
+    action()
     noted.write_text(str(seen["events"]))
 
 
-def _forked(deed: Callable[[], None]) -> int:
+def _forked(action: Callable[[], None]) -> int:
     connections.close_all()
     child = os.fork()
     if child:
         return child
     try:
-        deed()
+        action()
     except Exception:  # noqa: BLE001  (the edge of a process)
         sys.excepthook(*sys.exc_info())
         os._exit(1)

@@ -117,22 +117,25 @@ def addresses(ids: dict[str, Any]) -> list[str]:
     ]
 
 
-def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
+def actions(ids: dict[str, Any]) -> list[tuple[str, str]]:
     """What changes something: method and address."""
     persona, api = ids["persona"], f"/api/personas/{ids['persona']}"
     return [
         ("POST", f"/memory/{persona}/remember/{ids['message']}/"),
         ("POST", f"/chat/{persona}/reaching-out/"),
         *(
-            ("POST", f"/memory/{persona}/nodes/{ids['node']}/{deed}/")
-            for deed in ("correct", "restore", "hide", "came_true")
+            ("POST", f"/memory/{persona}/nodes/{ids['node']}/{action}/")
+            for action in ("correct", "restore", "hide", "came_true")
         ),
         ("POST", f"/memory/{persona}/forget/?node={ids['node']}"),
         *(
-            ("POST", f"/memory/{persona}/story-lines/{ids['thread']}/{deed}/")
-            for deed in ("rename", "end", "reopen", "dissolve", "restore", "take_out", "put_back")
+            ("POST", f"/memory/{persona}/story-lines/{ids['thread']}/{action}/")
+            for action in ("rename", "end", "reopen", "dissolve", "restore", "take_out", "put_back")
         ),
-        *(("POST", f"/memory/{persona}/people/{ids['entity']}/{deed}/") for deed in ("rename", "describe", "split")),
+        *(
+            ("POST", f"/memory/{persona}/people/{ids['entity']}/{action}/")
+            for action in ("rename", "describe", "split")
+        ),
         ("POST", f"/memory/{persona}/names/merge/"),
         ("POST", f"/memory/{persona}/names/{ids['proposal']}/merge/"),
         ("POST", f"/memory/{persona}/bring/{ids['import']}/"),
@@ -141,9 +144,9 @@ def deeds(ids: dict[str, Any]) -> list[tuple[str, str]]:
         ("POST", f"/account/companions/{persona}/delete/"),
         ("PATCH", f"{api}/nodes/{ids['node']}"),
         ("POST", f"{api}/nodes/{ids['node']}/hide"),
-        *(("POST", f"{api}/threads/{ids['thread']}/{deed}") for deed in ("end", "dissolve", "restore")),
+        *(("POST", f"{api}/threads/{ids['thread']}/{action}") for action in ("end", "dissolve", "restore")),
         ("POST", f"{api}/threads/{ids['thread']}/nodes/{ids['node']}/take_out"),
-        *(("POST", f"{api}/turns/{ids['turn']}/{deed}") for deed in ("another", "choose")),
+        *(("POST", f"{api}/turns/{ids['turn']}/{action}") for action in ("another", "choose")),
         ("DELETE", f"{api}/nodes/{ids['node']}"),
         ("DELETE", f"{api}/messages/{ids['message']}"),
         ("DELETE", f"{api}/sessions/{ids['session']}"),
@@ -177,13 +180,13 @@ def test_pages_and_api_of_another_do_not_exist(
     assert client.post(outcome, {"outcome": "fulfilled"}, "application/json").status_code == 404
 
 
-def test_deeds_on_what_is_anothers_find_nothing_and_change_nothing(
+def test_actions_on_what_is_anothers_find_nothing_and_change_nothing(
     mira: Persona, otto_knows: dict[str, Any], client: Client
 ) -> None:
     client.force_login(mira.owner)
     before = rows_of_memory()
     for ids in (otto_knows, otto_knows | {"persona": mira.uuid}):
-        for method, address in deeds(ids):
+        for method, address in actions(ids):
             if address in (f"/account/companions/{mira.uuid}/delete/", f"/chat/{mira.uuid}/reaching-out/"):
                 continue
             answer = client.generic(method, address, "{}", "application/json")
@@ -221,7 +224,7 @@ def test_nothing_of_another_is_in_any_answer(mira: Persona, otto_knows: dict[str
         found = client.post(search, {"text": "lighthouse"})
         assert found.status_code == 200
         assert b"Sorrow" not in found.content
-    chosen = {"node": [str(otto_knows["node"])], "deed": "pin"}
+    chosen = {"node": [str(otto_knows["node"])], "node_action": "pin"}
     assert client.post(f"/memory/{mira.uuid}/chosen/", chosen).status_code == 302
     assert not ConceptNode.objects.filter(pinned=True).exists()
     assert recall(mira, [SECRET], now=timezone.now(), budget_tokens=1500).items == ()
@@ -230,7 +233,7 @@ def test_nothing_of_another_is_in_any_answer(mira: Persona, otto_knows: dict[str
 def test_without_a_login_nothing_is_found(otto_knows: dict[str, Any], client: Client) -> None:
     for url in addresses(otto_knows):
         assert client.get(url).status_code == (401 if url.startswith("/api") else 302), url
-    for method, url in deeds(otto_knows):
+    for method, url in actions(otto_knows):
         assert client.generic(method, url).status_code == (401 if url.startswith("/api") else 302), url
 
 
@@ -238,12 +241,12 @@ def test_no_page_answers_a_stranger(otto_knows: dict[str, Any], client: Client) 
     """Whatever page is asked for, by whatever method: the way to the login."""
     values = named(otto_knows)
     for route in (route for route in routes() if route not in OF_ANYBODY):
-        deeds = [values | {"deed": deed} for deed in ("hide", "rename", "merge")]
-        for address in {filled(route, words | {"rest": "x"}) for words in deeds}:
+        actions = [values | {"action": action} for action in ("hide", "rename", "merge")]
+        for address in {filled(route, words | {"rest": "x"}) for words in actions}:
             for method in METHODS:
                 answer = client.generic(method, address, "{}", "application/json")
                 is_of_the_api = route.startswith("api/")
-                expected = {401, 405} if is_of_the_api else {302, 404} if "deed>" in route else {302}
+                expected = {401, 405} if is_of_the_api else {302, 404} if "action>" in route else {302}
                 assert answer.status_code in expected, (method, route)
                 assert b"Sorrow" not in answer.content
 
@@ -316,7 +319,7 @@ QUERY = "confirm=0123&q=x"
 
 def named(ids: dict[str, Any]) -> dict[str, Any]:
     """What stands for each parameter of an address."""
-    words = {"deed": "hide", "label": "style", "answer": "merge", "version": 1, "what": "nodes", "action": "take_out"}
+    words = {"action": "hide", "label": "style", "answer": "merge", "version": 1, "what": "nodes"}
     return ids | words | {"job": ids["import"]} | {f"{name}_id": value for name, value in ids.items()}
 
 
@@ -358,10 +361,12 @@ def test_no_page_with_an_id_is_found_by_anybody_else(mira: Persona, otto_knows: 
     walked = [route for route in routes() if route not in OF_THE_CALLER]
     assert len(walked) > 20
     for route in walked:
-        has_deeds_of_its_own = any(f"<{kind}_deed" in route for kind in ("somebody", "name", "draft", "thread"))
-        deeds = ("hide", "rename", "merge", "accept", "take_out") if has_deeds_of_its_own else ("hide",)
+        has_actions_of_its_own = any(f"<{kind}_action" in route for kind in ("person", "name", "draft", "thread"))
+        actions = ("hide", "rename", "merge", "accept", "take_out") if has_actions_of_its_own else ("hide",)
         found = {
-            asked(client, method, filled(route, values | {"deed": deed}), None) for method in METHODS for deed in deeds
+            asked(client, method, filled(route, values | {"action": action}), None)
+            for method in METHODS
+            for action in actions
         }
         assert 404 in found, route
         assert found <= {404, 405}, route
@@ -387,7 +392,7 @@ def addresses_of(path: str, values: dict[str, Any], ids: dict[str, Any]) -> Iter
         kinds = ("nodes", "messages", "sessions", "entities") if "{what}" in path else ("",)
         of = {"nodes": "node", "messages": "message", "sessions": "session", "entities": "entity", "": "node"}
         for kind in kinds:
-            yield filled(path, values | {"what": kind, "of": ids[of[kind]]} | deeds_of(path)) + f"?{QUERY}"
+            yield filled(path, values | {"what": kind, "of": ids[of[kind]]} | actions_of(path)) + f"?{QUERY}"
     elif "{of}" in path:
         for name in ("node", "message", "session", "entity"):
             for persona in ("", f"&persona={ids['persona']}"):
@@ -401,9 +406,13 @@ def addresses_of(path: str, values: dict[str, Any], ids: dict[str, Any]) -> Iter
 OF_NO_PERSONA = ("/api/personas", "/api/receipts", "/api/imports", "/api/cost", "/api/admin/persona/onboarding")
 
 
-def deeds_of(path: str) -> dict[str, str]:
-    """A deed and an action that the path knows, so that it is not refused before anything is looked for."""
-    return {"deed": "retry" if "/turns/" in path else "hide", "action": "take_out" if "/nodes/" in path else "end"}
+def actions_of(path: str) -> dict[str, str]:
+    """An action that the path knows, so that it is not refused before anything is looked for."""
+    if "/turns/" in path:
+        return {"action": "retry"}
+    if "/threads/" in path:
+        return {"action": "take_out" if "/nodes/" in path else "end"}
+    return {"action": "withhold" if "/receipts/" in path else "hide"}
 
 
 def test_the_cost_of_anothers_persona_is_nothing(mira: Persona, otto_knows: dict[str, Any], client: Client) -> None:

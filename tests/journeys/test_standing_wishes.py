@@ -95,7 +95,7 @@ def test_a_wish_on_the_page_is_added_edited_undone_paused_and_refused(mira: Pers
     client.post(reverse("undo_wish", args=[mira.uuid, lesson.uuid]))
     lesson.refresh_from_db()
     assert (lesson.description, lesson.scope, lesson.condition) == ("just listen", "feeling", "I'm sad")
-    client.post(reverse("memory_deed", args=[mira.uuid, lesson.uuid, "hide"]))
+    client.post(reverse("memory_action", args=[mira.uuid, lesson.uuid, "hide"]))
     lesson.refresh_from_db()
     assert lesson.status == "hidden"
     assert "not in use" in client.get(page).content.decode()

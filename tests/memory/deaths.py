@@ -41,11 +41,11 @@ def undone() -> Iterator[None]:
         transaction.savepoint_rollback(point)
 
 
-def dies_at(statement: int, deed: Callable[[], Any]) -> bool:
+def dies_at(statement: int, action: Callable[[], Any]) -> bool:
     """Do it, and die before the n-th statement (from 1) reaches the database; whether it came to that."""
     try:
         with killed_at(statement):
-            deed()
+            action()
     except Killed:
         return True
     return False

@@ -1,5 +1,5 @@
-"""Facts, open loops and threads under death and forgetting: each job and deed leaves all or nothing, done again it ends
-the same, nothing that is forgotten leaves a byte, and a restore forgets it once more."""
+"""Facts, open loops and threads under death and forgetting: each job and action leaves all or nothing, done again it
+ends the same, nothing that is forgotten leaves a byte, and a restore forgets it once more."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -74,7 +74,7 @@ def test_reading_again_for_facts_dies_anywhere_and_doubles_nothing(
     assert same_wherever_it_dies(try_out, stride) > 20
 
 
-# --- deeds ------------------------------------------------------------------------------------------------------------
+# --- actions ------------------------------------------------------------------------------------------------------
 def loops_expire(mira: Persona, remember: Remember) -> Callable[[], Any]:
     for name, kind in (("The port calls.", "expectation"), ("Mira asks.", "intention")):
         day = (NOW - timedelta(days=60)).date()
@@ -132,7 +132,7 @@ def two_people(mira: Persona, remember: Remember) -> MergeProposal:
     return merge.propose(mira, *people, 0.7, ["sound"])
 
 
-DEEDS: Sequence[Callable[[Persona, Remember], Callable[[], Any]]] = (
+ACTIONS: Sequence[Callable[[Persona, Remember], Callable[[], Any]]] = (
     loops_expire,
     a_loop_is_settled,
     a_thread_is_dissolved,
@@ -144,26 +144,26 @@ DEEDS: Sequence[Callable[[Persona, Remember], Callable[[], Any]]] = (
 
 
 @stride
-def test_a_death_at_any_statement_of_a_deed_leaves_all_or_nothing_and_done_again_it_ends_the_same(
+def test_a_death_at_any_statement_of_a_action_leaves_all_or_nothing_and_done_again_it_ends_the_same(
     mira: Persona, remember: Remember, stride: int
 ) -> None:
-    for deed in DEEDS:
+    for action in ACTIONS:
         with undone():
-            prepared = deed(mira, remember)
+            prepared = action(mira, remember)
             before = remains(mira)
             with undone():
                 prepared()
                 after = remains(mira)
-            assert after != before, deed
+            assert after != before, action
             statement, died = 1, True
             while died:
                 with undone():
                     died = dies_at(statement, prepared)
-                    assert remains(mira) in (before, after), (deed, statement)
+                    assert remains(mira) in (before, after), (action, statement)
                     prepared()
-                    assert remains(mira) == after, (deed, statement)
+                    assert remains(mira) == after, (action, statement)
                 statement += max(1, stride // 4)
-            assert statement > 2, deed
+            assert statement > 2, action
 
 
 # --- forgetting -------------------------------------------------------------------------------------------------------

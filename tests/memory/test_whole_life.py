@@ -1,6 +1,6 @@
-"""A life of any deeds in any order: after each forgetting, and at its end, everything in memory holds.
+"""A life of any actions in any order: after each forgetting, and at its end, everything in memory holds.
 
-The deeds are those of the project: what is said, remembered through the write gate, concluded, corrected, put away,
+The actions are those of the project: what is said, remembered through the write gate, concluded, corrected, put away,
 named, merged, told apart, split, exported and imported, and forgotten in every way. Vectors are made from the text, so
 that no model has to load.
 """
@@ -38,7 +38,7 @@ from persona import mood
 from persona.onboarding.creation import create_persona
 
 NAMES = ["Tom", "Thomas Hill", "Ann Hill", "小黑"]
-DEEDS = ["moved to Lisbon last week", "keeps a grey heron", "lost a zebra quilt", "小提琴弹得很好", "likes bees"]
+ACTIONS = ["moved to Lisbon last week", "keeps a grey heron", "lost a zebra quilt", "小提琴弹得很好", "likes bees"]
 CURATING = ["hide", "show", "confirm", "dispute", "pin", "unpin", "archive", "unarchive"]
 MEMORIES = {"event", "thought"}
 BEGINNING = datetime(2026, 5, 1, 8, 0, tzinfo=UTC)
@@ -76,7 +76,7 @@ class Life(RuleBasedStateMachine):
         # What was forgotten, with the moment: only what the owner says later brings it back.
         self.gone: dict[str, datetime] = {}
         for place, name in enumerate(NAMES):
-            self.say(name, DEEDS[place], answered=True)
+            self.say(name, ACTIONS[place], answered=True)
             self.remember(place, place, supersedes=False)
 
     def begin(self) -> None:
@@ -94,13 +94,13 @@ class Life(RuleBasedStateMachine):
         self.whole.__exit__(None, None, None)
 
     # --- what is said and remembered ------------------------------------------------------------------------------
-    @rule(name=st.sampled_from(NAMES), deed=st.sampled_from(DEEDS), answered=st.booleans())
-    def say(self, name: str, deed: str, answered: bool) -> None:
+    @rule(name=st.sampled_from(NAMES), action=st.sampled_from(ACTIONS), answered=st.booleans())
+    def say(self, name: str, action: str, answered: bool) -> None:
         self.now += timedelta(minutes=7)
-        said = receive_message(self.persona, f"{name} {deed}.", None, "web", self.now).message
+        said = receive_message(self.persona, f"{name} {action}.", None, "web", self.now).message
         assert said.turn is not None
         if answered:
-            add_message(said.session, "persona", f"So {name} {deed}?", self.now, turn=said.turn)
+            add_message(said.session, "persona", f"So {name} {action}?", self.now, turn=said.turn)
         said.turn.status = "done" if answered else "failed"
         said.turn.partial = "" if answered else f"So {name}"
         said.turn.xray = {"recollections": {"chosen": [str(node.uuid) for node in self.nodes()[:2]]}}
@@ -158,19 +158,19 @@ class Life(RuleBasedStateMachine):
             mood.change(self.persona, mood.Mood("calm", 5, last.content[:80]), talk.uuid, self.now)
 
     # --- what people do with it -----------------------------------------------------------------------------------
-    @rule(which=ANY, deed=st.sampled_from(DEEDS))
-    def correct(self, which: int, deed: str) -> None:
+    @rule(which=ANY, action=st.sampled_from(ACTIONS))
+    def correct(self, which: int, action: str) -> None:
         for node in self.some(self.persona.nodes.all(), which):
-            change = curation_correct.Correction(description=f"{node.description.split()[0]} {deed}")
+            change = curation_correct.Correction(description=f"{node.description.split()[0]} {action}")
             try:
                 curation_correct.correct(node, change, self.owner, self.now)
             except curation_correct.WordsForgotten:  # another memory said so once, and was forgotten
                 assert self.persona.nodes.get(pk=node.pk).description == node.description
 
-    @rule(which=ANY, deed=st.sampled_from(CURATING))
-    def curate(self, which: int, deed: str) -> None:
+    @rule(which=ANY, action=st.sampled_from(CURATING))
+    def curate(self, which: int, action: str) -> None:
         for node in self.some(self.persona.nodes.all(), which):
-            getattr(actions, deed)(node)
+            getattr(actions, action)(node)
 
     @rule(which=ANY, other=ANY, apart=st.booleans())
     def decide(self, which: int, other: int, apart: bool) -> None:
@@ -262,12 +262,12 @@ class Life(RuleBasedStateMachine):
 @pytest.mark.django_db
 @pytest.mark.usefixtures("scripted_vectors")
 @pytest.mark.parametrize("count", [1, pytest.param(4, marks=pytest.mark.campaign)])
-def test_everything_holds_after_fifty_deeds_of_each_life(count: int) -> None:
+def test_everything_holds_after_fifty_actions_of_each_life(count: int) -> None:
     run_state_machine_as_test(Life, settings=lives(count))
 
 
 def lives(count: int) -> settings:
-    """So many lives of fifty deeds each."""
+    """So many lives of fifty actions each."""
     return settings(
         max_examples=count,
         stateful_step_count=50,
@@ -297,5 +297,5 @@ class EraseLife(Life):
 @pytest.mark.campaign
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("scripted_vectors")
-def test_everything_holds_after_ten_thousand_deeds() -> None:
+def test_everything_holds_after_ten_thousand_actions() -> None:
     run_state_machine_as_test(EraseLife, settings=lives(200))

@@ -52,15 +52,15 @@ class Life:
     """What happens to one persona at which moment; first words are said the minute they are wanted."""
 
     persona: Persona
-    deeds: defaultdict[datetime, list[Callable[[datetime], Any]]] = field(default_factory=lambda: defaultdict(list))
+    actions: defaultdict[datetime, list[Callable[[datetime], Any]]] = field(default_factory=lambda: defaultdict(list))
     answers_after: timedelta | None = None
 
-    def then(self, moment: datetime, deed: Callable[[datetime], Any]) -> None:
-        self.deeds[moment].append(deed)
+    def then(self, moment: datetime, action: Callable[[datetime], Any]) -> None:
+        self.actions[moment].append(action)
 
     def live(self, now: datetime) -> None:
-        for deed in self.deeds.pop(now, ()):
-            deed(now)
+        for action in self.actions.pop(now, ()):
+            action(now)
 
     def speak(self, outreach_id: int, now: datetime) -> None:
         """Carry out what has begun; the owner answers in her time."""
@@ -262,7 +262,7 @@ def test_who_never_answered_is_spoken_to_again_once_he_writes(ben_who_never_answ
 
 def test_an_idle_day_costs_no_call(ana_and_mira: Life, begun: list[int]) -> None:
     life = ana_and_mira
-    life.deeds.clear()
+    life.actions.clear()
     life.write(on(0))
     for minute in range(0, 24 * 60, 5):
         consider_all(on(0) + timedelta(minutes=minute))

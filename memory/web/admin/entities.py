@@ -90,7 +90,7 @@ class EntityAdmin(ReadOnlyAdmin):
     def get_urls(self) -> list[URLPattern]:
         view = self.admin_site.admin_view
         return [
-            path("<int:key>/do/<str:deed>/", view(require_POST(self.do_one)), name="memory_entity_do"),
+            path("<int:key>/do/<str:action>/", view(require_POST(self.do_one)), name="memory_entity_do"),
             *super().get_urls(),
         ]
 
@@ -114,19 +114,19 @@ class EntityAdmin(ReadOnlyAdmin):
             }
         return super().render_change_form(request, context, *args, **options)
 
-    def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
+    def do_one(self, request: HttpRequest, key: int, action: str) -> HttpResponse:
         """Rename, add or remove a name, or split; then show the result."""
         entity = get_object_or_404(self.get_queryset(request), pk=key)
-        if deed not in ACTIONS:
+        if action not in ACTIONS:
             raise Http404
         if not self.may_curate(request, entity):
             raise PermissionDenied
         try:
-            outcome = run_entity_action(ACTIONS[deed], entity, request)
+            outcome = run_entity_action(ACTIONS[action], entity, request)
         except REFUSALS as error:
             self.message_user(request, str(error), messages.ERROR)
         else:
-            self.log_change(request, entity, deed)
+            self.log_change(request, entity, action)
             self.message_user(request, outcome, messages.SUCCESS)
         return redirect("admin:memory_entity_change", key)
 

@@ -46,7 +46,7 @@ def _make_settle_action(name: str, label: Any, fits: Callable[[ConceptNode], boo
     return NodeAction(lambda node: open_items.BY_HAND[name](node, timezone.now()), label, fits, open_items.KINDS)
 
 
-DEEDS: dict[str, NodeAction] = {
+ACTIONS: dict[str, NodeAction] = {
     "let_in": NodeAction(
         NODE_ACTIONS["let_in"], _("Release from quarantine"), lambda node: node.status == Status.QUARANTINED
     ),
@@ -193,7 +193,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
     def get_urls(self) -> list[URLPattern]:
         view, name = self.admin_site.admin_view, f"memory_{self.opts.model_name}"
         return [
-            path("<int:key>/do/<str:deed>/", view(require_POST(self.do_one)), name=f"{name}_do"),
+            path("<int:key>/do/<str:action>/", view(require_POST(self.do_one)), name=f"{name}_do"),
             path("<int:key>/restore/<int:version>/", view(require_POST(self.restore)), name=f"{name}_restore"),
             *super().get_urls(),
         ]
@@ -226,40 +226,42 @@ class NodeAdmin(WordsIndexed, AdminPage):
         if node is not None and self.reads(request, node):
             context["details"] = node_context(node)
         if node is not None and self.has_change_permission(request, node):
-            context["deeds"] = [(name, deed.label) for name, deed in self.deeds.items() if deed.fits(node)]
+            context["actions"] = [
+                (name, action.label) for name, action in self.node_actions.items() if action.fits(node)
+            ]
         return super().render_change_form(request, context, *args, **options)
 
     # --- actions ----------------------------------------------------------------------------------------------------
 
     @property
-    def deeds(self) -> dict[str, NodeAction]:
+    def node_actions(self) -> dict[str, NodeAction]:
         """The actions for this kind of memory."""
-        return {name: deed for name, deed in DEEDS.items() if self.model.objects.kind in deed.kinds}
+        return {name: action for name, action in ACTIONS.items() if self.model.objects.kind in action.kinds}
 
     def has_curate_permission(self, request: HttpRequest) -> bool:
         return self.has_change_permission(request)
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
-        deeds = self.deeds if self.has_curate_permission(request) else {}
+        actions = self.node_actions if self.has_curate_permission(request) else {}
         return {
-            name: (lambda page, request, rows, name=name: page.do_all(request, rows, name), name, deed.label)
-            for name, deed in deeds.items()
+            name: (lambda page, request, rows, name=name: page.do_all(request, rows, name), name, action.label)
+            for name, action in actions.items()
         } | super().get_actions(request)
 
     def do_all(self, request: HttpRequest, rows: QuerySet, name: str) -> None:
         """Run the action on each of the chosen rows that may be changed, and show how many it changed."""
         nodes = [node for node in self.chosen(request, rows) if self.has_change_permission(request, node)]
-        changed = [node for node in nodes if DEEDS[name].do(node)]
+        changed = [node for node in nodes if ACTIONS[name].do(node)]
         for node in changed:
             self.log_change(request, node, name)
         text = ngettext("%(count)d memory was changed.", "%(count)d memories were changed.", len(changed))
         self.message_user(request, text % {"count": len(changed)}, messages.SUCCESS)
 
-    def do_one(self, request: HttpRequest, key: int, deed: str) -> HttpResponse:
+    def do_one(self, request: HttpRequest, key: int, action: str) -> HttpResponse:
         node = self._changeable(request, key)
-        if deed not in self.deeds:
+        if action not in self.node_actions:
             raise Http404
-        self.do_all(request, self.get_queryset(request).filter(pk=node.pk), deed)
+        self.do_all(request, self.get_queryset(request).filter(pk=node.pk), action)
         return redirect(node_address(node))
 
     def restore(self, request: HttpRequest, key: int, version: int) -> HttpResponse:

@@ -245,12 +245,12 @@ def settle_node(request: HttpRequest, persona_id: UUID, node_id: UUID, body: Out
 
 
 # Registered after the other routes below a node, because it would match them as well.
-@router.post("/{uuid:persona_id}/nodes/{uuid:node_id}/{deed}", response=NodeOut, summary="Hide, show, confirm, …")
-def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, deed: Action) -> dict[str, Any]:
+@router.post("/{uuid:persona_id}/nodes/{uuid:node_id}/{action}", response=NodeOut, summary="Hide, show, confirm, …")
+def curate_node(request: HttpRequest, persona_id: UUID, node_id: UUID, action: Action) -> dict[str, Any]:
     """Repeating an action does nothing. A hidden node is listed and never recalled; `let_in` releases a node that was
     quarantined for lack of evidence."""
     node = own_node(request, persona_id, node_id)
-    NODE_ACTIONS[deed](node)
+    NODE_ACTIONS[action](node)
     return serialize_node(_reload(node))
 
 

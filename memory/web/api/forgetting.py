@@ -273,15 +273,15 @@ def get_replies(request: HttpRequest, persona_id: UUID, receipt_id: UUID) -> dic
 
 
 @router.post(
-    "/{uuid:persona_id}/receipts/{uuid:receipt_id}/replies/{deed}",
+    "/{uuid:persona_id}/receipts/{uuid:receipt_id}/replies/{action}",
     response=RepliesOut,
     summary="Withhold the replies that tell of a reverted import, or show them again",
 )
 def change_replies(
-    request: HttpRequest, persona_id: UUID, receipt_id: UUID, deed: Literal["withhold", "show"]
+    request: HttpRequest, persona_id: UUID, receipt_id: UUID, action: Literal["withhold", "show"]
 ) -> dict[str, Any]:
     """A repeat does nothing more. 404 if no reply tells of it."""
-    (withhold_retold if deed == "withhold" else show_retold)(_own_receipt(request, persona_id, receipt_id))
+    (withhold_retold if action == "withhold" else show_retold)(_own_receipt(request, persona_id, receipt_id))
     return get_replies(request, persona_id, receipt_id)
 
 

@@ -21,7 +21,7 @@ from persona.onboarding import drafts as deciding
 from persona.onboarding import review
 from persona.onboarding.drafts import DraftRefused
 
-DEEDS = ("accept", "reject")
+ACTIONS = ("accept", "reject")
 LABELS = tuple(Label.values)
 MAX_AT_ONCE = 100
 
@@ -35,19 +35,19 @@ def drafts(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 @persona_page
 @require_POST
-def draft_action(request: HttpRequest, persona: Persona, draft: UUID, deed: str) -> HttpResponse:
+def draft_action(request: HttpRequest, persona: Persona, draft: UUID, action: str) -> HttpResponse:
     """Accept a draft, in its own wording or in that of the form; or reject it."""
     row = get_object_or_404(CoreDraft.objects.filter(persona=persona), uuid=draft)
     by, now = cast(User, request.user), timezone.now()
     try:
-        if deed == "accept":
+        if action == "accept":
             deciding.accept(row, request.POST.get("text"), by, now)
         else:
             deciding.reject(row, by, now)
     except DraftRefused as error:
         refused: dict[str, Any] = {"refused": row.uuid, "trouble": error.message, "typed": request.POST.get("text")}
         return _drafts_page(request, persona, refused, status=409 if error.code == "decided" else 422)
-    messages.success(request, _("Accepted.") if deed == "accept" else _("Dismissed."))
+    messages.success(request, _("Accepted.") if action == "accept" else _("Dismissed."))
     return redirect(reverse("drafts", args=[persona.uuid]) + f"#{row.label}")
 
 

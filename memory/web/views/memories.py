@@ -186,15 +186,15 @@ def act_on_chosen(request: HttpRequest, persona: Persona) -> HttpResponse:
     """Hide, show, pin or unpin the chosen memories; or redirect to the preview of forgetting them all."""
     chosen_uuids = [uuid for reference in request.POST.getlist("node")[:MAX_CHOSEN] if (uuid := parse_uuid(reference))]
     nodes = list(ConceptNode.objects.of(persona).filter(uuid__in=chosen_uuids))
-    deed = request.POST.get("deed", "")
-    if nodes and deed == "forget":
+    action = request.POST.get("node_action", "")
+    if nodes and action == "forget":
         references = urlencode([("node", str(node.uuid)) for node in nodes])
         return redirect(f"{reverse('forget', args=[persona.uuid])}?{references}")
-    if deed not in DONE:
+    if action not in DONE:
         raise Http404
     if nodes:
-        changed = sum(NODE_ACTIONS[deed](node) for node in nodes)  # type: ignore[index]
-        messages.success(request, DONE[deed] % {"n": changed})
+        changed = sum(NODE_ACTIONS[action](node) for node in nodes)  # type: ignore[index]
+        messages.success(request, DONE[action] % {"n": changed})
     else:
         messages.error(request, _("Choose memories first."))
     return redirect("memory", persona.uuid, preserve_request="text" in request.POST)

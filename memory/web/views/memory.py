@@ -52,12 +52,12 @@ def node(request: HttpRequest, persona: Persona, node: UUID) -> HttpResponse:
 
 @persona_page
 @require_POST
-def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str) -> HttpResponse:
+def memory_action(request: HttpRequest, persona: Persona, node: UUID, action: str) -> HttpResponse:
     """Carry out an action and report it: on the page before, or to the script that asked."""
     own_node = _own_node(persona, node)
-    if deed == "correct":
+    if action == "correct":
         return _correct(request, persona, own_node)
-    if deed == "restore":
+    if action == "restore":
         version = get_object_or_404(NodeVersion, node=own_node, version=read_key(request.POST.get("version", "")))
         try:
             correct.restore(own_node, version, request.user, timezone.now())  # type: ignore[arg-type]
@@ -70,16 +70,16 @@ def memory_action(request: HttpRequest, persona: Persona, node: UUID, deed: str)
                 return _render_corrected_card(request, persona, own_node, str(DONE["restore"]))
             messages.success(request, str(DONE["restore"]))
         return redirect("memory_node", persona.uuid, own_node.uuid)
-    if deed in open_items.BY_HAND:
+    if action in open_items.BY_HAND:
         if own_node.kind not in open_items.KINDS:
             raise Http404
-        open_items.BY_HAND[deed](own_node, timezone.now())
+        open_items.BY_HAND[action](own_node, timezone.now())
     else:
-        NODE_ACTIONS[deed](own_node)  # type: ignore[index]
+        NODE_ACTIONS[action](own_node)  # type: ignore[index]
     if is_fragment(request):
         own_node.refresh_from_db(fields=["status"])
-        return JsonResponse({"status": own_node.status, "message": str(DONE[deed])})
-    messages.success(request, str(DONE[deed]))
+        return JsonResponse({"status": own_node.status, "message": str(DONE[action])})
+    messages.success(request, str(DONE[action]))
     if "how" in request.POST:  # from a search: its words are sent on in the body, not in a URL
         return redirect("memory", persona.uuid, preserve_request=True)
     address = request.POST.get("next", "")

@@ -52,10 +52,10 @@ def names(request: HttpRequest, persona: Persona) -> HttpResponse:
 
 @persona_page
 @require_POST
-def name_deed(request: HttpRequest, persona: Persona, proposal: UUID, deed: str) -> HttpResponse:
+def name_action(request: HttpRequest, persona: Persona, proposal: UUID, action: str) -> HttpResponse:
     """Decide about a pair, or undo the decision."""
     row = get_object_or_404(MergeProposal.objects.of(persona).select_related("a", "b"), uuid=proposal)
-    _tell(request, deed, lambda by: merge.DECISIONS[deed](row, by, timezone.now()))
+    _tell(request, action, lambda by: merge.DECISIONS[action](row, by, timezone.now()))
     before = parse_uuid(request.POST.get("before", ""))
     return redirect(reverse("memory_names", args=[persona.uuid]) + (f"?before={before}" if before else ""))
 
@@ -72,7 +72,7 @@ def merge_two(request: HttpRequest, persona: Persona) -> HttpResponse:
     return redirect("memory_names", persona.uuid)
 
 
-def _tell(request: HttpRequest, deed: str, decide: Callable[[AbstractBaseUser], bool]) -> None:
+def _tell(request: HttpRequest, action: str, decide: Callable[[AbstractBaseUser], bool]) -> None:
     try:
         outcome = decide(request.user)  # type: ignore[arg-type]
     except LaterMergeStands:
@@ -80,7 +80,7 @@ def _tell(request: HttpRequest, deed: str, decide: Callable[[AbstractBaseUser], 
     except ValueError:
         messages.error(request, str(SAID["refused"]))
     else:
-        messages.success(request, str(SAID[deed if outcome else "nothing"]))
+        messages.success(request, str(SAID[action if outcome else "nothing"]))
 
 
 def own_entity(persona: Persona, uuid: UUID | None) -> Entity:

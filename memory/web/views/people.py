@@ -119,11 +119,11 @@ photo.max_upload_bytes = pictures.MAX_BYTES  # type: ignore[attr-defined]
 
 @persona_page
 @require_POST
-def person_action(request: HttpRequest, persona: Persona, entity: UUID, deed: str) -> HttpResponse:
+def person_action(request: HttpRequest, persona: Persona, entity: UUID, action: str) -> HttpResponse:
     """Rename, describe, add or remove a name, or split."""
     row = own_entity(persona, entity)
     try:
-        messages.success(request, run_entity_action(deed, row, request))
+        messages.success(request, run_entity_action(action, row, request))
     except REFUSALS as error:
         messages.error(request, str(error))
     return redirect("memory_somebody", persona.uuid, row.uuid)

@@ -57,25 +57,25 @@ def thread(request: HttpRequest, persona: Persona, thread: UUID) -> HttpResponse
 
 @persona_page
 @require_POST
-def thread_action(request: HttpRequest, persona: Persona, thread: UUID, deed: str) -> HttpResponse:
+def thread_action(request: HttpRequest, persona: Persona, thread: UUID, action: str) -> HttpResponse:
     """Carry out an action on a story line, or on one of its memories."""
     row = _own_thread(persona, thread)
     is_done = True
-    if deed == "rename":
+    if action == "rename":
         try:
             curation.rename(row, request.POST.get("title", ""))
         except TitleRefused as error:
             messages.error(request, str(error))
             return redirect("story_line", persona.uuid, row.uuid)
-    elif deed in MEMBER_ACTIONS:
+    elif action in MEMBER_ACTIONS:
         uuid = parse_uuid(request.POST.get("node", ""))
-        is_done = MEMBER_ACTIONS[deed](
+        is_done = MEMBER_ACTIONS[action](
             row, get_object_or_404(ConceptNode.objects.of(persona), uuid=uuid), timezone.now()
         )
     else:
-        is_done = THREAD_ACTIONS[deed](row, timezone.now())
-    messages.success(request, str(DONE[deed] if is_done else UNCHANGED))
-    if deed == "dissolve":
+        is_done = THREAD_ACTIONS[action](row, timezone.now())
+    messages.success(request, str(DONE[action] if is_done else UNCHANGED))
+    if action == "dissolve":
         return redirect("story_lines", persona.uuid)
     return redirect("story_line", persona.uuid, row.uuid)
 

@@ -176,9 +176,9 @@ def test_versions_are_refused_where_memory_rests_on_what_stood(mira: Persona, ot
     again = answer_again(mira, last_turn, "Hm.")
     theirs = say(otto, "Not yours.")
 
-    def refused(deed: Callable[[], Any]) -> str:
+    def refused(action: Callable[[], Any]) -> str:
         try:
-            deed()
+            action()
         except VersionRefused as error:
             return error.code
         return ""
@@ -190,8 +190,8 @@ def test_versions_are_refused_where_memory_rests_on_what_stood(mira: Persona, ot
         ("an earlier answer", lambda: turns.ask_again(mira, early_turn.uuid), "not_last"),
         ("another's turn", lambda: turns.ask_again(otto, last_turn.uuid), "not_open"),
     ]
-    for name, deed, code in rows:
-        assert refused(deed) == code, name
+    for name, action, code in rows:
+        assert refused(action) == code, name
     Message.objects.filter(turn=last_turn).update(withheld=True)  # "don't remember that"
     assert refused(lambda: versions.choose(mira, again.uuid)) == "withheld"
     assert refused(lambda: say(mira, "x", replaces=last.uuid)) == "withheld"

@@ -82,7 +82,7 @@ def test_a_correction_is_made_outside_the_admins_transaction(
 
 
 @pytest.mark.parametrize(
-    ("before", "deed", "after"),
+    ("before", "action", "after"),
     [
         ({}, "hide", {"status": "hidden"}),
         ({"status": "hidden"}, "show", {"status": "active"}),
@@ -95,20 +95,20 @@ def test_a_correction_is_made_outside_the_admins_transaction(
         ({"status": "quarantined"}, "let_in", {"status": "active"}),
     ],
 )
-def test_each_deed_is_a_button_of_the_page_and_an_action_of_the_list(
-    curator: Client, full_life: dict[str, Any], before: dict[str, Any], deed: str, after: dict[str, Any]
+def test_each_action_is_a_button_of_the_page_and_an_action_of_the_list(
+    curator: Client, full_life: dict[str, Any], before: dict[str, Any], action: str, after: dict[str, Any]
 ) -> None:
     event, rows = full_life["event"], ConceptNode.objects.filter(pk=full_life["event"].pk)
     for ask in ("button", "action"):
         rows.update(**before)
         page = curator.get(page_of(event)).content.decode()
-        assert f"/admin/memory/event/{event.pk}/do/{deed}/" in page
+        assert f"/admin/memory/event/{event.pk}/do/{action}/" in page
         if ask == "button":
-            curator.post(f"/admin/memory/event/{event.pk}/do/{deed}/")
+            curator.post(f"/admin/memory/event/{event.pk}/do/{action}/")
         else:
-            curator.post("/admin/memory/event/", {"action": deed, "_selected_action": [event.pk]})
+            curator.post("/admin/memory/event/", {"action": action, "_selected_action": [event.pk]})
         assert rows.filter(**after).exists(), ask
-        assert f"/admin/memory/event/{event.pk}/do/{deed}/" not in curator.get(page_of(event)).content.decode()
+        assert f"/admin/memory/event/{event.pk}/do/{action}/" not in curator.get(page_of(event)).content.decode()
         rows.update(status="active", verification="unverified", pinned=False, archived_because="")
 
 

@@ -37,7 +37,7 @@ BUTTONS = {
     "chat_message_point_out",
     "persona_coreblock_restore",
     "memory_entity_do",
-    *(f"memory_{kind}_{deed}" for kind in ConceptNode.Kind for deed in ("do", "restore")),
+    *(f"memory_{kind}_{action}" for kind in ConceptNode.Kind for action in ("do", "restore")),
 }
 # Pages that stand beside a list, and what they answer to curators.
 BESIDE = {
@@ -99,7 +99,7 @@ def _filled(address: str, key: int) -> str:
         "<path:object_id>": key,
         "<int:key>": key,
         "<int:version>": 1,
-        "<str:deed>": "hide",
+        "<str:action>": "hide",
         "<id>": key,
         "<path:content_type_id>": key,
         "^(?P<app_label>": "",

@@ -218,7 +218,7 @@ def test_the_example_of_every_body_is_understood(
 
 def filled(path: str, ids: dict[str, Any]) -> str:
     """The path with what there is in the place of its variables."""
-    others = {"of": ids["node_id"], "what": "nodes", "label": "user", "deed": "hide", "answer": "merge"}
+    others = {"of": ids["node_id"], "what": "nodes", "label": "user", "action": "hide", "answer": "merge"}
     if path.endswith("/outcome"):
         others["node_id"] = ids["thought_id"]  # a promise has one
     for name, value in (ids | others).items():

@@ -103,17 +103,19 @@ def test_a_message_heard_as_a_cry_is_kept_whatever_its_words() -> None:
 
 OPENINGS = ("", "Well, ", "So, ", "You know, ", "Honestly, ", "Yesterday ", "By the way, ")
 SUBJECTS = ("my sister Rosa", "our dog Otto", "my boss", "I", "my mother", "we", "my friend Ben's wife")
-DEEDS = ("moved to Lisbon", "was ill for a week", "love the sea; it's calm", "will start a course next month",
+ACTIONS = ("moved to Lisbon", "was ill for a week", "love the sea; it's calm", "will start a course next month",
          "said “never again”", "lost the keys… again", "sold the house, and bought a boat")  # fmt: skip
 OPENINGS_ZH = ("", "对了，", "其实", "昨天", "说真的，")
 SUBJECTS_ZH = ("我妹妹小云", "我家的猫豆豆", "我", "我妈妈", "我们", "我的老板")
-DEEDS_ZH = ("搬到了里斯本", "病了一个星期", "很喜欢海边", "下个月要去上课", "说“再也不去了”", "把房子卖了，买了条船")
+ACTIONS_ZH = ("搬到了里斯本", "病了一个星期", "很喜欢海边", "下个月要去上课", "说“再也不去了”", "把房子卖了，买了条船")
 
 
 def test_nothing_is_invented_in_hundreds_of_sentences() -> None:
     """Every quotation stands in what was said, letter for letter; so do names, and no wrong one is made."""
-    lines = [f"{opening}{subject} {deed}." for opening, subject, deed in product(OPENINGS, SUBJECTS, DEEDS)]
-    lines += [f"{opening}{subject}{deed}。" for opening, subject, deed in product(OPENINGS_ZH, SUBJECTS_ZH, DEEDS_ZH)]
+    lines = [f"{opening}{subject} {action}." for opening, subject, action in product(OPENINGS, SUBJECTS, ACTIONS)]
+    lines += [
+        f"{opening}{subject}{action}。" for opening, subject, action in product(OPENINGS_ZH, SUBJECTS_ZH, ACTIONS_ZH)
+    ]
     count = 0
     for first, second in zip(lines, lines[7:], strict=False):
         found = extract(session(first, second))

@@ -46,8 +46,8 @@ def ledger(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """The rows that would be written; `test_ledger.py` writes them."""
     rows: list[dict[str, Any]] = []
 
-    async def at_once(deed: Callable[..., None], *args: Any) -> None:
-        deed(*args)
+    async def at_once(action: Callable[..., None], *args: Any) -> None:
+        action(*args)
 
     monkeypatch.setattr(Meter, "record", lambda meter: rows.append(meter.row()))
     monkeypatch.setattr(gateway, "in_thread", at_once)

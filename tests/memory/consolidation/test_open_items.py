@@ -427,8 +427,8 @@ def test_the_account_of_a_match_goes_with_the_memory(expects: Remember, mira: Pe
 
 
 # --- pages ----------------------------------------------------------------------------------------------------------
-def at(node: ConceptNode, deed: str = "") -> str:
-    return f"/memory/{node.persona.uuid}/nodes/{node.uuid}/{deed + '/' if deed else ''}"
+def at(node: ConceptNode, action: str = "") -> str:
+    return f"/memory/{node.persona.uuid}/nodes/{node.uuid}/{action + '/' if action else ''}"
 
 
 @pytest.fixture

@@ -11,7 +11,7 @@ from tests.memory.store.test_writing import published
 
 pytestmark = pytest.mark.django_db
 Remember = Callable[..., ConceptNode]
-Deed = Callable[[ConceptNode], bool]
+Action = Callable[[ConceptNode], bool]
 
 
 def state(node: ConceptNode) -> tuple[str, str, bool, str]:
@@ -23,7 +23,7 @@ AT_FIRST = ("active", "unverified", False, "")
 
 
 @pytest.mark.parametrize(
-    ("deed", "change", "then", "undo"),
+    ("action", "change", "then", "undo"),
     [
         (actions.hide, "hidden", ("hidden", "unverified", False, ""), actions.show),
         (actions.pin, "pinned", ("active", "unverified", True, ""), actions.unpin),
@@ -32,11 +32,11 @@ AT_FIRST = ("active", "unverified", False, "")
         (actions.dispute, "disputed", ("active", "disputed", False, ""), actions.confirm),
     ],
 )
-def test_each_deed_is_done_and_told_once(
-    mira: Persona, remember: Remember, deed: Deed, change: str, then: tuple[str, str, bool, str], undo: Deed
+def test_each_action_is_done_and_told_once(
+    mira: Persona, remember: Remember, action: Action, change: str, then: tuple[str, str, bool, str], undo: Action
 ) -> None:
     node = remember(mira, "Ana has a cat.")
-    assert [deed(node), deed(node)] == [True, False]
+    assert [action(node), action(node)] == [True, False]
     assert state(node) == then
     assert [undo(node), undo(node)] == [True, False]
     if undo not in (actions.confirm, actions.dispute):

@@ -107,7 +107,7 @@ def restore_message(persona: Persona) -> Callable[[], Any]:
 HALVES = {"learn_wishes": 1, "accept_wish": 1}
 
 
-DEEDS = [
+ACTIONS = [
     learn_wishes,
     change_wish,
     undo_change,
@@ -122,11 +122,11 @@ stride = pytest.mark.parametrize("stride", [5, pytest.param(1, marks=pytest.mark
 
 @pytest.mark.django_db
 @stride
-@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.__name__)
+@pytest.mark.parametrize("action", ACTIONS, ids=lambda action: action.__name__)
 def test_a_death_at_any_statement_leaves_all_or_nothing_and_done_again_it_ends_the_same(
-    mira: Persona, deed: Callable[[Persona], Callable[[], Any]], stride: int
+    mira: Persona, action: Callable[[Persona], Callable[[], Any]], stride: int
 ) -> None:
-    prepared = deed(mira)
+    prepared = action(mira)
     before = remains(mira)
     with undone():
         prepared()
@@ -144,7 +144,7 @@ def test_a_death_at_any_statement_leaves_all_or_nothing_and_done_again_it_ends_t
             assert remains(mira) == after, statement
         statement += stride
     assert statement > 5
-    assert len(between) <= HALVES.get(deed.__name__, 0), between
+    assert len(between) <= HALVES.get(action.__name__, 0), between
 
 
 @pytest.mark.django_db(transaction=True)

@@ -87,9 +87,9 @@ def test_the_last_name_and_the_last_that_stands_anywhere_stay(mira: Persona, hua
     [("", "no_name"), ("my sister", "no_name"), ("Ana", "talking"), ("Mira", "talking"), ("x" * 121, "too_long")],
 )
 def test_what_is_no_name_is_refused(huang: Entity, name: str, code: str) -> None:
-    for deed in (rename.rename, rename.add_alias):
+    for action in (rename.rename, rename.add_alias):
         with pytest.raises(NameRefused) as refused:
-            deed(huang, name)
+            action(huang, name)
         assert refused.value.code == code
     assert len(names(huang)) == 2
 

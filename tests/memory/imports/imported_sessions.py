@@ -92,13 +92,13 @@ def events_of_each(request: Any) -> dict[str, Any]:
     return extraction([event(f"Ana said: {quote['quote']}", quote) for quote in cited])
 
 
-def meanwhile(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], Any]) -> None:
+def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
     """Do it when the model has just answered, and nothing was made of that yet."""
     answered = llm.answer_now
 
     def answer_now(*given: Any, **named: Any) -> Any:
         answer = answered(*given, **named)
-        deed()
+        action()
         return answer
 
     monkeypatch.setattr(llm, "answer_now", answer_now)

@@ -213,12 +213,12 @@ def test_what_was_decided_meanwhile_is_not_proposed_again(
     assert CoreDraft.objects.get().status == "rejected"
 
 
-def meanwhile(monkeypatch: pytest.MonkeyPatch, deed: Callable[[], Any]) -> None:
-    """Have `deed` done while the model thinks."""
+def meanwhile(monkeypatch: pytest.MonkeyPatch, action: Callable[[], Any]) -> None:
+    """Have `action` done while the model thinks."""
     asked = llm.answer_now
 
     def thinks(*args: Any, **kwargs: Any) -> Any:
-        deed()
+        action()
         return asked(*args, **kwargs)
 
     monkeypatch.setattr(llm, "answer_now", thinks)

@@ -168,9 +168,9 @@ def test_of_an_import_that_cannot_begin_nothing_stays(mira: Persona) -> None:
     assert not mira.messages.exists()
 
 
-def refused_by(deed: Any) -> str:
+def refused_by(action: Any) -> str:
     with pytest.raises(CommandError) as error:
-        deed()
+        action()
     return str(error.value)
 
 

@@ -64,7 +64,7 @@ def carried_through(clock: Clock) -> None:
     runner.requeue_stale(clock())
 
 
-def fails_at(statement: int, deed: Callable[[], None]) -> bool:
+def fails_at(statement: int, action: Callable[[], None]) -> bool:
     """The database fails at the n-th statement, and at the two after it; whether it came to that."""
     seen = 0
 
@@ -76,7 +76,7 @@ def fails_at(statement: int, deed: Callable[[], None]) -> bool:
         return run(sql, *args)
 
     with connection.execute_wrapper(execute), suppress(OperationalError):
-        deed()
+        action()
     return seen >= statement
 
 

@@ -123,10 +123,10 @@ class Life:
     def __init__(self, persona: Persona, other: Persona, dice: random.Random) -> None:
         self.persona, self.other, self.dice = persona, other, dice
         self.minutes = 0
-        self.deeds: list[Callable[[], object]] = [
+        self.actions: list[Callable[[], object]] = [
             getattr(self, name) for name in dir(type(self)) if name.startswith(("node_", "line_", "talk_", "other_"))
         ]
-        self.deeds += 4 * [self.node_written, self.line_taken, self.talk_begun]
+        self.actions += 4 * [self.node_written, self.line_taken, self.talk_begun]
 
     def words(self) -> str:
         return " ".join(self.dice.choices(WORDS, k=self.dice.randint(1, 5)))
@@ -336,8 +336,8 @@ def test_memory_answers_as_the_database_does_after_every_change(
     life.node_written()
     prepared(mira)
     for step in range(100):
-        deed = dice.choice(life.deeds)
-        deed()
+        action = dice.choice(life.actions)
+        action()
         try:
             if held := snapshot.of(mira.pk):
                 assert_alike(mira.pk, held, dice)
@@ -346,7 +346,7 @@ def test_memory_answers_as_the_database_does_after_every_change(
             if step % 10 == 9:
                 assert_recalls_alike(mira, dice.choice(ASKED), monkeypatch)
         except AssertionError as error:
-            error.add_note(f"after step {step}, {deed.__name__}")
+            error.add_note(f"after step {step}, {action.__name__}")
             raise
 
 
@@ -450,12 +450,12 @@ def test_another_process_that_writes_is_noticed_at_once(mira: Persona) -> None:
     assert_alike(mira.pk, held, random.Random(1))
 
 
-def elsewhere(deed: Callable[[], object]) -> None:
+def elsewhere(action: Callable[[], object]) -> None:
     """Do something through another connection, and wait for it."""
 
     def work() -> None:
         try:
-            deed()
+            action()
         finally:
             connection.close()
 

@@ -122,9 +122,9 @@ def test_what_a_person_writes_while_the_model_thinks_stays(
     assert dropped() == [("description", "changed")]
 
 
-@pytest.mark.parametrize("deed", ["hide", "correct"])
+@pytest.mark.parametrize("action", ["hide", "correct"])
 def test_what_is_put_right_or_away_while_the_model_thinks_is_not_written_and_soon_asked_anew(
-    mira: Persona, model: Script, clock: Clock, remember: Remember, monkeypatch: pytest.MonkeyPatch, deed: str
+    mira: Persona, model: Script, clock: Clock, remember: Remember, monkeypatch: pytest.MonkeyPatch, action: str
 ) -> None:
     omar = known(remember, mira, "Omar", events=4)
     boat = events_of(omar)[0]
@@ -132,7 +132,7 @@ def test_what_is_put_right_or_away_while_the_model_thinks_is_not_written_and_soo
 
     def meanwhile(*args: Any) -> Any:
         found = describe(*args)
-        if deed == "hide":
+        if action == "hide":
             actions.hide(boat)
         else:
             ConceptNode.objects.filter(pk=boat.pk).update(description="Omar never sails.")

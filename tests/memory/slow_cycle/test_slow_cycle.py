@@ -67,13 +67,13 @@ def interview(remember: Remember, persona: Persona, **fields: Any) -> ConceptNod
 def meanwhile(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[], Any]], None]:
     """A function that has something done while the model thinks."""
 
-    def arrange(deed: Callable[[], Any]) -> None:
+    def arrange(action: Callable[[], Any]) -> None:
         think = slow_cycle_runner.think
 
         def thinks(*args: Any) -> Any:
             thinking = think(*args)
             monkeypatch.setattr(slow_cycle_runner, "think", think)
-            deed()
+            action()
             return thinking
 
         monkeypatch.setattr(slow_cycle_runner, "think", thinks)

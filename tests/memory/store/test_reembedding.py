@@ -103,16 +103,16 @@ def interrupting(
     monkeypatch: pytest.MonkeyPatch,
     where: Any,
     name: str,
-    deed: Callable[[], Any],
+    action: Callable[[], Any],
     when: Callable[[], bool] = lambda: True,
 ) -> None:
-    """Have `deed` done once, right before the function `name`."""
+    """Have `action` done once, right before the function `name`."""
     real, done = getattr(where, name), list[bool]()
 
     def interrupted(*args: Any, **kwargs: Any) -> Any:
         if not done and when():
             done.append(True)
-            deed()
+            action()
         return real(*args, **kwargs)
 
     monkeypatch.setattr(where, name, interrupted)

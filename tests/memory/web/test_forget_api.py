@@ -168,7 +168,7 @@ def test_words_that_were_forgotten_are_refused(owner: Client, mira: Persona, cat
     assert (answer.status_code, answer.json()["code"]) == (409, "forgotten")
 
 
-def test_deeds_are_done_once_and_unknown_ones_are_not_there(owner: Client, cat: ConceptNode) -> None:
+def test_actions_are_done_once_and_unknown_ones_are_not_there(owner: Client, cat: ConceptNode) -> None:
     assert sent(owner, "POST", at(cat, "/hide")).json()["status"] == "hidden"
     assert sent(owner, "POST", at(cat, "/hide")).json()["status"] == "hidden"
     assert sent(owner, "POST", at(cat, "/pin")).json()["pinned"] is True
@@ -202,11 +202,11 @@ def test_entities_are_merged_taken_apart_and_split(owner: Client, mira: Persona,
 
 def test_what_a_route_answers_and_refuses_is_declared(owner: Client) -> None:
     paths = owner.get("/api/openapi.json").json()["paths"]
-    declared = {(path, deed): set(paths[path][deed]["responses"]) for path in paths for deed in paths[path]}
-    deeds = {(path, deed) for path, deed in declared if deed in ("delete", "patch")}
-    assert len(deeds) == 15
+    declared = {(path, action): set(paths[path][action]["responses"]) for path in paths for action in paths[path]}
+    actions = {(path, action) for path, action in declared if action in ("delete", "patch")}
+    assert len(actions) == 15
     refused = {"400", "401", "403", "404", "409", "413", "422", "429", "503"}
-    assert all(declared[deed] == {"200"} | refused for deed in deeds)
+    assert all(declared[action] == {"200"} | refused for action in actions)
 
 
 def test_messages_that_also_mention_it_are_listed_and_chosen_one_by_one(

@@ -310,8 +310,8 @@ def test_the_api_too_withholds_replies_that_told_what_an_undone_file_brought(
     stranger = Client()
     stranger.force_login(ben)
     assert stranger.post(f"{address}/withhold").status_code == 404
-    for deed, withheld in (("withhold", True), ("withhold", True), ("show", False)):
-        assert owner.post(f"{address}/{deed}").json() == {"count": 1, "withheld": withheld}
+    for action, withheld in (("withhold", True), ("withhold", True), ("show", False)):
+        assert owner.post(f"{address}/{action}").json() == {"count": 1, "withheld": withheld}
         assert list(Message.objects.filter(withheld=True)) == ([told] if withheld else [])
     told.delete()
     assert owner.get(address).status_code == owner.post(f"{address}/withhold").status_code == 404
@@ -507,7 +507,7 @@ def block(persona: Persona, label: str = "user") -> str:
     return CoreBlock.objects.get(persona=persona, label=label).content
 
 
-def deed(draft: CoreDraft, name: str) -> str:
+def action(draft: CoreDraft, name: str) -> str:
     return f"/memory/{draft.persona.uuid}/drafts/{draft.uuid}/{name}/"
 
 
@@ -523,19 +523,19 @@ def test_a_draft_stands_beside_its_block_with_the_words_it_rests_on(owner: Clien
 
 def test_accepting_writes_the_block_rejecting_does_not(owner: Client, mira: Persona) -> None:
     before, taken, left = block(mira), proposed(mira, "Ana is a nurse."), proposed(mira, "Ana is a pilot.")
-    owner.post(deed(taken, "accept"))
-    owner.post(deed(left, "reject"))
+    owner.post(action(taken, "accept"))
+    owner.post(action(left, "reject"))
     assert block(mira) == f"{before}\nAna is a nurse.".strip()
     assert CoreBlock.objects.get(persona=mira, label="user").edited_by == mira.owner
     assert not CoreDraft.objects.open().exists()
-    assert owner.post(deed(left, "accept")).status_code == 409
+    assert owner.post(action(left, "accept")).status_code == 409
 
 
 def test_a_draft_is_accepted_in_other_words_and_one_that_is_too_long_keeps_them(owner: Client, mira: Persona) -> None:
     draft = proposed(mira, "Ana is a nurse.")
-    answer = owner.post(deed(draft, "accept"), {"text": "y" * 5_001})
+    answer = owner.post(action(draft, "accept"), {"text": "y" * 5_001})
     assert (answer.status_code, "y" * 5_001 in answer.content.decode()) == (422, True)
-    owner.post(deed(draft, "accept"), {"text": "Ana was a nurse."})
+    owner.post(action(draft, "accept"), {"text": "Ana was a nurse."})
     assert "Ana was a nurse." in block(mira)
     assert "Ana is a nurse." not in block(mira)
 

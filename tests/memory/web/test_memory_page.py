@@ -39,8 +39,8 @@ def from_words(remember: Remember, message: Message, description: str, **fields:
     return node
 
 
-def at(node: ConceptNode, deed: str = "") -> str:
-    return f"/memory/{node.persona.uuid}/nodes/{node.uuid}/{deed + '/' if deed else ''}"
+def at(node: ConceptNode, action: str = "") -> str:
+    return f"/memory/{node.persona.uuid}/nodes/{node.uuid}/{action + '/' if action else ''}"
 
 
 def correction(node: ConceptNode, **fields: Any) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def test_a_search_goes_on_with_its_words_and_filters(owner: Client, mira: Person
     assert "Cat 00." in second
 
 
-def test_a_deed_on_what_was_found_leads_back_to_the_search(owner: Client, mira: Persona, remember: Remember) -> None:
+def test_a_action_on_what_was_found_leads_back_to_the_search(owner: Client, mira: Persona, remember: Remember) -> None:
     cat = remember(mira, "Ana adopted a cat.")
     remember(mira, "Ana sings.")
     asked = {"text": "cat", "how": "words", "status": "active"}
@@ -208,13 +208,13 @@ def test_what_is_no_correction_is_said_beside_its_field_and_changes_nothing(
     assert (node.description, node.versions.count()) == ("Ana sings.", 0)
 
 
-def test_deeds_are_done_and_taken_back_and_lead_back_to_where_one_was(
+def test_actions_are_done_and_taken_back_and_lead_back_to_where_one_was(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:
     node = remember(mira, "Ana sings.")
     states = []
-    for deed in ("hide", "show", "pin", "unpin", "confirm", "dispute", "archive", "unarchive"):
-        owner.post(at(node, deed))
+    for action in ("hide", "show", "pin", "unpin", "confirm", "dispute", "archive", "unarchive"):
+        owner.post(at(node, action))
         node.refresh_from_db()
         states.append((node.status, node.pinned, node.verification))
     assert states == [
@@ -233,7 +233,7 @@ def test_deeds_are_done_and_taken_back_and_lead_back_to_where_one_was(
     assert owner.get(at(node, "hide")).status_code == 405
 
 
-def test_deeds_ask_for_the_token_of_the_form(mira: Persona, remember: Remember) -> None:
+def test_actions_ask_for_the_token_of_the_form(mira: Persona, remember: Remember) -> None:
     node = remember(mira, "Ana sings.")
     careful = Client(enforce_csrf_checks=True)
     careful.force_login(mira.owner)
@@ -544,24 +544,24 @@ def test_several_are_hidden_shown_and_pinned_together(
     nodes = [remember(mira, f"Thing {number}.") for number in range(3)]
     strange = remember(otto, "Not hers.")
     chosen = {"node": [str(node.uuid) for node in [*nodes[:2], strange]] + ["nonsense"]}
-    for deed, field, values in (
+    for action, field, values in (
         ("hide", "status", ["hidden", "hidden", "active", "active"]),
         ("show", "status", ["active"] * 4),
         ("pin", "pinned", [True, True, False, False]),
         ("unpin", "pinned", [False] * 4),
     ):
-        answer = owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"deed": deed}, follow=True)
+        answer = owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"node_action": action}, follow=True)
         assert "2 " in answer.content.decode().split('data-testid="toast"')[1]
         rows = [*nodes, strange]
         for row in rows:
             row.refresh_from_db()
-        assert [getattr(row, field) for row in rows] == values, deed
-    assert owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"deed": "dance"}).status_code == 404
+        assert [getattr(row, field) for row in rows] == values, action
+    assert owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"node_action": "dance"}).status_code == 404
 
 
 def test_several_are_forgotten_after_one_preview(owner: Client, mira: Persona, remember: Remember) -> None:
     nodes = [remember(mira, f"Thing {number}.") for number in range(3)]
-    chosen = {"node": [str(node.uuid) for node in nodes[:2]], "deed": "forget"}
+    chosen = {"node": [str(node.uuid) for node in nodes[:2]], "node_action": "forget"}
     preview = owner.post(f"/memory/{mira.uuid}/chosen/", chosen, follow=True)
     assert preview.redirect_chain[0][1] == 302
     text = preview.content.decode()
@@ -575,9 +575,9 @@ def test_nothing_chosen_changes_nothing_and_a_search_is_come_back_to(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:
     node = remember(mira, "A cat called Blackie.")
-    nothing = owner.post(f"/memory/{mira.uuid}/chosen/", {"deed": "hide"}, follow=True)
+    nothing = owner.post(f"/memory/{mira.uuid}/chosen/", {"node_action": "hide"}, follow=True)
     assert "Choose memories first." in nothing.content.decode()
-    asked = {"text": "cat", "how": "", "node": str(node.uuid), "deed": "hide"}
+    asked = {"text": "cat", "how": "", "node": str(node.uuid), "node_action": "hide"}
     answer = owner.post(f"/memory/{mira.uuid}/chosen/", asked)
     assert answer.status_code == 307
     assert "cat" not in answer["Location"]

@@ -167,8 +167,8 @@ def test_without_permission_there_is_no_review(staff: Callable[..., Client]) -> 
 
 
 def test_names_are_put_right_on_the_page_of_an_entity(desk: Client, scott: Entity) -> None:
-    def do(deed: str, **values: Any) -> str:
-        address = f"/admin/memory/entity/{scott.pk}/do/{deed}/"
+    def do(action: str, **values: Any) -> str:
+        address = f"/admin/memory/entity/{scott.pk}/do/{action}/"
         return desk.post(address, values, follow=True).content.decode()
 
     assert "Renamed." in do("rename", name="Scott Huang")

@@ -31,8 +31,8 @@ def test_the_page_shows_renames_ends_takes_out_and_dissolves_and_each_is_undone(
     client.force_login(mira.owner)
     listed, own = f"/memory/{mira.uuid}/story-lines/", f"/memory/{mira.uuid}/story-lines/{line.uuid}/"
 
-    def do(deed: str, **data: Any) -> str:
-        return client.post(f"{own}{deed}/", data, follow=True).content.decode()
+    def do(action: str, **data: Any) -> str:
+        return client.post(f"{own}{action}/", data, follow=True).content.decode()
 
     text = client.get(listed).content.decode()
     assert "The flat in Basel" in text

@@ -52,10 +52,10 @@ def meanwhile(monkeypatch: Any) -> Callable[[Callable[[], Any]], None]:
     """A function: what it is given happens while the model thinks, once."""
     ask = llm.answer_now
 
-    def happens(deed: Callable[[], Any]) -> None:
+    def happens(action: Callable[[], Any]) -> None:
         def thinking(*args: Any, **values: Any) -> Any:
             monkeypatch.setattr(llm, "answer_now", ask)
-            deed()
+            action()
             return ask(*args, **values)
 
         monkeypatch.setattr(llm, "answer_now", thinking)

@@ -14,14 +14,14 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     changed = bytearray(data)
     for _time in range(chance.randint(1, 4)):
         place, length = chance.randrange(len(changed) + 1), chance.choice((1, 4, 12, 200))
-        deed = chance.randrange(5)
-        if deed == 0:
+        action = chance.randrange(5)
+        if action == 0:
             changed[place : place + length] = chance.randbytes(min(length, 12))
-        elif deed == 1:
+        elif action == 1:
             del changed[place : place + length]
-        elif deed == 2:
+        elif action == 2:
             changed[place:place] = changed[place : place + length]
-        elif deed == 3:
+        elif action == 3:
             changed[place:place] = chance.choice(_STONES)
         else:
             del changed[place:]

@@ -41,14 +41,14 @@ def mutated(data: bytes, chance: random.Random) -> bytes:
     changed = bytearray(data)
     for _time in range(chance.randint(1, 4)):
         place = chance.randrange(len(changed) + 1)
-        deed = chance.randrange(5)
-        if deed == 0:
+        action = chance.randrange(5)
+        if action == 0:
             changed[place : place + 1] = bytes([chance.randrange(256)])
-        elif deed == 1:
+        elif action == 1:
             del changed[place : place + chance.randrange(1, 200)]
-        elif deed == 2:
+        elif action == 2:
             changed[place:place] = changed[place : place + chance.randrange(1, 200)]
-        elif deed == 3:
+        elif action == 3:
             changed[place:place] = chance.choice(
                 [
                     b"\0",
