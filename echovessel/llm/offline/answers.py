@@ -7,21 +7,11 @@ from itertools import islice
 from echovessel.language import lazy_re as re
 from echovessel.language.fact_domains import Aspect, aspects_asked, is_told_in
 from echovessel.language.kinship import relatives_in
-from echovessel.language.sentences import CJK, bearers, clauses, shared_topics, telling_words, topics, words
+from echovessel.language.sentences import CJK, bearers, shared_topics, telling_words, topics, words
 from echovessel.llm.offline.memories import Memory
 from echovessel.llm.offline.names import BEARERS_EN, BEARERS_ZH, names_in
 from echovessel.llm.offline.phrases import SIGNS
 
-# What the owner does not state as a fact: denied, wished for, dreamt, or said by somebody else.
-UNHELD = re.compile(
-    r"\b(?:don't|doesn't|didn't|isn't|aren't|wasn't|not|never|might|may|wish|if|dream\w*)\b|[不没]|要是|如果|假如|梦|可能|也许",
-    re.I,
-)
-SAID_BY_ANOTHER = re.compile(
-    r"(?<!\bi )\b(?:said|says|told|thinks?|believes?|heard)\b|(?<!我)(?:说|以为|觉得)|"
-    r"^\W*[小老阿](?![时是家])[\u3400-\u9fff][^我]*$",
-    re.I,
-)
 # Somebody whom a pronoun of a later question may mean, and the pronoun.
 PERSON = re.compile(rf"\b(?:my|our) (?:\w+ )??(?:{BEARERS_EN})\b|我(?:们)?的?(?:{BEARERS_ZH}|[妈爸哥姐弟妹])", re.I)
 PRONOUN = re.compile(
@@ -102,24 +92,10 @@ def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: boo
 def _still_holds(memory: Memory, aspects: Sequence[Aspect]) -> bool:
     """Whether the latest statement on `aspects` may be this memory: a clause of it says that something is so now. In
     "I don't work at the post office now, I work at a bank" the second does."""
-    of_owner = memory.source == "words"
-    stating = [part for part in parts_of(memory.text) if is_told_in(part, aspects)] or [memory.text]
-    is_so_now = any(
-        not (SIGNS["over"].search(part) or SIGNS["not_yet"].search(part) or (of_owner and UNHELD.search(part)))
-        for part in stating
-    )
-    return is_so_now and not (of_owner and SAID_BY_ANOTHER.search(memory.text))
-
-
-def parts_of(text: str) -> list[str]:
-    """The clauses of `text`, also those before and after "but" and "and".
-
-    >>> parts_of("I used to live in Leeds but now I live in York.")
-    ['I used to live in Leeds', 'now I live in York']
-    """
-    return [
-        part for start, end in clauses(text) for part in re.split(r"\s+(?:but|and)\s+", text[start:end].rstrip("."))
-    ]
+    stating = [part for part in CLAUSES.split(memory.text) if is_told_in(part, aspects)] or [memory.text]
+    signs = ["over", "not_yet", *(["unheld"] if memory.source == "words" else [])]
+    is_so_now = any(not any(SIGNS[sign].search(part) for sign in signs) for part in stating)
+    return is_so_now and not (memory.source == "words" and SIGNS["said_by_another"].search(memory.text))
 
 
 def weighted(question: str) -> dict[str, int]:
@@ -149,7 +125,7 @@ def _answer_in(
         share = max(share, (sum(weights[word] for word in matching_words) + shared) / (sum(weights.values()) + 1))
     is_of_kind = all(
         tells.search(lower) or (memory.when and PAST.search(question)) for asks, tells in KINDS if asks.search(question)
-    ) and (not ASKS_NAME.search(question) or tells_name(memory.text))
+    ) and (not ASKS_NAME.search(question) or bool(TELLS_NAME.search(memory.text) or names_in(memory.text)))
     has_head = all(
         _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words)
         for head in heads_of(question)
@@ -187,34 +163,8 @@ def _answer_in(
     return Answer(memory, NEARLY, fit) if is_near else None
 
 
-# The kinds of things that questions ask for, and their patterns.
-NUMBER_EN = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|dozen|hundred|thousand|half"
-NUMBER_ZH = "一二三四五六七八九十百千万两半几"
-DAY = (
-    r"\d(?:st|nd|rd|th)\b|\b(?:19|20)\d\d\b|\b\d{1,2}[:.]\d\d\b|\b\d{1,2} ?(?:am|pm|o'clock)\b|\b(?:mon|tues|wednes|"
-    r"thurs|fri|"
-    r"satur|sun)days?\b|\b(?:jan(?:uary)?|feb(?:ruary)?|march|april|may|june|july|aug(?:ust)?|sept(?:ember)?|"
-    r"oct(?:ober)?|nov(?:ember)?|"
-    r"dec(?:ember)?|spring|summer|autumn|winter|christmas|easter|today|tonight|tomorrow|yesterday|weekends?)\b|"
-    r"\b(?:next|last|this|every) (?:week|month|year|night|morning)\b|\b(?:days|weeks|months|years) ago\b|\bo'clock\b|"
-    rf"[\d{NUMBER_ZH}]+(?:月|号|日|点)|(?:\d\d|[零〇一二三四五六七八九]{{2}})年|(?:周|星期|礼拜)[一二三四五六日天\d末]|[今明后昨前]天|[下上这]个?(?:周|月|"
-    rf"星期|礼拜)|[今明去前]年|"
-    r"清明|端午|中秋|国庆|春节|过年|冬至|元旦|腊月|暑假|寒假|早上|晚上|月底|年底|月初"
-)
-KINDS: tuple[tuple[re.Pattern[str], re.Pattern[str]], ...] = (
-    (re.compile(r"\bwhen\b(?! (?:i|we|you|my)\b)|\bwhat (?:day|date|time|year)|\bwhich day|\bdate\b|几号|几点|"
-                r"[哪几]天(?!前)|哪年|哪一天|"
-                r"什么时候|啥时候|何时|(?:星期|周|礼拜)几|日子|生日|预产期|纪念日", re.I), re.compile(DAY, re.I)),
-    (re.compile(r"\bhow long\b(?! ago)|多久|多长时间", re.I),
-     re.compile(rf"\b(?:\d+|an?|{NUMBER_EN}|few|couple|several) (?:\w+ )?(?:minute|hour|day|night|week|month|"
-                rf"year)s?\b|\bsince\b|\buntil\b|"
-                rf"[\d{NUMBER_ZH}]+个?半?(?:分钟|小时|钟头|天|周|星期|礼拜|月|年)|一直到|为止", re.I)),
-    (re.compile(r"\bhow (?:many|much|old|tall)\b|多少|多大|几(?:只|个|岁|口|本|次|斤|块|条|斤|瓶|位|家)", re.I),
-     re.compile(rf"\d|\b(?:{NUMBER_EN})\b|[{NUMBER_ZH}俩仨]", re.I)),
-    (re.compile(r"\bwhy\b|为什么|为啥|因为什么|因为啥|什么原因|怎么回事", re.I),
-     re.compile(r"\bbecause\b|\bsince\b|\bdue to\b|\bso that\b|\bcause\b|\bover\b|因为|由于|所以|为了|就是[^，"
-                r"。]{0,12}才", re.I)),
-)  # fmt: skip
+# The kinds of things that questions ask for, and what tells them.
+KINDS = tuple((SIGNS[f"asks_{kind}"], SIGNS[f"tells_{kind}"]) for kind in ("day", "duration", "number", "reason"))
 PAST = re.compile(r"\b(?:did|was|were|had|last)\b|上次|那次", re.I)
 # The bearer of a name, or the thing of somebody, that is asked for: no other one answers.
 HEADS = re.compile(
@@ -288,15 +238,6 @@ SUBJECT = re.compile(
 CLAUSES = re.compile(r"[,.;!?，。；！？:：“”\"]|\b(?:and|but|so|because|while)\b")
 ASKS_NAME = re.compile(r"\bnames?\b|'s called\b|\bcalled\b|叫(?:什么|啥)|名字|什么名", re.I)
 TELLS_NAME = re.compile(r"\b(?:called|named|names? (?:is|are)|name's|known as)\b|叫|名字|姓", re.I)
-
-
-def tells_name(text: str) -> bool:
-    """Whether a text names somebody or something.
-
-    >>> tells_name("My cat is Kit."), tells_name("I have a cat."), tells_name("我妹妹小雨在昆明")
-    (True, False, True)
-    """
-    return bool(TELLS_NAME.search(text)) or bool(names_in(text))
 
 
 def _speaks_of_owner(memory: Memory) -> bool:
