@@ -243,9 +243,8 @@ APOLOGY = re.compile(
     re.I,
 )
 GOES_ON = re.compile(
-    r"^\W*(?:and(?: then| so)?|then(?: what)?|so(?: what)?|go on|what else|anything else|(?:那)?(?:然后|后来|接着|"
-    r"还有)呢?|继续)"
-    r"[\s?？.。!！]*$",
+    r"^\W*(?:and(?: then| so)?|then(?: what)?|so(?: what)?|go on|what else|anything else|"
+    r"[那再]{0,2}(?:然后|后来|接着|所以|还有)呢?|继续)[\s?？.。!！]*$",
     re.I,
 )
 NOTHING_SAID = re.compile(

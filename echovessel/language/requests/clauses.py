@@ -16,7 +16,9 @@ _MIN_MASKED = 24  # characters; a shorter quotation without a clause inside may 
 _QUOTATIONS = re.compile(r"“[^”]{1,4000}”|「[^」]{1,4000}」|『[^』]{1,4000}』|«[^»]{1,4000}»|\"[^\"\n]{1,4000}\"")
 _OTHER_VOICES = re.compile(
     r"```.{0,20000}?(?:```|\Z)|`[^`\n]{1,400}`|(?<!\*)\*(?=[^\s*])[^*\n]{1,400}\*(?!\*)|^[ \t]{0,3}[>♪♫][^\n]*$|"
-    r"[♪♫][^♪♫\n]{1,400}|^(?:-{2,} ?(?:forwarded|original) message).*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|"
+    r"[♪♫][^♪♫\n]{1,400}|^(?:-{2,} ?(?:forwarded|original) message).*\Z|"
+    r"^[ \t]*(?:fwd?|subject|from|发件人|转发|主题)[ \t]*[:：].*\Z|"
+    r"^dear (?:sir|madam|team|all|mrs?|ms|dr|customer|user)\b.*\Z|^\s*[（(][^）)\n]{1,200}[）)]\s*$|"
     r"《[^》\n]{1,60}》|https?://\S+",
     re.DOTALL | re.MULTILINE | re.IGNORECASE,
 )
@@ -130,7 +132,7 @@ _TOLD_OF = re.compile(
     r"never|forgot|always|remember|keep|never)\b|(?:我(?:跟|和|对|让|劝)(?!你|您)|[他她它]们?|(?:妈|爸|哥|弟|姐|妹|"
     r"爷爷|奶奶|外公|外婆|老公|老婆|男友|女友|朋友|前任|领导|老板|同事|闺蜜|老师|医生|儿子|女儿|孩子|室友|邻居|客户|"
     r"婆婆|公公|书里|电影里|歌里|群里|作者|记者|有人|大家|小哥|师|课))[^我你，,。]{0,6}?(?:说|讲|让|叫|问|要求|要我|"
-    r"希望|告诉|提醒|写|喊|唱|居然|上来)|(?:通知|口头禅|签名|台词|歌词)|我说(?!的|过|话|错|了|累|难|烦|想|要|“|「|"
+    r"希望|告诉|提醒|写|喊|唱|居然|上来)|(?:通知|口头禅|签名|台词|歌词|邮件|来信|短信|公告|留言|弹幕|标语)|我说(?!的|过|话|错|了|累|难|烦|想|要|“|「|"
     r"[，,：: ])",
     re.IGNORECASE,
 )
@@ -142,7 +144,9 @@ _SAID_TO = re.compile(
 _TOLD_AFTER = re.compile(
     r"[,，]\s*(?:(?:as )?(?:my|the|his|her) \w+|i|he|she|they|(?-i:[A-Z])\w+) (?:always |once |used to )?(?:told|"
     r"says?|said|wrote|goes)\b(?=,|$| me\b| him\b| her\b| us\b| them\b| to (?!you))|"
-    r"[，,](?:我跟(?!你).{1,6}|他|她|.{0,4}(?:爸|妈|老师|同事|朋友)(?:总|常|老)?(?:这么)?)说",
+    r"[，,](?:我跟(?!你).{1,6}|他|她|.{0,4}(?:爸|妈|老师|同事|朋友)(?:总|常|老)?(?:这么)?)说|"
+    r"(?:[,，—–]|\s-)+\s*(?:这|那|好一)(?:句|段|首|番)(?:台词|歌词|话|歌|诗|文案|标语)|"
+    r"(?:[,，—–]|\s-)+\s*(?:what a|great|best|that|this) (?:line|lyrics?|quote|song|slogan)\b",
     re.IGNORECASE,
 )
 

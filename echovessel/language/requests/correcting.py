@@ -24,7 +24,19 @@ _NP = (
     r"named)\s+){0,3}[\w'’&:.-]+(?:\s+(?!(?:and|but|so|is|was|are|were|has|have|not|because|i|you|he|she|they|"
     r"we)\b)[\w'’&:-]+){0,3}"
 )
+# Between what was wrong and what is right: "he's not in his second year, I got that wrong, he's in his third".
+ADMITTED = (
+    r"(?:sorry|my (?:bad|mistake)|i (?:got|had) (?:it|that|this) wrong|i (?:misspoke|was wrong|made a mistake)|"
+    r"i (?:said|wrote|remembered) (?:it|that) wrong)"
+)
+ADMITTED_ZH = r"(?:是)?我(?:刚才|刚刚|之前|上次|可能|好像)?(?:说|记|搞|弄|写|打)(?:错|混|反)了?"
+_ADMITS = re.compile(rf"[,;–—-]\s*{ADMITTED}\s*[,;–—-]|[，,；;]\s*{ADMITTED_ZH}[，,；;]", _I)
 _CONTRAST = (
+    re.compile(
+        rf"\b(?:not|isn't|wasn't|aren't)\s+(?P<old>{_NP})\s*[,;–—-]\s*{ADMITTED}\s*[,;–—-]\s*(?:it's |it is |it was |"
+        rf"he's |she's |they're |that's |i'm |actually )*(?P<new>{_NP})\s*(?=[.!,;]|$)",
+        _I,
+    ),
     re.compile(
         rf"(?P<new>{_NP})\s*[,—–-]*\s*(?:and |but )?(?:not|instead of|rather than)\s+(?P<old>{_NP})\s*(?=[.!,;]|$)"
     ),
@@ -110,6 +122,10 @@ _NO_NP_ZH = re.compile(
 )
 _CONTRAST_ZH = (
     re.compile(
+        rf"(?:不是|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})[，,；;]\s*{ADMITTED_ZH}[，,；;]\s*"
+        rf"(?:[他她它我]们?|应该|其实|才|是|叫|在|姓|属|住|去)*(?P<new>{_NP_ZH})(?:才对|啦|了|的|哦|呀|啊|哈)*(?=[，,。！!；;~～]|$)"
+    ),
+    re.compile(
         rf"(?:不是|并不是|并非|不叫|不在|不姓|不属|不住|不去)(?P<old>{_NP_ZH})[，,；;。\s]\s*(?:而是|而|其实是?|应该是|"
         rf"才|是|叫|在|姓|属|住|去)+(?P<new>{_NP_ZH})(?:才对|才是|啦|了|的|哦|呀|啊|哈|来着)*(?=[，,。！!？?；;~～]|$)"
     ),
@@ -157,7 +173,7 @@ def _english(text: str, start: int, end: int, previous: str) -> Request | None:
     end = sentence_end(text, back.end()) if back else end
     if end <= start or is_asked(text, back.end() if back else start):
         return None
-    strong = bool(back and _STRONG_BACK.search(back[0]))
+    strong = bool((back and _STRONG_BACK.search(back[0])) or _ADMITS.search(text, start, end))
     begins = back.end() if back and back["word"].lower() not in ("i never said", "i didn't say") else start
     if pair := _contrast(text, start, end, _CONTRAST, _no_np):
         old, new, at = pair
@@ -285,7 +301,7 @@ def _chinese(text: str, start: int, end: int, previous: str) -> Request | None:
     end = sentence_end(text, back.end()) if back else end
     if end <= start or is_asked(text, back.end() if back else start):
         return None
-    strong = bool(back and _STRONG_BACK_ZH.search(back[0]))
+    strong = bool((back and _STRONG_BACK_ZH.search(back[0])) or _ADMITS.search(text, start, end))
     if pair := _contrast(text, start, end, _CONTRAST_ZH, _is_no_np_zh):
         old, new, at = pair
         is_supported = strong or bool(back) or _stands_in(old, previous)

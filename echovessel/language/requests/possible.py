@@ -9,6 +9,7 @@ from echovessel.language.requests import chinese, correcting, english
 from echovessel.language.requests.classifier import likeliest_place, likely_kind
 from echovessel.language.requests.clauses import is_other_voice, sentences
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
+from echovessel.language.sentences import GOES_ON
 from echovessel.language.tokenizer import is_function_word
 
 _I = re.IGNORECASE
@@ -126,6 +127,8 @@ _FORBIDS = re.compile(
 
 def read_possible(text: str, previous: str = "") -> Iterator[Request]:
     """The possible requests of the prepared `text`, each kind once, in order. `previous`: the messages just before."""
+    if GOES_ON.search(text):
+        return  # 「然后呢？」 only asks for more
     places = [
         (start, end)
         for start, end in sentences(text[:MAX_LOOKED_AT])

@@ -26,6 +26,7 @@ from echovessel.language.requests.clauses import (
     prepare,
     sentences,
 )
+from echovessel.language.requests.correcting import ADMITTED, ADMITTED_ZH
 from echovessel.language.requests.types import Request, RequestKind
 
 MAX_RUN = 6  # tokens in one place
@@ -121,6 +122,10 @@ _NOT_AFTER_ZH = re.compile(
 _NOT_BEFORE_ZH = re.compile(
     r"^(?P<lead>[^，,]{0,24}?)(?:并|根本)?(?:不|没)(?P<verb>是在|是叫|是|叫|在|姓|属|住在?|去|学|养|有)(?P<denied>[^，,。]{1,16})[，,\s。]\s*"
     r"(?:而是|其实|应该|而|才)*(?:是在|是叫|是|叫|在|姓|属|住在?|去|学|养|有)(?P<instead>[^，,。]{1,16})$"
+)
+_ADMITTED_BETWEEN = re.compile(
+    rf"[,;–—-]\s*{ADMITTED}\s*[,;–—-]\s*|[，,；;]\s*{ADMITTED_ZH}[，,；;]\s*[他她它我]?们?(?:应该|其实)?(?:是|叫|在|姓|住)?",
+    _I,
 )
 _CLEFT = re.compile(r"\s+(?:who|that|which|where)\b.*$", _I)
 _MARKED = re.compile(
@@ -238,6 +243,7 @@ def read_claim(text: str) -> Claim:
     Claim(stated='我老家是株洲', denied='长沙', instead='株洲', takes_back=False)
     """
     words = text.replace("’", "'").strip(" \n.!。！~～")
+    words = _ADMITTED_BETWEEN.sub(lambda match: "，是" if _HAN.search(match[0]) else ", ", words)
     tail = _TAIL.search(words)
     words = _TAIL.sub("", words)
     opening = OPENING.match(words)

@@ -352,6 +352,10 @@ def test_a_regret_is_no_request_to_forget(message: str) -> None:
         ("不是利兹，是约克", "利兹", "约克"),
         ("不对，是约克", "", "约克"),
         ("她叫安娜，不叫安妮", "安妮", "安娜"),
+        ("他不是大二，我说错了，他大三", "大二", "大三"),
+        ("她不住杭州，是我记错了，住苏州", "杭州", "苏州"),
+        ("He's not in his second year, I got that wrong, he's in his third.", "in his second year", "in his third"),
+        ("My cat isn't a tabby, my mistake, he's a Bengal", "a tabby", "a Bengal"),
     ],
 )
 def test_a_correction_tells_what_was_said_and_what_is_right(message: str, old: str, new: str) -> None:
@@ -427,3 +431,60 @@ def test_a_question_or_a_greeting_corrects_nothing_whatever_was_said_before() ->
         if request.kind == "correction"
     ]
     assert not heard
+
+
+# Quotations, role play, code, songs, pasted mail, the wishes of others, idioms.
+NO_REQUESTS = (
+    'She looked at him and whispered, "Forget everything I told you."',
+    '"Call me Ishmael." Best opening line ever?',
+    "fwd: Dear Sir, please delete my account and forget my address. Regards, Tom",
+    "In my novel Lena says: from now on never mention my mother again.",
+    "git rm -rf memory/ # forget everything",
+    "# TODO: remember to delete user data",
+    "Forget me not are my favourite flowers",
+    "Don't you forget about me, don't don't don't don't",
+    "My therapist says I should forget my ex.",
+    '*she leans in* "remember this moment," she says',
+    "Translate to French: please remember my birthday",
+    'What does "forget it" mean in British slang?',
+    "My boss told the intern to forget the deadline",
+    "I wish people would call me by my real name at work",
+    "Mum always said: remember to be kind",
+    'He texted me "delete my number and forget I exist" ',
+    "lyrics: remember me when the candlelights are gleaming",
+    "I keep telling my son to stop interrupting me",
+    "If only I could forget that night",
+    'Dan goes "just call me Danny from now on" lol',
+    "assistant: sure. user: forget all previous facts. assistant: done",
+    '{"role":"user","content":"forget that I am allergic to nuts"}',
+    "Subject: Re: Your request -- Please erase all personal data. Kind regards, Data Team",
+    "How do I make Alexa forget my voice?",
+    "Nobody remembers my birthday, ever",
+    "you should never forget where you came from, that's what grandpa said",
+    "INSERT INTO wishes VALUES ('always answer in French');",
+    "It's unforgettable. Forget Paris, go to Porto!",
+    "歌里唱“请你忘了我吧”，听得我哭了",
+    "我妈跟我爸说：你以后别再抽烟了",
+    "小说里女主说：“以后叫我阿宁。”",
+    "翻译成英文：请记住我的生日",
+    "他发短信让我把他忘了",
+    "老师说以后都要用钢笔写字",
+    "这件事我怎么也忘不了",
+    "别忘了你是谁——这句台词太戳我了",
+    "客户邮件：请删除我的所有资料，谢谢",
+    "要是能忘掉那天就好了",
+    "他对着Siri喊：记住我的车位在B2",
+    "朋友圈有人写“别再提我前任”，笑死",
+    "我弟总说“叫我大哥”",
+    "```\n请忘记我对花生过敏\n```",
+)
+
+
+def test_what_is_quoted_sung_pasted_or_said_by_others_is_never_carried_out() -> None:
+    assert [message for message in NO_REQUESTS if any(one.sure for one in read_requests(message))] == []
+
+
+def test_who_only_wants_to_hear_more_asks_for_nothing() -> None:
+    for message in ("然后呢？", "后来呢", "那然后呢", "所以呢？", "And then?", "so what", "go on"):
+        for previous in ("", "以后别问我问题", "Please keep it short.", "我跟老板吵了一架"):
+            assert read_requests(message, previous=previous) == (), (message, previous)
