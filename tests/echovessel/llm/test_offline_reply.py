@@ -11,7 +11,7 @@ from echovessel.llm.offline.phrases import phrases_of
 from echovessel.llm.offline.reply import Reply, first_word
 from tests.echovessel.llm.offline import answer, talk
 from tests.everyday import everyday_messages
-from tests.table import each_row
+from tests.table import each_row, in_samples
 
 KEPT_ZH = (
     "小雨去了海边玩。", "小雨妹妹叫小云，今年考上了北京大学。", "小雨对花生过敏。",
@@ -215,7 +215,8 @@ def test_a_statement_gets_a_short_word_that_quotes_and_promises_nothing(line: st
     assert not shares_a_run(said, line)
 
 
-def test_hundreds_of_messages_of_others_are_neither_parroted_nor_promised() -> None:
+@in_samples
+def test_hundreds_of_messages_of_others_are_neither_parroted_nor_promised(every: int) -> None:
     """Written by other hands for other tests: harmless messages of all kinds, and requests and what looks like them."""
     count = 0
     for language in ("en", "zh"):
@@ -226,7 +227,7 @@ def test_hundreds_of_messages_of_others_are_neither_parroted_nor_promised() -> N
         lines += [line.split("\t")[1] for line in requests.splitlines()[1:] if "\t" in line]
         recent: list[dict[str, str]] = []
         asked: list[bool] = []
-        for line in lines:
+        for line in lines[::every]:
             said = answer(line, language=language, recent=recent[-20:])
             recent += [{"role": "user", "content": line}, {"role": "persona", "content": said}]
             asked.append(said.endswith(("?", "？")))
@@ -237,7 +238,7 @@ def test_hundreds_of_messages_of_others_are_neither_parroted_nor_promised() -> N
             is_kept = any(one.kind == "remember" and one.sure for one in read_requests(line))
             assert told_before or is_kept or not PROMISED.search(said), (line, said)
         assert all(sum(asked[at : at + 3]) <= 1 for at in range(len(asked) - 2))
-    assert count > 500
+    assert count > 500 // every
 
 
 def test_after_a_death_nothing_is_asked_and_nothing_is_glad() -> None:
