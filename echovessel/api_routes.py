@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable
-from functools import wraps
+from functools import cached_property, wraps
 from typing import Any
 
 from django.contrib.auth.decorators import login_not_required
@@ -103,8 +103,13 @@ def _require_caller(view: Callable[..., HttpResponse]) -> Callable[..., HttpResp
 class Api(NinjaAPI):
     """The API, whose document lists the errors of its operations and gives examples."""
 
-    def get_openapi_schema(self, **options: Any) -> Any:
-        return openapi.complete(super().get_openapi_schema(**options))
+    def get_openapi_schema(self, **_options: Any) -> Any:
+        return self.document
+
+    @cached_property
+    def document(self) -> Any:
+        """Made once: it takes half a second, and no operation is added later."""
+        return openapi.complete(super().get_openapi_schema())
 
 
 api = Api(

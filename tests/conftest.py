@@ -1,5 +1,6 @@
 """The people of the tests, and their personas."""
 
+import contextlib
 import gc
 import os
 from collections.abc import Callable, Iterator
@@ -12,7 +13,7 @@ from django.contrib.auth.models import User
 from django.contrib.contenttypes.models import ContentType
 from django.core.management import call_command
 from django.core.management.sql import emit_post_migrate_signal
-from django.db import connection, connections, transaction
+from django.db import OperationalError, connection, connections, transaction
 from django.test import TransactionTestCase
 from hypothesis import HealthCheck
 from hypothesis import settings as hypothesis_settings
@@ -29,8 +30,9 @@ from tests.memory.sessions import Clock
 from tests.scripted import PATH, Script, script
 
 REAL_ENCODE = embedding._encode
-# A write-ahead log that is longer is emptied after a test.
-LOG_BYTES = 500_000
+# A write-ahead log that is longer is emptied after a test, and a database that has grown by more is written anew: some
+# tests read the files to the last byte, and what others have left there would cost each of them a second.
+LOG_BYTES, GROWTH_BYTES = 500_000, 1_000_000
 # Examples of a law: few in every run, many in `make campaign`. How long one takes is no law, and a test's fixtures are
 # the same for all of its examples.
 for profile, examples in (("few", 20), ("many", 200)):
@@ -113,6 +115,8 @@ class Emptying:
         self.schema = self._schema()
         self.initial_rows = {table: rows for table in tables if (rows := self._rows_of(table))}
         self.empty_tables = [table for table in tables if table not in self.initial_rows]
+        self.database = Path(connection.settings_dict["NAME"])
+        self.initial_bytes = self.database.stat().st_size
 
     def __call__(self) -> None:
         if connection.settings_dict["NAME"] != django_settings.DATABASES["default"]["TEST"]["NAME"]:
@@ -137,15 +141,17 @@ class Emptying:
         self._shrink()
 
     def _shrink(self) -> None:
-        """Some tests read the files to the last byte: what others have left there would cost each of them a second."""
-        database = Path(connection.settings_dict["NAME"])
-        log = database.with_name(f"{database.name}-wal")
-        if not log.exists() or log.stat().st_size < LOG_BYTES:
+        log = self.database.with_name(f"{self.database.name}-wal")
+        has_grown = self.database.stat().st_size > self.initial_bytes + GROWTH_BYTES
+        if not has_grown and (not log.exists() or log.stat().st_size < LOG_BYTES):
             return
         with connection.cursor() as cursor:
             cursor.execute("PRAGMA busy_timeout")
             patience = cursor.fetchone()[0]
             cursor.execute("PRAGMA busy_timeout = 0")  # whoever still reads is not waited for
+            if has_grown:
+                with contextlib.suppress(OperationalError):
+                    cursor.execute("VACUUM")
             cursor.execute("PRAGMA wal_checkpoint(TRUNCATE)")
             cursor.execute(f"PRAGMA busy_timeout = {patience}")
 

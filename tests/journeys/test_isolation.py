@@ -336,7 +336,7 @@ def routes(patterns: Any = None, before: str = "") -> Iterator[str]:
 
 def operations() -> Iterator[tuple[str, str, Any]]:
     """Method, path and an example of the body of every operation of the API."""
-    for path, methods in api.get_openapi_schema()["paths"].items():
+    for path, methods in api.document["paths"].items():
         for method, operation in methods.items():
             content = operation.get("requestBody", {}).get("content", {}).get("application/json", {})
             yield method.upper(), path, content.get("example")

@@ -30,19 +30,18 @@ def judge(answer: str, reply: str) -> str:
     return "honest" if HONEST.search(reply) else "wrong"
 
 
+# Its bounded twin is `test_exchanges`: other people, fewer questions, the same promise.
+@pytest.mark.campaign
 @pytest.mark.real_embeddings
 @pytest.mark.django_db(transaction=True)
-@pytest.mark.parametrize(
-    ("language", "stride"),
-    [("en", 3), ("zh", 3), *(pytest.param(one, 1, marks=pytest.mark.campaign) for one in ("en", "zh"))],
-)
+@pytest.mark.parametrize("language", ["en", "zh"])
 def test_a_told_life_is_answered_from_and_nothing_is_made_up(
-    language: str, stride: int, settings: Any, monkeypatch: pytest.MonkeyPatch
+    language: str, settings: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of what was told at most one question in thirty misses; of what was not, none is answered with something else."""
     settings.LLM_PROVIDER = "offline"
     monkeypatch.setattr(offline, "PAUSE_S", 0)
-    lives = json.loads((Path(__file__).parent / "lives" / f"{language}.json").read_text("utf-8"))[::stride]
+    lives = json.loads((Path(__file__).parent / "lives" / f"{language}.json").read_text("utf-8"))
     judged: Counter[tuple[str, str]] = Counter()
     rows = []
     for number, life in enumerate(lives):

@@ -132,6 +132,7 @@ def by_place() -> Mapping[str, TextColumn]:
     }
 
 
+@cache
 def tables_that_may_name_forgotten() -> frozenset[str]:
     """The tables in which ids of forgotten rows are stored on purpose."""
     return frozenset(place.split(".")[0] for place, column in by_place().items() if column.may_name_forgotten)

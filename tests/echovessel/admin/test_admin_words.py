@@ -108,7 +108,9 @@ def _filled(address: str, key: int) -> str:
     return address.split("|")[0].rstrip(")/$") + "/" if "|" in address else address
 
 
-@pytest.mark.parametrize("who", ["blind", "reader"])
+# The permission to read words opens no other page: in every run readers open those of
+# `test_a_page_of_other_peoples_words_is_one_look`.
+@pytest.mark.parametrize("who", ["blind", pytest.param("reader", marks=pytest.mark.campaign)])
 def test_curators_open_what_they_may_see_and_nothing_else(
     request: pytest.FixtureRequest, full_life: dict[str, Any], who: str
 ) -> None:

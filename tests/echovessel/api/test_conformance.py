@@ -178,7 +178,7 @@ def named_by(of: dict[str, Any]) -> str:
 
 # --- the document itself --------------------------------------------------------------------------------------------
 def test_every_operation_says_what_it_is_for_and_gives_examples_that_fit() -> None:
-    document = api_routes.api.get_openapi_schema()
+    document = api_routes.api.document
     components = {"components": {"schemas": document["components"]["schemas"]}}
     seen = 0
     for path, methods in document["paths"].items():
@@ -195,7 +195,7 @@ def test_the_example_of_every_body_is_understood(
     ids: dict[str, Any], bearer: dict[str, str], unhurried: None, client: Client
 ) -> None:
     """As a stranger begins: with the document alone. What the examples name there is not, and nothing else is wrong."""
-    document = json.loads(json.dumps(api_routes.api.get_openapi_schema()))
+    document = json.loads(json.dumps(api_routes.api.document))
     asked = 0
     for path, methods in document["paths"].items():
         for method, operation in methods.items():
@@ -230,7 +230,7 @@ def test_every_list_is_read_to_its_end_without_gap_or_double(
     ids: dict[str, Any], mira: Persona, bearer: dict[str, str], unhurried: None, client: Client, remember: Any
 ) -> None:
     """Also while rows come in: they are newer, and so they come before what is read."""
-    document = json.loads(json.dumps(api_routes.api.get_openapi_schema()))
+    document = json.loads(json.dumps(api_routes.api.document))
     lists = [path for path, methods in document["paths"].items() if "before" in names_in(methods.get("get", {}))]
     assert len(lists) > 15
     receive_message(mira, "My cat is black.", None, "api", timezone.now())
@@ -267,7 +267,7 @@ def names_in(operation: dict[str, Any]) -> set[str]:
 
 
 def test_no_body_takes_what_it_does_not_know_nor_text_without_end() -> None:
-    document = json.loads(json.dumps(api_routes.api.get_openapi_schema()))
+    document = json.loads(json.dumps(api_routes.api.document))
     schemas = document["components"]["schemas"]
     taken = {name: schema for name, schema in schemas.items() if name.endswith(("In", "Change", "Part"))}
     assert len(taken) > 15

@@ -10,6 +10,7 @@ from memory.models import Entity
 from persona.models import CoreBlock, Persona
 from tests.memory.forgetting.life import FORGOTTEN, NOW, TOLD, Life, lived, node, quoting, say
 from tests.memory.forgetting.totals import totals
+from tests.table import each_row
 
 CASCADE = Choice()
 SECTIONS = ("going", "staying", "withheld", "erased", "elsewhere")
@@ -63,8 +64,14 @@ def test_a_later_version_is_named_and_stays(life: Life) -> None:
     assert life.milo.pk not in {one.key for one in planned.going if one.kind == "event"}
 
 
-@pytest.mark.parametrize("kind", ["node", "message", "session", "entity"])
-@pytest.mark.parametrize("choice", [Choice(), Choice("orphan"), Choice("cascade", "withhold")])
+@each_row(
+    "kind, choice",
+    [
+        (kind, choice)
+        for kind in ("node", "message", "session", "entity")
+        for choice in (Choice(), Choice("orphan"), Choice("cascade", "withhold"))
+    ],
+)
 def test_every_reason_and_kind_has_words(life: Life, kind: str, choice: Choice) -> None:
     keys = {
         "node": life.milo.pk,

@@ -104,9 +104,11 @@ def test_the_same_choice_makes_the_same_plan_on_every_surface(life: Life, owner:
     pair = frozenset({(message.pk, "leave"), (other.pk, "withhold")})
     cases: list[tuple[dict[str, Any], Choice]] = [
         ({}, Choice("cascade", "forget")),
-        ({"dependents": "orphan", "messages": "withhold"}, Choice("orphan", "withhold")),
+        (
+            {"dependents": "orphan", "messages": "withhold", "mentions": "leave"},
+            Choice("orphan", "withhold", other_mentions="leave"),
+        ),
         ({"staying": [life.week]}, Choice(staying=frozenset({life.week.pk}))),
-        ({"mentions": "leave"}, Choice(other_mentions="leave")),
         ({"leave": [message], "withhold": [other]}, Choice(mentions=pair)),  # type: ignore[arg-type]
     ]
     for choice, expected in cases:

@@ -8,7 +8,7 @@ from django.core.exceptions import ValidationError
 from django.utils.translation import override
 
 from persona.companion.zones import ZoneField, describe_zone, find_zones, listed_zones, places
-from tests.table import each_row
+from tests.table import each_row, in_samples
 
 
 @each_row(
@@ -44,13 +44,14 @@ def test_what_is_no_single_place_is_refused_with_words(text: str) -> None:
     assert refusal.value.messages[0]
 
 
-def test_every_listed_zone_is_one_and_is_found_by_what_is_shown_in_either_language() -> None:
+@in_samples
+def test_every_listed_zone_is_one_and_is_found_by_what_is_shown_in_either_language(every: int) -> None:
     assert places().keys() <= zoneinfo.available_timezones()
     for language in ("en", "zh-hans"):
         with override(language):
             rows = listed_zones(datetime(2026, 7, 1, tzinfo=UTC))
             assert len(rows) == len({shown for _zone, shown, _names in rows}) > 150
-            assert [zone for zone, shown, _names in rows if ZoneField().clean(shown) != zone] == []
+            assert [zone for zone, shown, _names in rows[::every] if ZoneField().clean(shown) != zone] == []
     assert (
         "Europe/Lisbon",
         "Europe · Lisbon",
