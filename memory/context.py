@@ -112,7 +112,7 @@ def clarification(request: ContextRequest) -> Section | None:
         prompt = render_prompt("clarification", persona.language, **names, known=memories)
         text = with_heading(persona.language, "clarification", prompt)
         if tokens(text) <= request.budget:
-            request.known["memory.clarified"] = True
+            request.cache["memory.clarified"] = True
             return Section("clarification", "system", text, {"proposal": str(pair.uuid)})
     return None
 
@@ -258,12 +258,12 @@ def expectations(request: ContextRequest) -> Section | None:
 def question(request: ContextRequest) -> Section | None:
     """A question of the slow cycle, when its person or topic comes up: one light question per session."""
     persona: Persona = request.persona
-    if not request.burst or request.known.get("memory.clarified"):
+    if not request.burst or request.cache.get("memory.clarified"):
         return None
     session = request.burst[0].session
     if session.off_the_record:
         return None
-    meaning = request.known.get("memory.meaning")
+    meaning = request.cache.get("memory.meaning")
     wondered = questions.due(persona, request.turns, _entities_in_turns(request), meaning, session, request.now)
     if wondered is None or crises.crisis_messages_of(request.burst):
         return None
@@ -293,7 +293,7 @@ def _open_expectations(request: ContextRequest) -> list[PromptNode]:
 
 def _matched_expectations(request: ContextRequest) -> dict[int, float]:
     """The open expectations that the last message may be about, with their cosines; empty before recall has run."""
-    return request.known.get("memory.matched", {})
+    return request.cache.get("memory.matched", {})
 
 
 def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[int]:
@@ -306,7 +306,7 @@ def _already_in_prompt(request: ContextRequest, meaning: Meaning | None) -> set[
         cosines = embedding.scale().comparable("query", own)
         near = zip(keys, cosines.tolist(), strict=True)
         matched = {key: round(cosine, 3) for key, cosine in near if cosine >= knobs.match_cosine()}
-    request.known.update({"memory.meaning": meaning, "memory.matched": matched})
+    request.cache.update({"memory.meaning": meaning, "memory.matched": matched})
     _shown, ids_in_prompt = _always_known(request)
     return ids_in_prompt | {
         node.pk for nodes in (*_lists(request).values(), _shown_expectations(request)) for node in nodes

@@ -34,7 +34,7 @@ class ErrandReply:
     """An errand that is being answered."""
 
     persona: Persona
-    asked: CompletionRequest
+    request: CompletionRequest
     uuid: UUID = field(default_factory=uuid4)
     created_at: datetime = field(default_factory=timezone.now)
     text: str = ""
@@ -49,11 +49,11 @@ class ErrandReply:
             message = "This program asks for more than a persona's small model is there for. Wait a moment."
             raise CompletionRefused(429, "rate_limit_exceeded", message, retry_after=wait)
         async with acquire_slot(self.persona.owner_id):
-            self.text = await self._by_model() or errands.answer_by_rule(self.asked.errand)
+            self.text = await self._by_model() or errands.answer_by_rule(self.request.errand)
         yield self.text
 
     async def usage(self) -> Usage:
-        return Usage(tokens(self.asked.errand), 0, tokens(self.text))
+        return Usage(tokens(self.request.errand), 0, tokens(self.text))
 
     async def _by_model(self) -> str:
         """The model's answer; "" if none is connected or it fails: a title is worth no error."""
@@ -61,7 +61,7 @@ class ErrandReply:
             return ""
         request = llm.Request(
             system=render_wording("client_task"),
-            user=shorten(self.asked.errand, MAX_PROMPT_TOKENS),
+            user=shorten(self.request.errand, MAX_PROMPT_TOKENS),
             tier="small",
             purpose="chat",
             max_tokens=MAX_ANSWER_TOKENS,

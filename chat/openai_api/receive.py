@@ -96,7 +96,7 @@ def _messages_of_repeat(persona: Persona, completion: CompletionRequest, key: st
     # Clients let a person ask for another answer, however late: their history ends just before the newest turn, and its
     # messages come again. The persona's first answer stays.
     turns = list(persona.turns.filter(session__channel=CHANNEL, original=None).order_by("-id")[:2])
-    if len(turns) < 2 or not completion.heard.strip():
+    if len(turns) < 2 or not completion.last_reply.strip():
         return []
     newest, before = (_messages_of(turn) for turn in turns)
     run = _run_of(completion.lines, newest)
@@ -105,7 +105,7 @@ def _messages_of_repeat(persona: Persona, completion: CompletionRequest, key: st
 
 def quotes_the_session(persona: Persona, completion: CompletionRequest, now: datetime) -> bool:
     """Whether a request without history quotes the last messages: no person does."""
-    if completion.heard:
+    if completion.last_reply:
         return False
     exchanges = (
         {message.role: message.content for message in _messages_of(turn)} for turn in _recent_turns(persona, now)
@@ -146,7 +146,7 @@ def _run_of(texts: tuple[str, ...], of_both: list[Message]) -> list[Message]:
 def _is_heard(completion: list[Message], messages: CompletionRequest) -> bool:
     """Whether the client has the reply. Text shown beside the message may precede it."""
     replies = [message.content.strip() for message in completion if message.role == Message.Role.PERSONA]
-    return any(messages.heard.strip().endswith(reply) for reply in replies)
+    return any(messages.last_reply.strip().endswith(reply) for reply in replies)
 
 
 def _client_id(persona: Persona, key: str, number: int) -> UUID | None:

@@ -39,7 +39,7 @@ class Reply:
     """A request that is being answered; its turn is known after the first piece."""
 
     persona: Persona
-    asked: CompletionRequest
+    request: CompletionRequest
     login: Login
     key: str = ""
     turn: Turn = field(init=False)
@@ -66,7 +66,7 @@ class Reply:
         async with acquire_slot(self.persona.owner_id):
             if not await in_thread(self.login.stands, timezone.now()):  # it may have waited for its slot
                 raise token_ended()
-            count = len(self.asked.lines)
+            count = len(self.request.lines)
             now = time.monotonic()
             for _line in range(count):
                 if not rate_limit.admit(self.persona.owner_id, now):
@@ -80,8 +80,8 @@ class Reply:
             frames = stream.follow(self.persona, after=None)
             async with aclosing(frames):
                 await anext(frames)  # from here on nothing is missed
-                embedding.soon(self.asked.lines[-1])  # while it is stored; the turn will ask for it
-                received = await in_thread(receive.receive, self.persona, self.asked, self.key, timezone.now())
+                embedding.soon(self.request.lines[-1])  # while it is stored; the turn will ask for it
+                received = await in_thread(receive.receive, self.persona, self.request, self.key, timezone.now())
                 self.turn, self.beside = received.turn, received.beside
                 runner.get_runner().nudge(self.persona.pk, at_once=True)
                 if self.beside:

@@ -55,12 +55,12 @@ class Body(BaseModel):
 
 @dataclass(frozen=True)
 class CompletionRequest:
-    """A request for a reply: the new messages, and `heard`, the last assistant text that the client knows. `errand` is
-    the whole text of a request that no person made, or ""."""
+    """A request for a reply: the new messages, and the client's last assistant text. `errand` is the whole text of a
+    request that no person made, or ""."""
 
     model: str
     lines: tuple[str, ...]
-    heard: str
+    last_reply: str
     stream: bool
     include_usage: bool
     errand: str = ""
@@ -103,7 +103,7 @@ def parse_request(body: bytes) -> CompletionRequest:
     return CompletionRequest(
         model=parsed.model,
         lines=texts,
-        heard=parsed.messages[last].text() if last >= 0 else "",
+        last_reply=parsed.messages[last].text() if last >= 0 else "",
         stream=bool(parsed.stream),
         include_usage=bool(parsed.stream_options and parsed.stream_options.include_usage),
         errand=errand,

@@ -66,7 +66,7 @@ async def completions(request: HttpRequest) -> HttpResponseBase:
     try:
         reply = await in_thread(_reply_to, request)
         runner.get_runner().watch()
-        if not reply.asked.stream:
+        if not reply.request.stream:
             async with aclosing(reply.pieces()) as pieces:
                 text = ""
                 async for piece in pieces:
@@ -162,7 +162,7 @@ async def _chunks(
             yield _event(_broken(error).as_json())
             return
     yield _chunk(reply, {}, _finish_reason(reply))
-    if reply.asked.include_usage:
+    if reply.request.include_usage:
         usage = await reply.usage()
         yield _event(_head(reply, "chat.completion.chunk") | {"choices": [], "usage": usage.as_json()})
     yield "data: [DONE]\n\n"
@@ -185,7 +185,7 @@ def _broken(error: Exception) -> CompletionRefused:
 
 def _chunk(reply: AnyReply, delta: dict[str, str], finish_reason: str | None = None) -> str:
     choice = {"index": 0, "delta": delta, "finish_reason": finish_reason, "logprobs": None}
-    usage = {"usage": None} if reply.asked.include_usage else {}  # it comes at the end; until then it is null
+    usage = {"usage": None} if reply.request.include_usage else {}  # it comes at the end; until then it is null
     return _event(_head(reply, "chat.completion.chunk") | {"choices": [choice]} | usage)
 
 
@@ -194,7 +194,7 @@ def _head(reply: AnyReply, kind: str) -> dict[str, Any]:
         "id": f"chatcmpl-{reply.uuid.hex}",
         "object": kind,
         "created": int(reply.created_at.timestamp()),
-        "model": reply.asked.model,
+        "model": reply.request.model,
     }
 
 

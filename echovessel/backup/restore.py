@@ -41,12 +41,11 @@ class RestoreRefused(Exception):
 
 @dataclass(frozen=True)
 class BackupState:
-    """The state of the database to be replaced. `told` is its forget log; None if there is no database or it cannot be
-    read."""
+    """The state of the database to be replaced. `forget_log` is None if there is none, or it cannot be read."""
 
     is_there: bool
     people: int = 0
-    told: ForgetLog | None = None
+    forget_log: ForgetLog | None = None
     closed: revocations.Revocations = NOTHING_CLOSED
 
     @classmethod
@@ -56,7 +55,7 @@ class BackupState:
             return cls(is_there=False)
         try:
             if not connection.introspection.table_names():
-                return cls(is_there=True, told=ForgetLog())
+                return cls(is_there=True, forget_log=ForgetLog())
             return cls(True, User.objects.count(), forget_replay().read_log(), revocations.read_revocations(now))
         except (DatabaseError, ImproperlyConfigured):
             return cls(is_there=True)
@@ -66,11 +65,11 @@ class BackupState:
     @property
     def is_empty(self) -> bool:
         """Whether it contains nothing of anybody."""
-        return not self.is_there or (self.told is not None and not self.people)
+        return not self.is_there or (self.forget_log is not None and not self.people)
 
     def why_kept(self) -> str:
         """Why it is only replaced with --force."""
-        if self.told is None:
+        if self.forget_log is None:
             return (
                 "the database that is there cannot be read by this version (migrate it first, or give its "
                 "DATABASE_KEY). What was forgotten in it cannot be forgotten again in the backup. Say --force to "
@@ -89,7 +88,7 @@ class RestoreResult:
 
     manifest: Manifest
     before: BackupState
-    done: Replayed | None
+    replayed: Replayed | None
     counts: Mapping[str, int]
     aside: Path | None
 
@@ -154,7 +153,7 @@ def _key() -> str:
 @contextmanager
 def _lock_database(before: BackupState) -> Iterator[None]:
     """Lock the database to be replaced, so that no other program reads or writes it. Raises Occupied."""
-    if before.told is None:
+    if before.forget_log is None:
         yield  # there is none, or none that can be locked
         return
     connection = Database.connect(str(_database()), isolation_level=None, timeout=1.0)
@@ -205,7 +204,7 @@ def _prepare_stage(
         hook = forget_replay()
         hook.settle(now)
         revocations.apply_revocations(before.closed, now)
-        receipt = hook.replay(before.told, now) if before.told is not None else None
+        receipt = hook.replay(before.forget_log, now) if before.forget_log is not None else None
         counts = hook.check(now)
         erasure.checkpoint(connection)
     swap.sync(folder / DATABASE)

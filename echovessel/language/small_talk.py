@@ -62,17 +62,17 @@ _CORE_ZH = re.compile(
 
 
 class Gist(NamedTuple):
-    """The statements of a message, and the question at its end; small talk around them is replaced by "…". `told` is
-    empty if the message only asks, `asked` if it does not ask; both are empty if it is small talk."""
+    """The statements of a message, and the question at its end; small talk around them is replaced by "…". A message
+    that only asks has no statement, small talk has neither."""
 
-    told: str
-    asked: str
+    statement: str
+    question: str
 
     @property
     def whole(self) -> str:
-        if not (self.told and self.asked):
-            return self.told or self.asked
-        return f"{self.told}{'' if _CJK.search(self.told) else ' '}{self.asked}"
+        if not (self.statement and self.question):
+            return self.statement or self.question
+        return f"{self.statement}{'' if _CJK.search(self.statement) else ' '}{self.question}"
 
 
 def gist_of(text: str, names: Collection[str] = ()) -> Gist:
@@ -80,9 +80,9 @@ def gist_of(text: str, names: Collection[str] = ()) -> Gist:
     name.
 
     >>> gist_of("Thanks, Mel! Painting calms me. Do you paint? Take care!", ["Melanie"])
-    Gist(told='… Painting calms me.', asked='Do you paint? …')
+    Gist(statement='… Painting calms me.', question='Do you paint? …')
     >>> gist_of("太好了！后来呢？"), gist_of("Bye!")
-    (Gist(told='', asked='…后来呢？'), Gist(told='', asked=''))
+    (Gist(statement='', question='…后来呢？'), Gist(statement='', question=''))
     """
     sentences = _SENTENCE.findall(text)
     names_folded = [name.casefold() for name in names]

@@ -32,7 +32,7 @@ from typing import Any, Literal, TypeVar, cast
 from django.conf import settings
 from django.template.loader import render_to_string
 
-Found = TypeVar("Found")
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -50,13 +50,13 @@ class ContextRequest:
     window: Sequence[Any] = ()
     burst: Sequence[Any] = ()
     occasion: Any = None
-    known: dict[str, Any] = field(default_factory=dict)
+    cache: dict[str, Any] = field(default_factory=dict)
 
-    def once(self, name: str, find: Callable[[], Found]) -> Found:
+    def once(self, name: str, find: Callable[[], Value]) -> Value:
         """Return the result of `find`, called once per prompt however many sections ask."""
-        if name not in self.known:
-            self.known[name] = find()
-        return cast(Found, self.known[name])
+        if name not in self.cache:
+            self.cache[name] = find()
+        return cast(Value, self.cache[name])
 
 
 @dataclass(frozen=True)

@@ -26,28 +26,28 @@ class Limit:
     characters: int
     is_reached: bool = False
     _passed: int = 0
-    _held: str = ""
+    _pending: str = ""
 
     def take(self, text: str) -> str:
         """The part of the text so far that can be shown now."""
-        text_so_far = self._held + text
+        text_so_far = self._pending + text
         free = max(0, self.characters - MARGIN - self._passed)
-        shown_text, self._held = text_so_far[:free], text_so_far[free:]
+        shown_text, self._pending = text_so_far[:free], text_so_far[free:]
         self._passed += len(shown_text)
         room = self.characters - self._passed
-        if len(self._held) > room:
+        if len(self._pending) > room:
             self.is_reached = True
-            shown_text, self._held = shown_text + shorten_reply(self._held, room), ""
+            shown_text, self._pending = shown_text + shorten_reply(self._pending, room), ""
         return shown_text
 
     def close(self) -> str:
         """The rest of a reply that ended within the limit."""
-        shown_text, self._held = self._held, ""
+        shown_text, self._pending = self._pending, ""
         return shown_text
 
     def begin_again(self) -> None:
         """Reset the count: the text let through so far was withdrawn."""
-        self._passed, self._held = 0, ""
+        self._passed, self._pending = 0, ""
 
 
 def shorten_reply(text: str, length: int) -> str:

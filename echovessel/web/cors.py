@@ -14,9 +14,9 @@ from django.http.response import HttpResponseBase
 from django.utils.cache import patch_vary_headers
 from django.utils.decorators import sync_and_async_middleware
 
-DOOR = "/v1/"
+PREFIX = "/v1/"
 METHODS = "GET, POST"
-TOLD = "Retry-After, X-Should-Retry"  # headers of an answer that a page may read
+EXPOSED_HEADERS = "Retry-After, X-Should-Retry"  # headers of an answer that a page may read
 REMEMBERED_SECONDS = 600
 
 
@@ -64,13 +64,13 @@ def _preflight_response(request: HttpRequest) -> HttpResponse | None:
 
 
 def _add_headers(request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-    if settings.API_ORIGINS and request.path_info.startswith(DOOR):
+    if settings.API_ORIGINS and request.path_info.startswith(PREFIX):
         patch_vary_headers(response, ["Origin"])
         if _is_allowed(request):
             response["Access-Control-Allow-Origin"] = request.headers["Origin"]
-            response["Access-Control-Expose-Headers"] = TOLD
+            response["Access-Control-Expose-Headers"] = EXPOSED_HEADERS
     return response
 
 
 def _is_allowed(request: HttpRequest) -> bool:
-    return request.path_info.startswith(DOOR) and request.headers.get("Origin") in settings.API_ORIGINS
+    return request.path_info.startswith(PREFIX) and request.headers.get("Origin") in settings.API_ORIGINS

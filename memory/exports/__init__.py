@@ -18,13 +18,13 @@ from persona.models import Persona
 
 @dataclass(frozen=True)
 class Way:
-    """One export format: `written` yields the file's bytes, `suffix` ends the file's name."""
+    """One export format: `write` yields the file's bytes, `suffix` ends the file's name."""
 
     name: str
     label: str | Promise
     suffix: str
     media_type: str
-    written: Callable[[Persona, datetime], Iterator[bytes]]
+    write: Callable[[Persona, datetime], Iterator[bytes]]
 
     def file_name(self, persona: Persona, now: datetime) -> str:
         """A file name without anybody's words."""

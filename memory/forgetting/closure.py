@@ -34,7 +34,7 @@ class MemoryNode:
     messages: frozenset[int] = NONE
     filling: frozenset[int] = NONE
     superseded_by: int | None = None
-    left_of: frozenset[int] = NONE
+    remainder_of: frozenset[int] = NONE
     repeated: frozenset[int] = NONE
 
 
@@ -59,16 +59,16 @@ class ForgetRequest:
     """Keys to forget, each with a reason code.
 
     memories, messages: deleted in any case
-    wanted: further messages with the same text; deleted unless a memory that stays rests on them
+    same_text: further messages with the same text; deleted unless a memory that stays rests on them
     mentions: messages that also mention the target, with the mode of each
-    left: mentions that stay, even if the message they reply to is deleted
+    exempt: mentions that stay, even if the message they reply to is deleted
     """
 
     memories: Mapping[int, str]
     messages: Mapping[int, str] = field(default_factory=dict)
-    wanted: Mapping[int, str] = field(default_factory=dict)
+    same_text: Mapping[int, str] = field(default_factory=dict)
     mentions: Mapping[int, Literal["forget", "withhold"]] = field(default_factory=dict)
-    left: frozenset[int] = NONE
+    exempt: frozenset[int] = NONE
 
 
 @dataclass(frozen=True)
@@ -99,21 +99,23 @@ class _Decider:
 
     def __init__(self, graph: Graph, request: ForgetRequest, choice: Choice) -> None:
         self.graph, self.request, self.choice = graph, request, choice
-        self.going: dict[int, str] = {pk: why for pk, why in request.memories.items() if pk in graph.memories}
-        self.content_matches = set(self.going) if choice.block_reimport else set()
+        self.deleted_memories: dict[int, str] = {
+            pk: why for pk, why in request.memories.items() if pk in graph.memories
+        }
+        self.content_matches = set(self.deleted_memories) if choice.block_reimport else set()
         self.chosen_turns = self._turns(request.messages)
 
     def advance(self) -> bool:
         """Add the memories that depend on those already in the set; returns whether there were any."""
-        before = len(self.going), len(self.content_matches)
-        wanted_memories = self.wanted(mentions=False)
+        before = len(self.deleted_memories), len(self.content_matches)
+        wanted_memories = self.same_text(mentions=False)
         chosen_keys = self.request.messages.keys()
         for pk, memory in self.graph.memories.items():
-            if memory.superseded_by in self.going and self.choice.block_reimport:
+            if memory.superseded_by in self.deleted_memories and self.choice.block_reimport:
                 self._add(pk, "earlier", by_content=memory.superseded_by in self.content_matches)
-            if memory.left_of & self.going.keys():
-                self._add(pk, "rests_on", by_content=bool(memory.left_of & self.content_matches))
-            if memory.filling & self.going.keys():
+            if memory.remainder_of & self.deleted_memories.keys():
+                self._add(pk, "rests_on", by_content=bool(memory.remainder_of & self.content_matches))
+            if memory.filling & self.deleted_memories.keys():
                 self._decide_dependent(pk, memory, "rests_on", by_content=bool(memory.filling & self.content_matches))
             if memory.repeated & chosen_keys:
                 self._add(pk, "quotes", by_content=memory.messages <= chosen_keys)
@@ -123,33 +125,33 @@ class _Decider:
                 self._mode(key) == "forget" for key in memory.messages & wanted_memories.keys()
             ):
                 self._add(pk, "same_lines", by_content=False)
-        return (len(self.going), len(self.content_matches)) != before
+        return (len(self.deleted_memories), len(self.content_matches)) != before
 
     def _decide_dependent(self, pk: int, memory: MemoryNode, why: str, *, by_content: bool) -> None:
         if not self._may_stay(pk):
             self._add(pk, why, by_content=by_content)
-        elif not (memory.filling - self.going.keys() or memory.messages - self.request.messages.keys()):
+        elif not (memory.filling - self.deleted_memories.keys() or memory.messages - self.request.messages.keys()):
             self._add(pk, "no_ground", by_content=by_content)
 
     def _add(self, pk: int, why: str, *, by_content: bool) -> None:
-        self.going.setdefault(pk, why)
+        self.deleted_memories.setdefault(pk, why)
         if by_content and self.choice.block_reimport:
             self.content_matches.add(pk)
 
     def _may_stay(self, pk: int) -> bool:
         return self.choice.dependents == "orphan" or pk in self.choice.staying
 
-    def wanted(self, *, mentions: bool) -> dict[int, str]:
+    def same_text(self, *, mentions: bool) -> dict[int, str]:
         """Messages with the text of deleted memories, except chosen ones."""
         texts = {message: "words_of" for pk in self.content_matches for message in self.graph.memories[pk].messages}
-        texts |= {message: why for message, why in self.request.wanted.items() if message not in texts}
+        texts |= {message: why for message, why in self.request.same_text.items() if message not in texts}
         if mentions:
             texts |= {message: "mentioned" for message in self.request.mentions if message not in texts}
         turns = self._turns([*texts, *self.request.messages])
         replies = {
             pk: "reply" for pk, message in self.graph.messages.items() if message.is_reply and message.turn in turns
         }
-        kept_keys = self.request.messages.keys() | self.request.left
+        kept_keys = self.request.messages.keys() | self.request.exempt
         return {pk: why for pk, why in (replies | texts).items() if pk not in kept_keys}
 
     def _turns(self, messages: Iterable[int]) -> set[int]:
@@ -167,11 +169,11 @@ class _Decider:
         return self.choice.messages
 
     def decision(self) -> ForgetDecision:
-        remaining = {pk: memory for pk, memory in self.graph.memories.items() if pk not in self.going}
+        remaining = {pk: memory for pk, memory in self.graph.memories.items() if pk not in self.deleted_memories}
         needed = {message for memory in remaining.values() for message in memory.messages}
         deleted: dict[int, str] = dict(self.request.messages)
         withheld: dict[int, str] = {}
-        for pk, why in self.wanted(mentions=True).items():
+        for pk, why in self.same_text(mentions=True).items():
             if self._mode(pk) == "withhold":
                 withheld[pk] = "put_away"
             elif pk in needed:
@@ -188,6 +190,6 @@ class _Decider:
         staying = {
             pk: "other_ground"
             for pk, memory in remaining.items()
-            if memory.filling & self.going.keys() or memory.messages & deleted.keys()
+            if memory.filling & self.deleted_memories.keys() or memory.messages & deleted.keys()
         }
-        return ForgetDecision(dict(self.going), frozenset(self.content_matches), deleted, withheld, staying)
+        return ForgetDecision(dict(self.deleted_memories), frozenset(self.content_matches), deleted, withheld, staying)

@@ -88,7 +88,7 @@ def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterat
         (first, before), (last, after) = ((messages[part.key], part) for part in (in_order[0], in_order[-1]))
         if before.before is not None and leans_on_question(first):
             yield Gap(before.before, first, True)
-        if after.after is not None and last.gist and not last.gist.told:
+        if after.after is not None and last.gist and not last.gist.statement:
             yield Gap(after.after, last, False)
 
 
@@ -99,10 +99,10 @@ def _fill(gap: Gap, message: RenderedMessage | None) -> RenderedMessage | None:
         return None
     gist = message.gist or Gist(message.content, "")
     if not gap.comes_before:
-        shortened = shorten(gist.told or gist.asked or message.content, MAX_CONTEXT_TOKENS)
+        shortened = shorten(gist.statement or gist.question or message.content, MAX_CONTEXT_TOKENS)
         return message._replace(gist=Gist(shortened, ""))
-    question = f"… {gist.asked}" if gist.told else gist.asked
-    return message._replace(gist=Gist("", shorten(question, MAX_CONTEXT_TOKENS))) if gist.asked else None
+    question = f"… {gist.question}" if gist.statement else gist.question
+    return message._replace(gist=Gist("", shorten(question, MAX_CONTEXT_TOKENS))) if gist.question else None
 
 
 def in_order_of_time(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> list[RenderedMessage]:

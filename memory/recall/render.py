@@ -147,7 +147,7 @@ class Renderer:
             if not self.same_day(message, neighbour):
                 day = max(day or note, self._after_note(self._note_message(neighbour)), key=len)
         question = 1
-        if message.gist and message.gist.told and message.gist.asked:
+        if message.gist and message.gist.statement and message.gist.question:
             question = max(0, tokens(self._quote(message, is_answered=True)) - tokens(quote) + 1)
         return tokens(f"- {note}{quote}"), tokens(f"{NEXT_LINE}{day}{quote}"), question
 
@@ -207,8 +207,8 @@ class Renderer:
 
     def _quote(self, message: RenderedMessage, is_answered: bool) -> str:
         gist = message.gist or Gist(one_line(message.content), "")
-        cut = "" if not gist.asked else "…" if self.language == "zh" else " …"
-        shown_text = gist.whole if is_answered or not gist.told else f"{gist.told}{cut}"
+        cut = "" if not gist.question else "…" if self.language == "zh" else " …"
+        shown_text = gist.whole if is_answered or not gist.statement else f"{gist.statement}{cut}"
         words = shorten(shown_text, MAX_MESSAGE_TOKENS)
         doubt = not_sure(self.language) if message.is_unsure else ""
         colon = "：" if self.language == "zh" else ": "

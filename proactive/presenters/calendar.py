@@ -40,21 +40,21 @@ class GateCount:
 
 @dataclass(frozen=True)
 class Day:
-    """One day. `sent` counts decisions to send, `said` delivered messages."""
+    """One day. `sent` counts decisions to send, `delivered` delivered messages."""
 
     day: dt.date
     is_within: bool
     sent: int = 0
-    said: int = 0
-    held: Sequence[GateCount] = ()
+    delivered: int = 0
+    refusals: Sequence[GateCount] = ()
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The whole day in words, for screen readers."""
-        parts = [ngettext("%(count)d message", "%(count)d messages", self.said) % {"count": self.said}]
-        if self.sent > self.said:
-            parts.append(_("%(count)d not sent") % {"count": self.sent - self.said})
-        return "; ".join([*parts, *(f"{count.label}: {count.times}" for count in self.held)])
+        parts = [ngettext("%(count)d message", "%(count)d messages", self.delivered) % {"count": self.delivered}]
+        if self.sent > self.delivered:
+            parts.append(_("%(count)d not sent") % {"count": self.sent - self.delivered})
+        return "; ".join([*parts, *(f"{count.label}: {count.times}" for count in self.refusals)])
 
 
 @dataclass(frozen=True)
@@ -72,14 +72,15 @@ class MonthCalendar:
         return [day for week in self.weeks for day in week if day.is_within]
 
     @property
-    def said(self) -> int:
-        return sum(day.said for day in self.days)
+    def delivered(self) -> int:
+        return sum(day.delivered for day in self.days)
 
     @property
     def gates(self) -> list[GateCount]:
         """All gates that refused in the month, in the order of `Gate`, with their counts."""
         times = {
-            gate: sum(count.times for day in self.days for count in day.held if count.gate == gate) for gate in GATES
+            gate: sum(count.times for day in self.days for count in day.refusals if count.gate == gate)
+            for gate in GATES
         }
         return [GateCount(gate, gate.label, times[gate], "0", "0") for gate in GATES if times[gate]]
 
@@ -114,8 +115,10 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
         )
     )
     counts_by_day: dict[dt.date, dict[str, int]] = {}
-    for day, gate, times, sent_count, outreach_text in rows:
-        counts_by_day.setdefault(day, {}).update({gate: times} if gate else {"sent": sent_count, "said": outreach_text})
+    for day, gate, times, sent_count, delivered_count in rows:
+        counts_by_day.setdefault(day, {}).update(
+            {gate: times} if gate else {"sent": sent_count, "delivered": delivered_count}
+        )
     return MonthCalendar(
         first=first,
         weekdays=[WEEKDAYS_ABBR[(begins + 6 + number) % 7] for number in range(7)],
@@ -125,8 +128,8 @@ def month_calendar(first: dt.date, persona: int | None, besides: Collection[Gate
                     day=day,
                     is_within=day.month == first.month,
                     sent=counts.get("sent", 0),
-                    said=counts.get("said", 0),
-                    held=list(_bar({gate: counts[gate] for gate in GATES if gate in counts})),
+                    delivered=counts.get("delivered", 0),
+                    refusals=list(_bar({gate: counts[gate] for gate in GATES if gate in counts})),
                 )
                 for day in week
                 for counts in [counts_by_day.get(day, {})]

@@ -24,7 +24,7 @@ class SentOutreach:
 
     at: dt.datetime
     reason: Any
-    is_said: bool
+    is_delivered: bool
     about: ConceptNode | None
 
 
@@ -46,7 +46,7 @@ class GateRefusals:
 class Day:
     day: dt.date
     spoken: list[SentOutreach] = field(default_factory=list)
-    held: list[GateRefusals] = field(default_factory=list)
+    refusals: list[GateRefusals] = field(default_factory=list)
 
 
 def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
@@ -68,7 +68,7 @@ def recent_decisions(persona: Persona, now: dt.datetime) -> list[Day]:
     for day, outreach in sent_outreaches:
         days[day].spoken.append(outreach)
     for row in refusals:
-        days[row["day"]].held.append(GateRefusals(row["first"], row["last"], HELD_BACK[row["gate"]]))
+        days[row["day"]].refusals.append(GateRefusals(row["first"], row["last"], HELD_BACK[row["gate"]]))
     return list(days.values())
 
 
@@ -95,8 +95,8 @@ def _sent_outreaches(persona: Persona, since: dt.date) -> Iterable[tuple[dt.date
     for row in outreaches:
         at = row.delivered_at or row.wanted_at
         about = nodes.get(row.about_uuid) if row.about_uuid else None
-        is_said = row.status == Outreach.Status.DELIVERED
-        yield at.astimezone(persona.zone).date(), SentOutreach(at, SPOKE[row.trigger], is_said, about)
+        is_delivered = row.status == Outreach.Status.DELIVERED
+        yield at.astimezone(persona.zone).date(), SentOutreach(at, SPOKE[row.trigger], is_delivered, about)
 
 
 def _nodes(persona: Persona, uuids: Iterable[UUID]) -> dict[UUID, ConceptNode]:

@@ -171,7 +171,9 @@ def test_days_are_told_in_the_owners_zone_newest_first(mira: Persona, remember: 
     wrote(mira, NOON - 30 * HOUR, "silence", status="failed", delivered_at=None)
     held(mira, NOON - dt.timedelta(days=20), "trigger")
     told = decisions.recent_decisions(mira, NOON + 15 * HOUR)
-    assert [(str(day.day), [(one.is_said, one.about) for one in day.spoken], len(day.held)) for day in told] == [
+    assert [
+        (str(day.day), [(one.is_delivered, one.about) for one in day.spoken], len(day.refusals)) for day in told
+    ] == [
         ("2026-11-21", [], 1),
         ("2026-11-20", [(True, promise)], 1),
         ("2026-11-19", [(False, None)], 0),
@@ -278,8 +280,8 @@ def test_the_calendar_counts_by_the_owners_day(mira: Persona, otto: Persona) -> 
     held(otto, dt.datetime(2026, 12, 1, 0, 30, tzinfo=dt.UTC), "cold_user", day=dt.date(2026, 12, 1))
     days = {str(day.day): day for day in presenters_calendar.month_calendar(dt.date(2026, 11, 1), mira.pk).days}
     assert len(days) == 30
-    assert (days["2026-11-20"].sent, days["2026-11-20"].said, days["2026-11-20"].held) == (2, 1, [])
-    assert [(one.gate, one.times, one.x, one.width) for one in days["2026-11-21"].held] == [
+    assert (days["2026-11-20"].sent, days["2026-11-20"].delivered, days["2026-11-20"].refusals) == (2, 1, [])
+    assert [(one.gate, one.times, one.x, one.width) for one in days["2026-11-21"].refusals] == [
         ("quiet_hours", 300, "0.00", "75.00"),
         ("trigger", 100, "75.00", "25.00"),
     ]
@@ -287,7 +289,7 @@ def test_the_calendar_counts_by_the_owners_day(mira: Persona, otto: Persona) -> 
     assert [(one.gate, one.times) for one in together.gates] == [
         ("quiet_hours", 300), ("cold_user", 7), ("trigger", 100),
     ]  # fmt: skip
-    assert together.said == 1
+    assert together.delivered == 1
 
 
 @pytest.mark.parametrize("zone", ["Pacific/Kiritimati", "Pacific/Pago_Pago"])
@@ -299,7 +301,7 @@ def test_the_edges_of_a_month_are_in_it_in_every_zone(mira: Persona, zone: str) 
     held(mira, first, "trigger")
     held(mira, last, "trigger")
     days = presenters_calendar.month_calendar(dt.date(2026, 11, 1), None).days
-    assert [day.day.day for day in days if day.held] == [1, 30]
+    assert [day.day.day for day in days if day.refusals] == [1, 30]
 
 
 @pytest.mark.parametrize(

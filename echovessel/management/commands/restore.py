@@ -63,7 +63,7 @@ class Command(BaseCommand):
 
 def _describe_forgetting(restored: RestoreResult) -> list[str]:
     """Lines about the forgetting that was repeated."""
-    receipt = restored.done
+    receipt = restored.replayed
     if receipt is None:
         why = "cannot be read" if restored.before.is_there else "is gone"
         return [

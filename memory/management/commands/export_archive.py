@@ -70,7 +70,7 @@ class Command(BaseCommand):
         try:
             file: Path | None = options["file"]
             is_picture = file is not None and file.suffix.casefold() == WAYS["card_png"].suffix
-            return WAYS["card_png" if options["format"] == "card" and is_picture else options["format"]].written(
+            return WAYS["card_png" if options["format"] == "card" and is_picture else options["format"]].write(
                 persona_by(options["persona"]), now
             ), options["file"]
         except NoSuchPersona as error:

@@ -159,7 +159,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
     ]
     list_select_related = ["persona"]
     search_fields = ["description", "uuid"]
-    said: ClassVar[list[Any]] = [
+    text_fields: ClassVar[list[Any]] = [
         "description",
         "emotional_impact",
         "emotion_tags",
@@ -167,7 +167,7 @@ class NodeAdmin(WordsIndexed, AdminPage):
         "event_time_start",
         "event_time_end",
     ]
-    known: ClassVar[list[Any]] = [
+    detail_fields: ClassVar[list[Any]] = [
         "persona",
         "status",
         "archived_because",
@@ -187,8 +187,8 @@ class NodeAdmin(WordsIndexed, AdminPage):
         "uuid",
         "external_id",
     ]
-    fieldsets = [(None, {"fields": said}), (_("Details"), {"fields": known, "classes": ["collapse"]})]
-    readonly_fields = known
+    fieldsets = [(None, {"fields": text_fields}), (_("Details"), {"fields": detail_fields, "classes": ["collapse"]})]
+    readonly_fields = detail_fields
 
     def get_urls(self) -> list[URLPattern]:
         view, name = self.admin_site.admin_view, f"memory_{self.opts.model_name}"
@@ -322,10 +322,10 @@ class FactAdmin(NodeAdmin):
             if list_filter_item not in (Impact, TagFilter, FeelingFilter)
         ),
     ]
-    said: ClassVar[list[Any]] = ["description", "domain", "since", "until", "plan_state"]
+    text_fields: ClassVar[list[Any]] = ["description", "domain", "since", "until", "plan_state"]
     fieldsets = [
-        (None, {"fields": said}),
-        (_("Details"), {"fields": NodeAdmin.known, "classes": ["collapse"]}),
+        (None, {"fields": text_fields}),
+        (_("Details"), {"fields": NodeAdmin.detail_fields, "classes": ["collapse"]}),
     ]
 
 
@@ -335,12 +335,12 @@ class LessonAdmin(NodeAdmin):
     words = [*NodeAdmin.words, "condition"]
     list_display = [*NodeAdmin.list_display[:3], "scope", "is_boundary", *NodeAdmin.list_display[4:]]
     list_filter = ["scope", "is_boundary", *NodeAdmin.list_filter]
-    known: ClassVar[list[Any]] = ["scope", "condition", "is_boundary", *NodeAdmin.known]
+    detail_fields: ClassVar[list[Any]] = ["scope", "condition", "is_boundary", *NodeAdmin.detail_fields]
     fieldsets = [
-        (None, {"fields": NodeAdmin.said}),
-        (_("Details"), {"fields": known, "classes": ["collapse"]}),
+        (None, {"fields": NodeAdmin.text_fields}),
+        (_("Details"), {"fields": detail_fields, "classes": ["collapse"]}),
     ]
-    readonly_fields = known
+    readonly_fields = detail_fields
 
 
 for model, page in (

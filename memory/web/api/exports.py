@@ -28,4 +28,4 @@ def export_persona(request: HttpRequest, persona_id: UUID, format: Format = "arc
     none of them."""
     persona, now = own_persona(request, persona_id), timezone.now()
     way = WAYS[format]
-    return download(request, way.written(persona, now), way.media_type, way.file_name(persona, now))
+    return download(request, way.write(persona, now), way.media_type, way.file_name(persona, now))

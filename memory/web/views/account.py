@@ -125,7 +125,7 @@ def my_data(request: HttpRequest) -> HttpResponseBase:
         now = timezone.now()
         if form.chosen:
             persona, way = form.chosen
-            return download(request, way.written(persona, now), way.media_type, way.file_name(persona, now))
+            return download(request, way.write(persona, now), way.media_type, way.file_name(persona, now))
         name = f"echovessel-{now.astimezone(UTC):%Y-%m-%d}.zip"
         return download(request, account_archive.stream_zip(user, now), "application/zip", name)
     context = {"form": form, "personas": Persona.objects.owned_by(user)}

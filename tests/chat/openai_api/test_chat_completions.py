@@ -50,8 +50,8 @@ def user(*lines: str) -> list[Any]:
     return [{"role": "user", "content": line} for line in lines]
 
 
-async def ask(client: openai.AsyncOpenAI, *lines: str, heard: str = "", **options: Any) -> Any:
-    history = [*user("earlier"), {"role": "assistant", "content": heard}] if heard else []
+async def ask(client: openai.AsyncOpenAI, *lines: str, last_reply: str = "", **options: Any) -> Any:
+    history = [*user("earlier"), {"role": "assistant", "content": last_reply}] if last_reply else []
     return await client.chat.completions.create(model="mira", messages=[*history, *user(*lines)], **options)
 
 
@@ -181,7 +181,7 @@ async def test_the_request_that_comes_again_after_a_broken_connection_is_one(
 async def test_the_same_words_said_again_after_her_reply_are_new(client: openai.AsyncOpenAI, scripted: Script) -> None:
     scripted.says("Once.", "Twice.")
     first = await ask(client, "yes")
-    second = await ask(client, "yes", heard=first.choices[0].message.content)
+    second = await ask(client, "yes", last_reply=first.choices[0].message.content)
     assert (reply_in(first), reply_in(second)) == ("Once.", "Twice.")
     assert await said() == ["yes", "yes"]
 
@@ -192,13 +192,15 @@ async def test_who_wishes_for_another_answer_says_nothing_new_however_late_it_is
     settings.KNOBS = settings.KNOBS | {"chat.same_request_seconds": 0}
     scripted.says("First reply.", "Second reply.", "Third reply.")
     await ask(client, "one")
-    second = await ask(client, "two", heard=f"{AI}First reply.")
-    anew = await ask(client, "two", heard=f"{AI}First reply.")
+    second = await ask(client, "two", last_reply=f"{AI}First reply.")
+    anew = await ask(client, "two", last_reply=f"{AI}First reply.")
     assert (anew.id, reply_in(anew)) == (second.id, "Second reply.")
-    assert text_of(await streamed(client, "two", heard=f"{AI}First reply.")) == "Second reply."
+    assert text_of(await streamed(client, "two", last_reply=f"{AI}First reply.")) == "Second reply."
     assert await said() == ["one", "two"]
-    assert reply_in(await ask(client, "two, I mean", heard=f"{AI}First reply.")) == "Third reply."
-    assert reply_in(await ask(client, "two", heard="First reply.")) == "I hear you."  # an older place is no such wish
+    assert reply_in(await ask(client, "two, I mean", last_reply=f"{AI}First reply.")) == "Third reply."
+    assert (
+        reply_in(await ask(client, "two", last_reply="First reply.")) == "I hear you."
+    )  # an older place is no such wish
     assert await said() == ["one", "two", "two, I mean", "two"]
 
 
@@ -208,12 +210,12 @@ async def test_another_answer_that_is_had_elsewhere_is_no_turn_of_the_client(
     settings.KNOBS = settings.KNOBS | {"chat.same_request_seconds": 0}
     scripted.says("First reply.", "Second reply.", "Third reply.")
     await ask(client, "one")
-    second = await ask(client, "two", heard=f"{AI}First reply.")
+    second = await ask(client, "two", last_reply=f"{AI}First reply.")
     turn = await in_thread(lambda: Turn.objects.latest("id"))
     await in_thread(turns.ask_again, mira, turn.uuid)
     runner.get_runner().nudge(mira.pk, at_once=True)
     await until(lambda: Message.objects.filter(content="Third reply.", withheld=True).exists())
-    anew = await ask(client, "two", heard=f"{AI}First reply.")
+    anew = await ask(client, "two", last_reply=f"{AI}First reply.")
     assert (anew.id, reply_in(anew)) == (second.id, "Second reply.")
     assert await said() == ["one", "two"]
 
@@ -226,12 +228,12 @@ async def test_a_line_whose_reply_failed_is_told_again_with_the_next_one_and_sto
     first = (await ask(client, "one")).choices[0].message.content
     for lines in (["two"], ["two", "three"]):
         with pytest.raises(openai.InternalServerError):
-            await ask(client, *lines, heard=first)
-    third = await ask(client, "two", "three", "four", heard=first)
-    again = await ask(client, "two", "three", "four", heard=first)
+            await ask(client, *lines, last_reply=first)
+    third = await ask(client, "two", "three", "four", last_reply=first)
+    again = await ask(client, "two", "three", "four", last_reply=first)
     assert (third.id, reply_in(third)) == (again.id, "Third reply.")
     assert await said() == ["one", "two", "three", "four"]
-    await ask(client, "four", "five", heard="Third reply.")  # she has answered: these words are said once more
+    await ask(client, "four", "five", last_reply="Third reply.")  # she has answered: these words are said once more
     assert await said() == ["one", "two", "three", "four", "four", "five"]
 
 
@@ -444,7 +446,7 @@ async def test_a_prompt_poured_into_one_message_is_refused_with_what_to_change(
         assert refused.value.code == "merged_prompt", prompt
         assert "Prompt Post-Processing to None" in refused.value.message
     with pytest.raises(openai.BadRequestError):
-        await ask(client, "And you?\n\n[Write the next reply only as Mira.]", heard="I am fine.")
+        await ask(client, "And you?\n\n[Write the next reply only as Mira.]", last_reply="I am fine.")
     assert await said() == []
 
 
@@ -470,7 +472,7 @@ async def test_who_quotes_her_in_a_talk_says_something(client: openai.AsyncOpenA
     scripted.says("A cat, how lovely!")
     heard = (await ask(client, "I got a cat.")).choices[0].message.content
     quoting = 'I said "I got a cat." and you said "A cat, how lovely!" Did you mean it?'
-    await ask(client, quoting, heard=heard)
+    await ask(client, quoting, last_reply=heard)
     assert await said() == ["I got a cat.", quoting]
 
 
@@ -633,14 +635,14 @@ async def test_help_stands_before_the_reply_to_a_cry(client: openai.AsyncOpenAI,
     assert text.endswith("\n\nI am with you.")
     assert await said("persona") == ["I am with you."]
     assert await in_thread(CrisisFlag.objects.count) == 1
-    await ask(client, "yes", heard=text)
+    await ask(client, "yes", last_reply=text)
     assert await said() == ["I want to kill myself.", "yes"]
 
 
 async def test_that_she_is_an_ai_is_told_where_a_talk_begins(client: openai.AsyncOpenAI, scripted: Script) -> None:
     first = (await ask(client, "Hello")).choices[0].message.content
     assert first == f"{AI}I hear you."
-    assert (await ask(client, "And now?", heard=first)).choices[0].message.content == "I hear you."
+    assert (await ask(client, "And now?", last_reply=first)).choices[0].message.content == "I hear you."
 
 
 async def test_the_notice_is_in_her_language(client: openai.AsyncOpenAI, mira: Persona, scripted: Script) -> None:
@@ -806,11 +808,11 @@ def test_what_may_be_passed_over_is() -> None:
     given = parse_request(
         body(n=1, tools=tools, tool_choice="auto", temperature=1.5, top_p=0, user="x", store=False, odd={})
     )
-    assert (given.lines, given.heard, given.stream, given.include_usage) == (("Hello",), "", False, False)
+    assert (given.lines, given.last_reply, given.stream, given.include_usage) == (("Hello",), "", False, False)
     assert parse_request(body(stream=True, stream_options={"include_usage": True})).include_usage
     called = [ASSISTANT, {"role": "tool", "content": "42"}, {"role": "assistant", "content": None}, *user("x", "y")]
     assert parse_request(body(messages=called)).lines == ("x", "y")
-    assert parse_request(body(messages=[ASSISTANT, *user("x")])).heard == "Hi."
+    assert parse_request(body(messages=[ASSISTANT, *user("x")])).last_reply == "Hi."
     assert parse_request(b'{"model": "m", "messages": [{"role": "user", "content": "\\ud800"}]}').lines == ("\ufffd",)
 
 

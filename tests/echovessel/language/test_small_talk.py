@@ -78,7 +78,7 @@ def test_what_tells_something_is_no_small_talk(text: str) -> None:
 
 
 @each_row(
-    ("text", "told", "asked"),
+    ("text", "statement", "question"),
     [
         ("Wow, Caroline! I moved to Lyon.", "… I moved to Lyon.", ""),
         ("Thanks, Mira! I paint. How about you? Take care!", "… I paint.", "How about you? …"),
@@ -93,8 +93,8 @@ def test_what_tells_something_is_no_small_talk(text: str) -> None:
         ("   ", "", ""),
     ],
 )
-def test_a_message_is_what_it_tells_and_what_it_asks(text: str, told: str, asked: str) -> None:
-    assert gist_of(text, NAMES) == (told, asked)
+def test_a_message_is_what_it_tells_and_what_it_asks(text: str, statement: str, question: str) -> None:
+    assert gist_of(text, NAMES) == (statement, question)
 
 
 @each_row(

@@ -43,7 +43,7 @@ def restored(ana: User, tmp_path: Path) -> Persona:
 
 
 def taken(persona: Persona, way: str) -> Source:
-    return given(b"".join(WAYS[way].written(persona, NOW)), WAYS[way].file_name(persona, NOW))
+    return given(b"".join(WAYS[way].write(persona, NOW)), WAYS[way].file_name(persona, NOW))
 
 
 def documents(source: Source) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def test_an_earlier_telling_goes_with_its_correction_and_not_the_other_way_round
 
 
 def test_what_was_left_of_a_memory_goes_with_it_and_not_the_other_way_round() -> None:
-    graph = Graph({1: MemoryNode(frozenset({1})), 2: MemoryNode(frozenset({1}), left_of=frozenset({1}))})
+    graph = Graph({1: MemoryNode(frozenset({1})), 2: MemoryNode(frozenset({1}), remainder_of=frozenset({1}))})
     for choice in (CASCADE, ORPHAN, REVERT_IMPORT):
         assert forgetting(graph, 1, choice=choice).memories == {1: "chosen", 2: "rests_on"}
     assert forgetting(graph, 2, choice=ORPHAN).memories == {2: "chosen"}
