@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cache, cached_property
+from functools import cache, cached_property, partial
 from typing import Any
 from uuid import UUID
 
@@ -209,7 +209,8 @@ def recall(
     same output. Without an embedding model the dense retriever is skipped, and the x-ray records that.
     """
     clock = _Clock()
-    question = query.build_query(turns, knobs.turn_decay(), (persona.name, persona.user_display_name))
+    names = (persona.name, persona.user_display_name)
+    question = query.build_query(turns, knobs.turn_decay(), names, partial(retrievers.names_somebody, persona))
     if not question.turns:
         return Recall((), lambda: XRay({"lines": 0}, [], [], [], budget_tokens, 0, {}, "nothing_asked"))
     model = follow()
@@ -255,9 +256,9 @@ def recall(
         | {key for (is_node, key), why in offered.removed.items() if not is_node and why in ("outdated", "request")},
     )
     evidence = sorted({message for item in selection.items for message in item.best.messages if item.best.is_node})
-    names = cache(lambda: {key: (uuid_hex, of) for key, uuid_hex, of in search.names(persona.pk, evidence)})
+    ids_of = cache(lambda: {key: (uuid_hex, of) for key, uuid_hex, of in search.names(persona.pk, evidence)})
     items = tuple(
-        Item.of_node(item, offered, names) if item.best.is_node else Item.of_passage(item, offered)
+        Item.of_node(item, offered, ids_of) if item.best.is_node else Item.of_passage(item, offered)
         for item in selection.items
     )
     items = _with_threads(items, selection, offered, pool, budget_tokens)

@@ -46,6 +46,16 @@ def entities_called(persona_id: int, names: Sequence[str]) -> list[int]:
     )
 
 
+def is_somebody_called(persona_id: int, names: Sequence[str]) -> bool:
+    """Whether a person or a pet of the persona has any of `names`."""
+    called = (
+        "SELECT 1 FROM json_each(%s) AS called "
+        "CROSS JOIN memory_alias a ON a.persona_id = %s AND a.normalized = called.value "
+        "CROSS JOIN memory_entity e ON e.id = a.entity_id AND e.status <> 'merged' AND e.kind IN ('person', 'pet')"
+    )
+    return bool(_column(f"SELECT EXISTS ({called})", [json.dumps(names), persona_id])[0])
+
+
 def mentioning(persona_id: int, entity_id: int, limit: int) -> list[int]:
     """The ids of recallable nodes that mention an entity, the newest first."""
     return _column(
@@ -142,6 +152,7 @@ def nodes_resting_on(persona_id: int, message_ids: Sequence[int], limit: int) ->
     )
 
 
+UNDATED = -(2**31)
 # The columns of a node in rows.NodeColumns; `created` is in seconds since 1970, `sessions` is 0 if there is none.
 COLUMNS = {
     "ids": np.int64,
@@ -177,11 +188,12 @@ def nodes(persona_id: int, node_ids: Sequence[int]) -> list[tuple[Any, ...]]:
 
 def all_nodes(persona_id: int) -> list[tuple[Any, ...]]:
     """All nodes that have words, by id: whether the node may be recalled, whether its words were superseded or
-    corrected, its first and last day since 1970, if they are known, then the COLUMNS."""
+    corrected, its first and last day since 1970 or UNDATED, then the COLUMNS."""
     return _rows(
         f"SELECT {RECALLABLE}, n.superseded_by_id IS NOT NULL OR EXISTS (SELECT 1 FROM memory_nodeversion v "
-        "WHERE v.node_id = n.id), unixepoch(n.event_time_start) / 86400, "
-        "unixepoch(max(n.event_time_start, coalesce(n.event_time_end, n.event_time_start))) / 86400, "
+        f"WHERE v.node_id = n.id), coalesce(unixepoch(n.event_time_start) / 86400, {UNDATED}), "
+        "coalesce(unixepoch(max(n.event_time_start, coalesce(n.event_time_end, n.event_time_start))) / 86400, "
+        f"{UNDATED}), "
         f"{_COLUMNS} FROM memory_conceptnode n "
         "CROSS JOIN memory_nodetext t ON t.node_id = n.id WHERE n.persona_id = %s ORDER BY n.id",
         [persona_id],

@@ -1,6 +1,6 @@
 """The query: the user's recent messages as weighted words and as vectors."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -51,11 +51,17 @@ class Meaning:
     parts: np.ndarray
 
 
-def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -> Query:
+def build_query(
+    turns: Sequence[str],
+    decay: float,
+    names: Sequence[str] = (),
+    names_somebody: Callable[[str], bool] = lambda text: False,
+) -> Query:
     """The query of `turns`, oldest first; each earlier message weighs `decay` of the next one.
 
     Everyday words count less. `names` are those of the owner and the persona: they occur everywhere and distinguish
-    nothing, so they count only if there are no other words.
+    nothing, so they count only if there are no other words. `names_somebody` tells whether a text names somebody else
+    of the memory: "Is Rosa a nurse?" is about Rosa. It may cost a statement, so it is asked only of general forms.
 
     >>> build_query(["I got a cat", "Is Mira fond of it?"], 0.6, ["Mira"]).words
     {'fond': 1.0, 'got': 0.6, 'cat': 0.6}
@@ -71,7 +77,7 @@ def build_query(turns: Sequence[str], decay: float, names: Sequence[str] = ()) -
     first = dict(islice((others or words).items(), MAX_WORDS))
     bare = tuple(strip_names(names, turn) for turn in kept_turns)
     parts = tuple(dict.fromkeys(strip_names(names, part) for part in parts_of(kept_turns[-1]))) if kept_turns else ()
-    general = [asks_of_the_world(turn, names) for turn in kept_turns]
+    general = [asks_of_the_world(turn, names) and not names_somebody(turn) for turn in kept_turns]
     return Query(
         turns=kept_turns,
         weights=weights,

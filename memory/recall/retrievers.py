@@ -29,6 +29,7 @@ import numpy as np
 from chat import search
 from echovessel.embeddings import embedding
 from echovessel.embeddings.cosine_scale import Kind
+from echovessel.language import common_words
 from echovessel.language.fact_domains import (
     asks_for_day,
     aspects_asked,
@@ -38,6 +39,7 @@ from echovessel.language.fact_domains import (
 )
 from echovessel.language.roles import can_be_pet, roles_in
 from echovessel.language.sentences import is_question
+from echovessel.language.tokenizer import FUNCTION_WORDS
 from memory.models.node import ConceptNode
 from memory.recall import details, lexical, scoring, snapshot
 from memory.recall.dates import Window
@@ -317,6 +319,12 @@ def entities_named(persona: Persona, turns: Sequence[str]) -> list[int]:
     """The ids of the persona's entities whose name or alias occurs in `turns`: every run of words that could be a name
     is looked up; aliases are not scanned."""
     return details.entities_called(persona.pk, sorted(possible_names("\n".join(turns)[-MAX_CHARACTERS:])))
+
+
+def names_somebody(persona: Persona, text: str) -> bool:
+    """Whether `text` names a person or a pet of the persona's memory. "Will it rain?" does not name Will."""
+    names = possible_names(text[:MAX_CHARACTERS]) - common_words.is_everyday() - FUNCTION_WORDS
+    return details.is_somebody_called(persona.pk, sorted(names))
 
 
 def possible_names(text: str) -> set[str]:

@@ -32,13 +32,13 @@ from persona.models import Persona
 # This many new messages are read in a few milliseconds. If there are more, e.g. from an import of years of messages,
 # the database is searched instead until `prepare` has read them.
 MAX_NEW_MESSAGES = 200
-EPOCH, UNDATED = date(1970, 1, 1), np.iinfo(np.int32).min
+EPOCH = date(1970, 1, 1)
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes(NodeColumns):
     """All nodes in one state: `active` marks recallable nodes, `replaced` superseded or corrected ones; `first_days`
-    and `last_days` are counted from 1970, UNDATED if they are unknown; `by_message` is the evidence ordered by
+    and `last_days` are counted from 1970, details.UNDATED if unknown; `by_message` is the evidence ordered by
     message."""
 
     state: State
@@ -120,7 +120,7 @@ class Snapshot:
         start, end = ((day - EPOCH).days for day in (window.days.start, window.days.end))
         since, until = (moment.replace(tzinfo=UTC).timestamp() for moment in (window.since, window.until))
         happened = (rows.first_days <= end) & (rows.last_days >= start)
-        recorded = (rows.first_days == UNDATED) & (rows.created >= since) & (rows.created < until)
+        recorded = (rows.first_days == details.UNDATED) & (rows.created >= since) & (rows.created < until)
         places = np.flatnonzero(rows.active & (happened | recorded))
         if len(places) > limit:  # sort only those that can be among the newest
             least = np.partition(rows.created[places], -limit)[-limit]
@@ -250,18 +250,14 @@ def _read_nodes(persona_id: int, cached: Nodes | None) -> Nodes:
         state=state,
         active=np.array(active, dtype=bool),
         replaced=np.array(replaced, dtype=bool),
-        first_days=_days(first),
-        last_days=_days(last),
+        first_days=np.array(first, dtype=np.int32),
+        last_days=np.array(last, dtype=np.int32),
         # By column: searching a column of rows would copy all of it first.
         evidence=np.asfortranarray(evidence),
         by_message=np.asfortranarray(by_message),
         index=_index(persona_id, indexed, columns["ids"], details.words_since),
         **columns,
     )
-
-
-def _days(days: Sequence[int | None]) -> np.ndarray:
-    return np.array([UNDATED if day is None else day for day in days], dtype=np.int32)
 
 
 def _read_messages(persona_id: int, cached: Messages, *, in_turn: bool = False) -> Messages:

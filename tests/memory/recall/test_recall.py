@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable
 from datetime import UTC, date, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 from unittest.mock import Mock
@@ -19,7 +20,7 @@ from echovessel.embeddings import embedding
 from echovessel.language import common_words
 from echovessel.language.dates import Days
 from echovessel.llm.prompts import tokens
-from memory.models import ConceptNode, NodeVector
+from memory.models import Alias, ConceptNode, Entity, NodeVector
 from memory.recall import Recall, details, prepare, ranking, recall, retrievers
 from memory.recall.query import Meaning, build_query, knows, meaning, script_of
 from memory.recall.retrievers import Pool
@@ -364,6 +365,36 @@ def test_several_messages_need_more_to_be_answered_where_they_are_short_or_ask_o
     world, own = (ranking.tuning(build_query([text], 0.8)) for text in ("How do tides work?", "When did I sail?"))
     assert own.min_meaning < world.min_meaning
     assert own.min_words < world.min_words  # a word is soon shared
+
+
+@each_row(
+    ("text", "is_of_the_world"),
+    [
+        ("Is Rosa a nurse?", False),
+        ("Is Boston a city?", True),  # a place of the memory is part of the world, too
+        ("Is Rosanna a nurse?", True),
+        ("How do I cook rice for rosa?", False),
+        ("Will it rain?", True),  # not Will
+        ("豆豆怎么算？", False),
+        ("豆腐怎么算？", True),
+    ],
+)
+def test_a_question_that_names_somebody_of_the_memory_is_not_of_the_world(
+    mira: Persona, text: str, is_of_the_world: bool
+) -> None:
+    for name, kind in (("Rosa", "person"), ("Will", "person"), ("豆豆", "pet"), ("Boston", "place")):
+        entity = Entity.objects.create(persona=mira, canonical_name=name, kind=kind)
+        Alias.objects.create(entity=entity, persona=mira, text=name, normalized=name.casefold())
+    asks = build_query([text], 0.8, ["Ana", "Mira"], partial(retrievers.names_somebody, mira))
+    assert asks.is_general is is_of_the_world
+
+
+def test_a_day_is_looked_for_where_a_general_question_names_somebody(mira: Persona, otto: Persona) -> None:
+    rosa = Entity.objects.create(persona=mira, canonical_name="Rosa", kind="person")
+    Alias.objects.create(entity=rosa, persona=mira, text="Rosa", normalized="rosa")
+    text = "How can I help Rosa on Friday?"
+    assert asking(mira, text).xray.query["days"]
+    assert not asking(otto, text).xray.query["days"]  # somebody else's memory
 
 
 def test_names_of_the_two_do_not_count_unless_nothing_else_is_asked() -> None:
