@@ -92,7 +92,7 @@ LEAD_IN = (
 )
 ASKS_EN = re.compile(
     rf"^{LEAD_IN}(?:"
-    rf"(?!do\s+(?:your|it|this|that|the|my|his|her)\b){AUXILIARY}\s+(?:{SUBJECTS})\b"
+    rf"(?!do\s+(?:your|it|this|that|the|my|his|her)\b|don't\s+you\s+(?:dare|ever|forget|worry)\b){AUXILIARY}\s+(?:{SUBJECTS})\b"
     r"|(?:is|are|was|were|does|did|has)\s+\w+\s+\w+"
     rf"|(?:what|who|whom|whose|where|when|why|how|which)(?:'?s|'re|'d|'ll|\s+{AUXILIARY})\b"
     rf"|(?:what|which|whose|how)\s+(?!(?:{SUBJECTS}|a|an)\b)\w+(?:'s|'re|\s+(?:\w+\s+)?{AUXILIARY})\b"

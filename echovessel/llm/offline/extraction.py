@@ -81,6 +81,12 @@ CONTINUES = re.compile(
     r"^(?:他|她|它|而且|然后|还有|因为)|^(?:he|she|it|they|his|her|its|their|and|also|since|because)\b", re.I
 )
 # A sentence without its own subject continues the one before: "Pickle. Two years old.", 「柯基，两岁。」
+# Names somebody mentioned before: 「他叫王明」 is not about the hospital of the last sentence.
+CALLS_THEM = re.compile(
+    r"^\W*(?:[他她它]们?的?(?:名字|小名)?(?:就?叫|姓)|(?:his|her|its) name(?:'s| is)\b|"
+    r"(?:he|she|it)(?:'s| is) called\b)",
+    re.I,
+)
 ASIDE = re.compile(r"\b(?:i (?:think|guess|mean|suppose|hope|reckon|know)|you know|i'm not sure)\b", re.I)
 STANDS_ALONE = re.compile(
     rf"^{LEAD_IN}(?:(?:i|we|you|my|our|your|there|here|this|that|these|those|what|who|how|why|if|when|please|let|"
@@ -325,8 +331,11 @@ def _belongs_to(
             right = alone[1] or alone[2]
         if right and right != wrong:
             return named_at, {"now_called": (*statements[named_at].now_called, (wrong, right)), "is_correction": True}
-    if lately and statement.names and CONTINUES.search(quote) and not statements[lately[0]].names:
-        return lately[0], {}
+    if lately and statement.names and CONTINUES.search(quote):
+        nameless = [at for at in lately if not statements[at].names]
+        somebody = [at for at in nameless if holds(statements[at].text, BEARERS)]
+        if somebody or nameless[:1] == lately[:1]:
+            return (somebody or nameless)[0], {}
     if lately and statement.follows and goes_on(quote, statements[lately[0]].text) and not statement.is_asked_for:
         return lately[0], {}
     if lately and statement.follows and VISITS.search(quote) and holds(statements[lately[0]].text, BEARERS):
@@ -417,6 +426,7 @@ def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Re
             is_open
             and not is_request
             and not CORRECTS.search(sentence)
+            and not (CALLS_THEM.search(sentence) and not holds(content[runs[-1][0] : start], BEARERS))
             and goes_on(sentence, content[runs[-1][0] : start])
         ):
             runs[-1] = (runs[-1][0], end)

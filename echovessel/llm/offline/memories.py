@@ -90,18 +90,20 @@ def memories(material: Mapping[str, Any], statements: Sequence[str] = ()) -> lis
 
 
 def _distinct(candidates: Sequence[Memory]) -> Iterator[Memory]:
-    """Leaves out what repeats a memory before it. A longer statement adds something to a shorter one, and news of a
-    change to what it changed."""
+    """Leaves out what repeats a memory before it: its words, or most of its letters. A later statement that says more
+    is no repeat, nor is news of a change to what it changed."""
     told_before: list[tuple[Memory, set[str]]] = []
     for memory in candidates:
         letters = "".join(letter for letter in memory.text.casefold() if letter.isalnum())
         pairs = {letters[at : at + 2] for at in range(len(letters) - 1)}
         changes = SIGNS["changes"].search(memory.text)
-        if not any(
-            len(pairs & others) / max(1, len(pairs) if memory.at > other.at else min(len(pairs), len(others))) >= SAME
-            for other, others in told_before
-            if not changes or SIGNS["changes"].search(other.text)
-        ):
+        for other, others in told_before:
+            says_more = memory.at > other.at and not all(text in memory.text for text in other.text.split("” “"))
+            shortest = len(pairs) if says_more else min(len(pairs), len(others))
+            is_alike = len(pairs & others) / max(1, shortest) >= SAME
+            if is_alike and (not changes or SIGNS["changes"].search(other.text)):
+                break
+        else:
             told_before.append((memory, pairs))
             yield memory
 

@@ -292,6 +292,23 @@ def test_what_puts_a_statement_right_is_quoted_beside_it(wrong: str, right: str,
     assert [event["supersedes"] for event in extract(session(wrong, right))["events"]] == [[]]
 
 
+@each_row(
+    ("lines", "expected"),
+    [
+        (["我有个弟弟，在北京读书。我昨天去了医院。他叫王明。"],
+         ["“我有个弟弟，在北京读书。” “他叫王明。”", "“我昨天去了医院。”"]),
+        (["I have a brother.", "I went to the hospital yesterday.", "His name is Gareth."],
+         ["“I have a brother.” “His name is Gareth.”", "“I went to the hospital yesterday.”"]),
+        (["I adopted a cat. I lost my job yesterday. She's called Pepper."],
+         ["“I adopted a cat.” “She's called Pepper.”", "“I lost my job yesterday.”"]),
+    ],
+)  # fmt: skip
+def test_a_name_is_kept_with_whom_it_means_and_not_with_the_sentence_between(
+    lines: list[str], expected: list[str]
+) -> None:
+    assert kept(*lines, language="zh" if lines[0] > "z" else "en") == expected
+
+
 def test_what_is_told_for_the_first_time_after_a_question_is_no_correction() -> None:
     found = extract(session("我该怎么称呼自己？你叫我什么？", "我妹妹小雨在昆明当护士。", language="zh"))
     assert [event["relational_tags"] for event in found["events"]] == [[]]

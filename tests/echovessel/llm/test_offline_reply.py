@@ -577,6 +577,23 @@ def test_who_mourns_is_not_asked_for_more_and_gets_no_plain_word() -> None:
         assert answer(line, recent=recent) in phrases_of("en")["mourning"]
 
 
+def test_a_message_is_told_once_though_a_memory_quotes_parts_of_it() -> None:
+    message = {
+        "text": "I have a brother. I was ill. His name is Gareth.",
+        "layer": "L2",
+        "speaker": "user",
+        "at": "2026-02-02",
+    }
+    memory = {
+        "text": "Ana: “I have a brother.” “His name is Gareth.”",
+        "layer": "L3",
+        "speaker": None,
+        "subject": "user",
+    }
+    told = answer("What's my brother called?", recollections=[memory | {"at": "2026-02-01"}, message])
+    assert told.count("Gareth") == 1
+
+
 def test_only_a_death_is_mourned_over_several_messages() -> None:
     for news, is_mourned in (("我爸妈离婚了", False), ("我爷爷去世了", True)):
         recent = [{"role": "user", "content": news}, {"role": "persona", "content": "."}]
