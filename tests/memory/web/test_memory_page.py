@@ -501,6 +501,18 @@ def test_one_is_made_two(owner: Client, mira: Persona, two_rosas: tuple[Entity, 
     assert "Choose the names or memories" in answer
 
 
+def test_the_page_of_a_place_does_not_speak_of_people(
+    owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]
+) -> None:
+    rosa, _ = two_rosas
+    owner.post(f"/memory/{mira.uuid}/people/{rosa.uuid}/add_name/", {"name": "Rosalind"})
+    page = f"/memory/{mira.uuid}/people/{rosa.uuid}/"
+    assert "Split into two people" in owner.get(page).content.decode()
+    Entity.objects.filter(pk=rosa.pk).update(kind="place")
+    place = owner.get(page).content.decode()
+    assert ("Split into two<" in place, "people</h2>" in place, "their name" in place) == (True, False, False)
+
+
 # --- in the talk ----------------------------------------------------------------------------------------------------
 def test_what_a_talk_left_is_told_with_it_hidden_ones_too(owner: Client, mira: Persona, remember: Remember) -> None:
     message = told(mira, "I sing.")
