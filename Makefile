@@ -7,17 +7,18 @@ PORT ?= 8000
 # A worker that is done takes tests from one that is not; a test that hangs fails by its name, with where it stands.
 WORKERS ?= -n auto --maxprocesses 4 --dist worksteal
 LIMIT := --timeout 600
+HOUR := --timeout 3600
 
 .PHONY: run small test check types rules backend fast campaign messages screenshots clean
 
 run: $(VENV)/ready
 	$(BIN)/python manage.py up --host $(HOST) --port $(PORT)
 
-# Types take a core for twenty seconds, which the tests need not wait for. Browser tests run by themselves: Playwright
-# keeps an event loop in its process, where Django's ORM then refuses to work.
-test: $(VENV)/ready rules
+# Types and rules take a core each, the tests all of them. Browser tests run by themselves: Playwright keeps an event loop
+# in its process, where Django's ORM then refuses to work.
+test: check
 	$(BIN)/python -m tests.chromium
-	$(MAKE) --no-print-directory -j2 types backend
+	$(MAKE) --no-print-directory backend
 	$(BIN)/pytest $(WORKERS) $(LIMIT) -m "not campaign" tests/browser
 
 backend:
@@ -40,11 +41,13 @@ rules: $(VENV)/ready
 fast: $(VENV)/ready
 	$(BIN)/pytest $(WORKERS) $(LIMIT) -p no:playwright --ignore tests/browser -m "not installation and not campaign"
 
-# What is too long for every run: kills, floods, large files. Each has a bounded twin in `make test`.
+# What is too long for every run: kills, floods, large files, all rows of long tables, 200 examples of each law. Each has
+# a bounded twin in `make test`. It takes about 45 minutes of two cores.
 campaign: $(VENV)/ready
+	@echo "The campaign takes about 45 minutes of two cores."
 	$(BIN)/python -m tests.chromium
-	$(BIN)/pytest $(WORKERS) -p no:playwright --ignore tests/browser -m "campaign or hypothesis" --hypothesis-profile many
-	$(BIN)/pytest $(WORKERS) -m campaign tests/browser
+	$(BIN)/pytest $(WORKERS) $(HOUR) -p no:playwright --ignore tests/browser -m "campaign or hypothesis" --hypothesis-profile many
+	$(BIN)/pytest $(WORKERS) $(HOUR) -m campaign tests/browser
 
 # Collect and compile translations; needs gettext.
 messages: $(VENV)/ready

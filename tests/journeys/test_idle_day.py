@@ -26,7 +26,7 @@ def minute(clock: Clock, minutes: int = 1) -> None:
         job.delete()
 
 
-@pytest.mark.parametrize("step", [60, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("step", [60, pytest.param(5, marks=pytest.mark.campaign)])
 def test_an_idle_persona_asks_no_model_in_24_hours(
     mira: Persona, otto: Persona, model: Script, clock: Clock, monkeypatch: pytest.MonkeyPatch, step: int
 ) -> None:

@@ -13,7 +13,7 @@ from tests.installation import ROOT, Installation
 pytestmark = pytest.mark.installation
 
 
-@pytest.mark.parametrize("deaths", [2, pytest.param(1_000, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("deaths", [2, pytest.param(300, marks=pytest.mark.campaign)])
 def test_killed_at_any_moment_an_archive_is_restored_to_the_same_end(tmp_path: Path, empty: Path, deaths: int) -> None:
     shutil.copy(empty / "echovessel.sqlite3", tmp_path / "life.sqlite3")
     command = [sys.executable, "-m", "tests.journeys.restore_process", str(tmp_path), str(deaths)]

@@ -297,5 +297,5 @@ class EraseLife(Life):
 @pytest.mark.campaign
 @pytest.mark.django_db(transaction=True)
 @pytest.mark.usefixtures("scripted_vectors")
-def test_everything_holds_after_ten_thousand_actions() -> None:
-    run_state_machine_as_test(EraseLife, settings=lives(200))
+def test_everything_holds_after_five_thousand_actions() -> None:
+    run_state_machine_as_test(EraseLife, settings=lives(100))

@@ -1,8 +1,8 @@
-"""Thirty days, a tick a minute: what was sent, for which reason, and what held her back, adds up.
+"""Thirty days, a tick an hour: what was sent, for which reason, and what held her back, adds up.
 
 Ana lives in New York, where the clock is put forward in the night to the seventeenth day. Ben never answers. Cleo has
 not turned it on. By default the clock ticks every hour, and every quarter of one on the day when a quarter counts; the
-long campaign takes every minute.
+campaign every five minutes.
 """
 
 from collections import defaultdict
@@ -36,7 +36,7 @@ BEGIN = date(2026, 2, 20)
 DAYS, HOUR, DAY = 30, timedelta(hours=1), timedelta(days=1)
 QUARTER = timedelta(minutes=15)
 steps = pytest.mark.parametrize(
-    "step", [HOUR, pytest.param(timedelta(minutes=1), marks=pytest.mark.campaign)], ids=["an hour", "a minute"]
+    "step", [HOUR, pytest.param(timedelta(minutes=5), marks=pytest.mark.campaign)], ids=["an hour", "five minutes"]
 )
 
 

@@ -30,7 +30,7 @@ from persona.onboarding.drafts import Words
 from tests.memory.imports.readers.given import given as given_file
 
 pytestmark = pytest.mark.django_db
-ONCE, MANY = 1, 200
+ONCE, MANY = 1, 100
 
 
 @pytest.fixture
@@ -108,7 +108,7 @@ def test_no_operation_breaks_and_every_answer_is_as_described(
 
 
 @pytest.mark.campaign
-def test_nor_with_two_hundred_questions_for_each_operation(
+def test_nor_with_a_hundred_questions_for_each_operation(
     ids: dict[str, Any], bearer: dict[str, str], unhurried: None
 ) -> None:
     ask_everything(ids, bearer, MANY)

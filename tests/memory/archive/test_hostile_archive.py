@@ -112,7 +112,7 @@ def unloaded(texts: list[str], **_: bool) -> np.ndarray:
     return towards
 
 
-@pytest.mark.parametrize("rounds", [3, pytest.param(5_000, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("rounds", [3, pytest.param(2_000, marks=pytest.mark.campaign)])
 def test_any_one_line_may_be_anything(ana: User, merged: Persona, monkeypatch: Any, rounds: int) -> None:  # noqa: F811
     monkeypatch.setattr(embedding, "embed", unloaded)
     whole = list(write.archive_lines(merged, NOW))

@@ -118,7 +118,7 @@ def remains() -> dict[str, Any]:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("moments", [2, pytest.param(900, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("moments", [2, pytest.param(300, marks=pytest.mark.campaign)])
 def test_stopped_at_any_statement_it_is_taken_up_to_the_same_end(
     mira: Persona, settings: Any, monkeypatch: pytest.MonkeyPatch, moments: int
 ) -> None:

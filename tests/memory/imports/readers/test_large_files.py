@@ -109,11 +109,11 @@ def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render
 
 @pytest.mark.campaign
 @of_kinds(KINDS + MORE_KINDS)
-def test_two_hundred_megabytes_take_no_more_than_one_conversation(
+def test_sixty_megabytes_take_no_more_than_one_conversation(
     parts: Parts, render: rendered.Render, end: bytes, tmp_path: Path
 ) -> None:
     path = tmp_path / "large"
-    count = write(path, parts(render), end, 200 * MB)
+    count = write(path, parts(render), end, 60 * MB)
     began = time.monotonic()
     done = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True, check=True)
     lines, more_mb = map(int, done.stdout.split())
