@@ -9,7 +9,7 @@ from echovessel.language.fact_domains import Aspect, aspects_asked, is_told_in
 from echovessel.language.kinship import relatives_in
 from echovessel.language.sentences import CJK, bearers, shared_topics, telling_words, topics, words
 from echovessel.llm.offline.memories import Memory
-from echovessel.llm.offline.names import BEARERS_EN, BEARERS_ZH, names_in
+from echovessel.llm.offline.names import BEARERS_EN, BEARERS_ZH, names_in, relation_of
 from echovessel.llm.offline.phrases import SIGNS
 
 # Somebody whom a pronoun of a later question may mean, and the pronoun.
@@ -70,8 +70,9 @@ def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: boo
     if not weights and not topics(question) and not aspects_asked(question):
         return [Answer(memory, SURELY, 0) for memory in all_memories if looks_up and memory.source != "persona"]
     telling = telling_words(question)
+    named = names_of(bearers(telling), all_memories)
     answers = [
-        answer for memory in all_memories if (answer := _answer_in(memory, question, telling, weights, looks_up))
+        answer for memory in all_memories if (answer := _answer_in(memory, question, telling, named, weights, looks_up))
     ]
     order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
     answers.sort(key=lambda answer: (-answer.level, -answer.fit, order[answer.memory.source]))
@@ -108,16 +109,36 @@ def weighted(question: str) -> dict[str, int]:
     }
 
 
+def names_of(people: frozenset[str], all_memories: Sequence[Memory]) -> frozenset[str]:
+    """The names that memories give to these relatives: "our son Oisin" names a son."""
+    naming = [memory.text for memory in all_memories if people & bearers(telling_words(memory.text))] if people else []
+    return frozenset(
+        name.name
+        for text in naming
+        for name in names_in(text)
+        if people & bearers(telling_words(relation_of(name.name, text)))
+    )
+
+
 def _answer_in(
-    memory: Memory, question: str, telling: frozenset[str], weights: Mapping[str, int], looks_up: bool
+    memory: Memory,
+    question: str,
+    telling: frozenset[str],
+    names: frozenset[str],
+    weights: Mapping[str, int],
+    looks_up: bool,
 ) -> Answer | None:
     """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a
     duration."""
     lower, memory_words = memory.text.casefold(), telling_words(memory.text)
     asked_of, told_of = bearers(telling), bearers(memory_words)
+    is_named = any(name in memory.text for name in names)  # "Oisin", where "my son" is asked about
+    told_of |= asked_of if is_named else frozenset()
     if asked_of and told_of and not asked_of & told_of:
         return None
-    matching_words = [word for word in weights if _stands_in(word, lower)]
+    matching_words = [
+        word for word in weights if _stands_in(word, lower) or (is_named and bearers(frozenset((word,))) & asked_of)
+    ]
     shared = shared_topics(telling, memory_words)
     missing_bearer = bool(asked_of) and not asked_of & told_of
     share = sum(weights[word] for word in matching_words) / sum(weights.values()) if weights else float(bool(shared))

@@ -53,6 +53,7 @@ ONLY_LINK = re.compile(rf"\A(?:\W*{URL})+\s*\Z")
 ANNOUNCED = re.compile(rf"\A(?:{SIGNS['announces'].pattern})\Z", re.I)
 TO_PERSONA = re.compile(r"\b(?:your|you|yourself)\b|[你您]", re.I)
 AS_PERSONA_ASKS = {"you": "i", "your": "my", "yourself": "myself", "你": "我", "您": "我"}
+LAUGHS = re.compile(r"\b(?:lol|lmao|(?:ha){2,}h?)\b|哈{2,}|突然|一下子", re.I)
 EXCLAIMED = re.compile(r"[!！]{2,}|\b[A-Z]{4,}\b[^.?]*\b[A-Z]{4,}\b")
 SHORTHAND = {
     "u": "you", "ur": "you're", "r": "are", "arent": "aren't", "dont": "don't", "cant": "can't", "whats": "what's",
@@ -123,7 +124,8 @@ class Reply:
         gropes = SIGNS["gropes"]
         self.groping = [gropes.sub(" ", sentence) for sentence in sentence_texts if gropes.search(sentence)]
         asking = [sentence for sentence in sentence_texts if is_question(sentence)]
-        all_questions = [question for sentence in asking for question in questions_of(sentence) or [sentence]]
+        bare = {sentence: gropes.sub(" ", LAUGHS.sub(" ", sentence)) for sentence in asking}
+        all_questions = [question for sentence in asking for question in questions_of(bare[sentence]) or [sentence]]
         self.questions = [question for question in all_questions if asked_for(question)] or all_questions
         beside = (sentence[start:end] for sentence in asking for start, end in told_in_question(sentence))
         self.statements = [sentence for sentence in sentence_texts if sentence not in asking]

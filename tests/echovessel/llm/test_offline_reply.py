@@ -617,7 +617,8 @@ KAREN = "Ana: “My daughter Karen lives in Phoenix with her husband Steve.”"
         ),
         ("老刘的女儿哪天结婚？", "小雨：“最近耳朵背，想去配助听器” “老刘的女儿下周六结婚”", "：“老刘的女儿下周六结婚”"),
         ("我跟谁住", "小雨：“我爸妈离婚了，我跟我妈住”", "我跟我妈住"),
-        ("数学老师叫啥来着", "小雨：“班主任姓许，教数学，超凶”", "姓许"),
+        ("where does my son want to go?", "Ana: “Our son Oisin is 17.” “Oisin wants to study in Glasgow.”", "Glasgow"),
+        ("数学老师叫啥来着哈哈突然想不起来", "小雨：“班主任姓许，教数学，超凶”", "姓许"),
     ],
 )
 def test_questions_in_other_words_find_the_one_memory_that_answers(question: str, memory: str, told: str) -> None:
