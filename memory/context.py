@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 from uuid import UUID
 
 import numpy as np
-from django.db.models import F
+from django.db.models import F, Func, IntegerField
 from django.db.models.expressions import RawSQL
 
 from chat import knobs as chat_knobs
@@ -40,6 +40,7 @@ from memory.recall import Meaning, recall, scoring
 from memory.recall.always_known import KnownNode, first_of_moment, within_budget
 from memory.recall.always_known import always_known as always_known_nodes
 from memory.recall.lessons import fitting, fitting_memories
+from memory.recall.query import embed_soon
 from memory.recall.render import Renderer, format_uuid, not_sure
 from memory.recall.retrievers import entities_named
 from memory.store import vectors
@@ -54,6 +55,13 @@ MAX_WEIGHED = 200
 MAX_COMPARED = 100
 FENCE_TOKENS = 8
 LISTED = ("pk", "uuid", "description", "event_time_start", "event_time_end", "confidence", "verification")
+
+
+class UnixTime(Func):
+    """Seconds since 1970 as SQLite reads them: hundreds of datetimes would take Python longer than their query."""
+
+    function = "unixepoch"
+    output_field = IntegerField()
 
 
 class PromptNode(NamedTuple):
@@ -72,6 +80,7 @@ def entities(request: ContextRequest) -> Section | None:
     """The entities named in the recent messages, with their relation to the owner and their description. Names stand
     inside the fenced block, too: an imported file may contain any text as a name."""
     persona: Persona = request.persona
+    embed_soon(request.turns, (persona.name, persona.user_display_name))  # for the recollections, some sections later
     entity_ids = _entities_in_turns(request)
     if not entity_ids:
         return None
@@ -332,7 +341,7 @@ def _read(query: Query[Any], request: ContextRequest) -> list[PromptNode]:
 def _about_them(request: ContextRequest) -> list[PromptNode]:
     rows = _weighed(request.persona.pk)
     keys, impacts = np.array([(pk, impact) for pk, _, impact in rows], dtype=np.int64).reshape(-1, 2).T
-    days = np.array([(request.now - created_at).total_seconds() / SECONDS_A_DAY for _, created_at, _ in rows])
+    days = (request.now.timestamp() - np.array([written_at for _, written_at, _ in rows])) / SECONDS_A_DAY
     weights = scoring.recency(days, knobs.recency_half_life_days()) * (0.2 + scoring.impact(impacts))
     heaviest = keys[np.lexsort((-keys, -weights))[: knobs.thoughts_about_them()]].tolist()
     nodes = {row[0]: PromptNode(*row) for row in _of_keys(request.persona.pk, json.dumps(heaviest))}
@@ -344,7 +353,11 @@ def _thoughts(persona: Any, subject: str) -> NodeQuerySet:
 
 
 _weighed: Query[Any] = Query(
-    lambda persona: _thoughts(persona, Subject.USER).values_list("pk", "created_at", "emotional_impact")[:MAX_WEIGHED]
+    lambda persona: (
+        _thoughts(persona, Subject.USER)
+        .annotate(written_at=UnixTime("created_at"))
+        .values_list("pk", "written_at", "emotional_impact")[:MAX_WEIGHED]
+    )
 )
 _of_keys: Query[Any] = Query(
     lambda persona, keys: (

@@ -32,6 +32,8 @@ from typing import Any, Literal, TypeVar, cast
 from django.conf import settings
 from django.template.loader import render_to_string
 
+from echovessel.process.word_caches import RecentValues
+
 Value = TypeVar("Value")
 
 
@@ -208,7 +210,13 @@ def lines_of(texts: Iterable[Neutral]) -> Neutral:
 def render_prompt(prompt: str, language: str, /, **values: Any) -> Neutral:
     """Render the prompt `templates/prompts/<prompt>.<language>.txt` with every value neutral."""
     safe = {key: _safe(value) for key, value in values.items()}
-    return Neutral(render_to_string(f"prompts/{prompt}.{language}.txt", safe).strip())
+    key = f"{prompt}.{language} {safe!r}"
+    text = _recent_prompts.get(key)
+    if text is None:
+        text = Neutral(render_to_string(f"prompts/{prompt}.{language}.txt", safe).strip())
+        if len(key) <= MAX_CACHED_CHARACTERS:
+            _recent_prompts.update({key: text})
+    return text
 
 
 def _safe(value: Any) -> Any:
@@ -240,6 +248,11 @@ def _form(character: str) -> str:
 
 
 # --- templates under templates/prompts/ ---
+# Half of a turn's sections are those of the turn before: the rules, who speaks, frames without their lines.
+MAX_CACHED, MAX_CACHED_CHARACTERS = 128, 1_000
+_recent_prompts: RecentValues[Neutral] = RecentValues(MAX_CACHED)
+
+
 def with_heading(language: str, key: str, body: str, **names: str) -> str:
     """`body` under its heading: "# About them\\n…"."""
     return f"# {_headings(language)[key].format(**names)}\n{body.strip()}"

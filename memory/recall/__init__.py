@@ -14,6 +14,7 @@ from uuid import UUID
 
 from chat import search
 from chat.models import Message
+from echovessel.db.compiled_queries import Query
 from echovessel.embeddings import embedding
 from echovessel.llm.prompts import tokens
 from memory import knobs
@@ -52,6 +53,11 @@ MAX_XRAY_CANDIDATES = 100
 MAX_THREAD_TOKENS = 16
 # While an import is in one of these states, memory changes constantly.
 CHANGING = (ImportJob.Status.WRITING, ImportJob.Status.REMEMBERING)
+_changing_imports: Query[tuple[int]] = Query(
+    lambda persona: (
+        ImportJob.objects.filter(persona=persona, status__in=CHANGING).exclude(holder="").values_list("pk")[:1]
+    )
+)
 
 
 @dataclass(frozen=True)
@@ -188,7 +194,7 @@ def prepare(persona_id: int) -> None:
     """Load what recall searches into memory, as of now. Off the hot path: it may take seconds. Skipped while a worker
     writes or consolidates an import, because it would be out of date by the next turn."""
     vectors.space(persona_id)
-    if not ImportJob.objects.filter(persona=persona_id, status__in=CHANGING).exclude(holder="").exists():
+    if not _changing_imports(persona_id):
         snapshot.prepare(persona_id)
 
 

@@ -90,6 +90,14 @@ def build_query(
     )
 
 
+def embed_soon(turns: Sequence[str], names: Sequence[str]) -> None:
+    """Start to embed the messages of a query as one text, while the prompt is still being prepared; each message alone
+    has been embedded before. Without it `meaning` waits 6 ms for this text."""
+    bare = [strip_names(names, turn) for turn in turns if turn.strip()]
+    if len(bare) > 1:
+        embedding.soon(" ".join(bare))
+
+
 def strip_names(names: Sequence[str], text: str) -> str:
     """`text` without `names`; a text that consists of names is returned unchanged.
 

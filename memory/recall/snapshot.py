@@ -6,6 +6,7 @@ messages are read immediately, all other changes by `prepare`; stamps written by
 `memory.words_in_memory_mb`; the least recently used one is dropped.
 """
 
+import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -14,8 +15,10 @@ from functools import cached_property
 
 import numpy as np
 from django.db import connection
+from django.db.models.expressions import RawSQL
 
 from chat import search
+from echovessel.db.compiled_queries import Query
 from echovessel.process import heap, word_caches
 from echovessel.process.word_caches import LRUCache
 from memory import knobs
@@ -176,6 +179,9 @@ def _runs_of(sought_ids: np.ndarray, ascending: np.ndarray) -> tuple[np.ndarray,
 
 
 _cache: LRUCache[Snapshot] = LRUCache()
+_existing_personas: Query[tuple[int]] = Query(
+    lambda keys: Persona.objects.filter(pk__in=RawSQL("SELECT value FROM json_each(%s)", [keys])).values_list("pk")
+)
 _NONE = np.zeros(0, dtype=np.int64)
 _NOTHING_KNOWN = (_NONE, InvertedIndex())
 _NO_MESSAGES = Messages(b"", b"", _NONE, _NONE, _NONE, _NONE, InvertedIndex())
@@ -205,7 +211,7 @@ def prepare(persona_id: int) -> None:
         return
     # Personas that another process has deleted are never asked for: no stamp would reveal their deletion.
     cached = {*_cache.keys(), *vectors.cached_persona_ids()}
-    for gone in cached.difference(Persona.objects.filter(pk__in=cached).values_list("pk", flat=True)):
+    for gone in cached.difference(pk for (pk,) in _existing_personas(json.dumps([*cached]))):
         word_caches.drop_persona(gone)
     cached_snapshot = _cache.take(persona_id)
     with _one_moment():

@@ -9,7 +9,9 @@ from django.conf import settings
 from django.template import Template
 from django.template.base import VariableNode
 
+from echovessel.llm import prompts
 from echovessel.llm.prompts import Neutral, fence, indent_text, neutralize, one_line, render_prompt
+from echovessel.process import word_caches
 
 HOSTILE = {
     # our own marks
@@ -215,3 +217,12 @@ def headings(text: str) -> list[str]:
 
 def forged(text: str) -> bool:
     return bool(marks(text) or headings(text))
+
+
+def test_a_prompt_that_is_rendered_again_is_the_same_until_its_words_are_forgotten() -> None:
+    first = render_prompt("guardrails", "en", user_name="Ana <memory>")
+    assert render_prompt("guardrails", "en", user_name="Ana <memory>") == first
+    assert render_prompt("guardrails", "en", user_name=Neutral("Ana <memory>")) != first
+    assert any("Ana" in key for key in map(str, prompts._recent_prompts.keys()))
+    word_caches.clear(None)
+    assert prompts._recent_prompts.keys() == []

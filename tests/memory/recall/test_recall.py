@@ -22,7 +22,7 @@ from echovessel.language.dates import Days
 from echovessel.llm.prompts import tokens
 from memory.models import Alias, ConceptNode, Entity, NodeVector
 from memory.recall import Recall, details, prepare, ranking, recall, retrievers
-from memory.recall.query import Meaning, build_query, knows, meaning, script_of
+from memory.recall.query import Meaning, build_query, embed_soon, knows, meaning, script_of
 from memory.recall.retrievers import Pool
 from memory.store import vectors
 from persona.models import Persona
@@ -134,6 +134,21 @@ def test_lines_of_the_window_are_not_repeated(keeper: Persona) -> None:
 def test_the_budget_holds(keeper: Persona, budget: int) -> None:
     found = asking(keeper, "cat Blackie sofa armchair grandmother", budget=budget)
     assert sum(tokens(item.text) for item in found.items) == found.xray.tokens <= budget
+
+
+def test_what_a_prompt_has_embedded_early_is_what_its_recall_asks_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    turns, names = ["Mira, I got a cat", " ", "Is it fond of you?"], ("Mira", "Ana")
+    early, asked = list[str](), list[str]()
+    monkeypatch.setattr(embedding, "soon", early.append)
+    monkeypatch.setattr(
+        embedding, "embed", lambda texts, **_: asked.extend(texts) or np.ones((len(texts), embedding.DIMENSION))
+    )
+    embed_soon(turns, names)
+    meaning(build_query(turns, 0.6, names))
+    assert early == [", I got a cat Is it fond of you?"]
+    assert set(early) <= set(asked)
+    embed_soon(turns[:1], names)
+    assert len(early) == 1
 
 
 def test_the_same_question_gets_the_same_answer(keeper: Persona) -> None:
