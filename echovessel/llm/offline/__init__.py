@@ -43,8 +43,8 @@ from echovessel.llm.providers import OFFLINE, Provider
 from echovessel.llm.request import Finished, Request, ResponseSchema
 
 # Long enough that words visibly stream, short enough that nobody waits.
-PAUSE_S = 0.002
-PIECE = re.compile(r"[A-Za-z0-9'’\-]+\s*|\s+|.", re.DOTALL)
+PAUSE_S = 0.006
+PIECE = re.compile(r"(?:[A-Za-z0-9'’\-]+\s*|\s+|.){1,3}", re.DOTALL)
 
 ANSWERS: dict[str, Callable[[Mapping[str, Any]], dict[str, Any]]] = {
     "extraction": extract,
