@@ -133,7 +133,8 @@ def day_in(text: str, today: date) -> Days | None:
                 return days
             break
     for match in DAY_MONTH.finditer(text):
-        if match[3][0].isupper() or month_named(match[3]) not in (3, 5):
+        is_date = re.search(r"\d(?:st|nd|rd|th)|\bof\b", match[0], re.I) or match[3][0].isupper()
+        if is_date or month_named(match[3]) not in (3, 5):
             return nearest(_year_en(match[1], match[4], today), month_named(match[3]), int(match[2]), today)
     return None
 

@@ -126,8 +126,10 @@ def _mentions(text: str, said_on: date) -> Iterator[tuple[Place, Mention]]:
         yield match.span(), _counted(count, UNITS_ZH[match[2].removeprefix("个")], said_on)
     for match in _WEEKDAY_EN.finditer(text):
         yield match.span(), _weekday_en((match[1] or "").casefold(), WEEKDAY_NAMES.index(match[2].casefold()), said_on)
+    weeks: Iterable[int] = _WEEKS_AROUND
     for match in _WEEKDAY_ZH.finditer(text):
-        weeks = (STEPS[match[1]],) if match[1] else _WEEKS_AROUND
+        # 「下周六有市集，周六周日两天」: the week that was named holds for the weekdays after it.
+        weeks = (STEPS[match[1]],) if match[1] else weeks
         weekday = timedelta(days=weekday_zh(match[2]))
         yield match.span(), frozenset(week_away(week, said_on).start + weekday for week in weeks)
     for match in _ORDINAL.finditer(text):

@@ -50,6 +50,33 @@ def straighten(text: str) -> str:
     return simplify(text.replace("\u2019", "'"))
 
 
+# As typed on a phone: "im", "u", "hes".
+ABBREVIATIONS = dict(
+    pair.split(":")
+    for pair in re.findall(
+        r"\S+",
+        """
+    u:you ur:your r:are pls:please plz:please dont:don't thx:thanks w:with rmbr:remember abt:about msgs:messages
+    msg:message n:and nxt:next dnt:don't im:i'm ive:i've cant:can't wont:won't doesnt:doesn't didnt:didn't isnt:isn't
+    wasnt:wasn't thats:that's its:it's hes:he's shes:she's ya:you bc:because cuz:because tmrw:tomorrow smth:something
+    every1:everyone id:i'd ill:i'll tho:though
+""",
+    )
+)
+
+
+def write_out(text: str) -> str:
+    """English as typed on a phone, with its words written out.
+
+    >>> write_out("im allergic n theyre not"), write_out("i havent moved")
+    ("I'm allergic and they're not", "I haven't moved")
+    """
+    written = re.sub(r"\b[a-z1]+\b(?!')", lambda word: ABBREVIATIONS.get(word[0], word[0]), text)
+    written = re.sub(r"\b((?:ha|could|would|should|are|were)(?:ve|s|d)?n)(t)\b", r"\1'\2", written)
+    written = re.sub(r"\b(there|who|what|you|they|we)(s|re|ve)\b(?<!were)", r"\1'\2", written)
+    return re.sub(r"\bi\b", "I", written)
+
+
 def any_word(alternatives: str) -> re.Pattern[str]:
     """A pattern for any of the alternatives of a pattern, in any case; those in Latin letters only as whole words.
 

@@ -20,6 +20,7 @@ from echovessel.embeddings import layers, translation
 from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.language import lazy_re as re
 from echovessel.language.ngrams import counts, runs, weigh
+from echovessel.language.plain_text import ABBREVIATIONS
 from echovessel.language.requests.types import RequestKind
 from echovessel.process.word_caches import RecentValues
 
@@ -37,13 +38,7 @@ TOLD_BY_TOKENS = 0.3  # weight of the token states beside the n-grams
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
 # Chat abbreviations are read as the words they abbreviate.
-_SHORT = (
-    "u:you ur:your r:are pls:please plz:please dont:don't thx:thanks w:with 2:to 4:for rmbr:remember abt:about "
-    "msgs:messages msg:message n:and nxt:next dnt:don't im:i'm ive:i've cant:can't wont:won't doesnt:doesn't "
-    "didnt:didn't isnt:isn't wasnt:wasn't thats:that's its:it's hes:he's shes:she's ya:you k:ok b:be bc:because "
-    "cuz:because tmrw:tomorrow smth:something every1:everyone id:i'd ill:i'll tho:though y:why"
-)
-_LONG = dict(pair.split(":") for pair in _SHORT.split())
+_LONG = ABBREVIATIONS | {"2": "to", "4": "for", "k": "ok", "b": "be", "y": "why"}
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@ and false where they err. A sentence is kept if it is about the owner, about som
 something serious; their number is not limited, because nothing is summarized. Requests to the persona are not kept.
 """
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -23,6 +24,7 @@ from echovessel.language.fact_domains import ASPECTS, is_told_in
 from echovessel.language.health import bears_on_health
 from echovessel.language.named_days import named_days, only_day
 from echovessel.language.person_names import occurs
+from echovessel.language.plain_text import write_out
 from echovessel.language.requests import Request, read_requests
 from echovessel.language.sentences import (
     CJK,
@@ -44,7 +46,9 @@ from echovessel.llm.offline.names import (
     BEARERS_EN,
     BEARERS_ZH,
     NameMention,
+    capitalize_name,
     find_clarifications,
+    is_other_name,
     names_in,
     relation_of,
 )
@@ -66,6 +70,8 @@ LIES_AHEAD = SIGNS["lies_ahead"]
 LIES_BEHIND = SIGNS["lies_behind"]
 SAYS_WHICH = SIGNS["says_which"]
 RETURNS = SIGNS["returns"]
+FROM_TO = SIGNS["from_to"]
+LONG_STAY = timedelta(days=31)
 MAX_SPAN = 100  # days
 BEFORE_OR_TO_COME = 2
 NOT_SO = SIGNS["not_so"]
@@ -119,6 +125,7 @@ MID_CAPITAL = re.compile(
     r"Saturday|Sunday)\b)[A-Z][a-z]{2,}"
 )
 NEAR = ("person", "pet")
+HAS_CHANGED = SIGNS["has_changed"]
 VISITS = SIGNS["visits"]
 ASKING_TO_KEEP = SIGNS["asking_to_keep"]
 RELATIONAL = {
@@ -188,7 +195,7 @@ class Statement:
     @cached_property
     def impact(self) -> int:
         """A cry has the impact of a cry, whatever its words; a mere guess has none."""
-        weight = 0 if self.is_imagined else impact_of(self.text, self.near)
+        weight = 0 if self.is_imagined else impact_of(write_out(self.text), self.near)
         tells = len(content_words(self.text)) > MIN_TOLD
         return min(weight, CRY) if self.is_cry and tells and weight <= MILD else weight
 
@@ -255,9 +262,9 @@ def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
 def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> bool:
     """Whether it is about the owner, somebody by name, health, a day or something serious, or was asked to be
     remembered."""
-    text = statement.text
     if statement.is_asked_for:
         return True
+    text = write_out(statement.text)
     words = len(content_words(text))
     if words <= MIN_TOLD and not (FIRST_PERSON.search(text) or statement.names or abs(statement.impact) >= WEIGHTY):
         return False
@@ -277,13 +284,14 @@ def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> b
     # "Diesel mechanic for the city" omits "I'm a".
     start = next((text[first:last] for first, last in sentences(text)), "")
     elided = "" if is_own or CJK.search(text) or not goes_on(start) else re.sub(rf"^{LEAD_IN}", "", text, flags=re.I)
-    tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_own or elided)
+    is_subject = is_own or elided or TELLS_BY_NAME.search(text)
+    tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_subject)
     tells_fact = tells_fact or any(TELLS_OF_SELF.search(f"{lead} {elided or text}") for lead in ("I", "I'm") if elided)
     told_signs = (
         is_own or (elided and tells_fact),  # "nice weather" leaves out no "I"
         tells_fact or TELLS_OF_SELF.search(text),
         TELLS_BY_NAME.search(text),
-        LASTS.search(text),
+        LASTS.search(text) or (words > MIN_WORDS and HAS_CHANGED.search(text)),
     )
     signs = (*told_signs, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
@@ -338,7 +346,12 @@ def _belongs_to(
             return (somebody or nameless)[0], {}
     if lately and statement.follows and goes_on(quote, statements[lately[0]].text) and not statement.is_asked_for:
         return lately[0], {}
-    if lately and statement.follows and VISITS.search(quote) and holds(statements[lately[0]].text, BEARERS):
+    if (
+        lately
+        and statement.follows
+        and VISITS.search(quote)
+        and (statements[lately[0]].names or holds(statements[lately[0]].text, BEARERS))
+    ):
         return lately[0], {}
     return None, {}
 
@@ -443,6 +456,7 @@ def goes_on(sentence: str, before: str = "") -> bool:
     >>> [goes_on(text) for text in ("Two years old.", "He's a whippet.", "My dog died.", "柯基，两岁。", "我搬家了。")]
     [True, True, False, True, False]
     """
+    sentence = write_out(sentence)
     if CONTINUES.search(sentence) or WHOM.search(sentence):
         return True
     if before and bears_on_health(sentence) and not bears_on_health(before):
@@ -508,8 +522,8 @@ def _days_of(statement: Statement) -> Days | None:
     day = only_day(mentions)
     # 「只剩毕业设计了，六月三十号答辩」: the tense is that of the clause that names the day.
     dated = [text[start:end] for start, end in clauses(text) if named_days(text[start:end], statement.day)]
-    tensed = " ".join(dated) if dated and CJK.search(text) else text
-    is_ahead = bool(LIES_AHEAD.search(tensed))
+    tensed = " ".join(dated) if CJK.search(text) else text
+    is_ahead = bool(LIES_AHEAD.search(tensed) or (LIES_AHEAD.search(text) and not LIES_BEHIND.search(tensed)))
     has_tense = is_ahead or bool(LIES_BEHIND.search(tensed))
     if day is None and has_tense:
         day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
@@ -518,6 +532,13 @@ def _days_of(statement: Statement) -> Days | None:
         day = min(mentions[0], key=lambda mention_day: abs(mention_day - statement.day))
     if day:
         return Days(day, day)
+    if len(mentions) > 1 and has_tense and FROM_TO.search(text):
+        first, last = (
+            only_day([mention], **{"first" if is_ahead else "last": statement.day})
+            for mention in mentions[:: len(mentions) - 1]
+        )
+        if first and last and first < last <= first + LONG_STAY:
+            return Days(first, last)
     returns = not SAYS_WHICH.search(text) and (RETURNS.search(text) or not (has_tense or mentions))
     span = None if returns else days_meant(text, statement.day, ahead=is_ahead or not has_tense)
     is_vague = span is not None and span.start <= statement.day <= span.end and (span.end - span.start).days > MAX_SPAN
@@ -534,21 +555,26 @@ def _speaker(material: Mapping[str, Any]) -> str:
 
 
 def _entities(statements: Sequence[Statement], kind_by_name: Mapping[str, str], user_name: str) -> list[dict[str, Any]]:
-    kinds = {name.name: name.kind for statement in statements for name in statement.names} | dict(kind_by_name)
-    relations = {
-        name: next(filter(None, (relation_of(name, statement.text) for statement in statements)), "")
-        for name, kind in kinds.items()
-        if kind in NEAR
-    }
+    kinds = {name.casefold(): (name, kind) for name, kind in kind_by_name.items()}
+    for mention in (mention for statement in statements for mention in statement.names):
+        kinds.setdefault(mention.name.casefold(), (capitalize_name(mention.name), mention.kind))
+    aliases: dict[str, list[str]] = {}
+    people = [name for name, kind in kinds.values() if kind == "person"]
+    for name, other in itertools.permutations(people, 2):
+        if any(is_other_name(name, other, statement.text) for statement in statements if len(people) > 1):
+            aliases.setdefault(other if other not in aliases else name, []).append(name)
     return [
         {
             "canonical_name": name,
-            "aliases": [],
+            "aliases": aliases.get(name, []),
             "kind": kind,
-            "relation": relations.get(name, ""),
+            "relation": next(filter(None, (relation_of(name, one.text, one.before) for one in statements)), "")
+            if kind in NEAR
+            else "",
             "in_events": mentions,
         }
-        for name, kind in kinds.items()
+        for name, kind in kinds.values()
         if name.casefold() != user_name.casefold()
+        and not any(name in others for others in aliases.values())
         and (mentions := [at for at, statement in enumerate(statements) if occurs(name, statement.text)])
     ]

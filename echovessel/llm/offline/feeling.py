@@ -69,6 +69,10 @@ NOT_BEFORE_EN = re.compile(
     r"(?:\bnot|n't|\bnever|\bno longer|\bno|\bwithout|\bhardly)\s+(?:\w+\s+)?$|"
     r"(?:\bcan't say|\bcannot say|\bcan't call|\bdon't think|\bdoubt|\bwish|\bif only)\b[^.,;!?]{0,24}$"
 )
+# 「结了婚」 is 「结婚」.
+SPLIT_ZH = re.compile(
+    "([结离订求毕失分怀住生辞升退破出])[了过完成]+(婚|业|手|孕|院|病|职|休|产|轨)|(婚)(?:已经|终于|也|就)?(结|离)"
+)
 SOFTENED = 0.5
 LIGHT = 4  # limit for feelings caused by a story
 # A serious event that did not happen is not good news; it counts 0.
@@ -88,7 +92,9 @@ def impact_of(text: str, near: Iterable[str] = ()) -> int:
     for name in near:
         text = text.replace(name, A_PET) if CJK.search(name) else text
     for start, end in sentences(text):
-        lower = straighten(text[start:end].casefold())
+        lower = SPLIT_ZH.sub(
+            lambda parts: f"{parts[1] or parts[4]}{parts[2] or parts[3]}", straighten(text[start:end].casefold())
+        )
         for saying, weight in sayings:  # otherwise their words would match a feeling
             lower = re.sub(saying, weight, lower)
         limit = LIGHT if is_of_a_story(lower) else max(abs(feeling.weight) for feeling in feelings)

@@ -6,7 +6,7 @@ Only what a sentence plainly calls a name counts: 「我妹妹学的是化学」
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
-from typing import Any
+from typing import Any, cast
 
 from echovessel.language import lazy_re as re
 from echovessel.language.sentences import CJK, TOPICS, holds, is_question, listed, sentences, words
@@ -23,8 +23,11 @@ class NameMention:
 # Names may follow these words as well, although a question about "my nurse" is not about somebody close.
 BY_DEED = listed(
     "mother-in-law|father-in-law|sister-in-law|brother-in-law|daughter-in-law|son-in-law|godmother|godfather|godson|"
-    "goddaughter|doctor|nurse|midwife|therapist|coach|tutor|student|boy|girl|lad|guy|man|woman|buddy|ex|counselor|counsellor|fiancee|"
-    "医生|大夫|护士|护工|学生|对象|邻居|阿姨|老师|教练|徒弟|导师|表姐|小姨|三弟|大姐|二姐|大哥|二哥"
+    "goddaughter|doctor|gp|dentist|vet|nurse|midwife|therapist|psych|psychologist|psychiatrist|counselor|counsellor|"
+    "coach|trainer|tutor|student|supervisor|mentor|boy|girl|lad|guy|man|woman|lady|fella|bloke|buddy|bestie|workmate|"
+    "teammate|lodger|ex|fiancee|auntie|bf|gf|hubby|missus|sis|bro|mam|grandad|granddad|stepbrother|stepsister|医生|大夫|护士|护工|学生|对象|邻居|阿姨|老师|教练|徒弟|导师|堂哥|堂姐|堂弟|堂妹|小姨|三弟|"
+    "大姐|二姐|大哥|二哥|店员|助理|搭档|前男友|前女友|实习生|组长|主管|经理|"
+    "房客|婆婆|公公|岳父|岳母|丈母娘|姐夫|妹夫|弟媳|侄子|侄女|外甥女|外甥|干妈|干爹"
 )
 KINDS: Mapping[str, Collection[str]] = {
     "pet": TOPICS["pet"],
@@ -38,29 +41,60 @@ KINDS: Mapping[str, Collection[str]] = {
 BEARERS = [word for kind in ("family", "people", "pet") for word in TOPICS[kind]]
 BEARERS_EN = "|".join(word for word in (*BEARERS, *BY_DEED) if not CJK.search(word))
 BEARERS_ZH = "|".join(sorted((word for word in (*BEARERS, *BY_DEED) if CJK.search(word)), key=len, reverse=True))
+SEVERAL = words("parents kids children family friends cats dogs pets")
+NO_RELATION = words("boy girl lad guy man woman lady fella bloke student teacher manager")
 
 TITLE = r"(?:Mr|Mrs|Ms|Miss|Dr|Prof)\.?\s+"
 CAPITALS = rf"(?:{TITLE})?(?:[A-Z][\w'-]*\w(?:\s+[A-Z][\w-]+)?|[A-Z]\b)"
 HAN_NAME = r"[\u3400-\u9fff]{1,4}"
-CALLED = re.compile(
-    rf"\b(?:called|named|name is|name's|names is|names are|(?:his|her|its|their) names|calls? (?:him|her|it|them)|"
-    rf"(?:married|engaged|marrying|wedding)(?: to)?(?: (?:this|that|an?) \w+)?)\s+[\"“']?({CAPITALS}|{HAN_NAME})"
+# In a text without capitals only a word that can be no other, in a place where a name must stand.
+SMALL = r"(?!\w+(?:ed|ing|ly)\b)(?:(?:mr|mrs|ms|dr)\.? )?[a-z][a-z-]+[a-z]\b"
+HAS_CAPITALS = re.compile(r"\b(?!I\b)[A-Z][a-z]|^[A-Z]")
+ENDS = re.compile(r"[\"”']?\s*(?:[,.;:!?)]|$)|\s+(?:and|who|from|in)\b")
+SMALL_SUBJECT = re.compile(r"\s+(?:is|was|has|had|will|and|from|reckons?|\w+(?:[^s]s|ed))\b|'s\b|\s*(?:[,.;:!?)]|$)")
+CALLED_WHAT = (
+    r"\b(?:called|named|name is|name's|names is|names are|(?:his|her|its|their) names?|calls? (?:him|her|it|them)|"
+    r"(?:married|engaged|marrying|wedding)(?: to)?(?: (?:this|that|an?) \w+)?)\s+[\"“']?(?P<name>{NAME})"
 )
+CALLED = re.compile(CALLED_WHAT.replace("{NAME}", f"{CAPITALS}|{HAN_NAME}"))
+CALLED_SMALL = re.compile(CALLED_WHAT.replace("{NAME}", SMALL) + r"(?=\s*(?:[.,;!?)]|$)|\s+and\b)")
 WED = re.compile(r"\b(?:married|engaged|marrying)(?: to)?(?: \w+ \w+)? $", re.I)
 CALLING = re.compile(r"\b(?:I|we|he|she|they|you|who|have|has|had|just|never|always)\s+$", re.I)  # on the phone
+TITLED_SMALL = re.compile(r"(?:mr|mrs|ms|dr)\b")
 TITLED = re.compile(rf"\b({TITLE}[A-Z][\w-]*\w)")
 # The second name of a pair: "called Tom and Jerry", "Leo, Mia and Sam".
 AND_ANOTHER = re.compile(
-    rf"\s*(?:who\S*\s+\w+\s*)?(?:,\s*(?:and\s+)?|and\s+|&\s*)[\"“']?({CAPITALS}|{HAN_NAME})(?=[\s\"”'.,;!?]|$)"
+    rf"\s*(?:who\S*\s+\w+\s*|\(\w+\)\s*)?(?:,\s*(?:and\s+)?|and\s+|&\s*)[\"“']?(?P<name>{CAPITALS}|{HAN_NAME})(?=[\s\"”'.,;!?]|$)"
 )
-MY_SOMEONE = re.compile(
-    rf"(?:\b(?:[Mm]y|[Oo]ur)\s+(?:[a-z-]+\s+){{0,2}}?|^)(?:{BEARERS_EN}|(?i:{BEARERS_EN}))(?:'s "
-    rf"name)?(?:\s+is)?,?\s+((?:{TITLE})?[A-Z][\w-]*\w(?: [A-Z][a-z]+)?)|"
-    rf"\b(?:[Tt]he|[Hh]er|[Hh]is)\s+(?:{BEARERS_EN})\s+is\s+([A-Z][\w-]*\w)|"
-    rf"\b(?:an?|one|two)\s+(?:[a-z-]+\s+)?(?:{BEARERS_EN}),\s+([A-Z][\w-]*\w)(?=[,.;!?]|$|\s+(?:in|and|who))|"
-    rf"\b(?:this|that|[A-Z]\w+'s)\s+(?:[a-z-]+\s+)?(?:{BEARERS_EN}),?\s+([A-Z][\w-]*\w)|"
-    rf"\b([A-Z][\w-]*\w)\s+(?:is|was)\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})\b|"
-    rf"\b([A-Z][\w-]*\w),\s+(?:my|our)\s+(?:[a-z-]+\s+){{0,2}}?(?:{BEARERS_EN})(?=[,.;!?]|$)"
+# The relation and the name: "my sister Ruth", "her husband (Tom)", "a friend from work, Dan", "The midwife is Aoife",
+# "Uncle Bob"; "Otto is my dog", "Tom (a friend)". {NAME} stands for the name.
+WHOSE = (
+    r"(?P<whose>(?:[Mm]y|[Oo]ur)\s+\w+'s|[Mm]y|[Oo]ur|[Hh]is|[Hh]er|[Tt]heir|[Tt]he|[Tt]h(?:is|at)|[Aa]n?|[Oo]ne|"
+    r"[A-Z]\w+'s)\s+"
+)
+HOW = r"(?:[a-z-]+\s+){0,2}?"
+KIN = rf"(?P<kin>(?i:(?:ex-|step-|half-)?(?:{BEARERS_EN})))"
+KIN_THEN_NAME = (
+    rf"(?:(?<!I'm )(?<!I am )(?<!\bas )\b{WHOSE}{HOW}|(?:^|[.!?;]\s+)|"
+    rf"\b(?=(?:[Aa]unt\w*|[Uu]ncle|[Cc]ousin|[Gg]rand(?:ma|pa)|[Nn]ana?|[Gg]ranny|Coach)\s[A-Z])){KIN}"
+    r"(?:\s+(?:too|(?:from|at|in)(?:\s+[\w'-]+){1,2}?)(?=[,(]))?"
+    r"(?P<link>(?:'s(?= (?:called|named|name)\b)(?: name)?)?(?:\s+(?:is|was))?(?:\s+(?:also\s+)?(?:called|named))?"
+    r"(?:,|\s+[-–—])?\s+|\s*\()(?P<name>{NAME})"
+)
+NAME_THEN_KIN = (
+    r"\b(?P<name>{NAME})(?P<link>(?:,| is| was|'s|,? who(?:'s| is| was)| [-–—])\s+|\s*\()"
+    rf"(?:{WHOSE}{HOW})?{KIN}(?=[\s,.;:!?)]|$)"
+)
+# "I have a son. His name's Leo.": with no other person between the relative and the name.
+OWN_KIN_THEN_PRONOUN = (
+    rf"(?i:\b(?:my|our|(?:i|we)(?: have|'ve|'ve got| got)(?: an?| one)?)\s+{HOW}(?P<kin>{BEARERS_EN})\b)"
+    rf"(?:(?!(?i:\b(?:{BEARERS_EN})\b)).){{0,80}}?(?i:\b(?:his|her) names?(?:'s| is)?|"
+    r"\b(?:he|she)(?:'s| is) (?:called|named)|\bcall(?:ed)? (?:him|her)) (?i:{NAME})\b"
+)
+NAMED_KIN = tuple(
+    re.compile(pattern.replace("{NAME}", name))
+    for pattern in (KIN_THEN_NAME, NAME_THEN_KIN)
+    for name in (rf"(?:{TITLE})?[A-Z][\w-]*\w(?: [A-Z][a-z]+)?", SMALL)
 )
 COMPANION = re.compile(
     r"\b(?:[Mm]e|[Mm]yself) and ([A-Z][a-z-]+\w)\b|(?:^|[,.;:!?]\s+|\b[Bb]oth )([A-Z][a-z-]+\w) and (?:I|me|myself)\b"
@@ -71,8 +105,8 @@ ALONE = re.compile(
     r"(?i:[.!”][\s“]*(?:he|she|it)(?:'s| is| was)\b)"
 )
 SOME_TWO = re.compile(
-    rf"\b(?:two|three|four|[Mm]y|[Oo]ur|both|[2-5])\s+(?:[a-z-]+\s+){{0,2}}?(?:children|kids|(?:{BEARERS_EN})s)[,:]?\s+"
-    rf"({CAPITALS})(?=\s*(?:who\S*\s+\w+\s*)?(?:,|and|&)\s*(?:and\s+)?[A-Z])"
+    rf"\b(?:two|three|four|[Mm]y|[Oo]ur|both|[2-5])\s+{HOW}(?P<kin>children|kids|(?:{BEARERS_EN})s)(?:[,:]|\s+are)?\s+"
+    rf"(?P<name>{CAPITALS})(?=\s*(?:who\S*\s+\w+\s*|\(\w+\)\s*)?(?:,|and|&)\s*(?:and\s+)?[A-Z])"
 )
 MY_SOMEONE_ZH = re.compile(rf"我的?(?:{BEARERS_ZH})([A-Z][A-Za-z-]+)")
 # 「我妹妹小雨在北京」: recognized only by its form, because Chinese does not separate words.
@@ -88,7 +122,7 @@ NOT_IN_NAME = AFTER_NAME.replace("明", "")
 NAMED_ZH = re.compile(
     rf"(?:{BEARERS_ZH})[，,]?(?P<name>(?P<twice>[\u3400-\u9fff])(?P=twice)|[{SURNAMES}大小][姐哥叔姨总]|"
     rf"[小阿大老][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}}|"
-    rf"[{SURNAMES}][^\W\da-zA-Z_{NOT_IN_NAME}]{{1,2}})(?=[{AFTER_NAME}\d一二两三四五六七八九十]|[，。,.!！?？；;、\s]|$|组织|"
+    rf"[{SURNAMES}][^\W\da-zA-Z_{NOT_IN_NAME}]{{1,2}})(?=[他她{AFTER_NAME}\d一二两三四五六七八九十]|[，。,.!！?？；;、\s]|$|组织|"
     rf"喊|叫|约|找|结婚|离)"
 )
 IS_ZH = re.compile(
@@ -100,13 +134,20 @@ IS_MINE_ZH = re.compile(
 )
 # 「我弟林哲在杭州」: one character for a brother, between 我 and a name of two or three that a verb follows.
 SHORT_KIN_ZH = re.compile(
-    rf"我(?P<kin>[弟妹哥姐])(?P<name>[{SURNAMES}][^\W\da-zA-Z_{AFTER_NAME}]{{1,2}})(?=[{AFTER_NAME}一，。]|$)"
+    rf"我(?P<kin>[弟妹哥姐])(?P<name>[{SURNAMES}][^\W\da-zA-Z_{NOT_IN_NAME}]{{1,2}}?)(?=[{NOT_IN_NAME}一，。]|$)"
 )
 # 「我同事小林升职了」: after 我 and a role, two such characters are a name, whatever follows.
 NICKNAME_ZH = re.compile(rf"我们?的?(?:{BEARERS_ZH})(?P<name>[小阿老][\u3400-\u9fff])(?![时学区心气板师家公婆])")
 # 「养了只柯基叫年糕」: what is counted with an animal's measure word and called a name is an animal.
 KEPT_ZH = re.compile(
     r"养(?:了|着)?[一两二三四俩]?[只条匹][\u3400-\u9fff]{1,4}?(?:，|,)?(?:叫|名叫)(?P<name>[\u3400-\u9fff]{2})"
+)
+# 「老蒋原来是扳道工」, 「跟王姨吃饭」: what people call somebody, as a subject or beside the speaker.
+FAMILIAR_ZH = re.compile(
+    r"(?:^|[，,。.！？!?；;、\s跟和与给对是]|我们?|今天|昨天|隔壁|对门|楼[上下])(?P<name>"
+    rf"[小阿老][{SURNAMES.replace('米', '')}]|"
+    rf"[{SURNAMES}](?:阿姨|大[爷妈娘]|[叔婶姨哥姐嫂总]|老师|师傅|教授|医生|大夫))"
+    rf"(?=[{AFTER_NAME}吃喝聊]|[一二三四五六七八九十\d][月号岁]|[\s，。]|$)(?!病)"
 )
 NO_SHAPE = re.compile(
     "天天|常常|刚刚|慢慢|渐渐|偷偷|往往|默默|悄悄|轻轻|好好|早早|远远|久久|处处|事事|人人|个个|一一|谢谢|看看|想想|"
@@ -127,9 +168,11 @@ CALLED_ZH = re.compile(
     r"[\u3400-\u9fff]+)"
 )
 AND_ANOTHER_ZH = re.compile(r"[”」』\"']?\s*[和跟与、]\s*[“「『\"']?([A-Z][A-Za-z-]+|[\u3400-\u9fff]+)")
+# 「给我供豆子的叫江南」
+WHO_HELPS = "[给帮教带陪]我[^，。！？]{1,6}的"
 # 叫 also means to call or to order: it introduces a name only after a bearer, a pronoun or a pause.
 BEFORE_NAME = re.compile(
-    rf"(?:^|[，,、;；。\s它他她们位只个条匹字]|{BEARERS_ZH}|店|公司|乐队|书|电影|游戏)"
+    rf"(?:^|[，,、;；。\s它他她们位只个条匹字]|{BEARERS_ZH}|{WHO_HELPS}|老?[大小二三]的?|店|公司|乐队|书|电影|游戏)"
     r"(?:其实|就|都|也|本来|原来|大名|小名|现在|分别|应该|确实|是)*$"
 )
 NO_NAME = re.compile(
@@ -140,25 +183,31 @@ NAME_ENDS = re.compile(
     "[的了在是和也很今昨都就有被把给让跟与又还要会能吗呢吧啊呀因得他她它我你您不没，,、]|特别|非常|现在|已经|"
     "住在|喜欢|这个|那个|每天|真的|超级|总是|最近|经常|刚刚|而且|但是|从小|才"
 )
-_BETWEEN_EN = r"(?:'s (?:called|name is|named)|,? (?:is )?(?:called|named)|'s name's| is|,)?"
-BEFORE_RELATION = (
-    rf"(?i:(?:\b(?:my|our|have an?)\s+(?:[a-z-]+\s+){{0,3}}?|^|[.!?] )(?P<kin>{BEARERS_EN})){_BETWEEN_EN} (?:also )?"
-    r"(?:called )?{NAME}\b"
+# {NAME} stands for a name. 「苏晚的妹妹苏晨」 is not the speaker's sister.
+WHOSE_ZH = rf"(?P<whose>我(?:{BEARERS_ZH}|[爸妈弟妹哥姐])的?|[小阿老{SURNAMES}][^\W的]{{1,2}}的|[他她]的?)?"
+KIN_ZH = rf"(?P<kin>{BEARERS_ZH}|(?<=我)[爸妈弟妹哥姐]|{WHO_HELPS}(?=叫))"
+RELATIONS_ZH = (
+    rf"{WHOSE_ZH}{KIN_ZH}[，,]?(?:就?叫|名叫|是)?{{NAME}}",
+    rf"{{NAME}}[，,]?(?:就)?是(?:我们?家?的?|{WHOSE_ZH}){KIN_ZH}",
+    rf"{WHOSE_ZH}{KIN_ZH}(?:(?!{BEARERS_ZH})[^。！？]){{0,16}}[，,](?:她|他|它|老?[大小二三]的?|另?一个)?(?:的?名字)?叫{{NAME}}",
 )
-AFTER_RELATION = rf"\b{{NAME}}(?:,| is| was|'s)? (?:my|our) (?:[a-z-]+ ){{0,2}}?(?P<kin>{BEARERS_EN})\b"
-BEFORE_RELATION_ZH = rf"(?P<kin>{BEARERS_ZH}|(?<=我)[爸妈弟妹哥姐])[，,]?(?:就?叫|名叫|是)?{{NAME}}"
-THEY_ARE_CALLED_ZH = (
-    rf"(?P<kin>{BEARERS_ZH})(?:(?!{BEARERS_ZH})[^。！？]){{0,10}}[，,](?:她|他|它)(?:的名字)?叫{{NAME}}"
+OTHER_NAME = (
+    r"\b{0}(,| \(|,? (?:or|aka|short for|also (?:called|known as)|but (?:everyone|everybody|we|i) calls? (?:him|her)))"
+    r"\s*{1}\b|{0}(?:[^，。！？]{{0,10}}[，,])?(?:(?:大名|小名|全名|本名|真名|外号|昵称|英文名|中文名)(?:就|也)?[叫是]|叫){1}"
 )
-AFTER_RELATION_ZH = rf"{{NAME}}[，,]?(?:就)?是我(?:们)?(?:家)?的?(?P<kin>{BEARERS_ZH})"
 OWN_NAME = re.compile(r"(?:\bmy|\bI'm|\bI am|\bMy)\s*$|我(?:的)?$")
 MAX_NAME_ZH, MAX_SECOND_ZH = 4, 3
+POSSESSORS = "my", "our", "his", "her", "their"
 PERSONAL = re.compile(r"\b(?:he|she|his|her)\b|他|她", re.I)
 NOT_NAMES = words(
     """monday tuesday wednesday thursday friday saturday sunday january february march april june july august
     september october november december english french german spanish italian chinese japanese korean russian
-    portuguese arabic hindi dutch just and but so then because when while if he she it they we you his her its their
-    my our your this that these those today yesterday tomorrow christmas easter the also never always
+    portuguese arabic hindi dutch me him them us our in on at to of off out up back over after for from with by or as
+    an a one some any all still even ever only here there came went got had did made took gave found ran said felt flew
+    drove ate spent won began became wrote heard brought sent paid broke split left met fell saw lost bought sold told
+    knew thought kept let put cut hit quit hurt set slept stood sat rang called cost spoke chose grew wore stole hung
+    vegan vegetarian just and but so then because when while if he she it they we you his her its their
+    my your this that these those today yesterday tomorrow christmas easter the also never always
     sometimes maybe actually well yes no not
     god who what where why how i'm i've i'll i'd i catholic christian jewish muslim
     buddhist hindu american canadian british irish scottish welsh australian indian mexican polish ukrainian turkish
@@ -184,20 +233,52 @@ def names_in(text: str, before: str = "") -> list[NameMention]:
 
 
 def _english(text: str) -> list[tuple[int, str]]:
+    is_small = not HAS_CAPITALS.search(text)
     rows = [*SOME_TWO.finditer(text)]
-    alone = [*MY_SOMEONE.finditer(text), *COMPANION.finditer(text), *ALONE.finditer(text)]
-    for match in CALLED.finditer(text):
+    alone = [*COMPANION.finditer(text), *ALONE.finditer(text)]
+    for match in (CALLED_SMALL if is_small else CALLED).finditer(text):
         before = text[: match.start()]
         if WED.search(text[: match.start(1)]) or not (OWN_NAME.search(before) or CALLING.search(before)):
             rows.append(match)
     matches = [(match.start(at), match[at]) for match in alone for at in range(1, len(match.groups()) + 1) if match[at]]
     matches += [(match.start(1), match[1]) for match in TITLED.finditer(text)]
-    for row in rows:
-        another: re.Match[str] | None = row
-        while another and (another is row or _name_en(another[1])):
-            matches.append((another.start(1), another[1]))
-            another = AND_ANOTHER.match(text, another.end(1))
+    matches += [(match.start("name"), match["name"]) for match in _named_kin(text)]
+    matches += [place for row in rows for place in _row_en(text, row)]
     return [(at, name) for at, matched_name in matches if (name := _name_en(matched_name))]
+
+
+def _row_en(text: str, first: re.Match[str]) -> list[tuple[int, str]]:
+    """The first name of a row, and those joined to it by commas and "and"."""
+    row, another = [], cast("re.Match[str] | None", first)
+    while another and (another is first or _name_en(another["name"])):
+        row.append((another.start("name"), another["name"]))
+        another = AND_ANOTHER.match(text, another.end("name"))
+    return row
+
+
+def _named_kin(text: str) -> Iterator[re.Match[str]]:
+    """Where the text names a relative, by `KIN_THEN_NAME` and `NAME_THEN_KIN`."""
+    is_small = not HAS_CAPITALS.search(text)
+    for pattern in NAMED_KIN[is_small::2]:
+        yield from (match for match in pattern.finditer(text) if _is_bearer(match, is_small=is_small))
+
+
+def _is_bearer(match: re.Match[str], *, is_small: bool) -> bool:
+    """Whether the name is that of the relative: "a cook, Tom," and "my cook Tom", but not "a cook Tom hired"."""
+    whose, link, text = (match["whose"] or "").casefold(), match["link"], match.string
+    ends = ENDS.match(text, match.end())
+    if match.start("name") == match.start():  # the name comes first
+        return (bool(whose) and (link != ", " or bool(ends)) and not is_small) or (link.endswith("(") and bool(ends))
+    if "called" in link or "named" in link or "name" in link:
+        return True
+    if is_small:
+        is_one = match["kin"].casefold() not in SEVERAL and not re.search(r"[^s]s$", match["name"])
+        is_subject = SMALL_SUBJECT.match(text, match.end()) or TITLED_SMALL.match(match["name"])
+        subject = whose in (*POSSESSORS, "") and is_one and is_subject
+        return bool(subject if link.isspace() else link.strip() in {",", "(", "–"} and ends)
+    if whose in ("a", "an", "one"):
+        return link.strip() in {",", "(", "–", "-"} and bool(ends)
+    return whose != "the" or not link.isspace()
 
 
 def _name_en(name: str) -> str:
@@ -209,11 +290,20 @@ def _name_en(name: str) -> str:
     return "" if re.fullmatch(TITLE, f"{name_part} ") else name_part.removesuffix("'s")
 
 
+def capitalize_name(name: str) -> str:
+    """A name of a text without capitals as it is usually written.
+
+    >>> capitalize_name("dr anand"), capitalize_name("Otto")
+    ('Dr Anand', 'Otto')
+    """
+    return name.title() if name.islower() else name
+
+
 def _chinese(text: str) -> list[tuple[int, str]]:
     matches = [(match.start(1), match[1]) for match in MY_SOMEONE_ZH.finditer(text)]
     by_shape = [
         match
-        for pattern in (NAMED_ZH, IS_ZH, NICKNAME_ZH, IS_MINE_ZH, SHORT_KIN_ZH, KEPT_ZH)
+        for pattern in (NAMED_ZH, IS_ZH, NICKNAME_ZH, IS_MINE_ZH, SHORT_KIN_ZH, KEPT_ZH, FAMILIAR_ZH)
         for match in pattern.finditer(text)
     ]
     matches += [(match.start("name"), match["name"]) for match in by_shape if not NO_SHAPE.search(match["name"])]
@@ -250,43 +340,97 @@ def _name_zh(run: str) -> str:
 def _kind(before: str, text: str, name: str) -> str:
     """The kind of the bearer: by the last telling word before the name, otherwise by a pronoun there, otherwise by any
     telling word in the text."""
-    if any(match["name"] == name for match in KEPT_ZH.finditer(text)):
+    kins = [match["kin"].casefold() for match in _named_kin(text) if _name_en(match["name"]) == name]
+    kins += [row["kin"] for row in SOME_TWO.finditer(text) if name in {other for _at, other in _row_en(text, row)}]
+    if any(match["name"] == name for match in KEPT_ZH.finditer(text)) or set(TOPICS["pet"]).intersection(kins):
         return "pet"
+    if kins or re.search(f"{WHO_HELPS}叫$", before):
+        return "person"
     if TITLED.match(name) or WED.search(before) or any(match["name"] == name for match in SHORT_KIN_ZH.finditer(text)):
         return "person"
-    last = {kind: max(_places(before, words), default=-1) for kind, words in KINDS.items()}
-    kind = max(last, key=lambda kind: (last[kind], kind))
-    if last[kind] >= 0:
-        return kind
-    if PERSONAL.search(before) or any(name in match.groups() for match in COMPANION.finditer(text)):
+    # 「店员」 is a person, although 「店」 is a place.
+    kinds = [(at, len(word), kind) for kind, words in KINDS.items() for at, word in _places(before, words)]
+    if kinds:
+        return max(kinds)[2]
+    by_shape = (*COMPANION.finditer(text), *FAMILIAR_ZH.finditer(text))
+    if PERSONAL.search(before) or any(name in match.groups() for match in by_shape):
         return "person"
     return next((kind for kind, words in KINDS.items() if holds(text, words)), "other")
 
 
-def relation_of(name: str, text: str) -> str:
-    """The bearer's relation to the speaker, in the speaker's own word; "" if the text does not say it.
+def relation_of(name: str, text: str, before: str = "") -> str:
+    """The bearer's relation to the speaker, in the speaker's own words; "" if the text does not say it. `before` is the
+    text before it.
 
     >>> relation_of("Ruth", "my little sister Ruth came"), relation_of("林哲", "我弟林哲在杭州")
     ('sister', '弟弟')
+    >>> relation_of("Tom", "my sister came with her husband Tom"), relation_of("苏晨", "苏晚的妹妹苏晨")
+    ("sister's husband", '苏晚的妹妹')
     """
-    escaped_name = re.escape(name)
-    for pattern in (BEFORE_RELATION, AFTER_RELATION, BEFORE_RELATION_ZH, AFTER_RELATION_ZH, THEY_ARE_CALLED_ZH):
-        match = re.search(pattern.replace("{NAME}", escaped_name), text)
+    if name.casefold() not in text.casefold():
+        return ""
+    rows = ((_row_en(text, match), match["kin"]) for match in SOME_TWO.finditer(text))
+    if kins := next((kins for row, kins in rows if name in {other for _at, other in row}), ""):
+        return {"children": "child"}.get(kins, kins.removesuffix("s"))
+    for match in _named_kin(text):
+        if _name_en(match["name"]).casefold() == name.casefold():
+            whose, kin = (match["whose"] or "").casefold(), match["kin"].casefold()
+            if whose.endswith("'s"):
+                return f"{re.sub('^(?:my|our) ', '', match['whose'], flags=re.I)} {kin}"
+            if whose in POSSESSORS[2:]:
+                whom = _last_relative(f"{before}\n{text[: match.start('whose')]}")
+                return whom and f"{whom}'s {kin}"
+            # "A man called Tom" and "Tom is a nurse" tell no relation, "a friend called Tom" does.
+            is_first = match.start("name") == match.start()
+            if whose in (*POSSESSORS, "", "the") or kin in BEARERS or not (is_first or kin in NO_RELATION):
+                return kin
+            return ""
+    if own := re.search(OWN_KIN_THEN_PRONOUN.replace("{NAME}", re.escape(name)), f"{before}\n{text}", re.DOTALL):
+        return "" if own["kin"].casefold() in NO_RELATION else own["kin"].casefold()
+    for pattern in RELATIONS_ZH:
+        match = re.search(pattern.replace("{NAME}", re.escape(name)), text)
         # 「我妹要结婚了，对象叫阿杰」: the preceding text says whose partner he is.
         if match and (
             match["kin"] != "对象" or not re.search(rf"我[妈爸弟妹哥姐]|{BEARERS_ZH}", text[: match.start()])
         ):
+            whose = match["whose"] or ""
+            if whose[:1] in {"他", "她"}:
+                whose = _last_relative(f"{before}\n{text[: match.start()]}")
+                return whose and f"{whose}的{match['kin']}"
             kin = match["kin"].casefold().removeprefix("我").replace("老妈", "妈妈").replace("老爸", "爸爸")
-            return kin + kin if kin in "爸妈弟妹哥姐" else kin
+            whose = re.sub("^我([爸妈弟妹哥姐])(?=的)", r"\1\1", whose).removeprefix("我")
+            return whose + (kin + kin if kin in "爸妈弟妹哥姐" else kin)
     return ""
 
 
-def _places(text: str, words: Collection[str]) -> Iterator[int]:
-    """Where any of `words` begins in `text`, as a whole word."""
+def is_other_name(name: str, other: str, text: str) -> bool:
+    """Whether the text gives two names of one bearer.
+
+    >>> is_other_name("Coops", "Cooper", "one brother, coops, cooper, 26"), is_other_name("Leo", "Mia", "Leo and Mia")
+    (True, False)
+    >>> is_other_name("老蒋", "蒋德福", "老蒋住我家对门，叫蒋德福")
+    True
+    """
+    for match in re.finditer(OTHER_NAME.format(re.escape(name), re.escape(other)), text, re.I):
+        # "Coops, Cooper," is one brother, "Leo, Mia," are two.
+        if match[1] != "," or (
+            name[:2].casefold() == other[:2].casefold() and not AND_ANOTHER.match(text, match.end())
+        ):
+            return True
+    return False
+
+
+def _last_relative(text: str) -> str:
+    """The last word for a relative of the speaker in `text`."""
+    return max(_places(text, TOPICS["family"] + TOPICS["people"]), default=(0, ""))[1].removeprefix("我")
+
+
+def _places(text: str, words: Collection[str]) -> Iterator[tuple[int, str]]:
+    """Where any of `words` begins in `text`, as a whole word, and which."""
     lower = text.casefold()
     for word in holds(text, words):
         yield from (
-            match.start()
+            (match.start(), word)
             for match in re.finditer(re.escape(word) if CJK.search(word) else rf"(?<![a-z]){word}(?![a-z])", lower)
         )
 
