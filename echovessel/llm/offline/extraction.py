@@ -7,7 +7,6 @@ and false where they err. A sentence is kept if it is about the owner, about som
 something serious; their number is not limited, because nothing is summarized. Requests to the persona are not kept.
 """
 
-import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import date, datetime, timedelta
@@ -48,7 +47,6 @@ from echovessel.llm.offline.names import (
     NameMention,
     capitalize_name,
     find_clarifications,
-    is_other_name,
     names_in,
     relation_of,
 )
@@ -65,35 +63,16 @@ WORTH_KEEPING = 2
 MIN_WORDS = 3
 MIN_TOLD = 2  # content words; "like a baby" has too few
 MAX_DRAFTS, MAX_DRAFT = 12, 300
-SAYS_WHO = SIGNS["says_who"]
-LIES_AHEAD = SIGNS["lies_ahead"]
-LIES_BEHIND = SIGNS["lies_behind"]
-SAYS_WHICH = SIGNS["says_which"]
-RETURNS = SIGNS["returns"]
-FROM_TO = SIGNS["from_to"]
 LONG_STAY = timedelta(days=31)
 MAX_SPAN = 100  # days
 BEFORE_OR_TO_COME = 2
-NOT_SO = SIGNS["not_so"]
 CLAUSE_BEFORE = re.compile(r".*[,，.。;；!！]", re.DOTALL)
-OF_A_SHOW = SIGNS["of_a_show"]
 # This many statements before a correction are searched for the one that it corrects.
 LATELY = 4
 TO_FORGET = ("forget", "forget_this")
 NEVER_KEPT = (*TO_FORGET, "wish", "name")
 
 FIRST_PERSON = re.compile(r"\b(?:I|I'm|I've|I'd|I'll|me|my|My|we|We|our|Our|us)\b|我|咱")
-CONTINUES = re.compile(
-    r"^(?:他|她|它|而且|然后|还有|因为)|^(?:he|she|it|they|his|her|its|their|and|also|since|because)\b", re.I
-)
-# A sentence without its own subject continues the one before: "Pickle. Two years old.", 「柯基，两岁。」
-# Names somebody mentioned before: 「他叫王明」 is not about the hospital of the last sentence.
-CALLS_THEM = re.compile(
-    r"^\W*(?:[他她它]们?的?(?:名字|小名)?(?:就?叫|姓)|(?:his|her|its) name(?:'s| is)\b|"
-    r"(?:he|she|it)(?:'s| is) called\b)",
-    re.I,
-)
-ASIDE = re.compile(r"\b(?:i (?:think|guess|mean|suppose|hope|reckon|know)|you know|i'm not sure)\b", re.I)
 STANDS_ALONE = re.compile(
     rf"^{LEAD_IN}(?:(?:i|we|you|my|our|your|there|here|this|that|these|those|what|who|how|why|if|when|please|let|"
     r"forget|delete|erase|remove|don't|do not|never|keep|off the record|between us)\b|"
@@ -104,11 +83,8 @@ STANDS_ALONE = re.compile(
     re.I,
 )
 WHOM = re.compile(rf"^\W*(?:(?:my|our) (?:\w+ )?(?:{BEARERS_EN})|我(?:{BEARERS_ZH}|[妈爸哥姐弟妹]))\W*$", re.I)
-WHERE_OR_WHEN = re.compile(r"^(?:in|on|at|to|with|from|for|by|because|since|until|near|under)\b|^[在从跟因给]", re.I)
-FILLER = SIGNS["filler"]
 MAX_FRAGMENT = {False: 9, True: 14}  # English words, Chinese characters
 SOON = timedelta(minutes=30)
-TELLS_OF_SELF = SIGNS["tells_of_self"]
 # "Ruth lives in York."
 TELLS_BY_NAME = re.compile(
     r"^(?!(?:It|This|That|There|He|She|They|We|You|What|Who|Here|Everything|Nothing|Nobody|Everyone|Life|Work|School|"
@@ -116,42 +92,15 @@ TELLS_BY_NAME = re.compile(
     r"works?|worked|got|likes?|loves?|hates?|moved|died|came|went|called|told|said|says|wants?|needs?|drinks?|smokes?|"
     r"earns?|studies|studied|teaches|taught|plays?|owns?|owes|knows|thinks|will|left|met)\b"
 )
-# Chinese speakers often omit 我 when they speak of themselves.
-OF_ANOTHER_ZH = re.compile(r"^\W*(?:你|您|它|这|那|谁|大家|人家|别人|有的?人)")
-AHEAD = SIGNS["ahead"]
-LASTS = SIGNS["lasts"]
 MID_CAPITAL = re.compile(
     r"(?<=[a-z,;] )(?!(?:I|I'm|I've|I'd|I'll|OK|TV|God|English|Mum|Mom|Dad|Monday|Tuesday|Wednesday|Thursday|Friday|"
     r"Saturday|Sunday)\b)[A-Z][a-z]{2,}"
 )
 NEAR = ("person", "pet")
-HAS_CHANGED = SIGNS["has_changed"]
-VISITS = SIGNS["visits"]
-ASKING_TO_KEEP = SIGNS["asking_to_keep"]
-RELATIONAL = {
-    "correction": r"其实不是|实际上不是|不是这样|你记错|说错了|"
-    r"actually,? (?:that's|it's|no)|i meant|you got (?:it|that) wrong",
-    "vulnerability": r"没(?:有)?(?:跟|和|对)(?:任何人|别人|谁)|第一次(?:说|告诉)|"
-    r"never told any|nobody knows|no one knows",
-    "commitment": r"下次(?:告诉|聊|跟你)|我答应|我保证|i'll (?:tell|let) you|i promise",
-    "unresolved": r"算了|不想(?:说|谈|聊)|不说了|never mind|don't want to talk about|forget it",
-    "turning-point": r"谢谢你(?:愿意)?(?:听|陪)|我信任你|i trust you|thank you for (?:listening|being)",
-    "identity-bearing": r"我是(?:一)?(?:个|名|位)|我(?:有|得了)(?:抑郁|焦虑)症|单亲|"
-    r"\bi(?:'m| am) an? \w+|i work as|single (?:mom|mother|dad)",
-}  # fmt: skip
+RELATIONAL = re.patterns_in(Path(__file__).with_name("signs_of_tags.toml"))
 # Tags for the relationship of the owner and the persona.
 OF_THE_TWO = ("turning-point", "correction", "commitment")
 
-LOOKS_UP = SIGNS["looks_up"]
-TELLING = SIGNS["telling"]
-WHAT_NOW = re.compile(
-    r"(?:我)?(?:现在)?(?:该|应该|要|到底)?(?:怎么办|咋办|怎么做|如何是好)(?:才好)?(?:呢|啊|呀)?[？?。.!！]*$|"
-    r"[吗么？?]+$"
-)
-OPENS_A_CONDITION = re.compile(
-    r"^(?:if|when|while|after|before|since|until|unless|because|as)\b|^(?:如果|要是|假如|万一|等)", re.I
-)
-CORRECTS = SIGNS["corrects"]
 # Only another name: "Oops, I meant Max.", 「不对，是来福。」
 ANOTHER_NAME = re.compile(
     r"^\W*(?:[Oo]ops|[Nn]o|[Ss]orry|[Ww]ait)?\W*(?:I meant?|it's)\s+([A-Z]\w+)\W*$|^不对\W*是(\w{2,3})\W*$"
@@ -188,7 +137,7 @@ class Statement:
     @cached_property
     def is_imagined(self) -> bool:
         """Whether it is only a dream or a thought: 「外婆走了，我还会梦到她」 states something before the dream."""
-        match = NOT_SO.search(self.text)
+        match = SIGNS["not_so"].search(self.text)
         before = CLAUSE_BEFORE.match(self.text[: match.start()]) if match else None
         return match is not None and (before is None or len(content_words(before[0])) <= MIN_TOLD)
 
@@ -203,7 +152,9 @@ class Statement:
     def names(self) -> list[NameMention]:
         """The people and things named in it, by their final names."""
         first = self.quotes[0][1]
-        names = names_in(self.text, self.before if CONTINUES.search(first) or CORRECTS.search(first) else "")
+        names = names_in(
+            self.text, self.before if SIGNS["continues"].search(first) or SIGNS["corrects"].search(first) else ""
+        )
         right = dict(self.now_called)
         return list(
             {
@@ -251,8 +202,8 @@ def draft_quotations(material: Mapping[str, Any]) -> dict[str, Any]:
         spans = [span for span in sentences(content) if not is_question(content[slice(*span)])]
         for start, end in spans:
             quote = _quote(content, start, end, read_requests(content))
-            is_lasting = SAYS_WHO.search(quote) or (FIRST_PERSON.search(quote) and bears_on_health(quote))
-            if quote and is_lasting and not AHEAD.search(quote) and len(quote) <= MAX_DRAFT:
+            is_lasting = SIGNS["says_who"].search(quote) or (FIRST_PERSON.search(quote) and bears_on_health(quote))
+            if quote and is_lasting and not SIGNS["ahead"].search(quote) and len(quote) <= MAX_DRAFT:
                 words = QUOTATION[material["language"]].format(name=material["user_name"], quotes=f"“{quote}”")
                 evidence = [{"message_id": message["id"], "quote": quote}]
                 quoted.setdefault(quote.casefold(), {"label": "user", "text": words, "evidence": evidence})
@@ -270,28 +221,32 @@ def is_worth_keeping(statement: Statement, kind_by_name: Mapping[str, str]) -> b
         return False
     if statement.is_cry or bears_on_health(text):
         return True
-    if statement.is_imagined or OF_A_SHOW.search(text):
+    if statement.is_imagined or SIGNS["of_a_show"].search(text):
         return False
     if abs(statement.impact) >= WEIGHTY:
         return True
-    if statement.is_correction or CORRECTS.search(text):
+    if statement.is_correction or SIGNS["corrects"].search(text):
         return words > MIN_TOLD
     capitals = set(MID_CAPITAL.findall(text)) - {statement.speaker}
     is_named = bool(statement.names or capitals) or any(occurs(name, text) for name in kind_by_name)
-    is_ahead = bool(AHEAD.search(text) or (statement.is_dated and days_meant(text, statement.day)))
+    is_ahead = bool(SIGNS["ahead"].search(text) or (statement.is_dated and days_meant(text, statement.day)))
     is_ahead = is_ahead and (words > MIN_WORDS or (words > MIN_TOLD and FIRST_PERSON.search(text) is not None))
-    is_own = FIRST_PERSON.search(text) or (CJK.search(text) and words > MIN_WORDS and not OF_ANOTHER_ZH.search(text))
+    is_own = FIRST_PERSON.search(text) or (
+        CJK.search(text) and words > MIN_WORDS and not SIGNS["of_another_zh"].search(text)
+    )
     # "Diesel mechanic for the city" omits "I'm a".
     start = next((text[first:last] for first, last in sentences(text)), "")
     elided = "" if is_own or CJK.search(text) or not goes_on(start) else re.sub(rf"^{LEAD_IN}", "", text, flags=re.I)
     is_subject = is_own or elided or TELLS_BY_NAME.search(text)
     tells_fact = is_told_in(f"I'm a {elided}" if elided else text, ASPECTS) and bool(is_subject)
-    tells_fact = tells_fact or any(TELLS_OF_SELF.search(f"{lead} {elided or text}") for lead in ("I", "I'm") if elided)
+    tells_fact = tells_fact or any(
+        SIGNS["tells_of_self"].search(f"{lead} {elided or text}") for lead in ("I", "I'm") if elided
+    )
     told_signs = (
         is_own or (elided and tells_fact),  # "nice weather" leaves out no "I"
-        tells_fact or TELLS_OF_SELF.search(text),
+        tells_fact or SIGNS["tells_of_self"].search(text),
         TELLS_BY_NAME.search(text),
-        LASTS.search(text) or (words > MIN_WORDS and HAS_CHANGED.search(text)),
+        SIGNS["lasts"].search(text) or (words > MIN_WORDS and SIGNS["has_changed"].search(text)),
     )
     signs = (*told_signs, statement.impact, is_ahead, is_ahead, is_named, is_named)
     return sum(map(bool, signs)) + min(len(topics(text)), 2) >= WORTH_KEEPING
@@ -330,7 +285,7 @@ def _belongs_to(
     named_at = next((at for at in lately if statements[at].names), None)
     if (
         named_at is not None
-        and CORRECTS.search(quote)
+        and SIGNS["corrects"].search(quote)
         and not set(holds(quote, BEARERS)) - set(holds(statements[named_at].text, BEARERS))
     ):
         wrong, right = statements[named_at].names[-1].name, statement.names[0].name if statement.names else ""
@@ -339,7 +294,7 @@ def _belongs_to(
             right = alone[1] or alone[2]
         if right and right != wrong:
             return named_at, {"now_called": (*statements[named_at].now_called, (wrong, right)), "is_correction": True}
-    if lately and statement.names and CONTINUES.search(quote):
+    if lately and statement.names and SIGNS["continues"].search(quote):
         nameless = [at for at in lately if not statements[at].names]
         somebody = [at for at in nameless if holds(statements[at].text, BEARERS)]
         if somebody or nameless[:1] == lately[:1]:
@@ -349,7 +304,7 @@ def _belongs_to(
     if (
         lately
         and statement.follows
-        and VISITS.search(quote)
+        and SIGNS["visits"].search(quote)
         and (statements[lately[0]].names or holds(statements[lately[0]].text, BEARERS))
     ):
         return lately[0], {}
@@ -415,7 +370,7 @@ def _quote(content: str, start: int, end: int, requests: Sequence[Request]) -> s
         if request.kind == "remember" and request.sure and request.start < end and start < request.end:
             first = start if is_told_before else max(start, own[0]) if own else end
             quote = content[first : min(end, own[-1] + 1)] if own else before
-    if is_small_talk(quote) or not any(sign.isalnum() for sign in ASKING_TO_KEEP.sub("", quote)):
+    if is_small_talk(quote) or not any(sign.isalnum() for sign in SIGNS["asking_to_keep"].sub("", quote)):
         return ""
     if len(quote) <= MAX_QUOTE:
         return quote
@@ -433,13 +388,13 @@ def statement_spans(content: str, *, is_cry: bool = False, requests: Sequence[Re
         is_request = any(request.sure and request.start < end and start < request.end for request in requests)
         if is_question(sentence) and not is_cry:
             is_open = False
-            if not NOT_SO.search(sentence):
+            if not SIGNS["not_so"].search(sentence):
                 runs += [(start + first, start + last) for first, last in told_in_question(sentence)]
         elif (
             is_open
             and not is_request
-            and not CORRECTS.search(sentence)
-            and not (CALLS_THEM.search(sentence) and not holds(content[runs[-1][0] : start], BEARERS))
+            and not SIGNS["corrects"].search(sentence)
+            and not (SIGNS["calls_them"].search(sentence) and not holds(content[runs[-1][0] : start], BEARERS))
             and goes_on(sentence, content[runs[-1][0] : start])
         ):
             runs[-1] = (runs[-1][0], end)
@@ -457,14 +412,16 @@ def goes_on(sentence: str, before: str = "") -> bool:
     [True, True, False, True, False]
     """
     sentence = write_out(sentence)
-    if CONTINUES.search(sentence) or WHOM.search(sentence):
+    if SIGNS["continues"].search(sentence) or WHOM.search(sentence):
         return True
     if before and bears_on_health(sentence) and not bears_on_health(before):
         return False
     words = len(CJK.findall(sentence)) or len(sentence.split())
-    is_short = 0 < words <= MAX_FRAGMENT[bool(CJK.search(sentence))] * (2 if WHERE_OR_WHEN.search(sentence) else 1)
-    tells = not says_nothing(sentence) and WORD.search(FILLER.sub(" ", sentence)) is not None
-    stands_alone = STANDS_ALONE.search(ASIDE.sub(" ", sentence)) or TELLS_BY_NAME.search(sentence)
+    is_short = (
+        0 < words <= MAX_FRAGMENT[bool(CJK.search(sentence))] * (2 if SIGNS["where_or_when"].search(sentence) else 1)
+    )
+    tells = not says_nothing(sentence) and WORD.search(SIGNS["filler"].sub(" ", sentence)) is not None
+    stands_alone = STANDS_ALONE.search(SIGNS["aside"].sub(" ", sentence)) or TELLS_BY_NAME.search(sentence)
     return is_short and tells and not stands_alone
 
 
@@ -479,7 +436,7 @@ def told_in_question(sentence: str) -> list[tuple[int, int]]:
     for start, end in clauses(sentence):
         is_marked = end < len(sentence) and sentence[end:].lstrip()[:1] in "?？"
         clause = sentence[start:end]
-        if not is_marked and not asks(clause) and not OPENS_A_CONDITION.search(clause):
+        if not is_marked and not asks(clause) and not SIGNS["opens_a_condition"].search(clause):
             stated = (stated[0], end) if stated else (start, end)
         elif stated:
             break
@@ -487,17 +444,17 @@ def told_in_question(sentence: str) -> list[tuple[int, int]]:
         return [stated]
     if abs(impact_of(sentence)) < HEAVY or not FIRST_PERSON.search(sentence):
         return []
-    lead, tail = TELLING.search(sentence), WHAT_NOW.search(sentence)
+    lead, tail = SIGNS["telling"].search(sentence), SIGNS["what_now"].search(sentence)
     first, last = lead.end() if lead else 0, tail.start() if tail else len(sentence)
     reported = sentence[first:last].rstrip(" ，,")
     if (lead or (tail and tail[0].strip("吗么？?"))) and len(reported) > 1 and impact_of(reported):
         return [(first, first + len(reported))]
-    return [] if LOOKS_UP.search(sentence) else [(0, len(sentence))]
+    return [] if SIGNS["looks_up"].search(sentence) else [(0, len(sentence))]
 
 
 def _event(statement: Statement, material: Mapping[str, Any]) -> dict[str, Any]:
     is_to_persona = not (material.get("others") or material.get("prose"))
-    tags = [tag for tag, trigger in RELATIONAL.items() if re.search(trigger, statement.text, re.I)]
+    tags = [tag for tag, trigger in RELATIONAL.items() if trigger.search(statement.text)]
     tags = list(dict.fromkeys([*(["correction"] if statement.is_correction else []), *tags]))
     days = _days_of(statement) if statement.is_dated else None
     quotes = " ".join(f"“{quote}”" for _, quote in statement.quotes)
@@ -523,8 +480,11 @@ def _days_of(statement: Statement) -> Days | None:
     # 「只剩毕业设计了，六月三十号答辩」: the tense is that of the clause that names the day.
     dated = [text[start:end] for start, end in clauses(text) if named_days(text[start:end], statement.day)]
     tensed = " ".join(dated) if CJK.search(text) else text
-    is_ahead = bool(LIES_AHEAD.search(tensed) or (LIES_AHEAD.search(text) and not LIES_BEHIND.search(tensed)))
-    has_tense = is_ahead or bool(LIES_BEHIND.search(tensed))
+    is_ahead = bool(
+        SIGNS["lies_ahead"].search(tensed)
+        or (SIGNS["lies_ahead"].search(text) and not SIGNS["lies_behind"].search(tensed))
+    )
+    has_tense = is_ahead or bool(SIGNS["lies_behind"].search(tensed))
     if day is None and has_tense:
         day = only_day(mentions, **{"first" if is_ahead else "last": statement.day})
     elif day is None and len(mentions) == 1 and len(mentions[0]) <= BEFORE_OR_TO_COME:
@@ -532,14 +492,14 @@ def _days_of(statement: Statement) -> Days | None:
         day = min(mentions[0], key=lambda mention_day: abs(mention_day - statement.day))
     if day:
         return Days(day, day)
-    if len(mentions) > 1 and has_tense and FROM_TO.search(text):
+    if len(mentions) > 1 and has_tense and SIGNS["from_to"].search(text):
         first, last = (
             only_day([mention], **{"first" if is_ahead else "last": statement.day})
             for mention in mentions[:: len(mentions) - 1]
         )
         if first and last and first < last <= first + LONG_STAY:
             return Days(first, last)
-    returns = not SAYS_WHICH.search(text) and (RETURNS.search(text) or not (has_tense or mentions))
+    returns = not SIGNS["says_which"].search(text) and (SIGNS["returns"].search(text) or not (has_tense or mentions))
     span = None if returns else days_meant(text, statement.day, ahead=is_ahead or not has_tense)
     is_vague = span is not None and span.start <= statement.day <= span.end and (span.end - span.start).days > MAX_SPAN
     return None if is_vague else span
@@ -558,15 +518,10 @@ def _entities(statements: Sequence[Statement], kind_by_name: Mapping[str, str], 
     kinds = {name.casefold(): (name, kind) for name, kind in kind_by_name.items()}
     for mention in (mention for statement in statements for mention in statement.names):
         kinds.setdefault(mention.name.casefold(), (capitalize_name(mention.name), mention.kind))
-    aliases: dict[str, list[str]] = {}
-    people = [name for name, kind in kinds.values() if kind == "person"]
-    for name, other in itertools.permutations(people, 2):
-        if any(is_other_name(name, other, statement.text) for statement in statements if len(people) > 1):
-            aliases.setdefault(other if other not in aliases else name, []).append(name)
     return [
         {
             "canonical_name": name,
-            "aliases": aliases.get(name, []),
+            "aliases": [],
             "kind": kind,
             "relation": next(filter(None, (relation_of(name, one.text, one.before) for one in statements)), "")
             if kind in NEAR
@@ -575,6 +530,5 @@ def _entities(statements: Sequence[Statement], kind_by_name: Mapping[str, str], 
         }
         for name, kind in kinds.values()
         if name.casefold() != user_name.casefold()
-        and not any(name in others for others in aliases.values())
         and (mentions := [at for at, statement in enumerate(statements) if occurs(name, statement.text)])
     ]
