@@ -87,7 +87,7 @@ def tokens(text: str) -> int:
 
 def shorten(text: str, budget: int) -> str:
     """`text` cut to at most `budget` tokens, with an ellipsis where it was cut."""
-    if tokens(text) <= budget:
+    if len(text) <= budget or tokens(text) <= budget:  # a character has at most four bytes
         return text
     shortened = text.encode()[: max(0, budget * 4 - 3)].decode(errors="ignore")
     return shortened.rstrip() + "…"

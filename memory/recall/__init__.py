@@ -107,7 +107,6 @@ class Item:
     @classmethod
     def of_passage(cls, shown: SelectedItem, offered: Shortlist) -> "Item":
         """An item of a passage: its messages in chronological order, with the score of the best one."""
-        in_order = exchanges.in_order_of_time(shown, offered.messages)
         best, score = offered.messages[shown.best.key], round(shown.best.score, 4)
         # If the best message is a question, the answer is what matters.
         later = [message for message in shown.context if message.created_at > best.created_at]
@@ -124,7 +123,10 @@ class Item:
             created_at=teller.created_at,
             tokens=tokens(shown.text),
             score=score,
-            read_evidence=lambda: [(message.uuid_hex, message.external_id) for message in in_order],
+            read_evidence=lambda: [
+                (message.uuid_hex, message.external_id)
+                for message in exchanges.in_order_of_time(shown, offered.messages)
+            ],
             weigh_parts=lambda: {"relevance": score},
         )
 

@@ -83,8 +83,8 @@ def complete_exchanges(
 def _gaps(item: SelectedItem, messages: Mapping[int, RenderedMessage]) -> Iterator[Gap]:
     """The neighbours a passage lacks: the question that its first message answers, and the answer to its last
     question."""
-    in_order = sorted(item.passage, key=lambda message: (messages[message.key].created_at, message.key))
-    if in_order:
+    if item.passage:
+        in_order = sorted(item.passage, key=lambda message: (messages[message.key].created_at, message.key))
         (first, before), (last, after) = ((messages[part.key], part) for part in (in_order[0], in_order[-1]))
         if before.before is not None and leans_on_question(first):
             yield Gap(before.before, first, True)

@@ -63,6 +63,7 @@ class Segment:
 
 
 NO_TOKENS, NO_LENGTHS = np.zeros(0, dtype=np.int32), np.zeros(0, dtype=np.int64)
+NO_ROWS = np.zeros(0, dtype=np.int64)
 NOTHING = Segment.of(0, NO_TOKENS, NO_LENGTHS, 0)
 
 
@@ -111,12 +112,12 @@ class InvertedIndex:
 
     def holding(self, words: Sequence[str], limit: int) -> dict[str, np.ndarray]:
         """The positions of each of `words`: the newest `limit`, newest first."""
-        positions = {}
+        positions = dict.fromkeys(words, NO_ROWS)
         for word in words:
-            number = self.vocabulary.get(word, len(self.vocabulary))
-            recent = self.recent.holding(number)[::-1][:limit]
-            older = self.older.holding(number)[::-1][: limit - len(recent)]
-            positions[word] = np.concatenate([recent, older]).astype(np.int64)
+            if (number := self.vocabulary.get(word)) is not None:
+                recent = self.recent.holding(number)[::-1][:limit]
+                older = self.older.holding(number)[::-1][: limit - len(recent)]
+                positions[word] = np.concatenate([recent, older], dtype=np.int64)
         return positions
 
     def texts(self, positions: np.ndarray, words: Sequence[str]) -> Texts:

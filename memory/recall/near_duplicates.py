@@ -8,7 +8,6 @@ its words are in what is shown.
 
 import re
 from collections import defaultdict
-from itertools import islice
 from math import ceil
 from operator import add
 
@@ -95,6 +94,7 @@ class ShownWords:
         if len(words) < MIN_WORDS:
             return False
         enough = SHOWN_SHARE * len(words)
-        # An item with `enough` of the words has at least one of the first few, whichever words are first.
-        few = islice(words, len(words) - ceil(enough) + 1)
-        return any(len(words & item) >= enough for word in few for item in self._items.get(word, ()))
+        # An item with `enough` of the words has at least one of any few: of the rarest, which the fewest items have.
+        by_rarity = sorted((self._items.get(word, ()) for word in words), key=len)
+        few = by_rarity[: len(words) - ceil(enough) + 1]
+        return any(len(words & item) >= enough for items in few for item in items)

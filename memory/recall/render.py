@@ -135,7 +135,8 @@ class Renderer:
             f"- {self._after_note(self._note_message(messages[0]))}{self._quote(messages[0], len(messages) > 1)}"
         ]
         for before, message in pairwise(messages):
-            day = "" if self.same_day(before, message) else self._after_note(self._note_message(message))
+            is_same_day = self._day(before.created_at) == self._day(message.created_at)
+            day = "" if is_same_day else self._after_note(self._note_message(message))
             text_lines.append(f"{day}{self._quote(message, message is not messages[-1])}")
         return NEXT_LINE.join(text_lines)
 
@@ -143,16 +144,14 @@ class Renderer:
         """The tokens of a message as the first of a passage, as a further one beside its `neighbours`, and of its
         question, which is shown if an answer follows."""
         quote, note, day = self._quote(message, is_answered=False), self._after_note(self._note_message(message)), ""
+        own_day = self._day(message.created_at)
         for neighbour in neighbours:
-            if not self.same_day(message, neighbour):
+            if self._day(neighbour.created_at) != own_day:
                 day = max(day or note, self._after_note(self._note_message(neighbour)), key=len)
         question = 1
         if message.gist and message.gist.statement and message.gist.question:
             question = max(0, tokens(self._quote(message, is_answered=True)) - tokens(quote) + 1)
         return tokens(f"- {note}{quote}"), tokens(f"{NEXT_LINE}{day}{quote}"), question
-
-    def same_day(self, first: RenderedMessage, other: RenderedMessage) -> bool:
-        return self._day(first.created_at) == self._day(other.created_at)
 
     def when_node(self, node: RenderedNode) -> str:
         """The age of a node in words; the dates themselves if it covers several days ("2019"); "" if it has none."""

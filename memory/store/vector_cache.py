@@ -21,7 +21,7 @@ def index_of(wanted_ids: np.ndarray, all_ids: np.ndarray) -> np.ndarray:
     """
     if not len(all_ids):
         return np.full(len(wanted_ids), -1)
-    positions = np.minimum(np.searchsorted(all_ids, wanted_ids), len(all_ids) - 1)
+    positions = np.minimum(all_ids.searchsorted(wanted_ids), len(all_ids) - 1)
     return np.where(all_ids[positions] == wanted_ids, positions, -1)
 
 
