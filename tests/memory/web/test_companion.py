@@ -61,8 +61,10 @@ def test_each_part_is_saved_by_itself_and_open_pages_hear_which_fields_changed(o
     assert [block(mira, label).content for label in ("persona", "user", "style")] == [
         *("A calm listener.", "Ann paints.", "Short."),
     ]
-    heard = [event.data["changed_fields"] for event in OutboxEvent.objects.filter(name="chat.settings.updated")]
-    assert heard == [
+    changed_fields = [
+        event.data["changed_fields"] for event in OutboxEvent.objects.filter(name="chat.settings.updated")
+    ]
+    assert changed_fields == [
         ["colour", "name"],
         ["facts", "persona"],
         ["user", "user_name"],
@@ -160,9 +162,9 @@ def test_any_name_of_eighty_signs_is_shown_on_every_page(owner: Client, mira: Pe
 # --- the picture ----------------------------------------------------------------------------------------------------
 def send(client: Client, persona: Persona, data: bytes, **fields: str) -> Any:
     file = SimpleUploadedFile("../../portrait.svg", data, "image/svg+xml")
-    seen = Persona.objects.get(pk=persona.pk).picture_version
+    seen_version = Persona.objects.get(pk=persona.pk).picture_version
     url = f"/memory/{persona.uuid}/companion/"
-    return client.post(url, {"part": "picture", "picture": file, "seen": seen} | fields)
+    return client.post(url, {"part": "picture", "picture": file, "seen": seen_version} | fields)
 
 
 def test_a_picture_is_shown_to_its_owner_alone_and_kept_by_no_cache(
@@ -173,8 +175,8 @@ def test_a_picture_is_shown_to_its_owner_alone_and_kept_by_no_cache(
     answer = owner.get(f"/memory/{mira.uuid}/picture/")
     assert PLACE not in answer.content
     assert answer.content.startswith(b"\xff\xd8")
-    shown = {name: answer[name] for name in ("Content-Type", "Cache-Control", "X-Content-Type-Options")}
-    assert shown == {"Content-Type": "image/jpeg", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
+    headers = {name: answer[name] for name in ("Content-Type", "Cache-Control", "X-Content-Type-Options")}
+    assert headers == {"Content-Type": "image/jpeg", "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff"}
     assert answer["Content-Security-Policy"] == "default-src 'none'; sandbox"
     assert f"/memory/{mira.uuid}/picture/?" in owner.get(f"/chat/{mira.uuid}/").content.decode()
     stranger = Client()

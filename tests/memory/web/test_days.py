@@ -1,4 +1,4 @@
-"""Days on pages: how long ago, and the exact day for whoever points at it."""
+"""Days on pages: how long ago in words, and the exact day as a tooltip."""
 
 from datetime import date, timedelta
 
@@ -11,7 +11,7 @@ from persona.models import Persona
 
 
 @pytest.mark.parametrize(
-    ("language", "days", "shown"),
+    ("language", "days", "label"),
     [
         ("en", 0, ">today<"),
         ("en", 21, ">three weeks ago<"),
@@ -19,14 +19,14 @@ from persona.models import Persona
         ("en", -3, ">in three days<"),
     ],
 )
-def test_a_day_says_how_long_ago_it_was_and_which_it_is(mira: Persona, language: str, days: int, shown: str) -> None:
+def test_a_day_says_how_long_ago_it_was_and_which_it_is(mira: Persona, language: str, days: int, label: str) -> None:
     day = timezone.now().astimezone(mira.zone).date() - timedelta(days=days)
     with translation.override(language):
-        written = format_day(mira, day)
-    assert shown in written
-    assert f'datetime="{day.isoformat()}"' in written
+        markup = format_day(mira, day)
+    assert label in markup
+    assert f'datetime="{day.isoformat()}"' in markup
     exact = f"{day.year}年{day.month}月{day.day}日" if language == "zh-hans" else f"{day.day} {day:%B} {day.year}"
-    assert f'title="{exact}"' in written
+    assert f'title="{exact}"' in markup
 
 
 def test_days_of_a_span_are_all_in_its_title(mira: Persona) -> None:

@@ -1,4 +1,4 @@
-"""What the owner reads and corrects of facts: the page, a fact's own page, the API and the admin."""
+"""Reading and correcting facts: on the list, on the page of a fact, through the API and in the admin."""
 
 from datetime import timedelta
 from typing import Any
@@ -50,9 +50,9 @@ def test_a_fact_is_corrected_with_its_times_and_the_earlier_wording_can_be_resto
     client.force_login(mira.owner)
     page = f"/memory/{mira.uuid}/nodes/{home.uuid}/"
     assert 'name="since"' in client.get(page).content.decode()
-    sent = {"description": "Ana lives in Bern.", "domain": "home", "since": "May 2020", "until": "", "plan_state": ""}
-    assert client.post(f"{page}correct/", sent | {"since": "some day"}).status_code == 422
-    assert client.post(f"{page}correct/", sent).status_code == 302
+    form = {"description": "Ana lives in Bern.", "domain": "home", "since": "May 2020", "until": "", "plan_state": ""}
+    assert client.post(f"{page}correct/", form | {"since": "some day"}).status_code == 422
+    assert client.post(f"{page}correct/", form).status_code == 302
     home.refresh_from_db()
     assert (home.description, home.since, home.verification) == ("Ana lives in Bern.", "2020-05", "confirmed")
     version = NodeVersion.objects.get()
@@ -65,8 +65,8 @@ def test_a_fact_is_corrected_with_its_times_and_the_earlier_wording_can_be_resto
 def test_a_plan_s_days_follow_its_times_when_it_is_corrected(mira: Persona, client: Client) -> None:
     plan = create_fact(mira, "Ana will walk to Rome.", 1, domain="plans", plan_state="planned")
     client.force_login(mira.owner)
-    sent = {"description": plan.description, "domain": "plans", "since": "spring 2027", "plan_state": "done"}
-    client.post(f"/memory/{mira.uuid}/nodes/{plan.uuid}/correct/", sent)
+    form = {"description": plan.description, "domain": "plans", "since": "spring 2027", "plan_state": "done"}
+    client.post(f"/memory/{mira.uuid}/nodes/{plan.uuid}/correct/", form)
     plan.refresh_from_db()
     assert (plan.plan_state, str(plan.event_time_start), str(plan.event_time_end)) == (
         "done",
@@ -77,8 +77,8 @@ def test_a_plan_s_days_follow_its_times_when_it_is_corrected(mira: Persona, clie
 
 def test_the_api_lists_and_corrects_facts(mira: Persona, home: ConceptNode, client: Client) -> None:
     client.force_login(mira.owner)
-    [found] = client.get(f"/api/personas/{mira.uuid}/nodes?kind=fact").json()["items"]
-    assert (found["domain"], found["since"], found["plan_state"]) == ("home", "2019", "")
+    [item] = client.get(f"/api/personas/{mira.uuid}/nodes?kind=fact").json()["items"]
+    assert (item["domain"], item["since"], item["plan_state"]) == ("home", "2019", "")
     address = f"/api/personas/{mira.uuid}/nodes/{home.uuid}"
     changed = client.patch(address, {"since": "2020"}, content_type="application/json")
     assert changed.status_code == 200, changed.content

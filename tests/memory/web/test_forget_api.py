@@ -1,4 +1,4 @@
-"""The API of correcting and forgetting: what it answers, and what it refuses."""
+"""The API of correcting and forgetting: its answers and its refusals."""
 
 import json
 from collections.abc import Callable
@@ -27,7 +27,7 @@ def owner(mira: Persona, client: Client) -> Client:
 
 @pytest.fixture
 def cat(mira: Persona, remember: Remember) -> ConceptNode:
-    """An event with its line, answered; one thought rests on it alone, another on something else as well."""
+    """An event with its message, which was answered; one thought rests on it alone, another on a second event too."""
     message = receive_message(mira, "I adopted a white cat named Snowball.", None, "web", timezone.now()).message
     turn = turns.claim(mira.pk, timezone.now())
     assert turn is not None
@@ -46,38 +46,41 @@ def at(node: ConceptNode, more: str = "") -> str:
     return f"/api/personas/{node.persona.uuid}/nodes/{node.uuid}{more}"
 
 
-def sent(client: Client, method: str, address: str, **body: Any) -> Any:
+def send_json(client: Client, method: str, address: str, **body: Any) -> Any:
     return client.generic(method, address, json.dumps(body), "application/json")
 
 
-def left(persona: Persona) -> set[str]:
+def remaining_texts(persona: Persona) -> set[str]:
     return set(ConceptNode.objects.of(persona).values_list("description", flat=True))
 
 
 def test_nothing_is_forgotten_where_a_word_of_the_request_is_not_understood(
     owner: Client, mira: Persona, cat: ConceptNode
 ) -> None:
-    before = left(mira)
+    before = remaining_texts(mira)
     short = f"/api/admin/memory/events/{cat.uuid}"
     for address in (at(cat, "?digest=0123"), at(cat, "?mode=orphan&Confirm=0123"), f"{short}?cofirm=0123"):
         answer = owner.delete(address)
         assert (answer.status_code, answer.json()["code"]) == (422, "invalid"), address
         assert answer.json()["fields"][0].lower() in ("query.digest", "query.confirm", "query.cofirm")
-    assert left(mira) == before
+    assert remaining_texts(mira) == before
     assert owner.delete(f"{short}?persona={mira.uuid}").status_code == 200
 
 
 def test_a_plan_is_confirmed_and_a_receipt_is_left(owner: Client, mira: Persona, cat: ConceptNode) -> None:
     plan = owner.get(at(cat, "/forget")).json()
-    assert {one["text"] for one in plan["going"]} >= {"Ana adopted a white cat named Snowball.", "Ana wanted company."}
+    assert {item["text"] for item in plan["going"]} >= {
+        "Ana adopted a white cat named Snowball.",
+        "Ana wanted company.",
+    }
     assert owner.delete(at(cat, "?confirm=0123")).json()["code"] == "plan_changed"
     answer = owner.delete(at(cat, f"?confirm={plan['digest']}"))
     assert answer.status_code == 200
     assert answer.json()["counts"] == plan["counts"]
-    assert left(mira) == {"Ana feeds the birds."}
+    assert remaining_texts(mira) == {"Ana feeds the birds."}
     receipt = answer.json()["id"]
     assert owner.get(f"/api/personas/{mira.uuid}/receipts/{receipt}").json()["id"] == receipt
-    assert [one["id"] for one in owner.get(f"/api/personas/{mira.uuid}/receipts").json()["items"]] == [receipt]
+    assert [item["id"] for item in owner.get(f"/api/personas/{mira.uuid}/receipts").json()["items"]] == [receipt]
     assert owner.delete(at(cat)).status_code == 404
 
 
@@ -85,10 +88,13 @@ def test_with_orphan_what_rests_on_something_else_stays_and_can_be_read(
     owner: Client, mira: Persona, cat: ConceptNode
 ) -> None:
     assert owner.delete(at(cat, "?mode=orphan&messages=withhold")).status_code == 200
-    assert left(mira) == {"Ana feeds the birds.", "Ana is fond of animals."}
+    assert remaining_texts(mira) == {"Ana feeds the birds.", "Ana is fond of animals."}
     thought = ConceptNode.objects.get(description="Ana is fond of animals.")
     trace = owner.get(at(thought, "/trace")).json()
-    assert (trace["lost_grounds"], [one["description"] for one in trace["grounds"]]) == (1, ["Ana feeds the birds."])
+    assert (trace["lost_grounds"], [ground["description"] for ground in trace["grounds"]]) == (
+        1,
+        ["Ana feeds the birds."],
+    )
     assert len(owner.get(at(thought)).json()["filling"]) == 1
 
 
@@ -100,7 +106,7 @@ def test_a_plan_that_changed_is_answered_with_the_new_one(
     Filling.objects.create(parent=thought, child=cat)
     answer = owner.delete(at(cat, f"?confirm={before['digest']}"))
     assert (answer.status_code, answer.json()["code"]) == (409, "plan_changed")
-    assert "Ana sleeps badly." in {one["text"] for one in answer.json()["plan"]["going"]}
+    assert "Ana sleeps badly." in {item["text"] for item in answer.json()["plan"]["going"]}
     assert not Receipt.objects.exists()
 
 
@@ -121,9 +127,9 @@ def test_lines_talks_and_people_are_forgotten_too(owner: Client, mira: Persona, 
     of = {"messages": message.uuid, "sessions": message.session.uuid, "entities": entity.uuid}[kind]
     address = f"/api/personas/{mira.uuid}/{kind}/{of}"
     dependents = owner.get(f"{address}/dependents").json()
-    assert "Ana wanted company." in {one["text"] for one in dependents}
+    assert "Ana wanted company." in {item["text"] for item in dependents}
     assert owner.delete(address).status_code == 200
-    assert left(mira) == {"Ana feeds the birds."}
+    assert remaining_texts(mira) == {"Ana feeds the birds."}
     assert owner.delete(address).status_code == 404
 
 
@@ -136,12 +142,12 @@ def test_a_choice_that_there_is_not_is_refused(owner: Client, cat: ConceptNode, 
 def test_a_correction_is_a_new_version_and_leaves_out_what_is_not_named(
     owner: Client, mira: Persona, cat: ConceptNode
 ) -> None:
-    answer = sent(
+    answer = send_json(
         owner, "PATCH", at(cat), description="Ana adopted a black cat.", event_time=["2026-03-01", "2026-03-02"]
     )
     assert (answer.status_code, answer.json()["verification"]) == (200, "confirmed")
-    assert sent(owner, "PATCH", at(cat), emotional_impact=3).json()["event_time_start"] == "2026-03-01"
-    assert sent(owner, "PATCH", at(cat), event_time=None).json()["event_time_start"] is None
+    assert send_json(owner, "PATCH", at(cat), emotional_impact=3).json()["event_time_start"] == "2026-03-01"
+    assert send_json(owner, "PATCH", at(cat), event_time=None).json()["event_time_start"] is None
     assert len(owner.get(at(cat, "/trace")).json()["versions"]) == 3
 
 
@@ -157,22 +163,22 @@ def test_a_correction_is_a_new_version_and_leaves_out_what_is_not_named(
     ],
 )
 def test_what_is_no_correction_is_refused(owner: Client, cat: ConceptNode, wrong: dict[str, Any]) -> None:
-    assert sent(owner, "PATCH", at(cat), **wrong).status_code == 422
+    assert send_json(owner, "PATCH", at(cat), **wrong).status_code == 422
     assert not cat.versions.exists()
 
 
 def test_words_that_were_forgotten_are_refused(owner: Client, mira: Persona, cat: ConceptNode) -> None:
     owner.delete(at(cat))
     birds = ConceptNode.objects.get(description="Ana feeds the birds.")
-    answer = sent(owner, "PATCH", at(birds), description="Ana adopted a white cat named Snowball.")
+    answer = send_json(owner, "PATCH", at(birds), description="Ana adopted a white cat named Snowball.")
     assert (answer.status_code, answer.json()["code"]) == (409, "forgotten")
 
 
 def test_actions_are_done_once_and_unknown_ones_are_not_there(owner: Client, cat: ConceptNode) -> None:
-    assert sent(owner, "POST", at(cat, "/hide")).json()["status"] == "hidden"
-    assert sent(owner, "POST", at(cat, "/hide")).json()["status"] == "hidden"
-    assert sent(owner, "POST", at(cat, "/pin")).json()["pinned"] is True
-    assert sent(owner, "POST", at(cat, "/explode")).status_code == 422
+    assert send_json(owner, "POST", at(cat, "/hide")).json()["status"] == "hidden"
+    assert send_json(owner, "POST", at(cat, "/hide")).json()["status"] == "hidden"
+    assert send_json(owner, "POST", at(cat, "/pin")).json()["pinned"] is True
+    assert send_json(owner, "POST", at(cat, "/explode")).status_code == 422
 
 
 def test_entities_are_merged_taken_apart_and_split(owner: Client, mira: Persona, remember: Remember) -> None:
@@ -183,21 +189,21 @@ def test_entities_are_merged_taken_apart_and_split(owner: Client, mira: Persona,
         for number in range(2):
             Mention.objects.create(entity=entity, node=remember(mira, f"{name} sings, number {number}."))
         ids.append(str(entity.uuid))
-    here = f"/api/personas/{mira.uuid}"
-    proposal = sent(owner, "POST", f"{here}/entities/merge", one=ids[0], other=ids[1]).json()
+    base = f"/api/personas/{mira.uuid}"
+    proposal = send_json(owner, "POST", f"{base}/entities/merge", one=ids[0], other=ids[1]).json()
     assert proposal["status"] == "merged"
-    assert len(owner.get(f"{here}/entities").json()["items"]) == 1
-    address = f"{here}/proposals/{proposal['id']}"
-    assert sent(owner, "POST", f"{address}/undo").json()["status"] == "undone"
-    assert sent(owner, "POST", f"{address}/undo").status_code == 409
-    assert sent(owner, "POST", f"{address}/apart").json()["status"] == "kept_apart"
-    assert [one["status"] for one in owner.get(f"{here}/proposals").json()["items"]] == ["kept_apart"]
+    assert len(owner.get(f"{base}/entities").json()["items"]) == 1
+    address = f"{base}/proposals/{proposal['id']}"
+    assert send_json(owner, "POST", f"{address}/undo").json()["status"] == "undone"
+    assert send_json(owner, "POST", f"{address}/undo").status_code == 409
+    assert send_json(owner, "POST", f"{address}/apart").json()["status"] == "kept_apart"
+    assert [item["status"] for item in owner.get(f"{base}/proposals").json()["items"]] == ["kept_apart"]
     node = ConceptNode.objects.get(description="Rosa sings, number 0.")
-    made = sent(owner, "POST", f"{here}/entities/{ids[0]}/split", nodes=[str(node.uuid)])
-    assert made.json()["canonical_name"] == "Rosa"
-    assert made.json()["id"] not in ids
-    assert sent(owner, "POST", f"{here}/entities/{ids[0]}/split").status_code == 409
-    assert sent(owner, "POST", f"{here}/entities/merge", one=ids[0], other=ids[0]).status_code == 422
+    response = send_json(owner, "POST", f"{base}/entities/{ids[0]}/split", nodes=[str(node.uuid)])
+    assert response.json()["canonical_name"] == "Rosa"
+    assert response.json()["id"] not in ids
+    assert send_json(owner, "POST", f"{base}/entities/{ids[0]}/split").status_code == 409
+    assert send_json(owner, "POST", f"{base}/entities/merge", one=ids[0], other=ids[0]).status_code == 422
 
 
 def test_what_a_route_answers_and_refuses_is_declared(owner: Client) -> None:
@@ -215,23 +221,23 @@ def test_messages_that_also_mention_it_are_listed_and_chosen_one_by_one(
     entity = Entity.objects.create(persona=mira, canonical_name="Snowball", kind="pet")
     Alias.objects.create(entity=entity, persona=mira, text="Snowball", normalized="snowball")
     Mention.objects.create(entity=entity, node=cat)
-    lines = [
+    messages = [
         receive_message(mira, text, None, "web", timezone.now()).message
         for text in ("Snowball sleeps.", "I feed Snowball.", "Snowball!")
     ]
-    listed = {one["text"]: one for one in owner.get(at(cat, "/forget")).json()["mentioned"]}
-    assert {text: (one["why"], one["mode"]) for text, one in listed.items()} == dict.fromkeys(
-        (line.content for line in lines), ("names_it", "forget")
+    mentions = {item["text"]: item for item in owner.get(at(cat, "/forget")).json()["mentioned"]}
+    assert {text: (mention["why"], mention["mode"]) for text, mention in mentions.items()} == dict.fromkeys(
+        (message.content for message in messages), ("names_it", "forget")
     )
-    asked = f"mentions=leave&withhold={lines[0].uuid}&forget={lines[1].uuid}"
-    plan = owner.get(at(cat, f"/forget?{asked}")).json()
-    assert {one["text"]: one["mode"] for one in plan["mentioned"]} == {
+    query = f"mentions=leave&withhold={messages[0].uuid}&forget={messages[1].uuid}"
+    plan = owner.get(at(cat, f"/forget?{query}")).json()
+    assert {mention["text"]: mention["mode"] for mention in plan["mentioned"]} == {
         "Snowball sleeps.": "withhold",
         "I feed Snowball.": "forget",
         "Snowball!": "leave",
     }
     assert owner.delete(at(cat, f"?confirm={plan['digest']}")).json()["code"] == "plan_changed"
-    assert owner.delete(at(cat, f"?confirm={plan['digest']}&{asked}")).json()["kept_elsewhere"] == 0
+    assert owner.delete(at(cat, f"?confirm={plan['digest']}&{query}")).json()["kept_elsewhere"] == 0
     assert set(mira.messages.filter(content__contains="Snowball").values_list("content", "withheld")) == {
         ("Snowball sleeps.", True),
         ("Snowball!", False),
@@ -241,6 +247,6 @@ def test_messages_that_also_mention_it_are_listed_and_chosen_one_by_one(
 
 def test_a_memory_that_was_told_again_says_so(owner: Client, mira: Persona, cat: ConceptNode) -> None:
     assert owner.get(at(cat)).json()["forgotten_before"] is False
-    line = cat.evidence.get().message
-    add_tombstones(mira, [TombstoneSource("text", line.content)], line.created_at - timedelta(minutes=1))
+    message = cat.evidence.get().message
+    add_tombstones(mira, [TombstoneSource("text", message.content)], message.created_at - timedelta(minutes=1))
     assert owner.get(at(cat)).json()["forgotten_before"] is True

@@ -1,4 +1,4 @@
-"""Bringing memories by the pages, as they answer without a script."""
+"""Importing memories through the pages, without JavaScript."""
 
 import base64
 import io
@@ -55,25 +55,25 @@ def at(persona: Persona, job: ImportJob | None = None) -> str:
     return f"/memory/{persona.uuid}/bring/" + (f"{job.uuid}/" if job else "")
 
 
-def handed(content: bytes, name: str = "chat.txt") -> dict[str, Any]:
+def upload_form(content: bytes, name: str = "chat.txt") -> dict[str, Any]:
     return {"file": SimpleUploadedFile(name, content)}
 
 
-def asking(persona: Persona | None, content: bytes = CHAT, name: str = "chat.txt", **rest: Any) -> ImportJob:
+def create_asking_job(persona: Persona | None, content: bytes = CHAT, name: str = "chat.txt", **rest: Any) -> ImportJob:
     job = looked_through(persona, content, name, **rest)
     assert job.status == "asking", job.refusal
     return job
 
 
-def said(job: ImportJob, **roles: str) -> dict[str, str]:
+def role_answers(job: ImportJob, **roles: str) -> dict[str, str]:
     """The answers of a form about who is who."""
-    names = [one["name"] for one in job.found["speakers"]]
+    names = [speaker["name"] for speaker in job.found["speakers"]]
     return {f"role_{number}": roles[name] for number, name in enumerate(names)} | {"zone": "Asia/Shanghai"}
 
 
-# --- handing over ---------------------------------------------------------------------------------------------------
+# --- upload ---------------------------------------------------------------------------------------------------------
 def test_a_file_that_is_handed_over_is_kept_and_queued_and_leads_to_its_page(owner: Client, mira: Persona) -> None:
-    answer = owner.post(at(mira), handed(CHAT, "WhatsApp Chat with Mira.txt"))
+    answer = owner.post(at(mira), upload_form(CHAT, "WhatsApp Chat with Mira.txt"))
     job = ImportJob.objects.get()
     assert answer.headers["location"] == at(mira, job)
     assert (job.persona, job.owner, job.file_name) == (mira, mira.owner, "WhatsApp Chat with Mira.txt")
@@ -85,14 +85,14 @@ def test_a_file_that_is_handed_over_is_kept_and_queued_and_leads_to_its_page(own
 
 
 def test_a_script_is_told_where_the_page_is_or_why_not(owner: Client, mira: Persona) -> None:
-    taken = owner.post(at(mira), handed(CHAT), headers=FETCHED)
-    assert (taken.status_code, taken.json()) == (201, {"url": at(mira, ImportJob.objects.get())})
-    refused = owner.post(at(mira), handed(b""), headers=FETCHED)
+    response = owner.post(at(mira), upload_form(CHAT), headers=FETCHED)
+    assert (response.status_code, response.json()) == (201, {"url": at(mira, ImportJob.objects.get())})
+    refused = owner.post(at(mira), upload_form(b""), headers=FETCHED)
     assert (refused.status_code, refused.json()) == (422, {"message": "The file is empty."})
 
 
 def test_nothing_handed_over_and_an_empty_file_are_told_in_place(owner: Client, mira: Persona) -> None:
-    for posted, words in (({}, b"Please choose a file."), (handed(b""), b"The file is empty.")):
+    for posted, words in (({}, b"Please choose a file."), (upload_form(b""), b"The file is empty.")):
         answer = owner.post(at(mira), posted)
         assert (answer.status_code, words in answer.content) == (422, True)
     assert not ImportJob.objects.exists()
@@ -102,10 +102,10 @@ def test_a_file_that_is_too_large_is_told_in_place_and_not_kept(owner: Client, m
     settings.KNOBS = {knobs.import_upload_megabytes.name: 1}
     large = b"x" * (1024**2 + 1)
     for address in (at(mira), "/welcome/persona/material/"):
-        answer = owner.post(address, handed(large))
+        answer = owner.post(address, upload_form(large))
         assert (answer.status_code, b"larger than 1 MB" in answer.content) == (413, True)
-    told = owner.post(at(mira), handed(large), headers=FETCHED)
-    assert (told.status_code, told.json()) == (413, {"message": "The file is larger than 1 MB."})
+    response = owner.post(at(mira), upload_form(large), headers=FETCHED)
+    assert (response.status_code, response.json()) == (413, {"message": "The file is larger than 1 MB."})
     assert not ImportJob.objects.exists()
 
 
@@ -116,9 +116,9 @@ def test_a_file_that_cannot_be_read_says_why_and_where(owner: Client, mira: Pers
     assert "the end of the file" in page
 
 
-# --- being asked ----------------------------------------------------------------------------------------------------
+# --- questions about the file ---------------------------------------------------------------------------------------
 def test_what_was_found_is_shown_and_who_is_who_is_asked(owner: Client, mira: Persona) -> None:
-    page = owner.get(at(mira, asking(mira))).content.decode()
+    page = owner.get(at(mira, create_asking_job(mira))).content.decode()
     assert page.count('data-testid="speaker"') == 3
     assert 'data-testid="estimate"' in page
     assert "25 March 2023" in page
@@ -127,7 +127,7 @@ def test_what_was_found_is_shown_and_who_is_who_is_asked(owner: Client, mira: Pe
 
 
 def test_names_of_speakers_and_files_are_words_and_nothing_else(owner: Client, mira: Persona) -> None:
-    job = asking(mira, whatsapp(f"{HOSTILE}: hello", "Ana: hi", "Mira: hi"), f"a {HOSTILE}.txt")
+    job = create_asking_job(mira, whatsapp(f"{HOSTILE}: hello", "Ana: hi", "Mira: hi"), f"a {HOSTILE}.txt")
     for address in (at(mira, job), at(mira)):
         page = owner.get(address).content.decode()
         assert HOSTILE not in page
@@ -135,7 +135,7 @@ def test_names_of_speakers_and_files_are_words_and_nothing_else(owner: Client, m
 
 
 def test_an_answer_that_is_missing_is_asked_for_in_place_and_nothing_goes_on(owner: Client, mira: Persona) -> None:
-    job = asking(mira)
+    job = create_asking_job(mira)
     answer = owner.post(at(mira, job), {"role_0": "user", "role_1": "persona", "zone": "UTC"})
     assert (answer.status_code, b"Please say who that is." in answer.content) == (422, True)
     job.refresh_from_db()
@@ -143,8 +143,8 @@ def test_an_answer_that_is_missing_is_asked_for_in_place_and_nothing_goes_on(own
 
 
 def test_who_is_who_as_it_was_said_is_what_comes_in(owner: Client, mira: Persona) -> None:
-    job = asking(mira)
-    answer = owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="skip"))
+    job = create_asking_job(mira)
+    answer = owner.post(at(mira, job), role_answers(job, Ana="user", Mira="persona", Kim="skip"))
     assert answer.headers["location"] == at(mira, job)
     while runner.run(job.pk) == runner.Outcome.GOES_ON:
         pass
@@ -158,7 +158,7 @@ def test_who_is_who_as_it_was_said_is_what_comes_in(owner: Client, mira: Persona
 
 
 def test_the_order_of_day_and_month_is_asked_before_who_is_who(owner: Client, mira: Persona) -> None:
-    job = asking(mira, b"03/04/2023, 21:01 - Ana: hello\n03/04/2023, 21:02 - Mira: hi\n")
+    job = create_asking_job(mira, b"03/04/2023, 21:01 - Ana: hello\n03/04/2023, 21:02 - Mira: hi\n")
     page = owner.get(at(mira, job)).content.decode()
     assert 'data-testid="day-first"' in page
     assert 'data-testid="speaker"' not in page
@@ -172,7 +172,7 @@ def test_the_order_of_day_and_month_is_asked_before_who_is_who(owner: Client, mi
 
 def test_fields_that_were_guessed_are_shown_and_can_be_corrected(owner: Client, mira: Persona) -> None:
     table = b"when_it_was,person,blurb\n2023-05-01 10:00,Ana,I have a dog named Rex and he is old.\n"
-    job = asking(mira, table, "old.csv")
+    job = create_asking_job(mira, table, "old.csv")
     page = owner.get(at(mira, job)).content.decode()
     assert 'data-testid="mapping"' in page
     fields = {"map_text": "blurb", "map_speaker": "person", "map_at": "when_it_was", "zone": "UTC"}
@@ -180,11 +180,11 @@ def test_fields_that_were_guessed_are_shown_and_can_be_corrected(owner: Client, 
     owner.post(at(mira, job), fields)
     runner.run(job.pk)
     job.refresh_from_db()
-    assert [one["name"] for one in job.found["speakers"]] == ["Ana"]
+    assert [speaker["name"] for speaker in job.found["speakers"]] == ["Ana"]
 
 
 def test_a_file_may_be_read_as_something_else_before_anybody_says_who_is_who(owner: Client, mira: Persona) -> None:
-    job = asking(mira)
+    job = create_asking_job(mira)
     owner.post(at(mira, job), {"again": "1", "format": "journal", "zone": "UTC"})
     runner.run(job.pk)
     job.refresh_from_db()
@@ -194,15 +194,15 @@ def test_a_file_may_be_read_as_something_else_before_anybody_says_who_is_who(own
 def test_where_it_cannot_be_read_as_something_else_it_says_why_in_place_and_asks_on(
     owner: Client, mira: Persona
 ) -> None:
-    job = asking(mira)
-    owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="other") | {"format": "chatgpt"})
+    job = create_asking_job(mira)
+    owner.post(at(mira, job), role_answers(job, Ana="user", Mira="persona", Kim="other") | {"format": "chatgpt"})
     runner.run(job.pk)
     page = owner.get(at(mira, job)).content.decode()
     assert 'data-testid="read-otherwise"' in page
     assert "It cannot be read as “ChatGPT export" in page
     assert "This is not JSON" in page
     assert page.count('data-testid="speaker"') == 3
-    owner.post(at(mira, job), said(job, Ana="user", Mira="persona", Kim="other") | {"format": "auto"})
+    owner.post(at(mira, job), role_answers(job, Ana="user", Mira="persona", Kim="other") | {"format": "auto"})
     job.refresh_from_db()
     assert (job.status, job.refusal) == ("writing", {})
 
@@ -214,7 +214,7 @@ def test_what_is_left_out_is_counted_with_its_reasons_when_it_is_over(owner: Cli
     assert 'data-testid="skipped"' in page
 
 
-# --- how far it is --------------------------------------------------------------------------------------------------
+# --- progress -------------------------------------------------------------------------------------------------------
 def test_a_script_gets_the_piece_that_changes(owner: Client, mira: Persona) -> None:
     job = taken_in(mira, CHAT, "chat.txt")
     piece = owner.get(at(mira, job), headers=FETCHED).content.decode()
@@ -224,7 +224,7 @@ def test_a_script_gets_the_piece_that_changes(owner: Client, mira: Persona) -> N
 
 
 def test_an_import_is_cancelled_by_its_button_alone(owner: Client, mira: Persona) -> None:
-    job = asking(mira)
+    job = create_asking_job(mira)
     assert owner.get(at(mira, job) + "cancel/").status_code == 405
     owner.post(at(mira, job) + "cancel/")
     job.refresh_from_db()
@@ -242,8 +242,8 @@ def test_an_import_that_brought_nothing_new_says_so(owner: Client, mira: Persona
 def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(owner: Client, mira: Persona) -> None:
     job = taken_in(mira, CHAT, "chat.txt", {"Ana": "persona", "Mira": "user"})
     address = f"/memory/{mira.uuid}/forget/"
-    for shown in (at(mira), at(mira, job), f"/memory/{mira.uuid}/receipts/"):
-        assert f"{address}?import={job.uuid}&amp;take_back=1" in owner.get(shown).content.decode()
+    for page_url in (at(mira), at(mira, job), f"/memory/{mira.uuid}/receipts/"):
+        assert f"{address}?import={job.uuid}&amp;take_back=1" in owner.get(page_url).content.decode()
     preview = owner.get(address, {"import": job.uuid, "take_back": "1"})
     page = preview.content.decode()
     assert "you can import the same file again" in page
@@ -259,19 +259,19 @@ def test_what_a_file_brought_is_reverted_after_a_look_and_the_file_comes_again(o
     assert "undone" in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
 
 
-def told_by_replies(mira: Persona, job: ImportJob) -> list[Message]:
+def create_replies(mira: Persona, job: ImportJob) -> list[Message]:
     """Two replies for which a memory of the import was recalled; the first tells it."""
-    brought = mira.messages.filter(import_uuid__isnull=False, role="user").order_by("id")[0]
+    message = mira.messages.filter(import_uuid__isnull=False, role="user").order_by("id")[0]
     node = ConceptNode.objects.create(
-        persona=mira, kind="event", source="extraction", description=brought.content, session=brought.session,
-        content_hash="brought", embedding_model="none", import_uuid=brought.import_uuid,
+        persona=mira, kind="event", source="extraction", description=message.content, session=message.session,
+        content_hash="brought", embedding_model="none", import_uuid=message.import_uuid,
     )  # fmt: skip
-    Evidence.objects.create(node=node, message=brought, quote=brought.content, start=0, end=len(brought.content))
+    Evidence.objects.create(node=node, message=message, quote=message.content, start=0, end=len(message.content))
     session = open_session(mira, "web", NOW)
-    seen = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
+    xray = {"recollections": {"chosen": [{"id": str(node.uuid), "layer": "L3"}]}}
     return [
-        add_message(session, "persona", text, NOW, turn=turn(session, "done", xray=seen))
-        for text in (f"You told me: {brought.content}", "How are you today?")
+        add_message(session, "persona", text, NOW, turn=turn(session, "done", xray=xray))
+        for text in (f"You told me: {message.content}", "How are you today?")
     ]
 
 
@@ -279,10 +279,10 @@ def test_replies_that_told_what_an_undone_file_brought_are_withheld_with_one_pre
     owner: Client, mira: Persona, ben: User
 ) -> None:
     job = taken_in(mira, CHAT, "chat.txt")
-    replies = told_by_replies(mira, job)
-    address, meant = f"/memory/{mira.uuid}/forget/", {"import": job.uuid, "take_back": "1"}
-    digest = owner.get(address, meant).context["preview"]["digest"]
-    receipt = owner.post(address, meant | {"digest": digest, "confirm": "1"}).headers["location"]
+    replies = create_replies(mira, job)
+    address, params = f"/memory/{mira.uuid}/forget/", {"import": job.uuid, "take_back": "1"}
+    digest = owner.get(address, params).context["preview"]["digest"]
+    receipt = owner.post(address, params | {"digest": digest, "confirm": "1"}).headers["location"]
     assert "One reply of your conversation tells something of it." in owner.get(receipt).content.decode()
     stranger = Client()
     stranger.force_login(ben)
@@ -302,27 +302,27 @@ def test_the_api_too_withholds_replies_that_told_what_an_undone_file_brought(
     owner: Client, mira: Persona, ben: User
 ) -> None:
     job = taken_in(mira, CHAT, "chat.txt")
-    told, _other = told_by_replies(mira, job)
-    here = f"/api/personas/{mira.uuid}"
-    receipt = owner.post(f"{here}/imports/{job.uuid}/take-back").json()
-    address = f"{here}/receipts/{receipt['id']}/replies"
+    reply, _other = create_replies(mira, job)
+    base = f"/api/personas/{mira.uuid}"
+    receipt = owner.post(f"{base}/imports/{job.uuid}/take-back").json()
+    address = f"{base}/receipts/{receipt['id']}/replies"
     assert owner.get(address).json() == {"count": 1, "withheld": False}
     stranger = Client()
     stranger.force_login(ben)
     assert stranger.post(f"{address}/withhold").status_code == 404
     for action, withheld in (("withhold", True), ("withhold", True), ("show", False)):
         assert owner.post(f"{address}/{action}").json() == {"count": 1, "withheld": withheld}
-        assert list(Message.objects.filter(withheld=True)) == ([told] if withheld else [])
-    told.delete()
+        assert list(Message.objects.filter(withheld=True)) == ([reply] if withheld else [])
+    reply.delete()
     assert owner.get(address).status_code == owner.post(f"{address}/withhold").status_code == 404
 
 
 def test_nothing_but_a_file_is_reverted(owner: Client, mira: Persona) -> None:
     job = taken_in(mira, CHAT, "chat.txt")
-    line = mira.messages.first()
-    assert line is not None
-    for meant in ({"message": line.uuid}, {"import": job.uuid, "message": line.uuid}):
-        assert owner.get(f"/memory/{mira.uuid}/forget/", meant | {"take_back": "1"}).status_code == 404
+    message = mira.messages.first()
+    assert message is not None
+    for params in ({"message": message.uuid}, {"import": job.uuid, "message": message.uuid}):
+        assert owner.get(f"/memory/{mira.uuid}/forget/", params | {"take_back": "1"}).status_code == 404
 
 
 def test_of_an_import_that_brought_nothing_there_is_nothing_to_take_back(owner: Client, mira: Persona) -> None:
@@ -340,7 +340,7 @@ def test_the_page_of_what_was_forgotten_names_the_file_that_came_in(owner: Clien
     assert "harbour.txt" in page
 
 
-# --- beginning from material ----------------------------------------------------------------------------------------
+# --- a persona created from a file ------------------------------------------------------------------------------------
 @pytest.fixture
 def newcomer(ana: User, client: Client) -> Client:
     client.force_login(ana)
@@ -352,7 +352,7 @@ NAMED = {"name": "Mira", "user_name": "Ana", "language": "en"}
 
 def test_one_begins_with_a_file_and_finds_it_again_when_one_comes_back(newcomer: Client, ana: User) -> None:
     assert b"/welcome/persona/material/" in newcomer.get("/welcome/persona/").content
-    answer = newcomer.post("/welcome/persona/material/", handed(CHAT, "harbour.txt"))
+    answer = newcomer.post("/welcome/persona/material/", upload_form(CHAT, "harbour.txt"))
     job = ImportJob.objects.get()
     assert answer.headers["location"] == f"/welcome/persona/material/{job.uuid}/"
     assert (job.owner, job.persona) == (ana, None)
@@ -361,10 +361,10 @@ def test_one_begins_with_a_file_and_finds_it_again_when_one_comes_back(newcomer:
 
 
 def test_the_answers_make_a_companion_of_whom_nothing_is_written_yet(newcomer: Client, ana: User) -> None:
-    job = asking(None, owner=ana)
+    job = create_asking_job(None, owner=ana)
     address = f"/welcome/persona/material/{job.uuid}/"
     assert 'data-testid="called"' in newcomer.get(address).content.decode()
-    newcomer.post(address, said(job, Ana="user", Mira="persona", Kim="other") | NAMED)
+    newcomer.post(address, role_answers(job, Ana="user", Mira="persona", Kim="other") | NAMED)
     mira = Persona.objects.get()
     assert (mira.name, mira.user_name, mira.timezone, mira.owner) == ("Mira", "Ana", "Asia/Shanghai", ana)
     assert set(CoreBlock.objects.values_list("content", flat=True)) == {""}
@@ -379,7 +379,7 @@ def test_a_card_in_a_picture_makes_a_companion_with_its_name_its_portrait_and_it
     data = {"name": "Lin", "description": "{{char}} likes rain.", "first_mes": "<START>\nHi {{user}}."}
     card = base64.b64encode(json.dumps({"spec": "chara_card_v2", "data": data}).encode())
     content = b"".join(png.with_texts(io.BytesIO(png.plain(2, 2, (9, 9, 9))), {"chara": card}, ()))
-    job = asking(None, content, "lin.png", owner=ana)
+    job = create_asking_job(None, content, "lin.png", owner=ana)
     address = f"/welcome/persona/material/{job.uuid}/"
     assert 'value="Lin"' in newcomer.get(address).content.decode()
     newcomer.post(address, {"zone": "UTC"} | NAMED | {"name": "Lin"})
@@ -399,13 +399,13 @@ def test_a_charx_brings_its_portrait_and_says_why_one_was_left_out(newcomer: Cli
     document = {"spec": "chara_card_v3", "spec_version": "3.0", "data": {"name": "Lin", "assets": [icon]}}
     for picture, code in ((images.webp(), ""), (images.webp(is_animated=True), "animated"), (b"<svg/>", "vector")):
         content = zip_of({"card.json": json.dumps(document), "assets/icon/images/main.webp": picture})
-        job = asking(None, content, "lin.charx", owner=ana)
+        job = create_asking_job(None, content, "lin.charx", owner=ana)
         address = f"/welcome/persona/material/{job.uuid}/"
         page = newcomer.post(address, {"zone": "UTC"} | NAMED | {"name": "Lin"}, follow=True).content.decode()
         lin = Persona.objects.latest("pk")
-        stored = bytes(lin.picture.content) if hasattr(lin, "picture") else b""
-        assert (stored == b"") == bool(code)
-        assert images.PLACE not in stored
+        portrait = bytes(lin.picture.content) if hasattr(lin, "picture") else b""
+        assert (portrait == b"") == bool(code)
+        assert images.PLACE not in portrait
         assert ("The picture of the card was left out" in page) == bool(code), code
         assert not code or pictures.explain(PictureRefused(code)) in page
 
@@ -441,19 +441,19 @@ def test_one_chat_of_two_conversations_is_told_as_such_and_one_of_a_kind_in_the_
 ) -> None:
     lines = ["[2026-01-03, 21:04:05] Ana: I met Tomas.", "[2026-01-09, 21:04:05] Mira: How was it?"]
     parts = "conversations, divided by long pauses"
-    for content, said in ((lines, {"chat": 1, parts: 2, "messages": 2}), (lines[:1], {"chat": 1, "message": 1})):
-        job = asking(None, "\n".join(content).encode(), "chat.txt", owner=ana)
+    for content, contents in ((lines, {"chat": 1, parts: 2, "messages": 2}), (lines[:1], {"chat": 1, "message": 1})):
+        job = create_asking_job(None, "\n".join(content).encode(), "chat.txt", owner=ana)
         context = newcomer.get(f"/welcome/persona/material/{job.uuid}/").context
-        assert dict(context["contents"]) == said
+        assert dict(context["contents"]) == contents
     assert dict(describe_counts({"chat_message": 1, "memory_alias": 2})) == {"message": 1, "names": 2}
 
 
 def test_without_a_name_or_with_a_wrong_answer_nobody_is_made(newcomer: Client, ana: User, monkeypatch: Any) -> None:
-    job = asking(None, owner=ana)
+    job = create_asking_job(None, owner=ana)
     address = f"/welcome/persona/material/{job.uuid}/"
-    answers = said(job, Ana="user", Mira="persona", Kim="other")
+    answers = role_answers(job, Ana="user", Mira="persona", Kim="other")
     assert newcomer.post(address, answers | NAMED | {"name": ""}).status_code == 422
-    nobody = said(job, Ana="skip", Mira="skip", Kim="skip")
+    nobody = role_answers(job, Ana="skip", Mira="skip", Kim="skip")
     assert newcomer.post(address, nobody | NAMED).status_code == 422
     assert not Persona.objects.exists()
     job.refresh_from_db()
@@ -461,7 +461,7 @@ def test_without_a_name_or_with_a_wrong_answer_nobody_is_made(newcomer: Client, 
 
 
 def test_who_has_it_looked_through_again_meets_nobody_yet(newcomer: Client, ana: User) -> None:
-    job = asking(None, owner=ana)
+    job = create_asking_job(None, owner=ana)
     address = f"/welcome/persona/material/{job.uuid}/"
     answer = newcomer.post(address, NAMED | {"again": "1", "zone": "UTC"})
     assert answer.headers["location"] == address
@@ -471,16 +471,16 @@ def test_who_has_it_looked_through_again_meets_nobody_yet(newcomer: Client, ana:
 
 
 def test_who_is_met_in_two_tabs_is_met_once(newcomer: Client, ana: User, monkeypatch: Any) -> None:
-    job = asking(None, owner=ana)
-    answers = said(job, Ana="user", Mira="persona", Kim="other") | NAMED
+    job = create_asking_job(None, owner=ana)
+    answers = role_answers(job, Ana="user", Mira="persona", Kim="other") | NAMED
     meet = onboarding.create_persona
 
-    def overtaken(*given: Any, **named: Any) -> Persona:
-        made = meet(*given, **named)
+    def create_persona_twice(*args: Any, **kwargs: Any) -> Persona:
+        persona = meet(*args, **kwargs)
         ImportJob.objects.filter(pk=job.pk).update(persona=meet(ana, "Nora"))
-        return made
+        return persona
 
-    monkeypatch.setattr(onboarding, "create_persona", overtaken)
+    monkeypatch.setattr(onboarding, "create_persona", create_persona_twice)
     answer = newcomer.post(f"/welcome/persona/material/{job.uuid}/", answers)
     assert answer.status_code == 422
     assert "no longer waiting for an answer" in answer.content.decode()
@@ -488,7 +488,7 @@ def test_who_is_met_in_two_tabs_is_met_once(newcomer: Client, ana: User, monkeyp
 
 
 def test_what_was_begun_is_left_again_and_the_file_goes(newcomer: Client, ana: User) -> None:
-    job = asking(None, owner=ana)
+    job = create_asking_job(None, owner=ana)
     newcomer.post(f"/welcome/persona/material/{job.uuid}/cancel/")
     job.refresh_from_db()
     assert job.status == "cancelled"
@@ -497,7 +497,7 @@ def test_what_was_begun_is_left_again_and_the_file_goes(newcomer: Client, ana: U
 
 
 # --- drafts ---------------------------------------------------------------------------------------------------------
-def proposed(persona: Persona, text: str, label: str = "user", quote: str = "") -> CoreDraft:
+def propose_draft(persona: Persona, text: str, label: str = "user", quote: str = "") -> CoreDraft:
     draft = drafts.propose(persona, label, text, [Words(quote or text, where="line 3")], None, timezone.now())
     assert draft is not None
     return draft
@@ -512,7 +512,7 @@ def action(draft: CoreDraft, name: str) -> str:
 
 
 def test_a_draft_stands_beside_its_block_with_the_words_it_rests_on(owner: Client, mira: Persona) -> None:
-    proposed(mira, f"Ana is a nurse {HOSTILE}.", quote=f"I am a nurse {HOSTILE}")
+    propose_draft(mira, f"Ana is a nurse {HOSTILE}.", quote=f"I am a nurse {HOSTILE}")
     page = owner.get(f"/memory/{mira.uuid}/drafts/").content.decode()
     assert "&lt;img" in page
     assert HOSTILE not in page
@@ -522,17 +522,21 @@ def test_a_draft_stands_beside_its_block_with_the_words_it_rests_on(owner: Clien
 
 
 def test_accepting_writes_the_block_rejecting_does_not(owner: Client, mira: Persona) -> None:
-    before, taken, left = block(mira), proposed(mira, "Ana is a nurse."), proposed(mira, "Ana is a pilot.")
-    owner.post(action(taken, "accept"))
-    owner.post(action(left, "reject"))
+    before, accepted, rejected = (
+        block(mira),
+        propose_draft(mira, "Ana is a nurse."),
+        propose_draft(mira, "Ana is a pilot."),
+    )
+    owner.post(action(accepted, "accept"))
+    owner.post(action(rejected, "reject"))
     assert block(mira) == f"{before}\nAna is a nurse.".strip()
     assert CoreBlock.objects.get(persona=mira, label="user").edited_by == mira.owner
     assert not CoreDraft.objects.open().exists()
-    assert owner.post(action(left, "accept")).status_code == 409
+    assert owner.post(action(rejected, "accept")).status_code == 409
 
 
 def test_a_draft_is_accepted_in_other_words_and_one_that_is_too_long_keeps_them(owner: Client, mira: Persona) -> None:
-    draft = proposed(mira, "Ana is a nurse.")
+    draft = propose_draft(mira, "Ana is a nurse.")
     answer = owner.post(action(draft, "accept"), {"text": "y" * 5_001})
     assert (answer.status_code, "y" * 5_001 in answer.content.decode()) == (422, True)
     owner.post(action(draft, "accept"), {"text": "Ana was a nurse."})
@@ -541,12 +545,12 @@ def test_a_draft_is_accepted_in_other_words_and_one_that_is_too_long_keeps_them(
 
 
 def test_all_that_is_shown_for_a_block_is_accepted_at_once_and_nothing_else(owner: Client, mira: Persona) -> None:
-    shown = [proposed(mira, "Ana is a nurse."), proposed(mira, "Ana lives in Lyon.")]
-    later, elsewhere = proposed(mira, "Ana is tall."), proposed(mira, "Mira is calm.", "persona")
-    ids = [draft.uuid for draft in [*shown, elsewhere]]
+    listed_drafts = [propose_draft(mira, "Ana is a nurse."), propose_draft(mira, "Ana lives in Lyon.")]
+    later, other_block = propose_draft(mira, "Ana is tall."), propose_draft(mira, "Mira is calm.", "persona")
+    ids = [draft.uuid for draft in [*listed_drafts, other_block]]
     owner.post(f"/memory/{mira.uuid}/drafts/user/accept/", {"draft": ids})
     assert "Ana is a nurse.\nAna lives in Lyon." in block(mira)
-    assert set(CoreDraft.objects.open()) == {later, elsewhere}
+    assert set(CoreDraft.objects.open()) == {later, other_block}
 
 
 # --- tokens ---------------------------------------------------------------------------------------------------------
@@ -556,12 +560,12 @@ def test_a_token_is_made_against_the_password_and_its_secret_is_shown_once(owner
     owner.force_login(mira.owner)
     wrong = owner.post("/account/tokens/", {"name": "chat", "days": "30", "password": "no"})
     assert (wrong.status_code, ApiToken.objects.count()) == (422, 0)
-    made = owner.post("/account/tokens/", {"name": "chat", "days": "30", "password": PASSWORD})
+    response = owner.post("/account/tokens/", {"name": "chat", "days": "30", "password": PASSWORD})
     token = ApiToken.objects.get()
     now = timezone.now()
-    secret = made.context["secret"]
-    assert secret in made.content.decode()
-    assert "no-store" in made.headers["cache-control"]
+    secret = response.context["secret"]
+    assert secret in response.content.decode()
+    assert "no-store" in response.headers["cache-control"]
     assert tokens.owner_of(secret, now) == mira.owner
     assert token.expires_at is not None
     assert timedelta(days=29) < token.expires_at - now < timedelta(days=31)

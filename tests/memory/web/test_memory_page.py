@@ -1,4 +1,4 @@
-"""The owner's memory pages, as they answer without a script."""
+"""The owner's memory pages, without JavaScript."""
 
 import re
 from collections.abc import Callable
@@ -29,11 +29,11 @@ def owner(mira: Persona, client: Client) -> Client:
     return client
 
 
-def told(persona: Persona, words: str) -> Message:
+def send_message(persona: Persona, words: str) -> Message:
     return receive_message(persona, words, None, "web", timezone.now()).message
 
 
-def from_words(remember: Remember, message: Message, description: str, **fields: Any) -> ConceptNode:
+def remember_message(remember: Remember, message: Message, description: str, **fields: Any) -> ConceptNode:
     node = remember(message.persona, description, session=message.session, **fields)
     Evidence.objects.create(node=node, message=message, quote=message.content, start=0, end=len(message.content))
     return node
@@ -47,11 +47,11 @@ def correction(node: ConceptNode, **fields: Any) -> dict[str, Any]:
     return {"description": node.description, "emotional_impact": node.emotional_impact} | fields
 
 
-# --- seeing ---------------------------------------------------------------------------------------------------------
+# --- list -----------------------------------------------------------------------------------------------------------
 def test_a_memory_is_shown_with_its_words_and_what_was_concluded(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:
-    event = from_words(remember, told(mira, "I adopted a white cat."), "Ana adopted a cat.")
+    event = remember_message(remember, send_message(mira, "I adopted a white cat."), "Ana adopted a cat.")
     thought = remember(mira, "Ana is fond of animals.", kind="thought")
     Filling.objects.create(parent=thought, child=event)
     Filling.objects.create(parent=thought, child=None, orphaned=True)
@@ -67,8 +67,8 @@ def test_words_that_are_sought_come_by_post_alone(owner: Client, mira: Persona, 
     remember(mira, "Ana adopted a cat.")
     remember(mira, "Ana sings.")
     address = f"/memory/{mira.uuid}/"
-    found = owner.post(address, {"text": "cat", "how": "words"}).content.decode()
-    assert ("Ana adopted a cat." in found, "Ana sings." in found) == (True, False)
+    page = owner.post(address, {"text": "cat", "how": "words"}).content.decode()
+    assert ("Ana adopted a cat." in page, "Ana sings." in page) == (True, False)
     assert "Ana sings." in owner.get(f"{address}?text=cat").content.decode()
     assert "Ana sings." in owner.get(f"{address}?kind=nonsense&since=never&entity={mira.uuid}").content.decode()
 
@@ -76,13 +76,13 @@ def test_words_that_are_sought_come_by_post_alone(owner: Client, mira: Persona, 
 def test_a_search_goes_on_with_its_words_and_filters(owner: Client, mira: Persona, remember: Remember) -> None:
     for number in range(31):
         remember(mira, f"Cat {number:02}.", created_at=timezone.now() + timedelta(seconds=number))
-    asked = {"text": "cat", "how": "words", "kind": "event"}
-    first = owner.post(f"/memory/{mira.uuid}/", asked)
+    query = {"text": "cat", "how": "words", "kind": "event"}
+    first = owner.post(f"/memory/{mira.uuid}/", query)
     assert first.content.decode().count('data-testid="memory-row"') == 30
-    assert {name: first.context["next"] and asked[name] for name in asked} == asked
+    assert {name: first.context["next"] and query[name] for name in query} == query
     hidden = first.content.decode()
     assert 'name="kind" value="event"' in hidden
-    second = owner.post(f"/memory/{mira.uuid}/", asked | {"before": first.context["next"]}).content.decode()
+    second = owner.post(f"/memory/{mira.uuid}/", query | {"before": first.context["next"]}).content.decode()
     assert second.count('data-testid="memory-row"') == 1
     assert "Cat 00." in second
 
@@ -90,11 +90,11 @@ def test_a_search_goes_on_with_its_words_and_filters(owner: Client, mira: Person
 def test_a_action_on_what_was_found_leads_back_to_the_search(owner: Client, mira: Persona, remember: Remember) -> None:
     cat = remember(mira, "Ana adopted a cat.")
     remember(mira, "Ana sings.")
-    asked = {"text": "cat", "how": "words", "status": "active"}
-    found = owner.post(f"/memory/{mira.uuid}/", asked).content.decode()
-    row = found[found.index(f'data-node="{cat.uuid}"') :]
-    assert all(f'name="{name}" value="{value}"' in row for name, value in asked.items())
-    answer = owner.post(at(cat, "hide"), asked)
+    query = {"text": "cat", "how": "words", "status": "active"}
+    page = owner.post(f"/memory/{mira.uuid}/", query).content.decode()
+    row = page[page.index(f'data-node="{cat.uuid}"') :]
+    assert all(f'name="{name}" value="{value}"' in row for name, value in query.items())
+    answer = owner.post(at(cat, "hide"), query)
     assert (answer.status_code, answer.url) == (307, f"/memory/{mira.uuid}/")  # type: ignore[attr-defined]
     cat.refresh_from_db()
     assert cat.status == "hidden"
@@ -102,12 +102,12 @@ def test_a_action_on_what_was_found_leads_back_to_the_search(owner: Client, mira
 
 def test_days_in_the_wrong_order_are_taken_as_meant(owner: Client, mira: Persona, remember: Remember) -> None:
     remember(mira, "Ana sings.")
-    found = owner.get(f"/memory/{mira.uuid}/?since=2999-01-01&until=1999-01-01").content.decode()
-    assert "Ana sings." in found
+    page = owner.get(f"/memory/{mira.uuid}/?since=2999-01-01&until=1999-01-01").content.decode()
+    assert "Ana sings." in page
 
 
 def test_nothing_with_words_is_kept_by_a_browser(owner: Client, mira: Persona, remember: Remember) -> None:
-    node = from_words(remember, told(mira, "I sing."), "Ana sings.")
+    node = remember_message(remember, send_message(mira, "I sing."), "Ana sings.")
     entity = Entity.objects.create(persona=mira, canonical_name="Ben")
     for address in (
         f"/memory/{mira.uuid}/",
@@ -128,15 +128,15 @@ def test_nothing_with_words_is_kept_by_a_browser(owner: Client, mira: Persona, r
 
 
 def test_what_somebody_made_of_html_is_inert_on_every_page(owner: Client, mira: Persona, remember: Remember) -> None:
-    message = told(mira, PAYLOAD)
-    node = from_words(remember, message, f"Ana wrote {PAYLOAD}", emotion_tags=[PAYLOAD])
-    one, other = (
+    message = send_message(mira, PAYLOAD)
+    node = remember_message(remember, message, f"Ana wrote {PAYLOAD}", emotion_tags=[PAYLOAD])
+    first, other = (
         Entity.objects.create(persona=mira, canonical_name=PAYLOAD[:100], description=PAYLOAD) for _ in range(2)
     )
-    for entity in (one, other):
+    for entity in (first, other):
         Alias.objects.create(entity=entity, persona=mira, text=PAYLOAD[:90], normalized=PAYLOAD[:90])
         Mention.objects.create(node=node, entity=entity)
-    MergeProposal.objects.create(a=one, b=other, score=0.5, reasons=[PAYLOAD])
+    MergeProposal.objects.create(a=first, b=other, score=0.5, reasons=[PAYLOAD])
     node.versions.create(version=1, description=PAYLOAD, emotional_impact=0, edited_at=timezone.now())
     Message.objects.filter(pk=message.pk).update(withheld=True)
     answers = [
@@ -146,7 +146,7 @@ def test_what_somebody_made_of_html_is_inert_on_every_page(owner: Client, mira: 
             at(node),
             f"/memory/{mira.uuid}/forget/?node={node.uuid}",
             f"/memory/{mira.uuid}/people/",
-            f"/memory/{mira.uuid}/people/{one.uuid}/",
+            f"/memory/{mira.uuid}/people/{first.uuid}/",
             f"/memory/{mira.uuid}/names/",
             f"/memory/{mira.uuid}/learned/?session={message.session.uuid}",
             f"/memory/{mira.uuid}/timeline/",
@@ -158,7 +158,7 @@ def test_what_somebody_made_of_html_is_inert_on_every_page(owner: Client, mira: 
         assert "&lt;img" in answer.content.decode(), answer.request["PATH_INFO"]
 
 
-# --- correcting and the rest that can be taken back -----------------------------------------------------------------
+# --- corrections and other actions that can be undone ---------------------------------------------------------------
 def test_a_correction_holds_and_the_words_before_can_be_brought_back(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:
@@ -246,32 +246,32 @@ def test_actions_ask_for_the_token_of_the_form(mira: Persona, remember: Remember
 
 
 # --- forgetting -----------------------------------------------------------------------------------------------------
-def previewed(client: Client, persona: Persona, **asked: Any) -> Any:
-    return client.get(f"/memory/{persona.uuid}/forget/", asked)
+def preview_forgetting(client: Client, persona: Persona, **data: Any) -> Any:
+    return client.get(f"/memory/{persona.uuid}/forget/", data)
 
 
-def confirmed(client: Client, persona: Persona, digest: str, **asked: Any) -> Any:
-    return client.post(f"/memory/{persona.uuid}/forget/", asked | {"digest": digest, "confirm": "1"})
+def confirm_forgetting(client: Client, persona: Persona, digest: str, **data: Any) -> Any:
+    return client.post(f"/memory/{persona.uuid}/forget/", data | {"digest": digest, "confirm": "1"})
 
 
 def test_what_is_confirmed_is_what_was_looked_at(owner: Client, mira: Persona, remember: Remember) -> None:
-    message = told(mira, "I adopted a white cat named Snowball.")
+    message = send_message(mira, "I adopted a white cat named Snowball.")
     turn = turns.claim(mira.pk, timezone.now())
     assert turn is not None
     turns.finish(turn, "A cat!", stopped=False, first_token_at=None, xray={}, now=timezone.now())
-    node = from_words(remember, message, "Ana adopted a cat.")
-    digest = previewed(owner, mira, node=node.uuid).context["preview"]["digest"]
-    other = confirmed(owner, mira, digest, node=node.uuid, messages="withhold")
+    node = remember_message(remember, message, "Ana adopted a cat.")
+    digest = preview_forgetting(owner, mira, node=node.uuid).context["preview"]["digest"]
+    other = confirm_forgetting(owner, mira, digest, node=node.uuid, messages="withhold")
     assert other.status_code == 409
     assert ConceptNode.objects.filter(pk=node.pk).exists()
     assert "has changed in the meantime" in other.content.decode()
-    done = confirmed(owner, mira, other.context["preview"]["digest"], node=node.uuid, messages="withhold")
+    response = confirm_forgetting(owner, mira, other.context["preview"]["digest"], node=node.uuid, messages="withhold")
     receipt = Receipt.objects.get()
-    assert done.url == f"/account/receipts/{receipt.uuid}/"
+    assert response.url == f"/account/receipts/{receipt.uuid}/"
     assert not ConceptNode.objects.filter(pk=node.pk).exists()
     message.refresh_from_db()
     assert message.withheld
-    page = owner.get(done.url).content.decode()
+    page = owner.get(response.url).content.decode()
     assert "It has been forgotten" in page
     assert "Snowball" not in page
     assert str(receipt.uuid) in owner.get(f"/memory/{mira.uuid}/receipts/").content.decode()
@@ -281,7 +281,7 @@ def test_a_wish_is_let_go_in_calm_words_and_a_memory_with_all_its_consequences(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:
     wish = remember(mira, "Never call before nine.", kind="lesson", scope="always", subject="user")
-    page = previewed(owner, mira, node=wish.uuid).content.decode()
+    page = preview_forgetting(owner, mira, node=wish.uuid).content.decode()
     assert "Is this wish no longer wanted?" in page
     assert "You can ask for it again at any time." in page
     assert "for good" not in page.partition('data-testid="plan"')[0]
@@ -293,29 +293,29 @@ def test_a_wish_is_let_go_in_calm_words_and_a_memory_with_all_its_consequences(
 
 
 def test_a_message_that_also_says_it_is_chosen_for_itself(owner: Client, mira: Persona, remember: Remember) -> None:
-    node = from_words(remember, told(mira, "I have sarcoidosis."), "Ana has sarcoidosis.")
-    later = told(mira, "The sarcoidosis pills are bitter.")
-    page = previewed(owner, mira, node=node.uuid)
+    node = remember_message(remember, send_message(mira, "I have sarcoidosis."), "Ana has sarcoidosis.")
+    later = send_message(mira, "The sarcoidosis pills are bitter.")
+    page = preview_forgetting(owner, mira, node=node.uuid)
     [group] = page.context["preview"]["mentioned"]
-    assert [(thing.text, thing.mode) for thing in group.things] == [(later.content, "leave")]
+    assert [(item.text, item.mode) for item in group.things] == [(later.content, "leave")]
     assert "Also mentioned in" in page.content.decode()
     posted = {f"mention-{later.pk}": "withhold", f"proposed-{later.pk}": "leave", "messages": "forget"}
     again = owner.post(f"/memory/{mira.uuid}/forget/", posted | {"node": node.uuid})
     assert again.context["preview"]["mentioned"][0].things[0].mode == "withhold"
-    done = confirmed(owner, mira, again.context["preview"]["digest"], node=node.uuid, **posted)
-    assert done.status_code == 302
+    response = confirm_forgetting(owner, mira, again.context["preview"]["digest"], node=node.uuid, **posted)
+    assert response.status_code == 302
     later.refresh_from_db()
     assert later.withheld
-    assert "kept-elsewhere" not in owner.get(done.url).content.decode()
+    assert "kept-elsewhere" not in owner.get(response.url).content.decode()
 
 
 def test_a_receipt_says_what_is_gone_and_what_was_kept(owner: Client, mira: Persona) -> None:
-    first = told(mira, "I should have called my father back that evening.")
-    told(mira, "I should have called my father back that evening")
-    digest = previewed(owner, mira, message=first.uuid).context["preview"]["digest"]
-    done = confirmed(owner, mira, digest, message=first.uuid)
+    first = send_message(mira, "I should have called my father back that evening.")
+    send_message(mira, "I should have called my father back that evening")
+    digest = preview_forgetting(owner, mira, message=first.uuid).context["preview"]["digest"]
+    response = confirm_forgetting(owner, mira, digest, message=first.uuid)
     Receipt.objects.update(status=Receipt.Status.DONE)
-    for page in (owner.get(done.url).content.decode(), owner.post(done.url).content.decode()):
+    for page in (owner.get(response.url).content.decode(), owner.post(response.url).content.decode()):
         assert "What was on the list is gone, from the database too." in page
         assert "One message with the same words was kept, as you chose." in page
         assert "Nothing of it is left" not in page
@@ -326,10 +326,10 @@ def test_a_receipt_says_what_is_gone_and_what_was_kept(owner: Client, mira: Pers
 def test_while_a_reply_is_written_nothing_is_forgotten_and_it_is_said(
     owner: Client, mira: Persona, remember: Remember
 ) -> None:
-    node = from_words(remember, told(mira, "I sing."), "Ana sings.")
+    node = remember_message(remember, send_message(mira, "I sing."), "Ana sings.")
     turns.claim(mira.pk, timezone.now())
-    digest = previewed(owner, mira, node=node.uuid).context["preview"]["digest"]
-    answer = confirmed(owner, mira, digest, node=node.uuid)
+    digest = preview_forgetting(owner, mira, node=node.uuid).context["preview"]["digest"]
+    answer = confirm_forgetting(owner, mira, digest, node=node.uuid)
     assert answer.status_code == 409
     assert "A reply is being written" in answer.content.decode()
     assert ConceptNode.objects.filter(pk=node.pk).exists()
@@ -339,8 +339,8 @@ def test_nothing_meant_or_nothing_of_hers_is_no_page(
     owner: Client, mira: Persona, otto: Persona, remember: Remember
 ) -> None:
     theirs = remember(otto, "Ben sings.")
-    for asked in ({}, {"node": "nonsense"}, {"node": theirs.uuid}, {"message": mira.uuid}, {"owner": "1"}):
-        assert previewed(owner, mira, **asked).status_code == 404, asked
+    for params in ({}, {"node": "nonsense"}, {"node": theirs.uuid}, {"message": mira.uuid}, {"owner": "1"}):
+        assert preview_forgetting(owner, mira, **params).status_code == 404, params
 
 
 def test_a_receipt_is_its_owners_alone(owner: Client, mira: Persona, ben: User) -> None:
@@ -351,36 +351,36 @@ def test_a_receipt_is_its_owners_alone(owner: Client, mira: Persona, ben: User) 
 
 
 def test_a_receipt_is_proved_on_asking(owner: Client, mira: Persona, remember: Remember) -> None:
-    message = told(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    digest = previewed(owner, mira, message=message.uuid).context["preview"]["digest"]
-    here = confirmed(owner, mira, digest, message=message.uuid).url
-    assert 'data-testid="proof"' not in owner.get(here).content.decode()
-    assert "nothing of it is left" in owner.post(here).content.decode()
+    message = send_message(mira, "I once stole a whole box of pears from the market in Lisbon.")
+    digest = preview_forgetting(owner, mira, message=message.uuid).context["preview"]["digest"]
+    receipt_url = confirm_forgetting(owner, mira, digest, message=message.uuid).url
+    assert 'data-testid="proof"' not in owner.get(receipt_url).content.decode()
+    assert "nothing of it is left" in owner.post(receipt_url).content.decode()
     remember(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    assert "Traces were found" in owner.post(here).content.decode()
+    assert "Traces were found" in owner.post(receipt_url).content.decode()
 
 
 def test_by_a_proof_nobody_learns_what_others_said(
     owner: Client, mira: Persona, otto: Persona, remember: Remember
 ) -> None:
-    message = told(mira, "I once stole a whole box of pears from the market in Lisbon.")
-    digest = previewed(owner, mira, message=message.uuid).context["preview"]["digest"]
-    here = confirmed(owner, mira, digest, message=message.uuid).url
-    told(otto, "I once stole a whole box of pears from the market in Lisbon.")
-    assert "nothing of it is left" in owner.post(here).content.decode()
+    message = send_message(mira, "I once stole a whole box of pears from the market in Lisbon.")
+    digest = preview_forgetting(owner, mira, message=message.uuid).context["preview"]["digest"]
+    receipt_url = confirm_forgetting(owner, mira, digest, message=message.uuid).url
+    send_message(otto, "I once stole a whole box of pears from the market in Lisbon.")
+    assert "nothing of it is left" in owner.post(receipt_url).content.decode()
 
 
 def test_of_a_line_alone_one_chooses_what_becomes_of_the_line(owner: Client, mira: Persona, remember: Remember) -> None:
-    message = told(mira, "I sing.")
-    alone = previewed(owner, mira, message=message.uuid).content.decode()
+    message = send_message(mira, "I sing.")
+    alone = preview_forgetting(owner, mira, message=message.uuid).content.decode()
     assert ('name="dependents"' in alone, "The messages themselves" in alone) == (False, True)
-    from_words(remember, message, "Ana sings.")
-    assert 'name="dependents"' in previewed(owner, mira, message=message.uuid).content.decode()
+    remember_message(remember, message, "Ana sings.")
+    assert 'name="dependents"' in preview_forgetting(owner, mira, message=message.uuid).content.decode()
 
 
 # --- the account ----------------------------------------------------------------------------------------------------
 def test_a_companion_is_forgotten_against_name_and_password(owner: Client, mira: Persona, otto: Persona) -> None:
-    told(mira, "I sing.")
+    send_message(mira, "I sing.")
     turns.abandon(timezone.now() + timedelta(days=1))
     address = f"/account/companions/{mira.uuid}/delete/"
     digest = owner.get(address).context["preview"]["digest"]
@@ -388,23 +388,23 @@ def test_a_companion_is_forgotten_against_name_and_password(owner: Client, mira:
     for wrong in ({"name": "Mirah"}, {"password": "a long word"}, {"name": ""}):
         assert owner.post(address, right | wrong).status_code == 422
     assert owner.get(f"/account/companions/{otto.uuid}/delete/").status_code == 404
-    done = owner.post(address, right, follow=True)
-    assert done.status_code == 200
+    response = owner.post(address, right, follow=True)
+    assert response.status_code == 200
     assert not Persona.objects.filter(pk=mira.pk).exists()
     assert Persona.objects.filter(pk=otto.pk).exists()
-    assert 'data-testid="receipt"' in done.content.decode()
+    assert 'data-testid="receipt"' in response.content.decode()
 
 
 def test_an_account_goes_with_all_that_is_hers_and_ends_at_the_door(
     owner: Client, ana: User, mira: Persona, otto: Persona
 ) -> None:
-    told(mira, "I sing.")
+    send_message(mira, "I sing.")
     digest = owner.get("/account/delete/").context["preview"]["digest"]
     right = {"name": "ana", "password": "a long word for ana", "digest": digest, "confirm": "1"}
     assert owner.post("/account/delete/", right | {"password": "wrong"}).status_code == 422
-    done = owner.post("/account/delete/", right)
-    assert done.url == "/login/"  # type: ignore[attr-defined]
-    assert done["Clear-Site-Data"] == '"storage"'
+    response = owner.post("/account/delete/", right)
+    assert response.url == "/login/"  # type: ignore[attr-defined]
+    assert response["Clear-Site-Data"] == '"storage"'
     assert not User.objects.filter(pk=ana.pk).exists()
     assert list(Persona.objects.all()) == [otto]
     assert owner.get("/account/").status_code == 302
@@ -430,65 +430,65 @@ def test_signing_out_leaves_no_drafts_in_the_browser(owner: Client) -> None:
 # --- people ---------------------------------------------------------------------------------------------------------
 @pytest.fixture
 def two_rosas(mira: Persona, remember: Remember) -> tuple[Entity, Entity]:
-    made = []
+    entities = []
     for name in ("Rosa", "Rosie"):
         entity = Entity.objects.create(persona=mira, canonical_name=name, kind="person")
         Alias.objects.create(entity=entity, persona=mira, text=name, normalized=name.lower())
         for number in range(2):
             Mention.objects.create(node=remember(mira, f"{name} sings, number {number}."), entity=entity)
-        made.append(entity)
-    return made[0], made[1]
+        entities.append(entity)
+    return entities[0], entities[1]
 
 
 def test_two_are_made_one_and_two_again(owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]) -> None:
-    one, other = two_rosas
-    here = f"/memory/{mira.uuid}/names/"
-    owner.post(f"{here}merge/", {"one": one.uuid, "other": other.uuid})
+    first, other = two_rosas
+    names_url = f"/memory/{mira.uuid}/names/"
+    owner.post(f"{names_url}merge/", {"one": first.uuid, "other": other.uuid})
     other.refresh_from_db()
-    assert other.merged_into == one
+    assert other.merged_into == first
     proposal = MergeProposal.objects.get()
     assert owner.get(f"/memory/{mira.uuid}/people/{other.uuid}/").status_code == 404
-    owner.post(f"{here}{proposal.uuid}/undo/")
+    owner.post(f"{names_url}{proposal.uuid}/undo/")
     other.refresh_from_db()
     assert other.merged_into is None
-    owner.post(f"{here}{proposal.uuid}/apart/")
+    owner.post(f"{names_url}{proposal.uuid}/apart/")
     proposal.refresh_from_db()
     assert proposal.status == "kept_apart"
-    assert owner.post(f"{here}merge/", {"one": one.uuid, "other": one.uuid}).status_code == 302
-    assert owner.post(f"{here}merge/", {"one": "nobody"}).status_code == 404
+    assert owner.post(f"{names_url}merge/", {"one": first.uuid, "other": first.uuid}).status_code == 302
+    assert owner.post(f"{names_url}merge/", {"one": "nobody"}).status_code == 404
 
 
 def test_questions_go_on_where_the_page_ends(owner: Client, mira: Persona) -> None:
-    known = [Entity.objects.create(persona=mira, canonical_name=f"Guest {number:02}") for number in range(23)]
-    for one, other in pairwise(known):
-        MergeProposal.objects.create(a=one, b=other, score=0.6)
-    here = f"/memory/{mira.uuid}/names/"
-    first = owner.get(here).context
-    second = owner.get(f"{here}?before={first['next']}").context
+    entities = [Entity.objects.create(persona=mira, canonical_name=f"Guest {number:02}") for number in range(23)]
+    for entity, other in pairwise(entities):
+        MergeProposal.objects.create(a=entity, b=other, score=0.6)
+    names_url = f"/memory/{mira.uuid}/names/"
+    first = owner.get(names_url).context
+    second = owner.get(f"{names_url}?before={first['next']}").context
     assert [len(page["open"]) for page in (first, second)] == [20, 2]
     assert second["next"] == ""
     pair = second["open"][0]["proposal"]
-    answer = owner.post(f"{here}{pair.uuid}/apart/", {"before": first["next"]})
-    assert answer.url == f"{here}?before={first['next']}"  # type: ignore[attr-defined]
-    assert len(owner.get(f"{here}?before=nonsense").context["open"]) == 20
+    answer = owner.post(f"{names_url}{pair.uuid}/apart/", {"before": first["next"]})
+    assert answer.url == f"{names_url}?before={first['next']}"  # type: ignore[attr-defined]
+    assert len(owner.get(f"{names_url}?before=nonsense").context["open"]) == 20
 
 
 def test_names_are_added_chosen_taken_away_and_refused_in_words(
     owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]
 ) -> None:
     rosa, _ = two_rosas
-    here = f"/memory/{mira.uuid}/people/{rosa.uuid}/"
-    owner.post(f"{here}add_name/", {"name": "Rosalind"})
-    owner.post(f"{here}rename/", {"name": "Rosalind"})
-    owner.post(f"{here}describe/", {"description": "Ana's sister."})
+    person_url = f"/memory/{mira.uuid}/people/{rosa.uuid}/"
+    owner.post(f"{person_url}add_name/", {"name": "Rosalind"})
+    owner.post(f"{person_url}rename/", {"name": "Rosalind"})
+    owner.post(f"{person_url}describe/", {"description": "Ana's sister."})
     rosa.refresh_from_db()
     assert (rosa.canonical_name, rosa.description, rosa.described_by) == ("Rosalind", "Ana's sister.", "person")
-    again = owner.post(f"{here}add_name/", {"name": "rosalind"}, follow=True).content.decode()
+    again = owner.post(f"{person_url}add_name/", {"name": "rosalind"}, follow=True).content.decode()
     assert "Nothing was changed." in again
     alias = rosa.aliases.get(text="Rosa")
-    refused = owner.post(f"{here}remove_name/", {"alias": alias.pk}, follow=True).content.decode()
+    refused = owner.post(f"{person_url}remove_name/", {"alias": alias.pk}, follow=True).content.decode()
     assert "No other name of theirs appears in the memories about them." in refused
-    assert owner.post(f"{here}remove_name/", {"alias": "x"}).status_code == 404
+    assert owner.post(f"{person_url}remove_name/", {"alias": "x"}).status_code == 404
 
 
 def test_one_is_made_two(owner: Client, mira: Persona, two_rosas: tuple[Entity, Entity]) -> None:
@@ -513,12 +513,12 @@ def test_the_page_of_a_place_does_not_speak_of_people(
     assert ("Split into two<" in place, "people</h2>" in place, "their name" in place) == (True, False, False)
 
 
-# --- in the talk ----------------------------------------------------------------------------------------------------
+# --- conversation ---------------------------------------------------------------------------------------------------
 def test_what_a_talk_left_is_told_with_it_hidden_ones_too(owner: Client, mira: Persona, remember: Remember) -> None:
-    message = told(mira, "I sing.")
-    from_words(remember, message, "Ana sings.")
-    from_words(remember, message, "Ana sings loudly.", status="hidden")
-    from_words(remember, message, "Ana sang.", status="superseded")
+    message = send_message(mira, "I sing.")
+    remember_message(remember, message, "Ana sings.")
+    remember_message(remember, message, "Ana sings loudly.", status="hidden")
+    remember_message(remember, message, "Ana sang.", status="superseded")
     address = f"/memory/{mira.uuid}/learned/"
     page = owner.get(address, {"session": [str(message.session.uuid), str(mira.uuid), "nonsense"]}).content.decode()
     assert page.count('data-testid="chip"') == 2
@@ -529,7 +529,7 @@ def test_what_a_talk_left_is_told_with_it_hidden_ones_too(owner: Client, mira: P
 def test_one_box_finds_by_words_by_meaning_and_in_messages(owner: Client, mira: Persona, remember: Remember) -> None:
     remember(mira, "Ana swims in the lake.")
     remember(mira, "Ana was swimming with Rosa in the lake.")
-    told(mira, "My brother swims twice a week.")
+    send_message(mira, "My brother swims twice a week.")
     page = owner.post(f"/memory/{mira.uuid}/", {"text": "swims"}).content.decode()
     assert re.findall(r"<h2[^>]*>([^<]+)", page) == ["Memories found", "Alike in meaning", "In messages"]
     rows, alike = page.split("Alike in meaning")
@@ -555,26 +555,26 @@ def test_several_are_hidden_shown_and_pinned_together(
 ) -> None:
     nodes = [remember(mira, f"Thing {number}.") for number in range(3)]
     strange = remember(otto, "Not hers.")
-    chosen = {"node": [str(node.uuid) for node in [*nodes[:2], strange]] + ["nonsense"]}
+    form = {"node": [str(node.uuid) for node in [*nodes[:2], strange]] + ["nonsense"]}
     for action, field, values in (
         ("hide", "status", ["hidden", "hidden", "active", "active"]),
         ("show", "status", ["active"] * 4),
         ("pin", "pinned", [True, True, False, False]),
         ("unpin", "pinned", [False] * 4),
     ):
-        answer = owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"node_action": action}, follow=True)
+        answer = owner.post(f"/memory/{mira.uuid}/chosen/", form | {"node_action": action}, follow=True)
         assert "2 " in answer.content.decode().split('data-testid="toast"')[1]
         rows = [*nodes, strange]
         for row in rows:
             row.refresh_from_db()
         assert [getattr(row, field) for row in rows] == values, action
-    assert owner.post(f"/memory/{mira.uuid}/chosen/", chosen | {"node_action": "dance"}).status_code == 404
+    assert owner.post(f"/memory/{mira.uuid}/chosen/", form | {"node_action": "dance"}).status_code == 404
 
 
 def test_several_are_forgotten_after_one_preview(owner: Client, mira: Persona, remember: Remember) -> None:
     nodes = [remember(mira, f"Thing {number}.") for number in range(3)]
-    chosen = {"node": [str(node.uuid) for node in nodes[:2]], "node_action": "forget"}
-    preview = owner.post(f"/memory/{mira.uuid}/chosen/", chosen, follow=True)
+    form = {"node": [str(node.uuid) for node in nodes[:2]], "node_action": "forget"}
+    preview = owner.post(f"/memory/{mira.uuid}/chosen/", form, follow=True)
     assert preview.redirect_chain[0][1] == 302
     text = preview.content.decode()
     assert "Thing 0." in text
@@ -589,8 +589,8 @@ def test_nothing_chosen_changes_nothing_and_a_search_is_come_back_to(
     node = remember(mira, "A cat called Blackie.")
     nothing = owner.post(f"/memory/{mira.uuid}/chosen/", {"node_action": "hide"}, follow=True)
     assert "Choose memories first." in nothing.content.decode()
-    asked = {"text": "cat", "how": "", "node": str(node.uuid), "node_action": "hide"}
-    answer = owner.post(f"/memory/{mira.uuid}/chosen/", asked)
+    form = {"text": "cat", "how": "", "node": str(node.uuid), "node_action": "hide"}
+    answer = owner.post(f"/memory/{mira.uuid}/chosen/", form)
     assert answer.status_code == 307
     assert "cat" not in answer["Location"]
 

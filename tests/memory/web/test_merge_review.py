@@ -1,4 +1,4 @@
-"""The desk of L5: pairs are reviewed one by one, names put right, two made of one; words only for who may read them."""
+"""Merge review in the admin: pairs are decided one by one, names corrected, entities split; words need a permission."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,23 +20,23 @@ REVIEW = "/admin/memory/mergeproposal/review/"
 TAGGED = "<script>alert(1)</script>"
 
 
-def told(of: Entity, *texts: str) -> None:
+def add_memories(of: Entity, *texts: str) -> None:
     for text in texts:
         of.mentions.create(node=node(of.persona, text))
 
 
 @pytest.fixture
 def scott(mira: Persona) -> Entity:
-    made = entity(mira, "Scott", "Scotty")
-    told(made, "Scott paints boats.", "Scotty hates rain.")
-    return made
+    person = entity(mira, "Scott", "Scotty")
+    add_memories(person, "Scott paints boats.", "Scotty hates rain.")
+    return person
 
 
 @pytest.fixture
 def huang(mira: Persona) -> Entity:
-    made = entity(mira, "黄逸扬", status="uncertain", description="A painter.", described_by="person")
-    told(made, "黄逸扬 showed his paintings.")
-    return made
+    person = entity(mira, "黄逸扬", status="uncertain", description="A painter.", described_by="person")
+    add_memories(person, "黄逸扬 showed his paintings.")
+    return person
 
 
 @pytest.fixture
@@ -66,19 +66,19 @@ def decide(desk: Client, decision: str, proposal: MergeProposal) -> str:
 def test_two_stand_side_by_side_with_all_that_is_known_of_them(
     desk: Client, mira: Persona, scott: Entity, huang: Entity
 ) -> None:
-    said = receive_message(mira, "Scott paints boats, he told me.", None, "web", NOW).message
+    message = receive_message(mira, "Scott paints boats, he told me.", None, "web", NOW).message
     painted = scott.nodes.get(description="Scott paints boats.")
-    Evidence.objects.create(node=painted, message=said, quote="he told me", start=20, end=30)
+    Evidence.objects.create(node=painted, message=message, quote="he told me", start=20, end=30)
     rosa = entity(mira, "Rosa")
-    for known in (painted, huang.nodes.get()):
-        rosa.mentions.create(node=known)
+    for memory in (painted, huang.nodes.get()):
+        rosa.mentions.create(node=memory)
     asked(scott, huang)
     page = desk.get(REVIEW).content.decode()
-    for shown in (
+    for text in (
         *("Scott", "Scotty", "黄逸扬", "A painter.", "Scotty hates rain.", "he told me", "Rosa", "similar memories"),
         *("In 2 memories", "In one memory", "similarity 0.70"),
     ):
-        assert shown in page
+        assert text in page
 
 
 def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
@@ -97,7 +97,7 @@ def test_the_next_pair_comes_after_a_decision_and_the_last_can_be_taken_back(
     page = decide(desk, "undo", first)
     assert "“Scott” and “黄逸扬”" in page
     assert 'data-testid="merge"' in page
-    assert [one.status for one in MergeProposal.objects.order_by("pk")] == ["undone", "kept_apart"]
+    assert [proposal.status for proposal in MergeProposal.objects.order_by("pk")] == ["undone", "kept_apart"]
     assert [entry.change_message for entry in LogEntry.objects.order_by("pk")] == ["kept apart", "merged", "taken back"]
 
 
@@ -187,15 +187,15 @@ def test_two_are_made_of_one_on_its_page(desk: Client, mira: Persona, scott: Ent
     assert "Scott paints boats." in page
     address = f"/admin/memory/entity/{scott.pk}/do/split/"
     assert "Choose the names" in desk.post(address, follow=True).content.decode()
-    chosen = {"alias": [scott.aliases.get(text="Scotty").pk], "mention": ["x", "9" * 30]}
-    assert "Split into two people" in desk.post(address, chosen, follow=True).content.decode()
-    assert {one.canonical_name for one in mira.entities.all()} == {"Scott", "Scotty"}
+    form = {"alias": [scott.aliases.get(text="Scotty").pk], "mention": ["x", "9" * 30]}
+    assert "Split into two people" in desk.post(address, form, follow=True).content.decode()
+    assert {person.canonical_name for person in mira.entities.all()} == {"Scott", "Scotty"}
     assert MergeProposal.objects.get().decided_by == User.objects.get(username="cleo")
 
 
 def test_names_with_markup_are_inert(desk: Client, mira: Persona, scott: Entity) -> None:
     other = entity(mira, TAGGED, description=TAGGED, described_by="person")
-    told(other, TAGGED)
+    add_memories(other, TAGGED)
     proposal = asked(scott, other)
     for address in (REVIEW, f"/admin/memory/entity/{other.pk}/change/", "/admin/memory/mergeproposal/"):
         page = desk.get(address).content.decode()
@@ -219,7 +219,7 @@ def test_a_review_asks_the_database_as_much_for_a_long_life_as_for_a_short_one(
     asked(scott, huang)
     for more in (0, 30):
         for side in (scott, huang):
-            told(side, *(f"{side.canonical_name} came {number}." for number in range(more)))
+            add_memories(side, *(f"{side.canonical_name} came {number}." for number in range(more)))
         with django_assert_max_num_queries(30) as asked_of:
             desk.get(REVIEW)
         if not more:

@@ -1,4 +1,4 @@
-"""What an owner takes along from her account's page: all of it, or one companion in a format that others read."""
+"""Downloads on the account page: everything, or one companion in a format that other programs read."""
 
 import io
 import json
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.django_db
 PASSWORD = "a long word for ana"
 
 
-def taken(client: Client, what: str, password: str = PASSWORD) -> bytes:
+def download_data(client: Client, what: str, password: str = PASSWORD) -> bytes:
     answer = client.post("/account/data/", {"what": what, "password": password})
     assert answer.status_code == 200
     return b"".join(answer)
@@ -21,15 +21,15 @@ def taken(client: Client, what: str, password: str = PASSWORD) -> bytes:
 
 def test_all_of_it_is_a_zip_of_archives(mira: Persona, client: Client) -> None:
     client.force_login(mira.owner)
-    with zipfile.ZipFile(io.BytesIO(taken(client, ""))) as archive:
+    with zipfile.ZipFile(io.BytesIO(download_data(client, ""))) as archive:
         assert archive.namelist() == [f"01-{mira.uuid}.jsonl"]
 
 
 def test_one_companion_comes_in_the_format_that_is_chosen(mira: Persona, client: Client) -> None:
     client.force_login(mira.owner)
-    assert json.loads(taken(client, f"{mira.uuid}:card"))["data"]["name"] == "Mira"
-    assert taken(client, f"{mira.uuid}:card_png").startswith(b"\x89PNG")
-    assert taken(client, f"{mira.uuid}:pam").startswith(b"PK")
+    assert json.loads(download_data(client, f"{mira.uuid}:card"))["data"]["name"] == "Mira"
+    assert download_data(client, f"{mira.uuid}:card_png").startswith(b"\x89PNG")
+    assert download_data(client, f"{mira.uuid}:pam").startswith(b"PK")
     assert f'value="{mira.uuid}:pam"' in client.get("/account/data/").content.decode()
 
 

@@ -1,4 +1,4 @@
-"""Every surface says why a recall is what it is: the page in words, the desk in numbers, the API and the command."""
+"""Every surface explains a recall: the page in words, the admin in numbers, the API and the command."""
 
 import io
 import json
@@ -24,68 +24,74 @@ CAT = "Ana adopted a white cat named Blackie."
 
 
 @pytest.fixture
-def asked(mira: Persona) -> Any:
-    """A function that recalls for a line and keeps the x-ray on a turn, as a prompt's context does."""
+def recall_for_turn(mira: Persona) -> Any:
+    """A function that recalls for a message and keeps the x-ray on a turn, as a prompt's context does."""
 
-    def ask(line: str) -> Turn:
+    def ask(text: str) -> Turn:
         turn = receive_message(mira, "…", None, "web", timezone.now()).message.turn
         assert turn is not None
-        found = recall(mira, [line], now=timezone.now(), budget_tokens=1_500)
-        turn.xray = {"recollections": found.xray.as_json()}
+        result = recall(mira, [text], now=timezone.now(), budget_tokens=1_500)
+        turn.xray = {"recollections": result.xray.as_json()}
         turn.save()
         return turn
 
     return ask
 
 
-def opened(client: Client, turn: Turn, language: str = "en") -> str:
+def open_explanation(client: Client, turn: Turn, language: str = "en") -> str:
     """The page's answer to "why this reply?"."""
     client.force_login(turn.persona.owner)
     address = f"/chat/{turn.persona.uuid}/turns/{turn.uuid}/why/"
     return client.get(address, headers={"accept-language": language}).content.decode()
 
 
-def laid_out(client: Client, turn: Turn) -> str:
-    """The turn's page on the desk."""
+def open_turn_admin(client: Client, turn: Turn) -> str:
+    """The page of the turn in the admin."""
     client.force_login(User.objects.create_superuser("cora"))
     return client.get(f"/admin/chat/turn/{turn.pk}/change/").content.decode()
 
 
-def test_every_rule_arm_and_part_that_recall_knows_has_a_word(asked: Any, remember: Any, mira: Persona) -> None:
+def test_every_rule_arm_and_part_that_recall_knows_has_a_word(
+    recall_for_turn: Any, remember: Any, mira: Persona
+) -> None:
     remember(mira, CAT)
     remember(mira, "Ana paid the rent.")
-    seen = asked("Where is the white cat Blackie?").xray["recollections"]
-    assert {arm["name"] for arm in seen["arms"]} <= recall_reasons.ARMS.keys()
-    assert {one["verdict"] for one in seen["candidates"]} <= recall_reasons.RULES.keys()
-    assert {name for one in seen["candidates"] for name in one["parts"]} <= recall_reasons.PARTS.keys()
+    recollections = recall_for_turn("Where is the white cat Blackie?").xray["recollections"]
+    assert {arm["name"] for arm in recollections["arms"]} <= recall_reasons.ARMS.keys()
+    assert {candidate["verdict"] for candidate in recollections["candidates"]} <= recall_reasons.RULES.keys()
+    assert {
+        name for candidate in recollections["candidates"] for name in candidate["parts"]
+    } <= recall_reasons.PARTS.keys()
 
 
-def test_the_page_tells_nothing_stored_from_everything_filtered(client: Client, asked: Any, mira: Persona) -> None:
-    turn = asked("Gluons and chromodynamics?")
+def test_the_page_tells_nothing_stored_from_everything_filtered(
+    client: Client, recall_for_turn: Any, mira: Persona
+) -> None:
+    turn = recall_for_turn("Gluons and chromodynamics?")
     turn.xray["recollections"] |= {"empty_reason": "nothing_stored", "candidates": []}
     turn.save()
-    assert "no memories yet" in opened(client, turn)
+    assert "no memories yet" in open_explanation(client, turn)
     turn.xray["recollections"]["empty_reason"] = "everything_filtered"
     turn.save()
-    assert "nothing was close enough" in opened(client, turn)
+    assert "nothing was close enough" in open_explanation(client, turn)
     turn.xray["recollections"]["empty_reason"] = "nothing_asked"
     turn.save()
-    assert "no words to search for" in opened(client, turn)
+    assert "no words to search for" in open_explanation(client, turn)
 
 
-def test_the_page_says_so_in_chinese(client: Client, asked: Any, mira: Persona, remember: Any) -> None:
+def test_the_page_says_so_in_chinese(client: Client, recall_for_turn: Any, mira: Persona, remember: Any) -> None:
     remember(mira, CAT)
-    assert "我翻了翻记忆" in opened(client, asked("Gluons and chromodynamics?"), "zh-hans")
+    assert "我翻了翻记忆" in open_explanation(client, recall_for_turn("Gluons and chromodynamics?"), "zh-hans")
 
 
 def test_the_page_shows_first_what_the_reply_used_from_wherever_it_came(
-    client: Client, asked: Any, mira: Persona, remember: Any
+    client: Client, recall_for_turn: Any, mira: Persona, remember: Any
 ) -> None:
     remember(mira, CAT)
     white = remember(mira, "Ana painted the kitchen white.", verification="disputed")
     nuts = remember(mira, "I can't eat hazelnuts or walnuts.")
     mira.core_blocks.filter(label="user").update(content="Ana repairs old violins.\nShe rises early.")
-    turn = asked("Do you remember the white cat?")
+    turn = recall_for_turn("Do you remember the white cat?")
     session = turn.session
     earlier = add_message(session, Message.Role.USER, "My landlord is called Gregor.", timezone.now())
     turn.xray |= {
@@ -99,54 +105,54 @@ def test_the_page_shows_first_what_the_reply_used_from_wherever_it_came(
 
     reply = "Blackie, the white cat you adopted! No hazelnuts or walnuts for her, old violins, or landlord Gregor."
     add_message(session, Message.Role.PERSONA, reply, timezone.now(), turn=turn)
-    shown = reply_explanation.explain_reply(turn)
-    assert [item.text for item in shown["used"]] == [
+    explanation = reply_explanation.explain_reply(turn)
+    assert [item.text for item in explanation["used"]] == [
         CAT,
         nuts.description,
         "Ana repairs old violins.",
         "My landlord is called Gregor.",
     ]
-    assert (white.description, True) in {(item.text, item.is_unsure) for item in shown["others"]}
-    page = opened(client, turn)
+    assert (white.description, True) in {(item.text, item.is_unsure) for item in explanation["others"]}
+    page = open_explanation(client, turn)
     assert page.index("What the reply used") < page.index(CAT) < page.index("What else came to mind")
     assert page.index("For the curious") < page.index("how close it is to what you said")
     assert page.count('data-testid="xray-unsure"') == 1
     ConceptNode.objects.filter(pk=nuts.pk).update(status="hidden")
-    assert "hazelnuts" not in opened(client, turn)
+    assert "hazelnuts" not in open_explanation(client, turn)
 
 
 def test_the_page_counts_what_was_left_aside_by_its_rule(
-    client: Client, asked: Any, mira: Persona, remember: Any
+    client: Client, recall_for_turn: Any, mira: Persona, remember: Any
 ) -> None:
     remember(mira, CAT)
-    page = opened(client, asked("Gluons and chromodynamics?"))
+    page = open_explanation(client, recall_for_turn("Gluons and chromodynamics?"))
     assert "not close enough: 1" in page
     assert "Blackie" not in page
 
 
 def test_what_was_forgotten_since_is_not_taken_for_nothing(
-    client: Client, asked: Any, mira: Persona, remember: Any
+    client: Client, recall_for_turn: Any, mira: Persona, remember: Any
 ) -> None:
     remember(mira, CAT)
-    turn = asked("Do you remember my white cat Blackie?")
-    assert "Blackie" in opened(client, turn)
+    turn = recall_for_turn("Do you remember my white cat Blackie?")
+    assert "Blackie" in open_explanation(client, turn)
     ConceptNode.objects.all().delete()
-    page = opened(client, turn)
+    page = open_explanation(client, turn)
     assert "has been forgotten or hidden since" in page
     assert "no memories yet" not in page
     assert "Blackie" not in page
 
 
-def test_a_turn_without_an_account_is_not_taken_for_an_empty_memory(client: Client, asked: Any) -> None:
-    turn = asked("Hello?")
+def test_a_turn_without_an_account_is_not_taken_for_an_empty_memory(client: Client, recall_for_turn: Any) -> None:
+    turn = recall_for_turn("Hello?")
     for xray in ({}, {"recollections": None}):
         Turn.objects.update(xray=xray)
-        assert "There is no record of what I remembered" in opened(client, turn)
+        assert "There is no record of what I remembered" in open_explanation(client, turn)
     assert presenters_xray.xray_context(Turn.objects.get()) == {}
 
 
 def test_a_skipped_arm_is_told_on_every_surface(
-    client: Client, asked: Any, mira: Persona, remember: Any, monkeypatch: pytest.MonkeyPatch
+    client: Client, recall_for_turn: Any, mira: Persona, remember: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     remember(mira, CAT)
 
@@ -154,18 +160,18 @@ def test_a_skipped_arm_is_told_on_every_surface(
         raise embedding.EmbeddingUnavailable("the model's file is missing")
 
     monkeypatch.setattr("memory.recall.query.meaning", unavailable)
-    turn = asked("my white cat Blackie")
-    assert "by meaning: not available" in opened(client, turn)
-    assert "the model&#x27;s file is missing" in laid_out(client, turn)
-    assert "by meaning: skipped: the model's file is missing" in told(mira, "my white cat Blackie")
+    turn = recall_for_turn("my white cat Blackie")
+    assert "by meaning: not available" in open_explanation(client, turn)
+    assert "the model&#x27;s file is missing" in open_turn_admin(client, turn)
+    assert "by meaning: skipped: the model's file is missing" in run_recall_command(mira, "my white cat Blackie")
 
 
 def test_the_desk_shows_every_candidate_with_its_parts_and_its_rule(
-    client: Client, asked: Any, mira: Persona, remember: Any
+    client: Client, recall_for_turn: Any, mira: Persona, remember: Any
 ) -> None:
     cat, rent = remember(mira, CAT), remember(mira, "Ana paid the rent to Mr Chen.")
-    turn = asked("Do you remember my white cat Blackie?")
-    page = laid_out(client, turn)
+    turn = recall_for_turn("Do you remember my white cat Blackie?")
+    page = open_turn_admin(client, turn)
     assert f"/admin/memory/event/{cat.pk}/change/" in page
     assert f"/admin/memory/event/{rent.pk}/change/" in page
     rows = {row["text"]: row for row in presenters_xray.xray_context(turn)["candidates"]}
@@ -176,12 +182,12 @@ def test_the_desk_shows_every_candidate_with_its_parts_and_its_rule(
 
 
 def test_the_desk_shows_no_words_of_what_was_forgotten_or_hidden(
-    client: Client, asked: Any, mira: Persona, remember: Any
+    client: Client, recall_for_turn: Any, mira: Persona, remember: Any
 ) -> None:
     remember(mira, CAT)
-    turn = asked("Do you remember my white cat Blackie?")
+    turn = recall_for_turn("Do you remember my white cat Blackie?")
     ConceptNode.objects.update(status=ConceptNode.Status.HIDDEN)
-    page = laid_out(client, turn)
+    page = open_turn_admin(client, turn)
     assert "forgotten or hidden since" in page
     assert "white cat" not in page
 
@@ -191,8 +197,8 @@ def test_the_api_says_by_name_and_in_words_why_nothing_came_to_mind(
 ) -> None:
     client.force_login(mira.owner)
 
-    def ask(line: str) -> Any:
-        body = json.dumps({"turns": [line]})
+    def ask(text: str) -> Any:
+        body = json.dumps({"turns": [text]})
         return client.post(f"/api/personas/{mira.uuid}/recall", body, "application/json").json()
 
     nothing = ask("Where is my cat?")
@@ -210,33 +216,33 @@ def test_the_api_says_by_name_and_in_words_why_nothing_came_to_mind(
     assert ask("Where is my white cat Blackie?")["empty"] == ""
 
 
-def told(persona: Persona, *args: str, **options: Any) -> str:
+def run_recall_command(persona: Persona, *args: str, **options: Any) -> str:
     out = io.StringIO()
     call_command("recall", str(persona.uuid), *args, stdout=out, **options)
     return out.getvalue()
 
 
 def test_the_command_says_why_nothing_came_to_mind(mira: Persona, remember: Any) -> None:
-    assert "Nothing is stored" in told(mira, "Where is my cat?")
-    assert json.loads(told(mira, "Where is my cat?", as_json=True))["empty_reason"] == "nothing_stored"
+    assert "Nothing is stored" in run_recall_command(mira, "Where is my cat?")
+    assert json.loads(run_recall_command(mira, "Where is my cat?", as_json=True))["empty_reason"] == "nothing_stored"
     node = remember(mira, CAT)
-    assert "all were filtered out" in told(mira, "Gluons?")
-    assert "not close enough: 1" in told(mira, "Gluons?")
-    assert str(node.uuid) not in told(mira, "Gluons?")
-    assert f"{node.uuid}  not close enough: relevance" in told(mira, "Gluons?", xray=True)
-    [line] = told(mira, "Gluons?", xray=True, as_json=True).splitlines()
-    assert json.loads(line)["xray"]["candidates"][0]["verdict"] == "below_floor"
+    assert "all were filtered out" in run_recall_command(mira, "Gluons?")
+    assert "not close enough: 1" in run_recall_command(mira, "Gluons?")
+    assert str(node.uuid) not in run_recall_command(mira, "Gluons?")
+    assert f"{node.uuid}  not close enough: relevance" in run_recall_command(mira, "Gluons?", xray=True)
+    [output] = run_recall_command(mira, "Gluons?", xray=True, as_json=True).splitlines()
+    assert json.loads(output)["xray"]["candidates"][0]["verdict"] == "below_floor"
 
 
 def test_the_very_first_line_is_not_taken_for_something_stored(mira: Persona) -> None:
     first = receive_message(mira, "Hello there, good evening.", None, "web", timezone.now()).message
-    found = recall(mira, [first.content], now=timezone.now(), budget_tokens=1_500, window=[first])
-    assert (found.items, found.xray.empty_reason) == ((), "nothing_stored")
+    result = recall(mira, [first.content], now=timezone.now(), budget_tokens=1_500, window=[first])
+    assert (result.items, result.xray.empty_reason) == ((), "nothing_stored")
 
 
 def test_lines_without_words_ask_nothing(mira: Persona, remember: Any) -> None:
     remember(mira, CAT)
-    assert "no words to search for" in told(mira, " ")
+    assert "no words to search for" in run_recall_command(mira, " ")
 
 
 def test_nothing_asked_is_a_reason_of_its_own() -> None:
@@ -259,8 +265,8 @@ def test_a_reason_or_a_rule_that_is_not_known_is_told_by_its_name() -> None:
     ]
 
 
-def test_the_words_are_those_of_the_reader(asked: Any, mira: Persona, remember: Any) -> None:
+def test_the_words_are_those_of_the_reader(recall_for_turn: Any, mira: Persona, remember: Any) -> None:
     remember(mira, CAT)
-    turn = asked("Gluons and chromodynamics?")
+    turn = recall_for_turn("Gluons and chromodynamics?")
     with translation.override("zh-hans"):
         assert reply_explanation.explain_reply(turn)["empty"].startswith("我翻了翻记忆")

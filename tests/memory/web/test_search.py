@@ -1,4 +1,4 @@
-"""What an owner finds of what is remembered, and of what was said."""
+"""Search in memories and in messages."""
 
 from collections.abc import Callable
 from datetime import UTC, date, datetime
@@ -50,12 +50,14 @@ def test_filters_narrow_what_is_found(mira: Persona, remember: Remember) -> None
     remember(mira, "A thought.", kind="thought", pinned=True, verification="confirmed")
     entity = Entity.objects.create(persona=mira, canonical_name="Ben", kind="person")
     Mention.objects.create(node=heavy, entity=entity)
-    asked: dict[str, dict[str, Any]] = {
+    filters_by_text: dict[str, dict[str, Any]] = {
         "The wedding.": {"weight": "heavy"},
         "A grey day.": {"weight": "sad"},
         "A thought.": {"kind": "thought"},
     }
-    assert {text: words(mira, "", **filters) for text, filters in asked.items()} == {text: [text] for text in asked}
+    assert {text: words(mira, "", **filters) for text, filters in filters_by_text.items()} == {
+        text: [text] for text in filters_by_text
+    }
     assert words(mira, "", tag="turning-point") == words(mira, "", entity=entity.pk) == ["The wedding."]
     assert words(mira, "", tag="tired") == ["A grey day."]
     assert words(mira, "", pinned=True) == words(mira, "", verification="confirmed") == ["A thought."]
@@ -73,13 +75,13 @@ def test_days_are_those_it_is_about_else_those_on_which_it_was_made(mira: Person
 
 def test_pages_follow_each_other_without_gap_or_double(mira: Persona, remember: Remember) -> None:
     now = timezone.now()
-    made = [remember(mira, f"Cat number {number}.", created_at=now) for number in range(7)]
-    found, before = [], None
+    nodes = [remember(mira, f"Cat number {number}.", created_at=now) for number in range(7)]
+    rows, before = [], None
     for _ in range(3):
         page = search_by_words(mira, "cat number", Filters(), before, limit=3)
-        found += page.rows
+        rows += page.rows
         before = page.rows[-1]
-    assert found == made[::-1]
+    assert rows == nodes[::-1]
     assert not page.has_more
 
 
@@ -87,8 +89,8 @@ def test_what_is_near_in_meaning_is_found_put_away_or_not(mira: Persona, remembe
     remember(mira, "Ana adopted a kitten.")
     remember(mira, "Ana's cat had to see the vet.", status="hidden")
     remember(mira, "The tax office wrote a letter.")
-    found = [node.description for node in search_by_meaning(mira, "Ana has a cat at home", Filters())]
-    assert set(found) == {"Ana adopted a kitten.", "Ana's cat had to see the vet."}
+    texts = [node.description for node in search_by_meaning(mira, "Ana has a cat at home", Filters())]
+    assert set(texts) == {"Ana adopted a kitten.", "Ana's cat had to see the vet."}
     hidden = search_by_meaning(mira, "Ana has a cat at home", Filters(status="hidden"))
     assert [node.description for node in hidden] == ["Ana's cat had to see the vet."]
 
@@ -101,7 +103,7 @@ def test_searching_by_meaning_ends_at_the_floor_of_recall(mira: Persona, remembe
 
 
 @each_row(
-    "text, told",
+    "text, description",
     [
         ("my job", "Ana: “I'm a night nurse at the infirmary.”"),
         ("我的工作", "安娜：“我在医院当护士，上夜班。”"),
@@ -111,10 +113,10 @@ def test_searching_by_meaning_ends_at_the_floor_of_recall(mira: Persona, remembe
     ],
 )
 def test_what_tells_of_the_part_of_life_that_is_named_is_found(
-    mira: Persona, client: Client, remember: Remember, text: str, told: str
+    mira: Persona, client: Client, remember: Remember, text: str, description: str
 ) -> None:
     ConceptNode.objects.all().delete()
-    node = remember(mira, told)
+    node = remember(mira, description)
     remember(mira, "Ana: “The ferry was late.”")
     assert search_by_domain(mira, text, Filters()) == [node]
     client.force_login(mira.owner)
@@ -125,8 +127,8 @@ def test_lines_are_found_in_what_was_said_and_nobody_elses(mira: Persona, otto: 
     now = timezone.now()
     for persona in (mira, otto):
         receive_message(persona, f"我的白猫叫小黑, says {persona.name}", None, "web", now)
-    found = search_messages(mira, "小黑").rows
-    assert [line.content for line in found] == ["我的白猫叫小黑, says Mira"]
+    rows = search_messages(mira, "小黑").rows
+    assert [message.content for message in rows] == ["我的白猫叫小黑, says Mira"]
     assert search_messages(mira, "white").rows == []
     assert words(otto, "小黑") == []
 
@@ -136,8 +138,14 @@ def test_memories_are_found_by_how_they_felt(mira: Persona, remember: Remember, 
     wept = remember(mira, "Ana wept all night.", emotional_impact=-5)
     glad = remember(mira, "安娜升职了。", emotion_tags=["开心", "proud"], emotional_impact=6)
     remember(mira, "Ana bought a sad-looking lamp.")  # not felt
-    for feeling, found in (("sad", [wept, grief]), ("happy", [glad]), ("PROUD", [glad]), ("lonely", []), ('"; --', [])):
-        assert list(search_by_words(mira, "", Filters(feeling=feeling)).rows) == found
+    for feeling, expected in (
+        ("sad", [wept, grief]),
+        ("happy", [glad]),
+        ("PROUD", [glad]),
+        ("lonely", []),
+        ('"; --', []),
+    ):
+        assert list(search_by_words(mira, "", Filters(feeling=feeling)).rows) == expected
     client.force_login(mira.owner)
     page = client.get(f"/memory/{mira.uuid}/?feeling=sad").content.decode()
     assert "Ana wept all night." in page

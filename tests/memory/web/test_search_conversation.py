@@ -1,4 +1,4 @@
-"""Looking for words in the conversation, and what the rule that ends a session says of it after a reload."""
+"""Search in the conversation, and the text between two sessions after a reload."""
 
 from typing import Any
 
@@ -15,7 +15,7 @@ from tests.table import each_row
 
 
 @each_row(
-    ("text", "words", "found"),
+    ("text", "words", "expected"),
     [
         ("We went to Lisbon in May.", "lisbon", ("We went to ", "Lisbon", " in May.")),
         ("我们五月去了里斯本。", "里斯本", ("我们五月去了", "里斯本", "。")),
@@ -23,8 +23,8 @@ from tests.table import each_row
         ("x" * 80 + "sea" + "y" * 200, "sea", ("…" + "x" * 50, "sea", "y" * EXCERPT_AFTER + "…")),
     ],
 )
-def test_an_excerpt_shows_the_words_and_what_is_around_them(text: str, words: str, found: tuple[str, ...]) -> None:
-    assert excerpt_around(text, words) == found
+def test_an_excerpt_shows_the_words_and_what_is_around_them(text: str, words: str, expected: tuple[str, ...]) -> None:
+    assert excerpt_around(text, words) == expected
 
 
 @pytest.mark.django_db

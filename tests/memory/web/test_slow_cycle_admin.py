@@ -1,4 +1,4 @@
-"""The desk's pages of the slow cycle: what a run was given and made, and what she wonders about."""
+"""The slow cycle in the admin: the inputs and results of a run, and the open questions."""
 
 from typing import Any
 
@@ -20,8 +20,8 @@ RUNS, QUESTIONS = "/admin/memory/slowcyclerun/", "/admin/memory/question/"
 
 
 @pytest.fixture
-def wondered(mira: Persona, model: Script, clock: Clock, remember: Remember) -> SlowCycleRun:
-    """A run with something of everything."""
+def slow_cycle_run(mira: Persona, model: Script, clock: Clock, remember: Remember) -> SlowCycleRun:
+    """A run with every kind of result."""
     event = remember(mira, "Ana keeps bees.")
     hive = remember(mira, "The hive swarms.", kind="expectation")
     model.answers(
@@ -36,8 +36,8 @@ def wondered(mira: Persona, model: Script, clock: Clock, remember: Remember) -> 
     return SlowCycleRun.objects.get()
 
 
-def test_a_run_is_told_by_the_rows_it_refers_to(curator: Client, wondered: SlowCycleRun) -> None:  # noqa: F811
-    page = curator.get(f"{RUNS}{wondered.pk}/change/").content.decode()
+def test_a_run_is_told_by_the_rows_it_refers_to(curator: Client, slow_cycle_run: SlowCycleRun) -> None:  # noqa: F811
+    page = curator.get(f"{RUNS}{slow_cycle_run.pk}/change/").content.decode()
     for words in (
         "Ana keeps bees.", "The hive swarms.", "Ana hums among the bees.", "Do the bees sleep?",
         "dropped: none of its sources exists any longer", "fulfilled",
@@ -46,45 +46,45 @@ def test_a_run_is_told_by_the_rows_it_refers_to(curator: Client, wondered: SlowC
     assert "first run" in curator.get(RUNS).content.decode()
 
 
-def test_of_what_is_gone_the_run_tells_no_words(curator: Client, wondered: SlowCycleRun) -> None:  # noqa: F811
+def test_of_what_is_gone_the_run_tells_no_words(curator: Client, slow_cycle_run: SlowCycleRun) -> None:  # noqa: F811
     ConceptNode.objects.all().delete()
-    page = curator.get(f"{RUNS}{wondered.pk}/change/").content.decode()
+    page = curator.get(f"{RUNS}{slow_cycle_run.pk}/change/").content.decode()
     assert "forgotten since" in page
     assert "bees" not in page
 
 
 def test_a_run_of_many_things_takes_as_many_statements_as_one_of_few(
-    curator: Client, wondered: SlowCycleRun, remember: Remember, django_assert_max_num_queries: Any  # noqa: F811
+    curator: Client, slow_cycle_run: SlowCycleRun, remember: Remember, django_assert_max_num_queries: Any  # noqa: F811
 ) -> None:  # fmt: skip
-    keys = [remember(wondered.persona, f"Event {number}.").pk for number in range(30)]
-    wondered.given["events"] = keys
-    wondered.made = [{"kind": "thought", "id": key, "outcome": "new", "by": keys} for key in keys]
-    wondered.save()
+    keys = [remember(slow_cycle_run.persona, f"Event {number}.").pk for number in range(30)]
+    slow_cycle_run.given["events"] = keys
+    slow_cycle_run.made = [{"kind": "thought", "id": key, "outcome": "new", "by": keys} for key in keys]
+    slow_cycle_run.save()
     with django_assert_max_num_queries(14):
-        curator.get(f"{RUNS}{wondered.pk}/change/")
+        curator.get(f"{RUNS}{slow_cycle_run.pk}/change/")
 
 
-def test_words_are_masked_for_staff_who_may_not_read(blind: User, wondered: SlowCycleRun) -> None:  # noqa: F811
-    browser, asked = signed_in(blind), Question.objects.get()
-    for address in (f"{RUNS}{wondered.pk}/change/", f"{QUESTIONS}{asked.pk}/change/", QUESTIONS):
+def test_words_are_masked_for_staff_who_may_not_read(blind: User, slow_cycle_run: SlowCycleRun) -> None:  # noqa: F811
+    browser, question = signed_in(blind), Question.objects.get()
+    for address in (f"{RUNS}{slow_cycle_run.pk}/change/", f"{QUESTIONS}{question.pk}/change/", QUESTIONS):
         page = browser.get(address).content.decode()
         assert MASK in page, address
         assert "bees" not in page, address
-    browser.post(QUESTIONS, {"action": "drop", "_selected_action": asked.pk})
-    asked.refresh_from_db()
-    assert asked.status == "open"
+    browser.post(QUESTIONS, {"action": "drop", "_selected_action": question.pk})
+    question.refresh_from_db()
+    assert question.status == "open"
 
 
-def test_who_reads_can_have_her_wonder_no_more(reader: User, wondered: SlowCycleRun) -> None:  # noqa: F811
-    browser, asked = signed_in(reader), Question.objects.get()
-    assert "Ana keeps bees." in browser.get(f"{QUESTIONS}{asked.pk}/change/").content.decode()
-    page = browser.post(QUESTIONS, {"action": "drop", "_selected_action": asked.pk}, follow=True).content.decode()
+def test_who_reads_can_have_her_wonder_no_more(reader: User, slow_cycle_run: SlowCycleRun) -> None:  # noqa: F811
+    browser, question = signed_in(reader), Question.objects.get()
+    assert "Ana keeps bees." in browser.get(f"{QUESTIONS}{question.pk}/change/").content.decode()
+    page = browser.post(QUESTIONS, {"action": "drop", "_selected_action": question.pk}, follow=True).content.decode()
     assert "1 question was dropped." in page
-    asked.refresh_from_db()
-    assert asked.status == "dropped"
-    assert questions.keep(wondered.persona, "Do the bees sleep?", [], NOW, wondered) is None
+    question.refresh_from_db()
+    assert question.status == "dropped"
+    assert questions.keep(slow_cycle_run.persona, "Do the bees sleep?", [], NOW, slow_cycle_run) is None
 
 
-def test_without_the_permission_there_is_no_such_action(wondered: SlowCycleRun) -> None:
+def test_without_the_permission_there_is_no_such_action(slow_cycle_run: SlowCycleRun) -> None:
     looker = signed_in(member("lou"))
     assert looker.get(QUESTIONS).status_code == 403

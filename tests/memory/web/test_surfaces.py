@@ -74,7 +74,7 @@ def by_command(node: ConceptNode, choice: Mapping[str, Any]) -> str:
     options = [flags.get(word, f"--{word}") for word in words]
     options += [f"--mentions={choice['mentions']}"] if "mentions" in choice else []
     options += [f"--{mode}-mention={message.uuid}" for mode in MODES for message in choice.get(mode, ())]
-    options += [f"--staying={kept.uuid}" for kept in choice.get("staying", ())]
+    options += [f"--staying={entity.uuid}" for entity in choice.get("staying", ())]
     out = StringIO()
     try:
         call_command(
@@ -113,8 +113,8 @@ def test_the_same_choice_makes_the_same_plan_on_every_surface(life: Life, owner:
     ]
     for choice, expected in cases:
         digests = on_every_surface(owner, curator, life.milo, choice)
-        wanted = plan([Target("node", life.milo.pk)], expected).digest
-        assert digests == dict.fromkeys(digests, wanted), choice
+        digest = plan([Target("node", life.milo.pk)], expected).digest
+        assert digests == dict.fromkeys(digests, digest), choice
 
 
 def test_a_choice_that_nobody_can_make_is_refused_on_every_surface(life: Life, owner: Client, curator: Client) -> None:
@@ -231,14 +231,14 @@ def test_the_same_correction_is_stored_alike_on_every_surface(surfaces: dict[str
         ({"feelings": ["x" * 40, "喜悦"]}, {"emotion_tags": ["x" * 40, "喜悦"]}),
         ({"tags": ["Turning_Point", "commitment"]}, {"relational_tags": ["turning-point", "commitment"]}),
     ]
-    for change, stored in cases:
+    for change, expected in cases:
         for name, (correct, browser, node) in surfaces.items():
             assert correct(browser, node, MEMORY | change) == set(), (name, change)
             node.refresh_from_db()
-            values = {column: getattr(node, column) for column in stored}
-            assert {key: value and str(value) if "time" in key else value for key, value in values.items()} == stored, (
-                name
-            )
+            values = {column: getattr(node, column) for column in expected}
+            assert {
+                key: value and str(value) if "time" in key else value for key, value in values.items()
+            } == expected, name
 
 
 def test_the_same_bad_correction_is_refused_for_the_same_field_on_every_surface(
@@ -304,11 +304,11 @@ def test_a_description_that_is_too_long_is_refused_on_page_and_api(owner: Client
     entity = Entity.objects.create(persona=mira, canonical_name="Rosa", kind="person")
     page = f"/memory/{mira.uuid}/people/{entity.uuid}/describe/"
     address = f"/api/personas/{mira.uuid}/entities/{entity.uuid}"
-    for length, stored in ((400, "x" * 400), (401, "x" * 400), (1, "x")):
+    for length, expected in ((400, "x" * 400), (401, "x" * 400), (1, "x")):
         text = f" {'x' * length} "
         assert owner.post(page, {"description": text}).status_code == 302
         entity.refresh_from_db()
-        assert entity.description == stored
+        assert entity.description == expected
         answer = owner.patch(address, json.dumps({"description": text}), "application/json")
         assert answer.status_code == (422 if length > 400 else 200)
 

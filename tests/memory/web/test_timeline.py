@@ -1,4 +1,4 @@
-"""What the page shows of what remains."""
+"""The timeline page: which rows it shows."""
 
 from collections.abc import Callable
 from typing import Any
@@ -14,20 +14,20 @@ from persona.models import MoodChange, Persona
 Remember = Callable[..., ConceptNode]
 
 
-def named(node: ConceptNode, name: str) -> Entity:
+def create_entity(node: ConceptNode, name: str) -> Entity:
     entity = Entity.objects.create(persona=node.persona, canonical_name=name, kind="pet")
     Mention.objects.create(node=node, entity=entity)
     return entity
 
 
-def shown(persona: Persona, kind: str) -> list[Row]:
+def rows_of_kind(persona: Persona, kind: str) -> list[Row]:
     return [row for row in rows(persona) if row.kind == kind]
 
 
 def test_a_hidden_memory_is_shown_as_hidden(mira: Persona, remember: Remember, client: Client) -> None:
     remember(mira, "Ana has a cat.")
     remember(mira, "Ana has a dog.", status="hidden")
-    assert {row.title: row.status for row in shown(mira, "event")} == {
+    assert {row.title: row.status for row in rows_of_kind(mira, "event")} == {
         "Ana has a cat.": "active",
         "Ana has a dog.": "hidden",
     }
@@ -45,15 +45,15 @@ def test_a_hidden_memory_is_shown_as_hidden(mira: Persona, remember: Remember, c
 def test_who_stands_only_in_memories_that_are_not_shown_is_not_listed(
     mira: Persona, remember: Remember, status: str, there: int
 ) -> None:
-    named(remember(mira, "Milo is a cat.", status=status), "Milo")
-    assert len(shown(mira, "entity")) == there
+    create_entity(remember(mira, "Milo is a cat.", status=status), "Milo")
+    assert len(rows_of_kind(mira, "entity")) == there
 
 
 def test_who_is_mentioned_twice_is_listed_once_and_who_never_is_not(mira: Persona, remember: Remember) -> None:
-    milo = named(remember(mira, "Milo is a cat."), "Milo")
+    milo = create_entity(remember(mira, "Milo is a cat."), "Milo")
     Mention.objects.create(node=remember(mira, "Milo sleeps."), entity=milo)
     Entity.objects.create(persona=mira, canonical_name="Nobody", kind="person")
-    assert [row.title for row in shown(mira, "entity")] == ["Milo"]
+    assert [row.title for row in rows_of_kind(mira, "entity")] == ["Milo"]
 
 
 def test_a_memory_that_changes_is_a_new_row_for_the_page(mira: Persona, remember: Remember) -> None:
@@ -68,12 +68,12 @@ def test_a_memory_that_changes_is_a_new_row_for_the_page(mira: Persona, remember
 
 def test_people_are_told_by_what_they_are_to_you_and_a_neutral_mood_in_words(mira: Persona, remember: Remember) -> None:
     translation.activate("en")
-    milo = named(remember(mira, "Milo is a cat."), "Milo")
-    assert shown(mira, "entity")[0].detail == "pet"
+    milo = create_entity(remember(mira, "Milo is a cat."), "Milo")
+    assert rows_of_kind(mira, "entity")[0].detail == "pet"
     Entity.objects.filter(pk=milo.pk).update(relation="my cat")
-    assert shown(mira, "entity")[0].detail == "cat"
+    assert rows_of_kind(mira, "entity")[0].detail == "cat"
     now = timezone.now()
-    for mood, told in (("listening", "at ease"), ("glad", "glad")):
+    for mood, title in (("listening", "at ease"), ("glad", "glad")):
         MoodChange.objects.all().delete()
         MoodChange.objects.create(persona=mira, mood=mood, energy=5, at=now)
-        assert [row.title for row in shown(mira, "mood")] == [told]
+        assert [row.title for row in rows_of_kind(mira, "mood")] == [title]
