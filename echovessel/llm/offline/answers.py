@@ -1,6 +1,6 @@
 """Which memories answer a question, and how well."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -63,26 +63,50 @@ class Answer:
     fit: float
 
 
-def find_answers(question: str, all_memories: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
-    """The memories that concern `question`, best first; all of them, if it asks for nothing in particular. A question
+class Question:
+    """A question, and what it asks for."""
+
+    def __init__(self, text: str, all_memories: Sequence[Memory], *, looks_up: bool) -> None:
+        self.text, self.looks_up = text, looks_up
+        self.telling, self.aspects = telling_words(text), aspects_asked(text)
+        self.people = bearers(self.telling)
+        self.is_own = bool(OWN.search(text)) and not self.people
+        self.is_past = bool(PAST.search(text))
+        self.tells = [tells for asks, tells in KINDS if asks.search(text)]
+        self.heads = heads_of(text)
+        # The telling words with their weights: a Chinese pair its number of characters, a name more than a word.
+        capitals = "\n".join(re.findall(r"(?<=\s)[A-Z][a-z]+", text)).casefold()
+        self.weights = {
+            word: len(word) if CJK.search(word) else NAME_WEIGHT if re.search(rf"(?m)^{word}", capitals) else 1
+            for word in asked_for(text)
+        }
+        # The names that memories give to these relatives: "our son Oisin" names a son.
+        texts = [memory.text for memory in all_memories] if self.people else []
+        naming = [statement for statement in texts if self.people & bearers(telling_words(statement))]
+        self.names = {
+            name.name
+            for statement in naming
+            for name in names_in(statement)
+            if self.people & bearers(telling_words(relation_of(name.name, statement)))
+        }
+
+
+def find_answers(text: str, all_memories: Sequence[Memory], *, looks_up: bool) -> list[Answer]:
+    """The memories that concern a question, best first; all of them, if it asks for nothing in particular. A question
     that does not ask about the owner's own statements matches only memories with nearly all of its words."""
-    weights = weighted(question)
-    if not weights and not topics(question) and not aspects_asked(question):
+    question = Question(text, all_memories, looks_up=looks_up)
+    if not (question.weights or question.aspects or topics(text)):
         return [Answer(memory, SURELY, 0) for memory in all_memories if looks_up and memory.source != "persona"]
-    telling = telling_words(question)
-    named = names_of(bearers(telling), all_memories)
-    answers = [
-        answer for memory in all_memories if (answer := _answer_in(memory, question, telling, named, weights, looks_up))
-    ]
     order = {"L3": 0, "L4": 0, "words": 1, "user": 2, "persona": 3}
+    answers = [answer for memory in all_memories if (answer := _answer_in(memory, question))]
     answers.sort(key=lambda answer: (-answer.level, -answer.fit, order[answer.memory.source]))
-    single = [aspect for aspect in aspects_asked(question) if aspect.is_single]
+    single = [aspect for aspect in question.aspects if aspect.is_single]
     answering = [
         answer
         for answer in answers
         if answer.level == SURELY and answer.memory.at and is_told_in(answer.memory.wording, single)
     ]
-    if answering and not PAST.search(question):
+    if answering and not question.is_past:
         # A changing fact, such as a workplace, was stated with every change: the latest statement holds.
         still = [answer for answer in answering if _still_holds(answer.memory, single)] or answering
         last = max(still, key=lambda answer: answer.memory.at)
@@ -99,85 +123,57 @@ def _still_holds(memory: Memory, aspects: Sequence[Aspect]) -> bool:
     return is_so_now and not (memory.source == "words" and SIGNS["said_by_another"].search(memory.text))
 
 
-def weighted(question: str) -> dict[str, int]:
-    """The telling words of a question with their weights: a Chinese pair its number of characters, a name more than a
-    word."""
-    names = {name.casefold() for name in re.findall(r"(?<=\s)[A-Z][a-z]+", question)}
-    return {
-        word: len(word) if CJK.search(word) else NAME_WEIGHT if any(name.startswith(word) for name in names) else 1
-        for word in asked_for(question)
-    }
-
-
-def names_of(people: frozenset[str], all_memories: Sequence[Memory]) -> frozenset[str]:
-    """The names that memories give to these relatives: "our son Oisin" names a son."""
-    naming = [memory.text for memory in all_memories if people & bearers(telling_words(memory.text))] if people else []
-    return frozenset(
-        name.name
-        for text in naming
-        for name in names_in(text)
-        if people & bearers(telling_words(relation_of(name.name, text)))
-    )
-
-
-def _answer_in(
-    memory: Memory,
-    question: str,
-    telling: frozenset[str],
-    names: frozenset[str],
-    weights: Mapping[str, int],
-    looks_up: bool,
-) -> Answer | None:
+def _answer_in(memory: Memory, question: Question) -> Answer | None:
     """How well a memory answers. A father's work is not a sister's; "when" asks for a day, "how long" for a
     duration."""
-    lower, memory_words = memory.text.casefold(), telling_words(memory.text)
-    asked_of, told_of = bearers(telling), bearers(memory_words)
-    is_named = any(name in memory.text for name in names)  # "Oisin", where "my son" is asked about
-    told_of |= asked_of if is_named else frozenset()
-    if asked_of and told_of and not asked_of & told_of:
+    lower, memory_words, weights = memory.text.casefold(), telling_words(memory.text), question.weights
+    is_named = any(name in memory.text for name in question.names)  # "Oisin", where "my son" is asked about
+    people = bearers(memory_words) | (question.people if is_named else frozenset())
+    has_bearer = not question.people or bool(question.people & people)
+    if people and not has_bearer:
         return None
     matching_words = [
-        word for word in weights if _stands_in(word, lower) or (is_named and bearers(frozenset((word,))) & asked_of)
+        word
+        for word in weights
+        if _stands_in(word, lower) or (is_named and bearers(frozenset((word,))) & question.people)
     ]
-    shared = shared_topics(telling, memory_words)
-    missing_bearer = bool(asked_of) and not asked_of & told_of
-    share = sum(weights[word] for word in matching_words) / sum(weights.values()) if weights else float(bool(shared))
-    if shared and not missing_bearer:
-        share = max(share, (sum(weights[word] for word in matching_words) + shared) / (sum(weights.values()) + 1))
-    is_of_kind = all(
-        tells.search(lower) or (memory.when and PAST.search(question)) for asks, tells in KINDS if asks.search(question)
-    ) and (not ASKS_NAME.search(question) or bool(TELLS_NAME.search(memory.text) or names_in(memory.text)))
-    has_head = all(
-        _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words)
-        for head in heads_of(question)
+    shared = shared_topics(question.telling, memory_words)
+    matching_weight, weight = sum(weights[word] for word in matching_words), sum(weights.values())
+    share = matching_weight / weight if weights else float(bool(shared))
+    if shared and has_bearer:
+        share = max(share, (matching_weight + shared) / (weight + 1))
+    is_of_kind = all(tells.search(lower) or (memory.when and question.is_past) for tells in question.tells) and (
+        not ASKS_NAME.search(question.text) or bool(TELLS_NAME.search(memory.text) or names_in(memory.text))
     )
-    is_own = bool(OWN.search(question)) and not asked_of
+    has_head = all(
+        _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words) for head in question.heads
+    )
     is_meant = sum(len(word) > 1 for word in matching_words) >= SEVERAL
-    is_about_other = is_own and not is_meant and not _speaks_of_owner(memory)
-    has_names = all(word in matching_words for word in weights if weights[word] >= NAME_WEIGHT and word.isascii())
-    aspects = aspects_asked(question)
+    is_about_other = question.is_own and not is_meant and not _speaks_of_owner(memory)
+    names = [word for word in weights if weights[word] >= NAME_WEIGHT and word.isascii()]
+    has_names = all(name in matching_words for name in names)
+    tells_aspect = is_told_in(memory.wording, question.aspects)
     is_answered = (
-        is_told_in(memory.wording, aspects)
-        and (is_of_kind or not KINDS[0][0].search(question))
+        tells_aspect
+        and (is_of_kind or not KINDS[0][0].search(question.text))
         and has_names
-        and (is_own or matching_words or shared)
-        and not missing_bearer
+        and (question.is_own or matching_words or shared)
+        and has_bearer
         and not is_about_other
     )
     fit = 2 * len(matching_words) + 4 * is_answered + 2 * shared - 4 * is_about_other
-    if not (matching_words or is_answered or (shared and looks_up)):
-        return None
-    # A question about one aspect of a person is not answered with other facts about them.
-    is_another_matter = bool(aspects) and POINTED.search(question) and not is_told_in(memory.wording, aspects)
     if is_answered:
         return Answer(memory, SURELY, fit)
-    is_other = is_about_other or missing_bearer or is_another_matter or not has_names
+    if not (matching_words or (shared and question.looks_up)):
+        return None
+    # A question about one aspect of a person is not answered with other facts about them.
+    is_another_matter = bool(question.aspects) and POINTED.search(question.text) and not tells_aspect
+    is_other = is_about_other or not has_bearer or is_another_matter or not has_names
     if is_of_kind and has_head and not is_other and share >= HALF:
         return Answer(memory, SURELY if share >= MOST else PERHAPS, fit)
-    has_name = any(weights[word] >= NAME_WEIGHT and word.isascii() for word in matching_words)
     is_near = (
-        looks_up
-        or has_name
+        question.looks_up
+        or any(name in matching_words for name in names)
         or (share >= HALF and len(matching_words) > 1)
         or (share >= THIRD and any(len(word) > 1 and CJK.search(word) for word in matching_words))
     )

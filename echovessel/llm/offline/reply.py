@@ -108,6 +108,15 @@ SITUATIONS: tuple[tuple[str, re.Pattern[str], int], ...] = (
 )
 
 
+def in_full(text: str) -> str:
+    """The text without shorthand.
+
+    >>> in_full("whats up, ur quiet")
+    "what's up, you're quiet"
+    """
+    return SHORTHAND_WORD.sub(lambda word: SHORTHAND[word[0].lower()], text)
+
+
 class Reply:
     """The material of one reply, and the reply to it."""
 
@@ -115,16 +124,15 @@ class Reply:
         self.material = material
         self.recent: Sequence[Mapping[str, str]] = material.get("recent", ())
         self.burst = "\n".join(text.strip() for text in material["lines"])
-        self.plain = SHORTHAND_WORD.sub(lambda word: SHORTHAND[word[0].lower()], self.burst)
         self.is_chinese = is_chinese(LINK.sub("", self.burst), default=material["language"] == "zh")
         self.phrases = phrases_of("zh" if self.is_chinese else "en")
         self.replies = [message["content"] for message in self.recent if message["role"] == "persona"]
         self.owner_messages = [message["content"] for message in self.recent if message["role"] == "user"]
-        sentence_texts = [self.plain[start:end] for start, end in sentences(self.plain)]
+        sentence_texts = [self.burst[start:end] for start, end in sentences(self.burst)]
         gropes = SIGNS["gropes"]
-        self.groping = [gropes.sub(" ", sentence) for sentence in sentence_texts if gropes.search(sentence)]
-        asking = [sentence for sentence in sentence_texts if is_question(sentence)]
-        bare = {sentence: gropes.sub(" ", LAUGHS.sub(" ", sentence)) for sentence in asking}
+        bare = {sentence: gropes.sub(" ", LAUGHS.sub(" ", in_full(sentence))) for sentence in sentence_texts}
+        self.groping = [bare[sentence] for sentence in sentence_texts if gropes.search(sentence)]
+        asking = [sentence for sentence in sentence_texts if is_question(in_full(sentence))]
         all_questions = [question for sentence in asking for question in questions_of(bare[sentence]) or [sentence]]
         self.questions = [question for question in all_questions if asked_for(question)] or all_questions
         beside = (sentence[start:end] for sentence in asking for start, end in told_in_question(sentence))
@@ -184,10 +192,10 @@ class Reply:
     def memories(self) -> list[Memory]:
         return memories(self.material, self.statements if SIGNS["just"].search(self.burst) else ())
 
-    @property
-    def heaviest(self) -> str:
-        """The statement with the greatest impact; "" if there is none."""
-        return max(self.statements, key=lambda statement: abs(impact_of(statement)), default="")
+    @cached_property
+    def impact(self) -> int:
+        """The impact of the weightiest statement."""
+        return max(map(impact_of, self.statements), key=abs, default=0)
 
     def text(self) -> str:
         text = self._text()
@@ -222,29 +230,31 @@ class Reply:
 
     def _reply_to_news(self, answer: str) -> str:
         """The answer, and a word about news that weighs; "" if there is neither."""
-        weight = impact_of(self.heaviest)
-        hurt = self.say("heavy") if weight <= HEAVY else self.say("sad") if weight < 0 and self.questions else ""
+        hurt_key = "heavy" if self.impact <= HEAVY else "sad" if self.impact < 0 and self.questions else ""
+        hurt = self.say(hurt_key) if hurt_key else ""
         if answer in self._phrases_of("no_answer") and impact_of(self.burst) <= SERIOUS:
             return hurt or self.say("sad")
-        if weight > HEAVY and SIGNS["joke"].search(self.burst):
+        if self.impact > HEAVY and SIGNS["joke"].search(self.burst):
             return self.say("joke")
-        return self._join(hurt, answer) if answer or weight <= HEAVY else ""
+        return self._join(hurt, answer) if answer or self.impact <= HEAVY else ""
 
     def _reply_to_situation(self) -> str:
         for key, sign, max_length in SITUATIONS:
-            if len(self.burst) <= max_length and sign.search(self.plain):
+            if len(self.burst) <= max_length and sign.search(in_full(self.burst)):
                 return self.say(key)
         return self.say("wish") if Style.NO_QUESTIONS in styles_in([self.burst]) and len(self.burst) <= SHORT else ""
 
     def _acknowledge(self) -> str:
         """A short phrase by impact; with a question only if none was asked recently, none is unwanted, and nothing
         hurts."""
-        impact, feelings = impact_of(self.heaviest), feelings_in(self.burst)
+        feelings = feelings_in(self.burst)
         letters = len(CJK.findall(self.burst)) + len(re.findall(r"[a-z']+", self.burst, re.I))
-        if letters <= FEW_WORDS and abs(impact) <= 1 and not feelings & SAD:
+        if letters <= FEW_WORDS and abs(self.impact) <= 1 and not feelings & SAD:
             return self.say("listening")
-        hurts = impact < 0 or (impact == 0 and bool(feelings & SAD))
-        key = "sad" if hurts else "glad" if impact >= GLAD or (not impact and "happy" in feelings) else "plain"
+        hurts = self.impact < 0 or (self.impact == 0 and bool(feelings & SAD))
+        key = (
+            "sad" if hurts else "glad" if self.impact >= GLAD or (not self.impact and "happy" in feelings) else "plain"
+        )
         if key == "plain":
             if any(impact_of(text) <= MOURNING for text in self.owner_messages[-MESSAGES_OF_GRIEF:]):
                 return self.say("mourning")
