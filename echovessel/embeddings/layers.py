@@ -15,6 +15,7 @@ from functools import cache, cached_property
 import numpy as np
 
 from echovessel.embeddings import bundled_model
+from echovessel.embeddings.bundled_model import Adapters
 
 WIDTH = bundled_model.DIMENSION
 DIMENSION = (bundled_model.LAYERS + 1) * WIDTH
@@ -48,13 +49,13 @@ def encode(texts: Sequence[str]) -> np.ndarray:
     """(n, DIMENSION) float32: for every layer a vector of unit length."""
     vectors = np.zeros((len(texts), DIMENSION), dtype=np.float32)
     for number, text in enumerate(texts):
-        vectors[number] = np.concatenate([_mean(states) for states in _load()(text)])
+        vectors[number] = np.concatenate([_mean(states) for states in _load(None)(text)])
     return vectors
 
 
-def states_of_tokens(texts: Sequence[str], layers: Sequence[int]) -> list[np.ndarray]:
+def states_of_tokens(texts: Sequence[str], layers: Sequence[int], adapters: Adapters | None = None) -> list[np.ndarray]:
     """For every text the vectors of its tokens by `layers`: (tokens, layers * WIDTH) float32."""
-    states_of_texts = map(_load(), texts)
+    states_of_texts = map(_load(adapters), texts)
     return [np.concatenate([states[layer] for layer in layers], axis=1) for states in states_of_texts]
 
 
@@ -64,9 +65,12 @@ def _mean(states: np.ndarray) -> np.ndarray:
 
 
 @cache
-def _load() -> Callable[[str], list[np.ndarray]]:
+def _load(adapters: Adapters | None) -> Callable[[str], list[np.ndarray]]:
     """Return a function from a text to the states of its tokens, (tokens, WIDTH) by layer."""
-    tokenizer, run = bundled_model.load_tokenizer(MAX_TOKENS), bundled_model.load_layers(is_approximated=True)
+    tokenizer, run = (
+        bundled_model.load_tokenizer(MAX_TOKENS),
+        bundled_model.load_layers(is_approximated=True, adapters=adapters),
+    )
     return lambda text: [states[0] for states in run(np.array([tokenizer.encode(text).ids]))]
 
 
