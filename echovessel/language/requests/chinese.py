@@ -57,7 +57,6 @@ _THING = re.compile(
     r"那些事|那件事|全部|内容|信息|记忆|记录|话题?)|(?:这|那)(?:件|个|些|回|码)?(?:事情?儿?|话|信息)|这一?点)?(?:都|"
     r"全|也)?$"
 )
-_ASKS_WHERE = re.compile(r"哪|什么|谁|怎么|多少|几[点号个]|没有|是不是|有没有")
 _STAYS_OUT = re.compile(
     rf"{_LEADS}(?:{_POINT}|这|那)[，,]?(?:你|您)?(?:就|还是|也|都|可以|请|麻烦)*(?:(?:别|不要|不用|不许|甭|不必|"
     rf"不准)(?:再|给我|往心里|往脑子里)?{_KEEP}(?:了|啦)?|{_GONE}(?=吧|好吗|可以吗|$)|(?:就)?(?:当|全当|权当)(?:我|你|"
@@ -125,15 +124,6 @@ _MANNER = re.compile(
     r"要|可以|都|就|尽量|稍微)*\w{0,3}(?:一?点|一?些|像|短|慢|少|简短)|(?:短|慢|简短|直接|温柔|轻松|认真|耐心|坦率|"
     r"诚实|幽默|严肃|活泼|冷静|温和|热情|正经|大方|小心|体贴|细心)(?:一?点|一?些)|长话短说(?=吧|$|[。！])|用(?:英文|"
     r"英语|中文|粤语|大白话|简单)|说(?:英文|英语|中文|粤语)|跟我(?:说|讲)(?:英文|英语|中文|粤语))"
-)
-_SIMPLE = re.compile(
-    rf"{_MOOD}(?:只要|只|就|静静地?|安静地?|好好|光|仅仅)?(?:听(?:着|我说|我讲|我(?:倾诉|吐槽|发泄))|陪(?:着|"
-    rf"在)?我(?:身边)?)(?:就好了?|就行了?|就可以了?|就够了|吧|好吗|就成|好不好)?[，,。！!]?$"
-)
-_IDIOM = re.compile(
-    r"别(?:提了|问了|说了|闹|担心|怕|急(?!着)|哭|走|动|想|生气|着急|难过|客气|介意|这样|误会|逗|装|傻|理|这么说|在意|"
-    r"夸我了|笑|慌|光|看|告诉|忘)|不要(?:担心|怕|走|离开|哭|紧|命|脸|误会|告诉)|不(?:是|会|能|想|知道|想说|想提|想聊|"
-    r"说了|聊|提|问|太|过|讲|听|敢|爱|喜欢|管|理|用(?:了|谢|担心|客气|管我|说))|少(?:废话|来|说两句|年|数|了|吃|喝|装)"
 )
 _CONDITION = re.compile(
     rf"{_LEADS}(?P<c>(?:(?:每次|每当|当|如果|要是|只要(?!听|陪)|一旦|下次|万一|假如|凡是|等)(?:我们|咱们|我|你|咱|有人|"
@@ -260,8 +250,6 @@ def _object(text: str, start: int, begins: int, end: int, *, soft: bool, verb: s
     if re.match(r"[，,；;]", rest) and not re.match(r"[，,；;]\s*(?:关于|有关|我(?:说|告诉))", rest):
         rest = ""  # what follows a pause is no object: 别记着，丢人
     bare = _TRAILING.sub("", rest).strip("，, 吗么呢")
-    if _ASKS_WHERE.search(bare) and not re.match(r"什么都|关于", bare):
-        return None
     if re.match(r"(?:账|仇|恨|错|我吧?$|我们吧?$|他吧?$|她吧?$|得我|性)", bare) or verb == "记仇":
         return None
     if not bare:
@@ -342,20 +330,11 @@ def _wish(text: str, start: int, end: int) -> Request | None:
             begins -= 1
     if re.match(r"(?:那|嗯|哎|不是)?[，,]?你?(?:先)?听(?:着[，,]|我(?:说|讲)$|我(?:说|讲)[，,。])", text[begins:end]):
         return None
-    if _SIMPLE.match(text[begins:end]) and not re.match(r".{0,6}(?:能不能)?陪我", text[begins:end]):
-        return _wished(text, start, begins, end, condition, sure=True, boundary=False)
     mood, not_ = _MOOD_RE.match(text, begins), _MOOD_NOT.match(text, begins)
     forever = bool(_FOREVER.search(sentence)) or condition is not ALWAYS
     if not_ and (deed := _CONDUCT.match(text, not_.end())):
-        stem = (
-            not_["neg"][0] + text[not_.end() : end]
-            if not_["neg"][0] in "别少"
-            else not_["neg"][:2] + text[not_.end() : end]
-        )
         plain = text[not_.start("neg") : end]
         if not_["neg"] == "不":
-            return None
-        if (_IDIOM.match(plain) or _IDIOM.match(stem)) and not (deed["matter"] and len(text[deed.end() : end]) > 1):
             return None
         if not_["you"] is None and re.match(r"(?:不用|不必|不需要)", not_["neg"]) and not forever:
             return None
@@ -372,9 +351,7 @@ def _wish(text: str, start: int, end: int) -> Request | None:
     ):
         # A prohibition of another kind: the persona may at most ask about it.
         plain = text[not_.start("neg") : end]
-        if not _IDIOM.match(plain) and not re.match(
-            r"(?:别|不要)(?:再|老|总)*(?:忘|记|怪|恨|骗|离|丢|逗|打|杀|信|等|跟别人|让)", plain
-        ):
+        if not re.match(r"(?:别|不要)(?:再|老|总)*(?:忘|记|怪|恨|骗|离|丢|逗|打|杀|信|等|跟别人|让)", plain):
             lasting = re.search(r"再|老|总|每|永远|以后", plain) is not None or condition is not ALWAYS
             return _wished(text, start, begins, end, condition, sure=lasting and "我" in plain, boundary=True)
     deed = _CONDUCT.match(text, mood.end()) if mood else None

@@ -78,7 +78,6 @@ _POINT = re.compile(
     r"would you|anywhere|either)\b|[.,!?…;:\n—–~)]|$))",
     _I,
 )
-_POINT_ME = re.compile(r"(?:it|them)\b ?(?:all )?(?:from|out of|in|to) (?:your )?(?:memory|mind|records|notes)", _I)
 _ABOUT = re.compile(
     r"(?:that |the )?(?:everything|all(?: of)?(?: the)?(?: things?| stuff)?|anything|whatever|what|things?|stuff|"
     r"the (?:thing|story|part|stuff|bit|conversation|talk|memor(?:y|ies))|"
@@ -100,11 +99,6 @@ _IDLE_NOUN = re.compile(
     r"(?:the|that|this|my|our) (?:past|rest|world|diet|time|idea|guy|man|woman|girl|boy|bastard|jerk|idiot|details?|"
     r"rules?|plan|whole (?:thing|idea)|future|clock|noise|pain|worries|problems?|manners|place|keys?|line|word)\b|"
     r"(?:that|this)\s*(?:[,;—–].*)?$|(?:him|her|them|me|us|you|it)\b|(?:i|we|you) (?:asked|exist|was here|were)",
-    _I,
-)
-_PRETEND_ABOUT = re.compile(
-    r"(?:pretend|act like|act as if)(?: that)? i (?:never|didn't|hadn't) (?:tell|told|mention|mentioned|say|said)"
-    r"(?: (?:to )?you)?(?: anything)?(?: about)? (?=(?:my|the|his|her|our)\b)",
     _I,
 )
 _STAYS_OUT = re.compile(
@@ -144,9 +138,6 @@ _GOES_BY = re.compile(
     rf"most people|people) calls? me(?= {_NAME_WORD},? (?:and |so )?(?:you (?:should|can|may|could)|"
     rf"please do)))[ ,](?:just )?(?P<x>{_NAME_WORD})",
     _I,
-)
-_USE_NAME = re.compile(
-    rf"use (?P<x>{_NAME_WORD}) (?:for me|as my name|when you (?:talk|speak|write) to me|instead of)", _I
 )
 
 # --- standing wishes -------------------------------------------------------------------------------------------------
@@ -243,7 +234,6 @@ _FOREVER = re.compile(
     r"wednes|thurs|fri|satur|sun)days|during|around (?-i:[A-Z])\w+)\b",
     _I,
 )
-_NOT_FOREVER = re.compile(r"\b(?:again (?:how|what|why|when|the)|one more time|right now tell)\b", _I)
 _IDIOM = re.compile(
     r"(?:say never|worry\b|mind\b|be (?:silly|sorry|shy|ridiculous|a stranger|afraid|jealous|so sure|late)|"
     r"get me wrong|tell anyone|tell (?:her|him|them|my)|laugh\b|know\b|think\b|care\b|give up|go\b|leave me$|"
@@ -356,8 +346,6 @@ def read_clause(text: str, start: int) -> Request | None:
 
 def _forget(order: _Order) -> Request | None:
     text, verb, end = order.text, order.verb, sentence_end(order.text, order.verb)
-    if pretence := _PRETEND_ABOUT.match(text, verb):
-        return order.request(RequestKind.FORGET, pretence.end(), end)
     if (_STAYS_OUT.match(text, order.start) or _STAYS_OUT.match(text, verb)) and (
         order.frame or not is_asked(text, verb)
     ):
@@ -391,15 +379,9 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
         return order.request(
             RequestKind.FORGET, begins + match.start("x"), _np_end(text, begins + match.start("x"), end)
         )
-    if (_POINT.match(text, begins) or _POINT_ME.match(text, begins)) and not (
+    if _POINT.match(text, begins) and not (
         says_more and not framed and not re.search(r"\b(?:i|my)\b", rest[: says_more.start()], _I)
     ):
-        if (
-            not order.negated
-            and order.frame == "ought"
-            and re.search(r"you (?:can|may|could)\b", text[order.start : order.verb], _I)
-        ):
-            return None
         vague = (
             is_erasing and re.match(r"(?:the|that|this) ", rest) and not _IN_MEMORY.search(rest) and not order.polite
         )
@@ -433,8 +415,6 @@ def _what_to_forget(order: _Order, deed: re.Match[str], end: int) -> Request | N
         if not _IN_MEMORY.search(rest) and (is_erasing or not framed or says_more or (order.negated and not is_kept)):
             return None
         return order.request(RequestKind.FORGET, begins, _np_end(text, begins, end), sure=framed or not about)
-    if " about" in deed[0] and rest and not re.match(r"(?:it|him|them|me|us|winning|\w+ing)\b", rest, _I):
-        return order.request(RequestKind.FORGET, begins, _np_end(text, begins, end), sure=framed)
     return None
 
 
@@ -447,7 +427,7 @@ def _np_end(text: str, begins: int, end: int) -> int:
 def _name_told(text: str, start: int) -> Request | None:
     lead = re.compile(_LEADS, _I).match(text, start)
     begins = lead.end() if lead else start
-    if match := _GOES_BY.match(text, begins) or _USE_NAME.match(text, begins):
+    if match := _GOES_BY.match(text, begins):
         name = match["x"].strip("\"“”'‘’ ")
         return Request(RequestKind.NAME, start, match.end(), name, subject_start=text.find(name, begins))
     return None
@@ -503,7 +483,7 @@ def _wish(order: _Order) -> Request | None:
         return None
     after = _AFTER.search(clause)
     conditional = order.condition is not ALWAYS or bool(after and after.start() > 0)
-    standing = bool(_FOREVER.search(whole)) and not _NOT_FOREVER.search(whole)
+    standing = bool(_FOREVER.search(whole))
     if _IDIOM.match(clause) and not conditional:
         return None
     negated = order.negated or bool(
