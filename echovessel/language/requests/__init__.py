@@ -69,12 +69,12 @@ def read_requests(text: str, *, question: str = "", previous: str = "", only_sur
         return (answer,)
     if clauses.is_attack(plain):
         return ()
-    families = {_family(request.kind) for request in requests}
+    by_rule, families = tuple(requests), {_family(request.kind) for request in requests}
     # Only a standing wish is sure without a rule, and the classifier takes milliseconds.
     for possible in read_possible(plain, previous) if not only_sure or _STANDS.search(plain) else ():
         if (
             _family(possible.kind) not in families
-            and not any(other.start < possible.end and possible.start < other.end for other in requests)
+            and not any(other.start < possible.end and possible.start < other.end for other in by_rule)
             and _is_meant(plain, possible)
         ):
             stands = possible.kind is RequestKind.WISH and _STANDS.search(plain, possible.start, possible.end)

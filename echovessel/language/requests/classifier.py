@@ -3,7 +3,7 @@ states of the bundled sentence model, which for Chinese reads the passage transl
 
 It decides only whether to ASK about what the rules leave open; nothing is done on its result alone. `train` builds it
 from our sentences (`lines/`), those of others and everyday messages, and sets its thresholds by messages of writers
-that it was not trained with. The sentence model takes 4 ms per passage, so passages of which the n-grams are sure are
+that it was not trained with. The sentence model takes 2 ms per passage, so passages of which the n-grams are sure are
 not passed to it; without the model's file, or the dictionary, the n-grams decide. Figures: README.md of the package.
 """
 
@@ -17,6 +17,7 @@ from pathlib import Path
 import numpy as np
 
 from echovessel.embeddings import layers, translation
+from echovessel.embeddings.bundled_model import Adapters
 from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.language import lazy_re as re
 from echovessel.language.ngrams import counts, runs, weigh
@@ -30,11 +31,12 @@ FILE, LINES = Path(__file__).with_name("classifier.npz"), Path(__file__).with_na
 LANGUAGES = ("en", "zh")
 KINDS = (RequestKind.FORGET, RequestKind.REMEMBER, RequestKind.CORRECTION, RequestKind.WISH, RequestKind.NAME)
 UNLIKELY = -9.0
+THRESHOLDS = ("likely", "likely_by_ngrams", "unlikely")
 # Without its files or onnxruntime there is no sentence model.
 FAULTS = (OSError, ValueError, KeyError, ImportError, EmbeddingUnavailable, translation.DictionaryUnavailable)
 MAX_CACHED = 256
-LAYERS = (3, 5, 6)  # of the sentence model
-TOLD_BY_TOKENS = 0.3  # weight of the token states beside the n-grams
+LAYERS = (3, 6)  # of the sentence model: the last without adapters, and the last
+READER_WEIGHT = 0.3  # of the reader's scores beside those of the n-grams
 _HAN = re.compile("[\u3400-\u9fff]")
 _TOKEN = re.compile(r"[a-z0-9']+|[^\sa-z0-9']")
 # Chat abbreviations are read as the words they abbreviate.
@@ -43,24 +45,26 @@ _LONG = ABBREVIATIONS | {"2": "to", "4": "for", "k": "ok", "b": "be", "y": "why"
 
 @dataclass(frozen=True)
 class Reader:
-    """A small attention layer over the tokens of a passage, with the maximum of each sign over the tokens."""
+    """What is trained on top of the sentence model: adapters of its last layers, and attention over the tokens of a
+    passage with the maximum of each hidden unit beside it."""
 
-    signs: np.ndarray  # from the states of a token to its signs
-    bias: np.ndarray  # of the signs
-    looks: np.ndarray  # from signs to the attention of each look
-    told: np.ndarray  # from signs to values, equally many for each look
-    verdict: np.ndarray  # one column for each kind and one for none; the last row is the bias
+    adapters: Adapters
+    hidden: np.ndarray  # from the states of a token to the hidden units
+    hidden_bias: np.ndarray
+    attention: np.ndarray  # from hidden units to the weight of the token for each head
+    values: np.ndarray  # from hidden units to what the token gives, equally many numbers for each head
+    output: np.ndarray  # one column for each kind and one for none; the last row is the bias
 
     def scores(self, states: np.ndarray) -> np.ndarray:
         """For each kind the log-odds against no request."""
-        signs = np.maximum(0, states @ self.signs + self.bias)
-        looks = signs @ self.looks
-        looks = np.exp(looks - looks.max(0))
-        looks /= looks.sum(0)
-        messages_of_looks = (signs @ self.told).reshape(len(signs), looks.shape[1], -1)
-        features = np.einsum("tl,tlw->lw", looks, messages_of_looks).ravel()
-        verdict = np.concatenate([features, signs.max(0), [1]]) @ self.verdict
-        odds: np.ndarray = verdict[:-1] - verdict[-1]
+        hidden = np.maximum(0, states @ self.hidden + self.hidden_bias)
+        attention = hidden @ self.attention
+        attention = np.exp(attention - attention.max(0))
+        attention /= attention.sum(0)
+        values = (hidden @ self.values).reshape(len(hidden), attention.shape[1], -1)
+        attended = np.einsum("th,thv->hv", attention, values).ravel()
+        output = np.concatenate([attended, hidden.max(0), [1]]) @ self.output
+        odds: np.ndarray = output[:-1] - output[-1]
         return odds
 
 
@@ -75,22 +79,28 @@ class Model:
     likely: float  # the score from which the persona asks
     likely_by_ngrams: float  # the same if n-grams alone decide
     unlikely: float  # below this score the n-grams are sure
-    readers: Sequence[Reader]  # trained alike; their mean counts
+    reader: Reader
 
 
 def language_of(text: str) -> str:
     return "zh" if _HAN.search(text) else "en"
 
 
-def likely_kind(text: str, *, least: float = 0.0) -> RequestKind | None:
-    """What a prepared passage likely asks for, or None. `least`: the margin above the threshold.
+def likely_kinds(text: str, *, correction_least: float = 0.0) -> list[RequestKind]:
+    """What a prepared passage likely asks for: the likeliest kind, and a correction beside another, because a
+    correction is asked about only where a memory says otherwise. `correction_least`: the margin above the threshold
+    for a correction.
 
-    >>> likely_kind("keep off the subject of my dad pls"), likely_kind("my dad keeps bees")
-    (<RequestKind.WISH: 'wish'>, None)
+    >>> likely_kinds("keep off the subject of my dad pls"), likely_kinds("my dad keeps bees")
+    ([<RequestKind.WISH: 'wish'>], [])
     """
     likely = _likelihoods(text)
-    best = int(likely.argmax())
-    return KINDS[best] if likely[best] > least else None
+    found = [
+        KINDS[at]
+        for at in np.argsort(-likely)
+        if likely[at] > (correction_least if KINDS[at] is RequestKind.CORRECTION else 0.0)
+    ]
+    return found[:1] + [kind for kind in found[1:] if RequestKind.CORRECTION in (found[0], kind)][:1]
 
 
 def likeliest_place(texts: Sequence[str], kind: RequestKind) -> int:
@@ -111,8 +121,8 @@ def _likelihoods(text: str) -> np.ndarray:
         likely = np.full(len(KINDS), UNLIKELY)
     else:
         try:
-            [states] = states_of([text])
-            likely = scores + TOLD_BY_TOKENS * score_token_states(states, model.readers) - model.likely
+            [states] = states_of([text], model.reader.adapters)
+            likely = scores + READER_WEIGHT * model.reader.scores(states) - model.likely
         except FAULTS as error:
             logger.error("requests are heard without the sentence model: %s", type(error).__name__)
             likely = scores - model.likely_by_ngrams
@@ -120,21 +130,16 @@ def _likelihoods(text: str) -> np.ndarray:
     return likely
 
 
-def states_of(texts: Sequence[str]) -> list[np.ndarray]:
+def states_of(texts: Sequence[str], adapters: Adapters | None = None) -> list[np.ndarray]:
     """For each prepared text the sentence model's states of its tokens."""
     glossed = [translation.in_english(text, _words_of_requests()) for text in texts]
-    return layers.states_of_tokens([text.replace("\x00", " ") for text in glossed], LAYERS)
+    return layers.states_of_tokens([text.replace("\x00", " ") for text in glossed], LAYERS, adapters)
 
 
 @cache
 def _words_of_requests() -> dict[str, str]:
     rows = (LINES / "gloss.zh.tsv").read_text(encoding="utf-8").splitlines()
     return dict(row.split("\t") for row in rows if not row.startswith("#"))
-
-
-def score_token_states(states: np.ndarray, readers: Sequence[Reader]) -> np.ndarray:
-    mean: np.ndarray = np.mean([reader.scores(states) for reader in readers], axis=0)
-    return mean
 
 
 def _by_ngrams(text: str, model: Model) -> np.ndarray:
@@ -190,29 +195,28 @@ def _frame(words: Sequence[str], common: Collection[str]) -> Iterator[str]:
 @cache
 def load() -> dict[str, Model]:
     with np.load(FILE) as parts:
-        return {
-            language: unpack({name[3:]: parts[name] for name in parts if name.startswith(f"{language}.")})
-            for language in LANGUAGES
-        }
+        return unpack(parts)
 
 
 _recent: RecentValues[np.ndarray] = RecentValues(MAX_CACHED)  # by digest of the text
 
 
-def unpack(parts: Mapping[str, np.ndarray]) -> Model:
-    likely, likely_by_ngrams, unlikely = map(float, parts["thresholds"])
-    return Model(
-        common=frozenset(str(parts["common"]).split()),
-        rarity=parts["rarity"].astype(np.float64),
-        weights=parts["weights"] * parts["scale"].astype(np.float64),
-        biases=parts["biases"],
-        likely=likely,
-        likely_by_ngrams=likely_by_ngrams,
-        unlikely=unlikely,
-        readers=[
-            Reader(signs * scale, *(part.astype(np.float32) for part in rest))
-            for signs, scale, *rest in zip(
-                *(parts[name] for name in ("signs", "sign_scale", "sign_bias", "looks", "told", "verdict")), strict=True
-            )
-        ],
+def unpack(parts: Mapping[str, np.ndarray]) -> dict[str, Model]:
+    """The model of each language from the parts of the file; their readers share all but the output."""
+    numbers = {name: parts[name].astype(np.float32) for name in parts if name.startswith(("adapter.", "reader."))}
+    adapted = [name.removesuffix(".inner") for name in numbers if name.endswith(".inner")]
+    adapters = Adapters(
+        {name.removeprefix("adapter."): (numbers[f"{name}.outer"], numbers[f"{name}.inner"]) for name in adapted}
     )
+    shared = {name: numbers[f"reader.{name}"] for name in ("hidden", "hidden_bias", "attention", "values")}
+    return {
+        language: Model(
+            common=frozenset(str(parts[f"{language}.common"]).split()),
+            rarity=parts[f"{language}.rarity"].astype(np.float64),
+            weights=parts[f"{language}.weights"] * parts[f"{language}.scale"].astype(np.float64),
+            biases=parts[f"{language}.biases"],
+            **{name: float(parts[f"{language}.{name}"]) for name in THRESHOLDS},
+            reader=Reader(adapters, output=parts[f"{language}.output"].astype(np.float32), **shared),
+        )
+        for language in LANGUAGES
+    }

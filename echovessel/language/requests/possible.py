@@ -6,7 +6,7 @@ from dataclasses import replace
 from echovessel.language import lazy_re as re
 from echovessel.language.matters import matter_of
 from echovessel.language.requests import chinese, correcting, english
-from echovessel.language.requests.classifier import likeliest_place, likely_kind
+from echovessel.language.requests.classifier import likeliest_place, likely_kinds
 from echovessel.language.requests.clauses import is_other_voice, sentences
 from echovessel.language.requests.types import ALWAYS, Condition, Request, RequestKind
 from echovessel.language.sentences import GOES_ON
@@ -143,21 +143,19 @@ def read_possible(text: str, previous: str = "") -> Iterator[Request]:
         ]
         # With its final punctuation, which shows whether it is a question.
         whole = text[passage[0][0] : passage[-1][1] + 1]
-        kind = likely_kind(whole, least=-LEANING if leaning else 0.0)
-        if leaning and kind is not RequestKind.CORRECTION:
-            kind = likely_kind(whole)
-        is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
-        is_telling = kind is RequestKind.WISH and _TELLS.match(whole)
-        if kind is None or kind in kinds_read or is_regret or is_telling:
-            continue
-        kinds_read.add(kind)
-        fitting = passage
-        if kind is RequestKind.CORRECTION:
-            fitting = leaning[:1] or passage
-        elif kind is RequestKind.NAME:
-            fitting = [(start, end) for start, end in passage if _NAME.search(text[start:end])] or passage
-        start, end = fitting[likeliest_place([text[start : end + 1] for start, end in fitting], kind)]
-        yield request_for(text, kind, start, end, previous)
+        for kind in likely_kinds(whole, correction_least=-LEANING if leaning else 0.0):
+            is_regret = kind is RequestKind.FORGET and _REGRET.search(whole) and not _ABOUT_MEMORY.search(whole)
+            is_telling = kind is RequestKind.WISH and _TELLS.match(whole)
+            if kind in kinds_read or is_regret or is_telling:
+                continue
+            kinds_read.add(kind)
+            fitting = passage
+            if kind is RequestKind.CORRECTION:
+                fitting = leaning[:1] or passage
+            elif kind is RequestKind.NAME:
+                fitting = [(start, end) for start, end in passage if _NAME.search(text[start:end])] or passage
+            start, end = fitting[likeliest_place([text[start : end + 1] for start, end in fitting], kind)]
+            yield request_for(text, kind, start, end, previous)
 
 
 def _passages(places: Sequence[tuple[int, int]]) -> list[list[tuple[int, int]]]:

@@ -12,8 +12,8 @@ import json
 import random
 import re
 import sys
-from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections import ChainMap, Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,20 +23,25 @@ from sklearn.linear_model import Ridge
 from torch import nn
 from torch.nn import functional
 
+from echovessel.embeddings import bundled_model, layers
 from echovessel.language.ngrams import in_bytes, matrix, rarity_of
 from echovessel.language.requests import classifier, read_by_rule
 from echovessel.language.requests.clauses import prepare
 
 ASKING = ("seventh", "eighth")  # writers of requests and look-alikes among the everyday messages
 TABLES, CARE = Path("tests/echovessel/language/requests"), Path("chat/care/lines")
-SENTENCES = 4  # per pattern
+LATEST = ("sixth", "seventh")  # the thresholds are set by these writers, with a classifier trained without them
+SENTENCES_PER_PATTERN = 4
 # The weight of a message of each source.
 WRITERS, TABLE, PATTERN, EVERYDAY, CRY = 2.0, 1.0, 0.3, 0.3, 0.1
 COMMON = 200  # words that the frame of a sentence keeps
 PENALTY = 0.3
-SIGNS, LOOKS, TOLD = 64, 8, 16  # of a reader
-READERS, EPOCHS, BATCH, RATE, DECAY, DROPPED = 3, 8, 48, 1e-3, 1e-2, 0.3
-ASKED_ABOUT = {"en": 0.06, "zh": 0.08}  # accepted share of look-alikes, by a writer not trained with
+HIDDEN, HEADS, VALUES = 64, 8, 16  # units of the reader, its heads, and values of each head
+RANK, ADAPTER_RATE = 8, 2.0
+STATES_SCALE = 2.0
+EPOCHS, BATCH, RATE, DECAY, DROPPED, DROPPED_BEFORE_ADAPTERS = 5, 48, 1e-3, 1e-2, 0.3, 0.1
+EVERYDAY_SHARE = 0.2  # of the everyday messages, for each epoch
+ASKED_ABOUT = {"en": 0.06, "zh": 0.06}  # accepted share of look-alikes, by a writer not trained with
 LOST = 0.03  # accepted share of requests, by such a writer, that the n-grams alone may drop
 _CHOICE = re.compile(r"\(([^()]*)\)|\{(\w+)\}")
 
@@ -52,13 +57,24 @@ class Example:
 
 def main() -> None:
     torch.set_num_threads(1)
-    parts = {"lines": np.array(fingerprint())}
+    examples = {
+        language: [example for example in read_examples(language) if example.text.strip()]
+        for language in classifier.LANGUAGES
+    }
+    states = {language: states_of(examples[language]) for language in classifier.LANGUAGES}
+    known = {
+        language: [at for at, example in enumerate(of_language) if example.writer not in LATEST]
+        for language, of_language in examples.items()
+    }
+    without_latest = train(
+        {language: [examples[language][at] for at in places] for language, places in known.items()},
+        {language: [states[language][at] for at in places] for language, places in known.items()},
+    )
+    parts = train(examples, states)
     for language in classifier.LANGUAGES:
-        examples = [example for example in read_examples(language) if example.text.strip()]
-        states = states_of(examples)
-        thresholds = thresholds_by_unseen_writers(examples, states, language)
-        trained = train(examples, states, thresholds)
-        parts |= {f"{language}.{name}": part for name, part in trained.items()}
+        latest = [example for example in examples[language] if example.writer in LATEST]
+        parts |= thresholds_for(latest, classifier.unpack(without_latest)[language], language)
+    parts["lines"] = np.array(fingerprint())
     np.savez_compressed(classifier.FILE, **parts)  # type: ignore[arg-type]
     sys.stdout.write(f"{classifier.FILE.name}: {classifier.FILE.stat().st_size:,} bytes\n")
 
@@ -69,9 +85,17 @@ def fingerprint() -> str:
 
 
 def train(
-    examples: Sequence[Example], states: Sequence[np.ndarray], thresholds: Sequence[float], readers: int = READERS
+    examples: Mapping[str, Sequence[Example]], states: Mapping[str, Sequence[np.ndarray]]
 ) -> dict[str, np.ndarray]:
-    """All parts of one language's model: the n-gram weights and the readers of tokens."""
+    """All parts of the file but the thresholds, which are zero."""
+    parts = train_reader(examples, states)
+    for language in classifier.LANGUAGES:
+        parts |= {f"{language}.{name}": part for name, part in train_ngrams(examples[language]).items()}
+        parts |= {f"{language}.{name}": np.zeros(()) for name in classifier.THRESHOLDS}
+    return parts
+
+
+def train_ngrams(examples: Sequence[Example]) -> dict[str, np.ndarray]:
     texts = [prepare(example.text) for example in examples]
     frequent = Counter(token for text in texts for token in set(classifier.tokens(text))).most_common()
     common = [token for token, _ in sorted(frequent, key=lambda pair: (-pair[1], pair[0]))[:COMMON]]
@@ -82,128 +106,186 @@ def train(
     weight = np.array([example.weight for example in examples])
     machine = Ridge(PENALTY, solver="sparse_cg", tol=1e-5).fit(matrix(features, rarity), targets, sample_weight=weight)
     weights, scale = in_bytes(machine.coef_.T)
-    trained = [train_reader(examples, states, seed) for seed in range(readers)]
     return {
         "common": np.array(" ".join(common)),
         "rarity": rarity.astype(np.float16),
         "weights": weights,
         "scale": scale,
         "biases": machine.intercept_,
-        "thresholds": np.array(thresholds),
-        **{name: np.stack([parts[name] for parts in trained]) for name in trained[0]},
     }
 
 
-class Network(nn.Module):
-    """The `classifier.Reader` during training; `middle` and `spread` normalize the states and are then folded into the
-    signs."""
+class AdaptedLinear(nn.Module):
+    """A linear map of the sentence model with its adapter, which alone is trained."""
 
-    def __init__(self, width: int) -> None:
+    def __init__(self, name: str) -> None:
         super().__init__()
-        self.signs = nn.Linear(width, SIGNS)
-        self.looks = nn.Linear(SIGNS, LOOKS, bias=False)
-        self.told = nn.Linear(SIGNS, LOOKS * TOLD, bias=False)
-        self.verdict = nn.Linear(SIGNS + LOOKS * TOLD, len(classifier.KINDS) + 1)
-        self.drop = nn.Dropout(DROPPED)
+        self.name = name
+        self.weight, self.bias = sentence_model(f"{name}.weight"), sentence_model(f"{name}.bias")
+        outputs, inputs = self.weight.shape
+        self.inner = nn.Parameter(torch.randn(RANK, inputs) / inputs**0.5)
+        self.outer = nn.Parameter(torch.zeros(outputs, RANK))
+        self.drop = nn.Dropout(DROPPED_BEFORE_ADAPTERS)
 
-    def forward(self, states: torch.Tensor, is_token: torch.Tensor) -> torch.Tensor:
-        beyond = ~is_token[:, :, None]
-        signs = self.drop(torch.relu(self.signs(self.drop(states))))
-        looks = self.looks(signs).masked_fill(beyond, -1e4).softmax(1)
-        projected = self.told(signs).view(*signs.shape[:2], LOOKS, TOLD)
-        features = (looks[..., None] * projected).sum(1).flatten(1)
-        verdict: torch.Tensor = self.verdict(torch.cat([features, signs.masked_fill(beyond, -1e4).max(1).values], 1))
-        return verdict
+    def forward(self, states: torch.Tensor) -> torch.Tensor:
+        added = functional.linear(functional.linear(self.drop(states), self.inner), self.outer)
+        return functional.linear(states, self.weight, self.bias) + ADAPTER_RATE * added
 
-    def parts(self, middle: np.ndarray, spread: np.ndarray) -> dict[str, np.ndarray]:
-        learnt = {name: values.detach().numpy().T for name, values in self.named_parameters()}
-        signs, scale = in_bytes(learnt["signs.weight"] / spread[:, None])
+    def parts(self) -> dict[str, np.ndarray]:
+        factors = {"inner": self.inner, "outer": ADAPTER_RATE * self.outer}
         return {
-            "signs": signs,
-            "sign_scale": scale,
-            "sign_bias": learnt["signs.bias"] - middle @ (signs * scale),
-            "looks": learnt["looks.weight"].astype(np.float16),
-            "told": learnt["told.weight"].astype(np.float16),
-            "verdict": np.vstack([learnt["verdict.weight"], learnt["verdict.bias"]]).astype(np.float16),
+            f"adapter.{self.name}.{name}": part.detach().numpy().astype(np.float16) for name, part in factors.items()
         }
 
 
-def train_reader(examples: Sequence[Example], states: Sequence[np.ndarray], seed: int) -> dict[str, np.ndarray]:
-    torch.manual_seed(seed)
-    chance = np.random.RandomState(seed)
-    read = np.array([at for at, example in enumerate(examples) if example.is_read])
+class AdaptedLayer(nn.Module):
+    """A layer of the sentence model as `layers` passes it, with adapters."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        name = f"encoder.layer.{number}"
+        self.query, self.key, self.value, self.joined = (
+            AdaptedLinear(f"{name}.attention.{part}")
+            for part in ("self.query", "self.key", "self.value", "output.dense")
+        )
+        self.widening, self.narrowing = (
+            AdaptedLinear(f"{name}.intermediate.dense"),
+            AdaptedLinear(f"{name}.output.dense"),
+        )
+        self.norms = [
+            [sentence_model(f"{name}.{part}.LayerNorm.{values}") for values in ("weight", "bias")]
+            for part in ("attention.output", "output")
+        ]
+
+    def forward(self, states: torch.Tensor, is_token: torch.Tensor) -> torch.Tensor:
+        query, key, value = (
+            part(states).unflatten(2, (bundled_model.HEADS, -1)).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        )
+        attended = functional.scaled_dot_product_attention(query, key, value, attn_mask=is_token[:, None, None])
+        states = states + self.joined(attended.transpose(1, 2).flatten(2))
+        states = functional.layer_norm(states, (layers.WIDTH,), *self.norms[0])
+        wide = self.widening(states)
+        states = states + self.narrowing(wide * torch.sigmoid(bundled_model.GELU_ALPHA * wide))
+        return functional.layer_norm(states, (layers.WIDTH,), *self.norms[1])
+
+
+class Network(nn.Module):
+    """The `classifier.Reader` during training; both languages share all but a bias."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        first, last = classifier.LAYERS
+        self.layers = nn.ModuleList(AdaptedLayer(number) for number in range(first, last))
+        self.hidden = nn.Linear(2 * layers.WIDTH, HIDDEN)
+        self.attention = nn.Linear(HIDDEN, HEADS, bias=False)
+        self.values = nn.Linear(HIDDEN, HEADS * VALUES, bias=False)
+        self.output = nn.Linear(HIDDEN + HEADS * VALUES, len(classifier.KINDS) + 1)
+        self.of_language = nn.Embedding(len(classifier.LANGUAGES), len(classifier.KINDS) + 1)
+        nn.init.zeros_(self.of_language.weight)
+        self.drop = nn.Dropout(DROPPED)
+
+    def forward(self, states: torch.Tensor, is_token: torch.Tensor, language: torch.Tensor) -> torch.Tensor:
+        adapted, beyond = states, ~is_token[:, :, None]
+        for layer in self.layers:
+            adapted = layer(adapted, is_token)
+        both = STATES_SCALE * torch.cat([states, adapted], 2)
+        hidden = self.drop(torch.relu(self.hidden(self.drop(both))))
+        attention = self.attention(hidden).masked_fill(beyond, -1e4).softmax(1)
+        values = self.values(hidden).unflatten(2, (HEADS, VALUES))
+        attended = (attention[..., None] * values).sum(1).flatten(1)
+        output: torch.Tensor = self.output(torch.cat([attended, hidden.masked_fill(beyond, -1e4).max(1).values], 1))
+        return output + self.of_language(language)
+
+    def parts(self) -> dict[str, np.ndarray]:
+        learnt = {name: values.detach().numpy().T for name, values in self.named_parameters()}
+        parts = {
+            "reader.hidden": STATES_SCALE * learnt["hidden.weight"],
+            "reader.hidden_bias": learnt["hidden.bias"],
+            "reader.attention": learnt["attention.weight"],
+            "reader.values": learnt["values.weight"],
+        }
+        for number, language in enumerate(classifier.LANGUAGES):
+            bias = learnt["output.bias"] + learnt["of_language.weight"][:, number]
+            parts[f"{language}.output"] = np.vstack([learnt["output.weight"], bias])
+        adapters = [module.parts() for module in self.modules() if isinstance(module, AdaptedLinear)]
+        return {name: part.astype(np.float16) for name, part in parts.items()} | dict(ChainMap(*adapters))
+
+
+def sentence_model(name: str) -> torch.Tensor:
+    return torch.from_numpy(np.array(bundled_model.map_tensors()[name], dtype=np.float32))
+
+
+def train_reader(
+    examples: Mapping[str, Sequence[Example]], states: Mapping[str, Sequence[np.ndarray]]
+) -> dict[str, np.ndarray]:
+    torch.manual_seed(0)
+    chance = np.random.RandomState(0)
+    rows, outputs, languages, weights, is_everyday = [], [], [], [], []
     kinds = [*classifier.KINDS, "none"]
-    right = torch.tensor([kinds.index(example.kind) for example in examples])
-    # Everyday messages and our own tables weigh less than what people wrote.
-    weight = torch.tensor([1.0 if example.writer else 0.6 for example in examples])
-    some = np.concatenate([states[at] for at in read[::7]]).astype(np.float32)
-    middle, spread = some.mean(0), some.std(0) + 1e-3
-    network = Network(len(middle))
-    steps = EPOCHS * (len(read) // BATCH + 2)
+    for number, language in enumerate(classifier.LANGUAGES):
+        for example, state in zip(examples[language], states[language], strict=True):
+            if example.is_read:
+                rows.append(state)
+                outputs.append(kinds.index(example.kind))
+                languages.append(number)
+                # Everyday messages and our own tables weigh less than what people wrote.
+                weights.append(1.0 if example.writer else 0.6)
+                is_everyday.append(not example.writer and example.weight == EVERYDAY)
+    right, language_of, weight = torch.tensor(outputs), torch.tensor(languages), torch.tensor(weights)
+    everyday, others = np.flatnonzero(is_everyday), np.flatnonzero(~np.array(is_everyday))
+    some = int(len(everyday) * EVERYDAY_SHARE)
+    network = Network()
     optimizer = torch.optim.AdamW(network.parameters(), RATE, weight_decay=DECAY)
+    steps = EPOCHS * ((len(others) + some) // BATCH + 1)
     schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, RATE, total_steps=steps, pct_start=0.15)
     for _ in range(EPOCHS):
         # Messages of similar length are batched.
-        order = sorted(chance.permutation(read), key=lambda at: len(states[at]) + chance.randint(4))
+        read = chance.permutation(np.concatenate([others, chance.permutation(everyday)[:some]]))
+        order = sorted(read, key=lambda at: len(rows[at]) + chance.randint(4))
         batches = [order[at : at + BATCH] for at in range(0, len(order), BATCH)]
         for number in chance.permutation(len(batches)):
             batch = batches[number]
-            rows = [torch.from_numpy((states[at].astype(np.float32) - middle) / spread) for at in batch]
-            is_token = nn.utils.rnn.pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in rows], True)
-            verdicts = network(nn.utils.rnn.pad_sequence(rows, True), is_token)
-            loss = functional.cross_entropy(verdicts, right[batch], reduction="none", label_smoothing=0.05)
+            tokens = [torch.from_numpy(rows[at].astype(np.float32)) for at in batch]
+            is_token = nn.utils.rnn.pad_sequence([torch.ones(len(row), dtype=torch.bool) for row in tokens], True)
+            with torch.autocast("cpu", torch.bfloat16):
+                output = network(nn.utils.rnn.pad_sequence(tokens, True), is_token, language_of[batch])
+            loss = functional.cross_entropy(output.float(), right[batch], reduction="none", label_smoothing=0.05)
             optimizer.zero_grad()
             (loss * weight[batch]).mean().backward()
             optimizer.step()
             schedule.step()
-    return network.parts(middle, spread)
+    return network.parts()
 
 
-def thresholds_by_unseen_writers(
-    examples: Sequence[Example], states: Sequence[np.ndarray], language: str
-) -> tuple[float, float, float]:
-    """The score from which the persona asks, the same for n-grams alone, and the score below which these are sure;
-    prints the results for writers that were not trained with."""
-    by_ngrams, whole, kinds_and_writers = [], [], []
-    for writer in sorted({example.writer for example in examples} - {""}):
-        training_places = [at for at, example in enumerate(examples) if example.writer != writer]
-        unseen = [at for at, example in enumerate(examples) if example.writer == writer]
-        trained = train(
-            [examples[at] for at in training_places], [states[at] for at in training_places], (0, 0, 0), readers=1
-        )
-        model = classifier.unpack(trained)
-        rows = [classifier.features(prepare(examples[at].text), model.common) for at in unseen]
-        scores = matrix(rows, model.rarity) @ model.weights + model.biases
-        by_ngrams.append(scores)
-        token_scores = np.stack([classifier.score_token_states(states[at], model.readers) for at in unseen])
-        whole.append(scores + classifier.TOLD_BY_TOKENS * token_scores)
-        kinds_and_writers += [(writer, examples[at].kind) for at in unseen]
-    kinds = np.array([kind for _, kind in kinds_and_writers])
+def thresholds_for(unseen: Sequence[Example], model: classifier.Model, language: str) -> dict[str, np.ndarray]:
+    """The thresholds of one language by writers that `model` was not trained with; prints what it hears of them."""
+    rows = [classifier.features(prepare(example.text), model.common) for example in unseen]
+    by_ngrams = matrix(rows, model.rarity) @ model.weights + model.biases
+    states = classifier.states_of([prepare(example.text) for example in unseen], model.reader.adapters)
+    scores = by_ngrams + classifier.READER_WEIGHT * np.stack([model.reader.scores(of_text) for of_text in states])
+    kinds = np.array([example.kind for example in unseen])
     is_none = kinds == "none"
-    scores = np.concatenate(whole)
-    likely, likely_by_ngrams = (
-        float(np.quantile(part.max(1)[is_none], 1 - ASKED_ABOUT[language]))
-        for part in (scores, np.concatenate(by_ngrams))
-    )
-    unlikely = float(np.quantile(np.concatenate(by_ngrams).max(1)[~is_none], LOST))
-    kinds_heard = np.where(scores.max(1) > likely, np.array(classifier.KINDS)[scores.argmax(1)], "none")
-    for writer in sorted({writer for writer, _ in kinds_and_writers}):
-        of = np.array([writer_of == writer for writer_of, _ in kinds_and_writers])
-        right = kinds_heard == kinds
-        shares = {kind: f"{right[of & (kinds == kind)].mean():.2f}" for kind in ("none", *map(str, classifier.KINDS))}
-        sys.stdout.write(f"{language}, {writer} unseen: {right[of & ~is_none].mean():.3f} of requests {shares}\n")
-    return likely, likely_by_ngrams, unlikely
+    likely = float(np.quantile(scores.max(1)[is_none], 1 - ASKED_ABOUT[language]))
+    right = np.where(scores.max(1) > likely, np.array(classifier.KINDS)[scores.argmax(1)], "none") == kinds
+    shares = {kind: f"{right[kinds == kind].mean():.2f}" for kind in ("none", *map(str, classifier.KINDS))}
+    sys.stdout.write(f"{language}, unseen writers: {right[~is_none].mean():.3f} of requests {shares}\n")
+    return {
+        f"{language}.likely": np.array(likely),
+        f"{language}.likely_by_ngrams": np.quantile(by_ngrams.max(1)[is_none], 1 - ASKED_ABOUT[language]),
+        f"{language}.unlikely": np.quantile(by_ngrams.max(1)[~is_none], LOST),
+    }
 
 
 def states_of(examples: Sequence[Example]) -> list[np.ndarray]:
-    """The sentence model's token states of each example whose tokens are used; nothing for the others."""
+    """The states of the tokens of each example before the adapted layers; nothing for examples not read by token."""
     read = [at for at, example in enumerate(examples) if example.is_read]
-    states = [np.zeros((0, 0), dtype=np.float16)] * len(examples)
+    states = [np.zeros((0, layers.WIDTH), dtype=np.float16)] * len(examples)
     for start in range(0, len(read), 256):
         some = read[start : start + 256]
         token_states = classifier.states_of([prepare(examples[at].text) for at in some])
         for at, state in zip(some, token_states, strict=True):
-            states[at] = state.astype(np.float16)
+            states[at] = state[:, : layers.WIDTH].astype(np.float16)
     return states
 
 
@@ -232,7 +314,7 @@ def _patterns(language: str, chance: random.Random) -> Iterator[tuple[str, str]]
             name, words = text_line.split(" = ", 1)
             slots[name] = words
         elif text_line and not text_line.startswith("#"):
-            for _ in range(SENTENCES):
+            for _ in range(SENTENCES_PER_PATTERN):
                 yield kind, _expand(text_line, slots, chance)
 
 

@@ -536,7 +536,7 @@ def test_a_long_message_is_held_against_the_nearest_memories_alone(
     assert told["node_ids"] == [str(meant.uuid)]
     assert len(aligned) <= offer.MAX_CORRECTIONS * 4 + corrections.MAX_OFFERED * offer.MAX_CORRECTIONS
     aligned.clear()
-    made = ended(mira, "I don't like the house by the river. " * 270)
+    made = ended(mira, "I don't like the cold by the river. " * 270)
     offer.offer(made, list(made.messages.filter(role="user")))
     assert not aligned
 

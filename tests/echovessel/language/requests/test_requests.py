@@ -1,7 +1,8 @@
 """What a message asks for: of tables of requests nearly all are heard, of look-alikes hardly any is taken for one.
 
 The classifier of what the rules leave open is trained with `requests.tsv`, `earlier.tsv`, `harder.tsv`, the
-look-alikes, the even half of what others wrote, and the lines it ships with. It never saw `aside.tsv` and the odd half.
+look-alikes, the even half of what others wrote, and the lines it ships with. It never saw `aside.tsv`, the odd half and
+the fifth of two later writers that a hash of the text chose.
 """
 
 import csv
@@ -123,8 +124,8 @@ def shares(table: Iterable[tuple[str, str, str, str]]) -> tuple[float, float, fl
 # who had not seen the rules, which at first heard 0.52 of them in English and 0.37 in Chinese. The odd half was read
 # once before the classifier was trained, and nothing was written for it.
 ASIDE = {
-    ("en", "odd"): (0.87, 0.01, 0.11),
-    ("en", "even"): (0.95, 0.01, 0.02),
+    ("en", "odd"): (0.9, 0.01, 0.08),
+    ("en", "even"): (0.97, 0.01, 0.02),
     ("zh", "odd"): (0.93, 0.01, 0.08),
     ("zh", "even"): (0.92, 0.01, 0.03),
 }
@@ -146,6 +147,25 @@ def test_what_others_wrote_is_heard_or_asked_about_and_few_look_alikes_are(
     assert heard >= least - STRAY[every]
     assert taken <= most_taken + STRAY[every]
     assert asked_about <= most_asked + STRAY[every]
+
+
+# The same of what two later writers wrote in each language, rich in corrections and names.
+LATER = {"en": (0.83, 0.01, 0.07), "zh": (0.87, 0.02, 0.08)}
+
+
+@each_row("language", list(LATER))
+def test_what_later_writers_wrote_is_heard_or_asked_about(language: str) -> None:
+    texts = (HERE / "aside" / f"{language}_later.jsonl").read_text(encoding="utf-8").splitlines()
+    kinds = {"none": "-"}
+    read = [
+        (kinds.get(row["kind"], row["kind"]), row["text"], row.get("previous", ""), "")
+        for row in map(json.loads, texts)
+    ]
+    least, most_taken, most_asked = LATER[language]
+    heard, taken, asked_about = shares(read)
+    assert heard >= least
+    assert taken <= most_taken
+    assert asked_about <= most_asked
 
 
 @each_row(
@@ -180,8 +200,8 @@ def test_without_the_sentence_model_n_grams_decide(monkeypatch: pytest.MonkeyPat
     told = ["my dad keeps bees", "楼上的猫生了四只"]
     monkeypatch.setattr(classifier.layers, "states_of_tokens", missing)
     classifier._recent.clear()
-    assert [classifier.likely_kind(text) for text in asked] == [RequestKind.FORGET] * 2
-    assert [classifier.likely_kind(text) for text in told] == [None] * 2
+    assert [classifier.likely_kinds(text) for text in asked] == [[RequestKind.FORGET]] * 2
+    assert [classifier.likely_kinds(text) for text in told] == [[]] * 2
     classifier._recent.clear()
 
 
@@ -202,7 +222,7 @@ def test_look_alikes_are_not_taken_for_requests(every: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("stride", "most_sure", "most"), [(12, 5, 9), pytest.param(1, 30, 60, marks=pytest.mark.campaign)]
+    ("stride", "most_sure", "most"), [(12, 5, 9), pytest.param(1, 30, 80, marks=pytest.mark.campaign)]
 )
 def test_what_people_write_every_day_asks_for_nothing(stride: int, most_sure: int, most: int) -> None:
     messages = [*everyday_messages("en"), *everyday_messages("zh")][::stride]
