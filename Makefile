@@ -31,7 +31,9 @@ check: $(VENV)/ready
 types:
 	$(BIN)/mypy
 
+# To collect the tests once compiles them, which each worker would do by itself.
 rules: $(VENV)/ready
+	$(BIN)/pytest --collect-only -qq -p no:playwright --ignore tests/browser > /dev/null
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports

@@ -14,7 +14,6 @@ from echovessel.llm.prompts import ContextRequest
 from memory import context
 from memory.consolidation import runner
 from memory.models import ConceptNode
-from memory.recall import recall
 from persona.models import Persona
 from tests.memory.consolidation.test_facts import fact
 from tests.memory.sessions import NOW, Clock, cite, extraction, talk
@@ -105,36 +104,3 @@ def test_only_the_present_is_told_as_present(mira: Persona, change: dict[str, An
     states = {one["description"]: one["status"] for one in listed["items"]}
     assert states[now] == "active"
     assert states.get(before, "superseded") == "superseded"
-
-
-FIVE = {
-    "Ana is allergic to walnuts.": "Which nuts make me ill?",
-    "Ana's sister Ruth is a midwife in York.": "What does my sibling do for a living?",
-    "Ana plays the cello in an amateur orchestra.": "Which instrument do I play?",
-    "Ana grew up on a farm near Cork.": "Where was I raised?",
-    "Ana drives a red Fiat from 1998.": "What car do I have?",
-}
-
-
-@pytest.mark.real_embeddings
-@pytest.mark.django_db
-def test_five_facts_of_one_session_are_found_ten_days_and_a_hundred_memories_later(
-    mira: Persona, model: Script, clock: Clock, remember: Any
-) -> None:
-    session = talk(mira, *FIVE, "> So much!", at=NOW)
-    lines = dict(zip(FIVE, session.messages.order_by("id"), strict=False))
-    domains = dict(zip(FIVE, ("health", "people", "likes", "about", "belongings"), strict=True))
-    model.answers(extraction(facts=[fact(text, cite(lines[text]), domain=domains[text]) for text in FIVE]))
-    clock.now = NOW + timedelta(minutes=31)
-    runner.run(session.pk, clock)
-    assert ConceptNode.objects.filter(kind="fact").count() == len(FIVE)
-    for number in range(100):
-        things = ("a walk by the river", "a film about bees", "soup with Otto", "rain on the roof", "a late train")
-        remember(mira, f"Ana had {things[number % 5]} on day {number}, and thought of it for a while.")
-    asked_at = NOW + timedelta(days=10)
-    missed = [
-        (text, question)
-        for text, question in FIVE.items()
-        if text not in {item.said for item in recall(mira, [question], now=asked_at, budget_tokens=750).items}
-    ]
-    assert missed == []

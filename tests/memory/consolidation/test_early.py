@@ -439,7 +439,7 @@ def test_off_the_record_nothing_is_read_early(mira: Persona, model: Script, cloc
     assert not requests.request_early_consolidation(session, clock.now)
 
 
-@pytest.mark.parametrize("stride", [47, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("stride", [97, pytest.param(1, marks=pytest.mark.campaign)])
 def test_killed_before_any_statement_of_an_early_reading_nothing_is_lost_or_doubled(
     mira: Persona, model: Script, stride: int
 ) -> None:

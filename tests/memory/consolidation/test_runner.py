@@ -75,7 +75,7 @@ def ready(model: Script) -> None:
     model.structured[:] = [answer] * 50
 
 
-@pytest.mark.parametrize("stride", [67, pytest.param(1, marks=pytest.mark.campaign)])
+@pytest.mark.parametrize("stride", [131, pytest.param(1, marks=pytest.mark.campaign)])
 def test_killed_before_any_statement_it_finishes_the_job_and_doubles_nothing(
     mira: Persona, model: Script, stride: int
 ) -> None:
