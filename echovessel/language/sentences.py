@@ -192,7 +192,10 @@ def asks(clause: str) -> bool:
 INTERJECTION = 2  # characters of "哎" and "so", which by themselves ask nothing
 
 # --- small talk ---------------------------------------------------------------------------------------------------
-LEAD = r"^(?:(?:ok(?:ay)?|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)[\s,，.。!！~～]*)*"
+LEAD = (
+    r"^(?:(?:ok(?:ay)?|you know what|alright|right|well|yes|yeah|good|fine|好的?|好吧|好啦|嗯+|行|那|对了|哦)"
+    r"[\s,，.。!！~～]*)*"
+)
 GREETING = re.compile(
     r"^(?:你好|您好|嗨|哈喽|哈啰|早[啊呀安哦]?(?=\W|$)|早上好|晚上好|下午好|中午好|在吗|"
     r"吃(?:了|过|饭了?)[没吗嘛](?:有)?(?=\W|$)|我(?:又)?(?:来|回来)[了啦]|"
@@ -202,7 +205,8 @@ GREETING = re.compile(
     re.I,
 )
 THANKS = re.compile(
-    LEAD + r"(?:谢谢|多谢|谢啦|感谢|(?:thanks|thank you|thank u|thx|tysm|ty|ta|cheers|much appreciated)(?!\w| to\b))",
+    LEAD
+    + r"(?:谢谢|多谢|谢[啦了]|感谢|(?:thanks|thank you|thank u|thx|tysm|ty|ta|cheers|much appreciated)(?!\w| to\b))",
     re.I,
 )
 GOODBYE = re.compile(
@@ -274,7 +278,7 @@ def is_small_talk(message: str) -> bool:
 # --- what it is about ---------------------------------------------------------------------------------------------
 TOPICS = {
     "pet": listed(
-        "猫|狗|兔子|仓鼠|鹦鹉|乌龟|宠物|小狗|小猫|cat|cats|kitten|dog|dogs|puppy|rabbit|hamster|parrot|turtle|pet|pets"
+        "猫|狗|兔子|仓鼠|鹦鹉|乌龟|宠物|小狗|小猫|cat|cats|kitten|dog|dogs|puppy|rabbit|hamster|parrot|turtle|bird|birds|budgie|pet|pets"
     ),
     "family": listed(
         "妈妈|母亲|爸爸|父亲|爸妈|父母|哥哥|弟弟|姐姐|妹妹|奶奶|爷爷|外婆|外公|姥姥|老公|老婆|丈夫|妻子|"
@@ -325,6 +329,7 @@ SYNONYMS = tuple(
     for same in (
         "猫|cat|cats|kitten",
         "狗|dog|dogs|puppy",
+        "鹦鹉|parrot|bird|birds|budgie",
         "妈妈|母亲|我妈|老妈|mother|mom|mum",
         "爸爸|父亲|我爸|老爸|father|dad",
         "儿子|son|孩子|kid|kids|children|baby",

@@ -142,8 +142,9 @@ def _answer_in(memory: Memory, question: Question) -> Answer | None:
     share = matching_weight / weight if weights else float(bool(shared))
     if shared and has_bearer:
         share = max(share, (matching_weight + shared) / (weight + 1))
+    asks_name, calls = bool(ASKS_NAME.search(question.text)), bool(TELLS_NAME.search(memory.text))
     is_of_kind = all(tells.search(lower) or (memory.when and question.is_past) for tells in question.tells) and (
-        not ASKS_NAME.search(question.text) or bool(TELLS_NAME.search(memory.text) or names_in(memory.text))
+        not asks_name or calls or bool(names_in(memory.text))
     )
     has_head = all(
         _stands_in(_stem(head), lower) or shared_topics(telling_words(head), memory_words) for head in question.heads
@@ -156,18 +157,21 @@ def _answer_in(memory: Memory, question: Question) -> Answer | None:
     is_answered = (
         tells_aspect
         and (is_of_kind or not KINDS[0][0].search(question.text))
+        and (calls or not asks_name)
         and has_names
         and (question.is_own or matching_words or shared)
         and has_bearer
         and not is_about_other
     )
-    fit = 2 * len(matching_words) + 4 * is_answered + 2 * shared - 4 * is_about_other
+    fit = 2 * len(matching_words) + 2 * (calls and asks_name) + 4 * is_answered + 2 * shared - 4 * is_about_other
     if is_answered:
         return Answer(memory, SURELY, fit)
     if not (matching_words or (shared and question.looks_up)):
         return None
     # A question about one aspect of a person is not answered with other facts about them.
-    is_another_matter = bool(question.aspects) and POINTED.search(question.text) and not tells_aspect
+    is_another_matter = (
+        bool(question.aspects) and POINTED.search(question.text) and not (tells_aspect or (calls and asks_name))
+    )
     is_other = is_about_other or not has_bearer or is_another_matter or not has_names
     if is_of_kind and has_head and not is_other and share >= HALF:
         return Answer(memory, SURELY if share >= MOST else PERHAPS, fit)

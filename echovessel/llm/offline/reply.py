@@ -56,8 +56,8 @@ AS_PERSONA_ASKS = {"you": "i", "your": "my", "yourself": "myself", "你": "我",
 LAUGHS = re.compile(r"\b(?:lol|lmao|(?:ha){2,}h?)\b|哈{2,}|突然|一下子", re.I)
 EXCLAIMED = re.compile(r"[!！]{2,}|\b[A-Z]{4,}\b[^.?]*\b[A-Z]{4,}\b")
 SHORTHAND = {
-    "u": "you", "ur": "you're", "r": "are", "arent": "aren't", "dont": "don't", "cant": "can't", "whats": "what's",
-    "wheres": "where's", "whos": "who's", "hows": "how's", "sry": "sorry",
+    "bout": "about", "u": "you", "ur": "you're", "r": "are", "arent": "aren't", "dont": "don't", "cant": "can't",
+    "whats": "what's", "wheres": "where's", "whos": "who's", "hows": "how's", "sry": "sorry",
 }  # fmt: skip
 SHORTHAND_WORD = re.compile(rf"\b(?:{'|'.join(SHORTHAND)})\b", re.I)
 SAD = frozenset({"sad", "anxious", "angry", "stressed", "lonely", "ashamed", "unwell", "hurt"})

@@ -544,7 +544,8 @@ ASIDE = {"language": "en", "recent": [{"role": "user", "content": "."}, {"role":
         ("link", ["https://example.org/a?b=c", "www.example.org"]),
         ("joke", ["knock knock", "what do you call a fish with no eyes?", "为什么程序员怕冷？因为没有被子"]),
         ("laughter", ["just kidding", "haha got you", "逗你玩的", "笑不活了", "2333"]),
-        ("complaint", ["you never listen to me", "Why are you ignoring me??", "你根本不懂我", "你怎么不说话"]),
+        ("complaint", ["u suck", "you never listen to me", "Why are you ignoring me??", "你根本不懂我",
+                       "你怎么不说话"]),
         ("leave_it", ["I don't want to talk about it", "不想说了"]),
         ("itself", ["ur just a script arent u", "I love you", "are you mad at me?", "do you like me?",
                     "how was your day?", "你喜欢我吗", "你生气了吗"]),
@@ -555,7 +556,8 @@ ASIDE = {"language": "en", "recent": [{"role": "user", "content": "."}, {"role":
         ("cannot", ["set a timer for 10 mins", "can you play some music", "turn off the lights", "帮我定个七点的闹钟",
                     "你会写作业吗帮我写个作文", "放首歌"]),
         ("praise", ["You're a good listener.", "that's so sweet of you", "你真好", "你好贴心呀"]),
-        ("thanks", ["ta", "tysm", "cheers"]),
+        ("wish", ["don't say anything", "don't comfort me", "别安慰我", "别回了"]),
+        ("thanks", ["ta", "tysm", "cheers", "you know what, thank you", "谢了兄弟"]),
         ("sorry", ["sry that was mean"]),
         ("greeting", ["吃了没", "hiya"]),
         ("remembers_nothing", ["上周末我干了啥", "what did I do last weekend?"]),
@@ -617,6 +619,8 @@ KAREN = "Ana: “My daughter Karen lives in Phoenix with her husband Steve.”"
         ),
         ("老刘的女儿哪天结婚？", "小雨：“最近耳朵背，想去配助听器” “老刘的女儿下周六结婚”", "：“老刘的女儿下周六结婚”"),
         ("我跟谁住", "小雨：“我爸妈离婚了，我跟我妈住”", "我跟我妈住"),
+        ("whats my birds name", "Ana: “got a parrot named Mango” “my uncle Rio sings”", "Mango"),
+        ("我工作室叫什么", "小雨：“我不在威尔士上班了，自己开了工作室” “我的工作室叫铁屋”", "铁屋"),
         ("where does my son want to go?", "Ana: “Our son Oisin is 17.” “Oisin wants to study in Glasgow.”", "Glasgow"),
         ("数学老师叫啥来着哈哈突然想不起来", "小雨：“班主任姓许，教数学，超凶”", "姓许"),
     ],
@@ -632,6 +636,11 @@ def test_questions_in_other_words_find_the_one_memory_that_answers(question: str
 def test_a_question_about_nobody_in_particular_quotes_nobody(question: str) -> None:
     recent = [{"role": "user", "content": "Where does my daughter live?"}, {"role": "persona", "content": "Phoenix."}]
     assert "“" not in answer(question, recent=recent, memories=(KAREN,))
+
+
+def test_nobody_is_quoted_for_what_they_would_say() -> None:
+    for question in ("what would mum say", "What would mum have said?"):
+        assert "“" not in answer(question, memories=("Ana: “mum died in 2020”",))
 
 
 def test_a_link_is_answered_in_the_language_of_the_conversation() -> None:
