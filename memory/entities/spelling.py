@@ -16,6 +16,7 @@ from rapidfuzz.distance import Indel
 
 from echovessel.language import lazy_re as re
 from echovessel.language.person_names import UNSPACED_LETTER, normalize_name, strip_titles
+from echovessel.language.pinyin import possible_sounds
 from echovessel.process.word_caches import cached_words
 
 MIN_LETTERS = 3
@@ -83,9 +84,7 @@ def romanised(name: str) -> frozenset[str]:
     plain = normalize_name(name)
     if not _HAN.fullmatch(plain) or not 2 <= len(plain) <= MAX_HAN_NAME:
         return frozenset()
-    from pypinyin import Style, pinyin  # noqa: PLC0415  (its dictionaries cost 60 ms: only where a Chinese name is)
-
-    syllables = pinyin(plain, style=Style.NORMAL, heteronym=True)
+    syllables = possible_sounds(plain)
     spelled: set[str] = set()
     for reading in islice(product(*syllables), MAX_READINGS):
         surname = 2 if plain[:2] in _TWO_SYLLABLE_SURNAMES else 1

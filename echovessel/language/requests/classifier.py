@@ -21,6 +21,7 @@ from echovessel.embeddings.bundled_model import Adapters
 from echovessel.embeddings.errors import EmbeddingUnavailable
 from echovessel.language import lazy_re as re
 from echovessel.language.ngrams import counts, runs, weigh
+from echovessel.language.pinyin import sounds
 from echovessel.language.plain_text import ABBREVIATIONS
 from echovessel.language.requests.types import RequestKind
 from echovessel.process.word_caches import RecentValues
@@ -173,12 +174,10 @@ def _english(plain: str) -> Iterator[list[str]]:
 
 
 def _chinese(plain: str, common: Collection[str]) -> Iterator[list[str]]:
-    from pypinyin import lazy_pinyin  # noqa: PLC0415  (its dictionaries cost 0.3 s: only where a Chinese message is)
-
     signs = ["<", *(sign for sign in plain if not sign.isspace()), ">"]
     yield list(runs("z", signs, 4, ""))
     yield [f"s{signs[at]} {signs[at + gap]}" for gap in (2, 3) for at in range(len(signs) - gap)]
-    yield [sound for sound in runs("p", lazy_pinyin(plain), 3, " ") if " " in sound]
+    yield [sound for sound in runs("p", sounds(plain), 3, " ") if " " in sound]
     yield list(_frame(["<", *tokens(plain), ">"], common))
 
 
