@@ -16,6 +16,7 @@ import numpy as np
 
 from echovessel.embeddings import bundled_model
 from echovessel.embeddings.bundled_model import Adapters
+from echovessel.process.heap import trim_heap
 
 WIDTH = bundled_model.DIMENSION
 DIMENSION = (bundled_model.LAYERS + 1) * WIDTH
@@ -67,10 +68,9 @@ def _mean(states: np.ndarray) -> np.ndarray:
 @cache
 def _load(adapters: Adapters | None) -> Callable[[str], list[np.ndarray]]:
     """Return a function from a text to the states of its tokens, (tokens, WIDTH) by layer."""
-    tokenizer, run = (
-        bundled_model.load_tokenizer(MAX_TOKENS),
-        bundled_model.load_layers(is_approximated=True, adapters=adapters),
-    )
+    tokenizer = bundled_model.load_tokenizer(MAX_TOKENS)
+    run = bundled_model.load_layers(is_approximated=True, adapters=adapters)
+    trim_heap()  # building the graph takes ten times the memory that stays
     return lambda text: [states[0] for states in run(np.array([tokenizer.encode(text).ids]))]
 
 

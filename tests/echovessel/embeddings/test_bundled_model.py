@@ -176,3 +176,12 @@ def test_without_onnxruntime_the_classifiers_go_by_n_grams(
     assert "cries has no sentence model" in caplog.text
     read_requests("keep off the subject of my dad's old boat pls")
     assert "heard without the sentence model" in caplog.text
+
+
+def test_adapters_change_the_states_of_their_layers_alone() -> None:
+    outer, inner = (np.linspace(-1, 1, size, dtype=np.float32) for size in (384, 1536))
+    adapters = bundled_model.Adapters({"encoder.layer.3.output.dense": (0.1 * outer[:, None], inner[None])})
+    [plain] = layers.states_of_tokens(["She has a cat."], (3, 4))
+    [adapted] = layers.states_of_tokens(["She has a cat."], (3, 4), adapters)
+    np.testing.assert_allclose(adapted[:, : layers.WIDTH], plain[:, : layers.WIDTH], atol=1e-6)
+    assert np.abs(adapted - plain)[:, layers.WIDTH :].max() > 0.1
