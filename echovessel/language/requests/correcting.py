@@ -244,11 +244,7 @@ def _no_np(words: str) -> bool:
 
 
 def _contrast(
-    text: str,
-    start: int,
-    end: int,
-    patterns: Sequence[re.Pattern[str]],
-    is_no_np: Callable[[str], bool],
+    text: str, start: int, end: int, patterns: Sequence[re.Pattern[str]], is_no_np: Callable[[str], bool]
 ) -> tuple[str, str, int] | None:
     for pattern in patterns:
         for match in pattern.finditer(text, start, min(end + 40, len(text))):

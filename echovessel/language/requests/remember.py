@@ -19,7 +19,6 @@ from echovessel.language.requests.possible import condition_of
 from echovessel.language.requests.types import ALWAYS, Request, RequestKind
 
 SENTENCE_LOOKED_AT = 400  # characters in which the end of a sentence is searched
-QUOTING_LOOKED_AT = 24
 AROUND_LOOKED_AT = 400
 LEADING, TRAILING = 120, 40  # the longest distance from a key word to the beginning and to the end of its request
 MAX_LOOKED_AT = 60  # key words; after this many without a request the rest is not searched
@@ -101,7 +100,6 @@ _CHINESE = re.compile(
 )
 _POLITE_ZH = re.compile("麻烦|拜托|请|帮我|替我|帮忙|希望你|让你|要你")
 _STRONG_ZH = re.compile("请|帮我|替我|要|得|必须|应该|一定|千万|务必|以后|希望你|让你|拜托|麻烦")
-_ABLE_ZH = re.compile("能|可以|可不可以")
 _TAIL_ZH = (
     r"(?:[，,\s]{0,2}(?:好吗|好不好|好嘛|行吗|行不行|可以吗|可不可以|谢谢[你您啦]?|拜托了?|就行|就好|ok吗?)){0,2}"
 )
@@ -121,11 +119,6 @@ _TAG_AT_END = re.compile(
 
 # --- both ------------------------------------------------------------------------------------------------------------
 _SENTENCE_END = re.compile(r"[.!?。！？\n]|$")
-_QUOTING = re.compile(
-    r"(?:\b(?:said|says|say|saying|told (?:me|us|him|her|them)|wrote|goes|reads)|说|讲|写道|写着|告诉我|提醒我)"
-    r"[,:，：]?\s{0,3}$",
-    re.IGNORECASE,
-)
 _IDLE = re.compile(
     r"\b(?:hi|hey|hello|ok|okay|yes|no|oh|well|so|and|but|please|dear|thanks|thank you|by the way|btw|one more thing|"
     r"listen|look|right|sure)\b|对了|还有|另外|好的|好吧|知道了|谢谢你?|是的|嗯|哦|对|好|那|喂",
@@ -190,13 +183,9 @@ def read_remember_request(plain: str) -> Request | None:
 
 
 def _requests(pattern: re.Pattern[str], text: str) -> Iterator[re.Match[str]]:
-    """Possible requests: occurrences of key words, except in other voices."""
+    """Possible requests: occurrences of key words."""
     for start, end in _around_keys(text):
-        for match in pattern.finditer(text, start, end):
-            begins = match.start("request")
-            # Reported speech is no request.
-            if not _QUOTING.search(text[max(0, begins - QUOTING_LOOKED_AT) : begins]):
-                yield match
+        yield from pattern.finditer(text, start, end)
 
 
 def _around_keys(text: str) -> list[tuple[int, int]]:
@@ -281,7 +270,7 @@ def _asks_for_sentence(request: re.Match[str], sentence: str, *, polite: bool) -
     states = _WHEN_ZH.match(sentence) or (
         (request["plain"] or "").endswith("一下") and re.search(r"[是在叫有]|\d", sentence)
     )
-    return bool(states) and not _ABLE_ZH.search(request["leads"])
+    return bool(states)
 
 
 def _pointed_at(text: str, start: int, end: int) -> _RememberRequest | None:
