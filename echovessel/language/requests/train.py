@@ -2,8 +2,8 @@
 
 `lines/` holds messages by several writers, and patterns of requests and look-alikes; each pattern generates some of its
 sentences. Training also uses tables of the tests (those that the rules were written with, never those set aside) and
-the everyday messages and cries of `chat/care/lines`. The thresholds are set by cross-validation over writers: each
-writer's messages are scored by a classifier trained without them. The same input produces the same file. Only this
+the everyday messages and cries of `chat/care/lines`. The thresholds are set by the two latest writers, whose messages
+are scored by a classifier trained without them. The same input produces the same file. Only this
 module needs scikit-learn, scipy and torch.
 """
 
