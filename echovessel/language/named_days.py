@@ -38,7 +38,7 @@ Place = tuple[int, int]
 _WEEKDAY = "|".join(WEEKDAY_NAMES)
 _NUMBER_ZH = "十[一二三四五六七八九]?|二十[一二三四五六七八九]?|三十一?|[一二三四五六七八九]|\\d{1,2}"
 _FORTNIGHT = re.compile(r"\bin a fortnight\b", re.I)
-_WEEKDAY_EN = re.compile(rf"\b(?:(last|next|this|coming|past)\s+)?({_WEEKDAY})\b(?!s|\s+week)", re.I)
+_WEEKDAY_EN = re.compile(rf"\b(?:(last|next|this|coming|past)\s+)?({_WEEKDAY})\b(?!s|\s+week|\s+of\b)", re.I)
 _ORDINAL = re.compile(
     r"\b(?:the )?(\d{1,2})(?:st|nd|rd|th)\b(?!\s+(?:floor|time|birthday|grade|century|place|of\s+[a-z]))", re.I
 )
@@ -50,7 +50,7 @@ _MONTH_DAY_ZH = re.compile(
     rf"(?:(\d{{4}})年|({YEAR_ZH})的?)?(?<![\d一二三四五六七八九十个])({_NUMBER_ZH})月({_NUMBER_ZH})(?:[日号]|(?![\w%]*[个天年次岁块分点]))"
 )
 _WEEKDAY_ZH = re.compile(
-    r"(上上|下下|上|下|这|(?<!日)本)?个?(?:周|星期|礼拜)([一二三四五六日天])(?!到|至|[一二三四五六日天])"
+    r"(上上|下下|上|下|这|(?<!日)本)?个?(?:周|星期|礼拜)([一二三四五六日天])(?(1)|(?!到|至))(?![一二三四五六日天])"
 )
 _DAY_ZH = re.compile(
     rf"(?:(上上|下下|上|下|这|本)个?月|(?<![月\d一二三四五六七八九十第]))({_NUMBER_ZH})号(?![线楼院店厅码])"

@@ -492,9 +492,9 @@ def _days_of(statement: Statement) -> Days | None:
         day = min(mentions[0], key=lambda mention_day: abs(mention_day - statement.day))
     if day:
         return Days(day, day)
-    if len(mentions) > 1 and has_tense and SIGNS["from_to"].search(text):
+    if len(mentions) > 1 and SIGNS["from_to"].search(text):
         first, last = (
-            only_day([mention], **{"first" if is_ahead else "last": statement.day})
+            only_day([mention], **{"first" if is_ahead or not has_tense else "last": statement.day})
             for mention in mentions[:: len(mentions) - 1]
         )
         if first and last and first < last <= first + LONG_STAY:
