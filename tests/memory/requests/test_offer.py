@@ -357,11 +357,11 @@ def test_a_correction_is_made_from_its_card_by_the_form_of_the_memory_and_undone
     client.force_login(mira.owner)
     fetched = {"headers": {"X-Requested-With": "fetch"}}
     values = {"description": "Ruth lives in York.", "emotional_impact": 2}
-    done = client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "correct"]), values, **fetched)
+    done = client.post(reverse("memory_action", args=[mira.uuid, node.uuid, "correct"]), values, **fetched)
     node.refresh_from_db()
     assert (done.status_code, node.description) == (200, "Ruth lives in York.")
     assert 'name="version" value="1"' in done.content.decode()
-    client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
+    client.post(reverse("memory_action", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
     node.refresh_from_db()
     assert node.description == "Ruth lives in Leeds."
 

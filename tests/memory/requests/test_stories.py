@@ -216,7 +216,7 @@ def test_a_name_that_is_put_right_takes_the_memory_with_it_and_back(
     page = client.get(f"{reverse('correction', args=[mira.uuid, card['asked_id']])}?node={node.uuid}").content.decode()
     assert f">{right}</ins>" in page
     values = {"description": node.description.replace(wrong, right), "emotional_impact": 0}
-    client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "correct"]), values, **fetched)
+    client.post(reverse("memory_action", args=[mira.uuid, node.uuid, "correct"]), values, **fetched)
     assert names(mira) == {right}
     assert list(node.entities.values_list("canonical_name", flat=True)) == [right]
     read, before = prompt_of(mira, people["asks"]), node.description
@@ -224,7 +224,7 @@ def test_a_name_that_is_put_right_takes_the_memory_with_it_and_back(
     assert right in node.description
     assert node.description in read
     assert before not in read
-    client.post(reverse("memory_deed", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
+    client.post(reverse("memory_action", args=[mira.uuid, node.uuid, "restore"]), {"version": 1}, **fetched)
     assert names(mira) == {wrong}
 
 
