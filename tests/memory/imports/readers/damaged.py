@@ -9,7 +9,7 @@ _STONES = (
 )  # fmt: skip
 
 
-def mutated(data: bytes, chance: random.Random) -> bytes:
+def mutate(data: bytes, chance: random.Random) -> bytes:
     """`data` with one to four of: bytes changed, cut out, doubled, stones put in, the end missing."""
     changed = bytearray(data)
     for _time in range(chance.randint(1, 4)):

@@ -20,11 +20,11 @@ def fixture(name: str) -> Source:
 
 
 def zip_of(members: Mapping[str, bytes | str]) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
         for member, data in members.items():
             archive.writestr(member, data)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def zipped(members: Mapping[str, bytes | str], name: str = "file.zip") -> Source:
@@ -35,13 +35,13 @@ def found_by(form: Format, source: Source, options: Options | None = None) -> li
     return list(form.read(source, options or Options(limits=source.limits)))
 
 
-def lines_of(found: list[ReaderItem]) -> list[FileMessage]:
-    return [line for talk in found if isinstance(talk, FileSession) for line in talk.lines]
+def lines_of(items: list[ReaderItem]) -> list[FileMessage]:
+    return [message for session in items if isinstance(session, FileSession) for message in session.lines]
 
 
-def entries_of(found: list[ReaderItem]) -> list[Entry]:
-    return [entry for entry in found if isinstance(entry, Entry)]
+def entries_of(items: list[ReaderItem]) -> list[Entry]:
+    return [entry for entry in items if isinstance(entry, Entry)]
 
 
-def skips_of(found: list[ReaderItem]) -> list[str]:
-    return [skipped.reason for skipped in found if isinstance(skipped, Skipped)]
+def skips_of(items: list[ReaderItem]) -> list[str]:
+    return [skipped.reason for skipped in items if isinstance(skipped, Skipped)]

@@ -25,138 +25,164 @@ def _json(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
 
 
-def chatgpt(lines: Sequence[Spoken]) -> bytes:
+def chatgpt(messages: Sequence[Spoken]) -> bytes:
     nodes: dict[str, Any] = {"root": {"id": "root", "parent": None, "children": ["0"], "message": None}}
-    for number, line in enumerate(lines):
+    for number, message in enumerate(messages):
         parent = str(number - 1) if number else "root"
-        role = "user" if line.by_user else "assistant"
-        message = {
+        role = "user" if message.by_user else "assistant"
+        row = {
             "id": f"m{number}", "author": {"role": role}, "create_time": aware(number).timestamp(), "recipient": "all",
-            "content": {"content_type": "text", "parts": [line.text]}, "weight": 1.0, "metadata": {},
+            "content": {"content_type": "text", "parts": [message.text]}, "weight": 1.0, "metadata": {},
         }  # fmt: skip
-        nodes[str(number)] = {"id": str(number), "parent": parent, "children": [str(number + 1)], "message": message}
-    current = str(len(lines) - 1) if lines else "root"
+        nodes[str(number)] = {"id": str(number), "parent": parent, "children": [str(number + 1)], "message": row}
+    current = str(len(messages) - 1) if messages else "root"
     return _json([{"id": "c", "title": "A talk", "mapping": nodes, "current_node": current}])
 
 
-def claude(lines: Sequence[Spoken]) -> bytes:
-    return _json([_claude_conversation(lines)])
+def claude(messages: Sequence[Spoken]) -> bytes:
+    return _json([_claude_conversation(messages)])
 
 
-def claude_lines(lines: Sequence[Spoken]) -> bytes:
-    return _json(_claude_conversation(lines)) + b"\n"
+def claude_lines(messages: Sequence[Spoken]) -> bytes:
+    return _json(_claude_conversation(messages)) + b"\n"
 
 
-def _claude_conversation(lines: Sequence[Spoken]) -> dict[str, Any]:
-    messages = [
+def _claude_conversation(messages: Sequence[Spoken]) -> dict[str, Any]:
+    rows = [
         {
-            "uuid": f"m{number}", "sender": "human" if line.by_user else "assistant", "text": line.text,
-            "content": [{"type": "text", "text": line.text}], "created_at": aware(number).isoformat(), "files": [],
+            "uuid": f"m{number}", "sender": "human" if message.by_user else "assistant", "text": message.text,
+            "content": [{"type": "text", "text": message.text}], "created_at": aware(number).isoformat(), "files": [],
         }
-        for number, line in enumerate(lines)
+        for number, message in enumerate(messages)
     ]  # fmt: skip
-    return {"uuid": "k", "name": "A talk", "chat_messages": messages}
+    return {"uuid": "k", "name": "A talk", "chat_messages": rows}
 
 
-def _name(line: Spoken) -> str:
-    return "Ana" if line.by_user else "Mira"
+def _name(message: Spoken) -> str:
+    return "Ana" if message.by_user else "Mira"
 
 
-def whatsapp_dashed(lines: Sequence[Spoken]) -> bytes:
-    return "".join(f"{at(n):%d/%m/%Y, %H:%M} - {_name(line)}: {line.text}\n" for n, line in enumerate(lines)).encode()
+def whatsapp_dashed(messages: Sequence[Spoken]) -> bytes:
+    return "".join(
+        f"{at(n):%d/%m/%Y, %H:%M} - {_name(message)}: {message.text}\n" for n, message in enumerate(messages)
+    ).encode()
 
 
-def whatsapp_bracketed(lines: Sequence[Spoken]) -> bytes:
-    stamped = (f"[{at(n):%m/%d/%y, %I:%M:%S\u202f%p}] {_name(line)}: {line.text}\n" for n, line in enumerate(lines))
+def whatsapp_bracketed(messages: Sequence[Spoken]) -> bytes:
+    stamped = (
+        f"[{at(n):%m/%d/%y, %I:%M:%S\u202f%p}] {_name(message)}: {message.text}\n" for n, message in enumerate(messages)
+    )
     return "".join(stamped).encode()
 
 
-def telegram(lines: Sequence[Spoken]) -> bytes:
-    messages = [
+def telegram(messages: Sequence[Spoken]) -> bytes:
+    rows = [
         {
-            "id": number, "type": "message", "date": at(number).isoformat(), "from": _name(line),
-            "from_id": "user1" if line.by_user else "user2", "date_unixtime": str(int(aware(number).timestamp())),
-            "text": line.text if number % 2 else [line.text[:1], {"type": "bold", "text": line.text[1:]}],
+            "id": number, "type": "message", "date": at(number).isoformat(), "from": _name(message),
+            "from_id": "user1" if message.by_user else "user2", "date_unixtime": str(int(aware(number).timestamp())),
+            "text": message.text if number % 2 else [message.text[:1], {"type": "bold", "text": message.text[1:]}],
         }
-        for number, line in enumerate(lines)
+        for number, message in enumerate(messages)
     ]  # fmt: skip
-    return _json({"name": "Mira", "type": "personal_chat", "id": 2, "messages": messages})
+    return _json({"name": "Mira", "type": "personal_chat", "id": 2, "messages": rows})
 
 
-def discord(lines: Sequence[Spoken]) -> bytes:
-    messages = [
+def discord(messages: Sequence[Spoken]) -> bytes:
+    rows = [
         {
-            "id": str(number), "type": "Default", "timestamp": aware(number).isoformat(), "content": line.text,
-            "author": {"id": "1" if line.by_user else "2", "name": _name(line), "nickname": "", "isBot": False},
+            "id": str(number), "type": "Default", "timestamp": aware(number).isoformat(), "content": message.text,
+            "author": {"id": "1" if message.by_user else "2", "name": _name(message), "nickname": "", "isBot": False},
             "attachments": [], "embeds": [], "stickers": [],
         }
-        for number, line in enumerate(lines)
+        for number, message in enumerate(messages)
     ]  # fmt: skip
     channel = {"id": "7", "type": "DirectTextChat", "name": "mira"}
-    return _json({"guild": {"id": "0", "name": "Direct Messages"}, "channel": channel, "messages": messages})
+    return _json({"guild": {"id": "0", "name": "Direct Messages"}, "channel": channel, "messages": rows})
 
 
-def sillytavern(lines: Sequence[Spoken]) -> bytes:
+def sillytavern(messages: Sequence[Spoken]) -> bytes:
     rows: list[dict[str, Any]] = [{"user_name": "Ana", "character_name": "Mira", "create_date": "2023-12-30@08h00m00s"}]
     rows += [
-        {"name": _name(line), "is_user": line.by_user, "send_date": aware(number).isoformat(), "mes": line.text}
-        for number, line in enumerate(lines)
+        {
+            "name": _name(message),
+            "is_user": message.by_user,
+            "send_date": aware(number).isoformat(),
+            "mes": message.text,
+        }
+        for number, message in enumerate(messages)
     ]
     return b"".join(_json(row) + b"\n" for row in rows)
 
 
-def ooba(lines: Sequence[Spoken]) -> bytes:
-    return _json({"data": [], "data_visible": [[line.text, ""] if line.by_user else ["", line.text] for line in lines]})
+def ooba(messages: Sequence[Spoken]) -> bytes:
+    return _json(
+        {
+            "data": [],
+            "data_visible": [[message.text, ""] if message.by_user else ["", message.text] for message in messages],
+        }
+    )
 
 
-def agnai(lines: Sequence[Spoken]) -> bytes:
-    messages = [
-        {"_id": str(number), "userId" if line.by_user else "characterId": "x", "msg": line.text, "handle": _name(line)}
-        for number, line in enumerate(lines)
+def agnai(messages: Sequence[Spoken]) -> bytes:
+    rows = [
+        {
+            "_id": str(number),
+            "userId" if message.by_user else "characterId": "x",
+            "msg": message.text,
+            "handle": _name(message),
+        }
+        for number, message in enumerate(messages)
     ]
-    return _json({"name": "Evening", "messages": messages})
+    return _json({"name": "Evening", "messages": rows})
 
 
-def cai_tools(lines: Sequence[Spoken]) -> bytes:
-    messages = [{"src": {"is_human": line.by_user, "name": _name(line)}, "text": line.text} for line in lines]
-    return _json({"histories": {"histories": [{"external_id": "h", "msgs": messages}]}})
+def cai_tools(messages: Sequence[Spoken]) -> bytes:
+    rows = [
+        {"src": {"is_human": message.by_user, "name": _name(message)}, "text": message.text} for message in messages
+    ]
+    return _json({"histories": {"histories": [{"external_id": "h", "msgs": rows}]}})
 
 
-def kobold_lite(lines: Sequence[Spoken]) -> bytes:
+def kobold_lite(messages: Sequence[Spoken]) -> bytes:
     marks = {True: "{{[INPUT]}}", False: "{{[OUTPUT]}}"}
-    actions = [f"\n{marks[line.by_user]}\n{line.text}" for line in lines]
+    actions = [f"\n{marks[message.by_user]}\n{message.text}" for message in messages]
     return _json({"prompt": "", "actions": actions, "savedsettings": {"chatname": "Ana", "chatopponent": "Mira"}})
 
 
-def risu(lines: Sequence[Spoken]) -> bytes:
-    messages = [
-        {"role": "user" if line.by_user else "char", "name": _name(line), "data": line.text, "time": 1687184550000}
-        for line in lines
+def risu(messages: Sequence[Spoken]) -> bytes:
+    rows = [
+        {
+            "role": "user" if message.by_user else "char",
+            "name": _name(message),
+            "data": message.text,
+            "time": 1687184550000,
+        }
+        for message in messages
     ]
-    return _json({"type": "risuChat", "ver": 1, "data": {"name": "Evening", "message": messages}})
+    return _json({"type": "risuChat", "ver": 1, "data": {"name": "Evening", "message": rows}})
 
 
-def qq(lines: Sequence[Spoken]) -> bytes:
+def qq(messages: Sequence[Spoken]) -> bytes:
     numbers = {True: 10001, False: 10002}
     return "".join(
-        f"{at(n):%Y-%m-%d %H:%M:%S} {_name(line)}({numbers[line.by_user]})\n{line.text}\n\n"
-        for n, line in enumerate(lines)
+        f"{at(n):%Y-%m-%d %H:%M:%S} {_name(message)}({numbers[message.by_user]})\n{message.text}\n\n"
+        for n, message in enumerate(messages)
     ).encode()
 
 
-def line_of_japan(lines: Sequence[Spoken]) -> bytes:
+def line_of_japan(messages: Sequence[Spoken]) -> bytes:
     """Under a line for each day."""
     parts = []
-    days = ["", *(f"{at(n):%Y/%m/%d}" for n in range(len(lines)))]
-    for n, line in enumerate(lines):
+    days = ["", *(f"{at(n):%Y/%m/%d}" for n in range(len(messages)))]
+    for n, message in enumerate(messages):
         day = f"\n{days[n + 1]}(金)\n" if days[n] != days[n + 1] else ""
-        words = '"' + line.text.replace('"', '""') + '"' if "\n" in line.text else line.text
-        parts.append(f"{day}{at(n):%H:%M}\t{_name(line)}\t{words}\n")
+        words = '"' + message.text.replace('"', '""') + '"' if "\n" in message.text else message.text
+        parts.append(f"{day}{at(n):%H:%M}\t{_name(message)}\t{words}\n")
     return "".join(parts).encode()
 
 
-def transcript(lines: Sequence[Spoken]) -> bytes:
-    return "\n\n".join(f"{_name(line)}: {line.text}" for line in lines).encode()
+def transcript(messages: Sequence[Spoken]) -> bytes:
+    return "\n\n".join(f"{_name(message)}: {message.text}" for message in messages).encode()
 
 
 Render = Callable[[Sequence[Spoken]], bytes]

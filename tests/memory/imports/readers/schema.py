@@ -43,11 +43,11 @@ def faults(value: Any, schema: dict[str, Any], root: dict[str, Any] | None = Non
 
 
 def _in_object(value: dict[str, Any], schema: dict[str, Any], root: dict[str, Any], at: str) -> Iterator[str]:
-    known = schema.get("properties", {})
+    properties = schema.get("properties", {})
     yield from (f"{at} lacks {name}" for name in schema.get("required", ()) if name not in value)
     for name, item in value.items():
-        if name in known:
-            yield from faults(item, known[name], root, f"{at}.{name}")
+        if name in properties:
+            yield from faults(item, properties[name], root, f"{at}.{name}")
         elif schema.get("additionalProperties") is False:
             yield f"{at} has {name}"
 

@@ -12,7 +12,7 @@ from tests.table import each_row
 
 
 @each_row(
-    ("number", "written"),
+    ("number", "text"),
     [
         (333333333.33333329, "333333333.3333333"), (1e30, "1e+30"), (4.50, "4.5"), (2e-3, "0.002"),
         (0.000000000000000000000000001, "1e-27"), (0.0, "0"), (-0.0, "0"), (1, "1"), (1.0, "1"), (-1.5, "-1.5"),
@@ -21,14 +21,14 @@ from tests.table import each_row
         (295147905179352830000.0, "295147905179352830000"),
     ],
 )  # fmt: skip
-def test_numbers_are_written_as_ecmascript_writes_them(number: float, written: str) -> None:
-    assert canonical(number).decode() == written
+def test_numbers_are_written_as_ecmascript_writes_them(number: float, text: str) -> None:
+    assert canonical(number).decode() == text
 
 
 def test_keys_stand_in_the_order_of_their_utf_16_units() -> None:
     keys = ["\u20ac", "\r", "\ufb33", "1", "\U0001f600", "\x80", "\u00f6"]
-    written = json.loads(canonical(dict.fromkeys(keys, 0)))
-    assert list(written) == ["\r", "1", "\x80", "\u00f6", "\u20ac", "\U0001f600", "\ufb33"]
+    document = json.loads(canonical(dict.fromkeys(keys, 0)))
+    assert list(document) == ["\r", "1", "\x80", "\u00f6", "\u20ac", "\U0001f600", "\ufb33"]
 
 
 def test_no_more_is_escaped_than_json_demands() -> None:
@@ -51,7 +51,7 @@ SCALARS = (
 
 @given(some.recursive(SCALARS, lambda inner: some.lists(inner) | some.dictionaries(some.text("ab€😀"), inner)))
 def test_the_canonical_form_means_the_same_and_is_its_own_canonical_form(value: object) -> None:
-    written = canonical(value)
-    read = json.loads(written, parse_int=float)
+    data = canonical(value)
+    read = json.loads(data, parse_int=float)
     assert read == value
-    assert canonical(read) == written
+    assert canonical(read) == data

@@ -18,7 +18,7 @@ from memory.imports.readers.card_writing import Version
 from memory.imports.readers.cards import CharacterCard, Lorebook, portrait_in, read_document
 from memory.imports.readers.source import Source
 from memory.imports.readers.types import Card, ImportRejected, Lore
-from tests.memory.imports.readers.damaged import mutated
+from tests.memory.imports.readers.damaged import mutate
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given, skips_of, zip_of, zipped
 from tests.persona import images
 from tests.table import each_row
@@ -28,7 +28,7 @@ V3: dict[str, Any] = json.loads((FILES / "card_v3.json").read_text())
 
 
 def card_in(source: Source) -> Card:
-    (card,) = (found for found in found_by(CharacterCard(), source) if isinstance(found, Card))
+    (card,) = (card for card in found_by(CharacterCard(), source) if isinstance(card, Card))
     return card
 
 
@@ -42,7 +42,7 @@ def picture(**texts: bytes) -> bytes:
     return b"".join(png.with_texts(io.BytesIO(png.plain(2, 2, (9, 9, 9))), texts, ()))
 
 
-def encoded(card: dict[str, Any]) -> bytes:
+def encode_card(card: dict[str, Any]) -> bytes:
     return base64.b64encode(json.dumps(card).encode())
 
 
@@ -79,16 +79,16 @@ def test_a_v3_card_of_a_higher_version_is_read() -> None:
 def test_cards_are_recognised(wrapping: str) -> None:
     assert recognize(fixture(wrapping)).name == "character_card"
     document = json.loads((FILES / wrapping).read_text())
-    assert recognize(given(picture(chara=encoded(document)), "card.png")).name == "character_card"
+    assert recognize(given(picture(chara=encode_card(document)), "card.png")).name == "character_card"
     assert recognize(zipped({"card.json": json.dumps(document)}, "card.charx")).name == "character_card"
 
 
 def test_a_picture_says_what_its_json_says() -> None:
-    assert card_in(given(picture(chara=encoded(V2)), "mira.png")) == card_in(fixture("card_v2.json"))
+    assert card_in(given(picture(chara=encode_card(V2)), "mira.png")) == card_in(fixture("card_v2.json"))
 
 
 def test_the_newer_text_in_a_picture_is_preferred() -> None:
-    assert card_in(given(picture(chara=encoded(V2), ccv3=encoded(V3)))).nickname == "Mira"
+    assert card_in(given(picture(chara=encode_card(V2), ccv3=encode_card(V3)))).nickname == "Mira"
 
 
 def test_base64_over_several_lines_or_without_its_padding_is_read() -> None:
@@ -133,12 +133,12 @@ def with_icons(*icons: tuple[str, str]) -> dict[str, Any]:
 def test_the_portrait_of_a_charx_is_its_main_icon(
     icons: list[tuple[str, str]], members: dict[str, bytes], portrait: bytes
 ) -> None:
-    stored = io.BytesIO()
-    with zipfile.ZipFile(stored, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("card.json", json.dumps(with_icons(*icons)))
         for name, content in members.items():
             archive.writestr(name, content)
-    assert portrait_in(given(stored.getvalue(), "mira.charx"), 1000) == portrait
+    assert portrait_in(given(buffer.getvalue(), "mira.charx"), 1000) == portrait
     if not members:
         assert portrait_in(given(json.dumps(with_icons(*icons))), 1000) == portrait
 
@@ -225,8 +225,8 @@ def test_fields_of_the_wrong_kind_are_kept_and_not_read() -> None:
 
 def test_entries_of_a_book_that_are_none_are_told() -> None:
     document = {"name": "Mira", "first_mes": "x", "character_book": {"entries": [3, {"keys": ["a"], "content": "b"}]}}
-    found = found_by(CharacterCard(), given(json.dumps(document)))
-    assert skips_of(found) == ["broken"]
+    items = found_by(CharacterCard(), given(json.dumps(document)))
+    assert skips_of(items) == ["broken"]
 
 
 def test_halves_of_letters_become_marks() -> None:
@@ -238,15 +238,18 @@ def test_halves_of_letters_become_marks() -> None:
 
 
 def test_a_lorebook_is_read_and_what_is_empty_is_told() -> None:
-    found = found_by(Lorebook(), fixture("lorebook_v3.json"))
-    assert [(lore.keys, lore.name) for lore in found if isinstance(lore, Lore)] == [(("fern",), "Fern")]
-    assert skips_of(found) == ["empty"]
+    items = found_by(Lorebook(), fixture("lorebook_v3.json"))
+    assert [(lore.keys, lore.name) for lore in items if isinstance(lore, Lore)] == [(("fern",), "Fern")]
+    assert skips_of(items) == ["empty"]
     assert recognize(fixture("lorebook_v3.json")).name == "lorebook"
 
 
 def test_world_info_of_sillytavern_is_read() -> None:
-    lore = [one for one in found_by(Lorebook(), fixture("world_info.json")) if isinstance(one, Lore)]
-    assert [(one.keys, one.name, one.enabled) for one in lore] == [(("fern",), "Fern", True), (("well",), "", False)]
+    lore = [entry for entry in found_by(Lorebook(), fixture("world_info.json")) if isinstance(entry, Lore)]
+    assert [(entry.keys, entry.name, entry.enabled) for entry in lore] == [
+        (("fern",), "Fern", True),
+        (("well",), "", False),
+    ]
     assert recognize(fixture("world_info.json")).name == "lorebook"
 
 
@@ -284,8 +287,8 @@ CAT = ((("cat", "Blackie"), "The cat", "She is black."),)
 def test_the_lorebooks_of_other_programs_are_read(book: dict[str, Any]) -> None:
     source = given(json.dumps(book))
     assert recognize(source).name == "lorebook"
-    lore = [one for one in found_by(Lorebook(), source) if isinstance(one, Lore)]
-    assert tuple((one.keys, one.name, one.content) for one in lore) == CAT
+    lore = [entry for entry in found_by(Lorebook(), source) if isinstance(entry, Lore)]
+    assert tuple((entry.keys, entry.name, entry.content) for entry in lore) == CAT
     assert lore[0].enabled
 
 
@@ -302,7 +305,7 @@ def test_a_card_of_pygmalion_is_read() -> None:
 
 
 def card_of(document: dict[str, Any]) -> Card:
-    (card,) = (found for found in read_document(document) if isinstance(found, Card))
+    (card,) = (card for card in read_document(document) if isinstance(card, Card))
     return card
 
 
@@ -315,8 +318,8 @@ def test_a_card_that_is_read_and_written_is_the_same_card(document: dict[str, An
 @each_row(("document", "version"), [(V2, 2), (V3, 3)])
 def test_a_card_in_a_picture_comes_out_of_it_again(document: dict[str, Any], version: Version) -> None:
     card = card_of(document)
-    written = b"".join(card_writing.as_picture(card, version))
-    assert card_in(given(written, "card.png")) == card
+    data = b"".join(card_writing.as_picture(card, version))
+    assert card_in(given(data, "card.png")) == card
 
 
 def test_a_v3_picture_also_serves_readers_of_v2() -> None:
@@ -327,16 +330,16 @@ def test_a_v3_picture_also_serves_readers_of_v2() -> None:
 
 def test_a_card_goes_into_a_portrait_without_touching_it(tmp_path: Path) -> None:
     card = card_of(V2)
-    portrait = picture(Comment=b"mine", chara=encoded(V3))
-    written = b"".join(card_writing.as_picture(card, 2, io.BytesIO(portrait)))
-    assert card_in(given(written)) == card
-    assert png.texts_of(io.BytesIO(written), ("Comment",)) == {"Comment": b"mine"}
+    portrait = picture(Comment=b"mine", chara=encode_card(V3))
+    data = b"".join(card_writing.as_picture(card, 2, io.BytesIO(portrait)))
+    assert card_in(given(data)) == card
+    assert png.texts_of(io.BytesIO(data), ("Comment",)) == {"Comment": b"mine"}
 
 
 def test_a_v1_card_becomes_a_whole_v2_card() -> None:
-    written = card_writing.as_json(card_in(fixture("card_v1.json")), 2)
-    assert set(V2["data"]) - {"character_book"} <= set(written["data"])
-    assert written["data"]["avatar"] == "none"
+    document = card_writing.as_json(card_in(fixture("card_v1.json")), 2)
+    assert set(V2["data"]) - {"character_book"} <= set(document["data"])
+    assert document["data"]["avatar"] == "none"
 
 
 def test_nothing_is_lost_from_v2_to_v3_and_back() -> None:
@@ -367,15 +370,15 @@ ENTRIES = some.lists(
 def test_whatever_a_card_holds_is_written_as_it_was(data: Any, entries: list[Any] | None, outer: Any) -> None:
     book = {} if entries is None else {"character_book": {"entries": entries}}
     document = {**outer, "spec": "chara_card_v2", "spec_version": "2.0", "data": {**data, **book, "name": "Mira"}}
-    assert held_in(card_writing.as_json(card_of(document), 2), document)
+    assert contains(card_writing.as_json(card_of(document), 2), document)
 
 
-def held_in(whole: Any, part: Any) -> bool:
+def contains(whole: Any, part: Any) -> bool:
     """Whether all that is in `part` is in `whole`, which may have more fields than it, as written cards have."""
     if isinstance(part, dict):
-        return isinstance(whole, dict) and all(key in whole and held_in(whole[key], part[key]) for key in part)
+        return isinstance(whole, dict) and all(key in whole and contains(whole[key], part[key]) for key in part)
     if isinstance(part, list):
-        return len(whole) == len(part) and all(map(held_in, whole, part))
+        return len(whole) == len(part) and all(map(contains, whole, part))
     return bool(whole == part) and type(whole) is type(part)
 
 
@@ -384,12 +387,12 @@ def held_in(whole: Any, part: Any) -> bool:
 
 WRAPPINGS = {
     "json": json.dumps(V3).encode(),
-    "png": picture(chara=encoded(V2), ccv3=encoded(V3)),
+    "png": picture(chara=encode_card(V2), ccv3=encode_card(V3)),
     "charx": zip_of({"card.json": json.dumps(V3)}),
     "zTXt": b"".join(
         [
             png.plain(1, 1, (0, 0, 0)).removesuffix(png.make_chunk(b"IEND", b"")),
-            png.make_chunk(b"zTXt", b"chara\0\0" + zlib.compress(encoded(V2))),
+            png.make_chunk(b"zTXt", b"chara\0\0" + zlib.compress(encode_card(V2))),
             png.make_chunk(b"IEND", b""),
         ]
     ),
@@ -408,11 +411,11 @@ def survives(data: bytes) -> None:
 def test_a_damaged_card_is_refused_and_nothing_worse_happens(wrapping: str) -> None:
     chance = random.Random(wrapping)
     for _time in range(1_500):
-        survives(mutated(WRAPPINGS[wrapping], chance))
+        survives(mutate(WRAPPINGS[wrapping], chance))
 
 
 def test_a_damaged_card_in_a_whole_picture_is_refused_and_nothing_worse_happens() -> None:
     chance = random.Random(7)
     for time in range(4_000):
-        inner = mutated(encoded(V3) if time % 2 else WRAPPINGS["json"], chance)
+        inner = mutate(encode_card(V3) if time % 2 else WRAPPINGS["json"], chance)
         survives(picture(ccv3=inner if time % 2 else base64.b64encode(inner)))

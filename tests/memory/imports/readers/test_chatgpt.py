@@ -19,13 +19,13 @@ def read(conversations: Any) -> list[ReaderItem]:
 
 
 def conversation() -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(DATA)[0]
-    return found
+    document: dict[str, Any] = json.loads(DATA)[0]
+    return document
 
 
 def test_the_current_branch_is_read_and_nothing_else() -> None:
-    found = found_by(ChatGPT(), fixture("chatgpt.json"))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+    items = found_by(ChatGPT(), fixture("chatgpt.json"))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
         ("user", "user", "My cat is called 小黑.\nHe is black."),
         ("assistant", "persona", "What a good name for a cat."),
         ("user", "user", "Here he is."),
@@ -35,25 +35,27 @@ def test_the_current_branch_is_read_and_nothing_else() -> None:
         ("user", "user", "Second talk."),
         ("assistant", "persona", "Indeed."),
     ]
-    assert sorted(skips_of(found)) == ["hidden", "media", "media", "not_chosen", "thinking", "tool", "tool"]
+    assert sorted(skips_of(items)) == ["hidden", "media", "media", "not_chosen", "thinking", "tool", "tool"]
 
 
 def test_a_line_has_the_files_id_its_time_and_a_place_for_people() -> None:
-    talk = next(one for one in found_by(ChatGPT(), fixture("chatgpt.json")) if isinstance(one, FileSession))
-    line = talk.lines[1]
-    assert (talk.title, talk.source_id, talk.where) == ("小黑 the cat", "c-1", "conversation 1")
-    assert (line.source_id, line.where) == ("a1", "conversation 1, message 5")
-    assert line.at == datetime(2023, 12, 31, 21, 5, 2, 250_000, UTC)
+    session = next(
+        session for session in found_by(ChatGPT(), fixture("chatgpt.json")) if isinstance(session, FileSession)
+    )
+    message = session.lines[1]
+    assert (session.title, session.source_id, session.where) == ("小黑 the cat", "c-1", "conversation 1")
+    assert (message.source_id, message.where) == ("a1", "conversation 1, message 5")
+    assert message.at == datetime(2023, 12, 31, 21, 5, 2, 250_000, UTC)
 
 
 def test_what_the_user_wrote_about_herself_is_offered_once() -> None:
-    found = read([conversation(), conversation() | {"id": "c-9", "conversation_id": "c-9"}])
-    about = [(one.type, one.text) for one in found if isinstance(one, Remembered)]
+    items = read([conversation(), conversation() | {"id": "c-9", "conversation_id": "c-9"}])
+    about = [(memory.type, memory.text) for memory in items if isinstance(memory, Remembered)]
     assert about == [("user_profile", "I am Ana and live in Shanghai."), ("user_instructions", "Be brief.")]
 
 
 def test_without_a_current_node_the_branch_written_last_is_read() -> None:
-    assert [line.source_id for line in lines_of(read([conversation() | {"current_node": None}]))][-1] == "a3"
+    assert [message.source_id for message in lines_of(read([conversation() | {"current_node": None}]))][-1] == "a3"
 
 
 def test_a_circle_of_parents_ends() -> None:
@@ -71,20 +73,20 @@ def test_the_zip_is_read_with_all_its_parts_and_the_rest_is_told() -> None:
         }
     )  # fmt: skip
     assert recognize(source).name == "chatgpt"
-    found = found_by(ChatGPT(), source)
-    assert [line.source_id for line in lines_of(found)] == [
-        line.source_id for line in lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
+    items = found_by(ChatGPT(), source)
+    assert [message.source_id for message in lines_of(items)] == [
+        message.source_id for message in lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
     ]
-    beside = {one.where: one.reason for one in found if isinstance(one, Skipped)}
-    assert beside["chat.html"] == "duplicate"
-    assert beside["user.json"] == beside["export_manifest.json"] == "settings"
-    assert beside["dalle/1.webp"] == "media"
+    reasons = {skip.where: skip.reason for skip in items if isinstance(skip, Skipped)}
+    assert reasons["chat.html"] == "duplicate"
+    assert reasons["user.json"] == reasons["export_manifest.json"] == "settings"
+    assert reasons["dalle/1.webp"] == "media"
 
 
 def test_a_conversation_that_is_none_is_told_by_its_number() -> None:
-    found = read([{"title": "x"}, conversation()])
-    assert found[0] == Skipped("conversation 1", "broken")
-    assert lines_of(found)[0].where == "conversation 2, message 4"
+    items = read([{"title": "x"}, conversation()])
+    assert items[0] == Skipped("conversation 1", "broken")
+    assert lines_of(items)[0].where == "conversation 2, message 4"
 
 
 def test_times_beyond_reason_are_left_open() -> None:
@@ -108,13 +110,13 @@ def test_one_conversation_by_itself_is_read(data: str) -> None:
 
 
 def test_a_conversation_a_line_is_read() -> None:
-    source = given("\n".join(json.dumps(one) for one in json.loads(DATA)), "conversations.jsonl")
+    source = given("\n".join(json.dumps(row) for row in json.loads(DATA)), "conversations.jsonl")
     assert recognize(source).name == "chatgpt"
     assert lines_of(found_by(ChatGPT(), source)) == lines_of(found_by(ChatGPT(), fixture("chatgpt.json")))
 
 
 @each_row(
-    ("written", "shown"),
+    ("text", "expected"),
     [
         ("It is open【12†source】 today【4:0†map.pdf】.", "It is open today."),
         ("It is open:contentReference[oaicite:3]{index=3}【oaicite:3】.", "It is open."),
@@ -124,9 +126,9 @@ def test_a_conversation_a_line_is_read() -> None:
         ("【小黑】 is what stood there.", "【小黑】 is what stood there."),
     ],
 )
-def test_marks_of_sources_are_no_words(written: str, shown: str) -> None:
-    found = with_message(content={"content_type": "text", "parts": [written]})
-    assert lines_of(found)[-1].text == shown
+def test_marks_of_sources_are_no_words(text: str, expected: str) -> None:
+    items = with_message(content={"content_type": "text", "parts": [text]})
+    assert lines_of(items)[-1].text == expected
 
 
 def test_whatever_a_user_writes_stays() -> None:
@@ -136,15 +138,17 @@ def test_whatever_a_user_writes_stays() -> None:
 
 
 def test_what_the_model_says_to_itself_is_no_line() -> None:
-    found = with_message(channel="analysis")
-    assert [line.source_id for line in lines_of(found)][-1] != "a3"
-    assert skips_of(found).count("thinking") == 2
+    items = with_message(channel="analysis")
+    assert [message.source_id for message in lines_of(items)][-1] != "a3"
+    assert skips_of(items).count("thinking") == 2
 
 
 def test_what_was_kept_of_the_user_is_offered_with_its_day() -> None:
-    kept = "1. [2024-05-01]. User likes tea.\n\n2. [2024-05-02]. User has a cat\nnamed 小黑."
-    found = with_message(content={"content_type": "model_editable_context", "model_set_context": kept})
-    assert [(one.text, str(one.day)) for one in found if isinstance(one, Remembered) and one.type == "memory"] == [
+    memories = "1. [2024-05-01]. User likes tea.\n\n2. [2024-05-02]. User has a cat\nnamed 小黑."
+    items = with_message(content={"content_type": "model_editable_context", "model_set_context": memories})
+    assert [
+        (memory.text, str(memory.day)) for memory in items if isinstance(memory, Remembered) and memory.type == "memory"
+    ] == [
         ("User likes tea.", "2024-05-01"),
         ("User has a cat\nnamed 小黑.", "2024-05-02"),
     ]
@@ -152,9 +156,9 @@ def test_what_was_kept_of_the_user_is_offered_with_its_day() -> None:
 
 def test_what_she_wrote_of_herself_comes_without_the_sentences_around_it() -> None:
     content = {"content_type": "user_editable_context", "user_profile": "The user provided: ```Ana```"}
-    said = {"about_user_message": "Ana, a nurse", "about_model_message": "Be kind"}
-    found = with_message(content=content, metadata={"user_context_message_data": said})
-    assert [one.text for one in found if isinstance(one, Remembered)][-2:] == ["Ana, a nurse", "Be kind"]
+    instructions = {"about_user_message": "Ana, a nurse", "about_model_message": "Be kind"}
+    items = with_message(content=content, metadata={"user_context_message_data": instructions})
+    assert [memory.text for memory in items if isinstance(memory, Remembered)][-2:] == ["Ana, a nurse", "Be kind"]
 
 
 def _message(number: int, role: str = "", **more: Any) -> dict[str, Any]:
@@ -170,7 +174,7 @@ def _message(number: int, role: str = "", **more: Any) -> dict[str, Any]:
 
 def test_conversations_without_links_are_read_whole_and_in_order() -> None:
     nodes = {f"n{number}": {"id": f"n{number}", "message": _message(number)} for number in (3, 0, 2, 1)}
-    listed = [*nodes.values()]
+    node_list = [*nodes.values()]
     in_order = [node for _key, node in sorted(nodes.items())]
     inner = {
         node["id"]: node | {"children": [f"n{number + 1}"] if number < 3 else []}
@@ -183,23 +187,23 @@ def test_conversations_without_links_are_read_whole_and_in_order() -> None:
         [{"title": "T", "mapping": nodes}],
         {"title": "T", "mapping": nodes, "current_node": "n3"},
         [{"title": "T", "mapping": inner}],
-        [{"title": "T", "mapping": listed}],
+        [{"title": "T", "mapping": node_list}],
         {"conversations": [{"title": "T", "mapping": nodes}]},
         {"props": {"pageProps": {"serverResponse": {"type": "data", "data": shared}}}},
         [{"title": "T", "messages": messages}],
         [{"title": "T", "messages": plain}],
         {"title": "T", "messages": messages},
-        listed,
+        node_list,
         messages,
     ):
         for source in (given(json.dumps(data), "conversations.json"), zipped({"conversations.json": json.dumps(data)})):
             assert recognize(source).name == "chatgpt", data
-            assert [line.text for line in lines_of(list(read_file(source)))] == [
+            assert [message.text for message in lines_of(list(read_file(source)))] == [
                 f"Line {number}" for number in range(4)
             ], data
 
 
 def test_a_strange_node_among_messages_without_links_is_told() -> None:
     data = [{"title": "T", "mapping": {"a": {"message": _message(0)}, "b": 3, "c": {"message": _message(1)}, "d": {}}}]
-    found = list(read_file(given(json.dumps(data))))
-    assert ([line.text for line in lines_of(found)], skips_of(found)) == (["Line 0", "Line 1"], ["broken"])
+    items = list(read_file(given(json.dumps(data))))
+    assert ([message.text for message in lines_of(items)], skips_of(items)) == (["Line 0", "Line 1"], ["broken"])

@@ -118,10 +118,10 @@ Exported 3 message(s)
 def test_a_chat_is_recognised_and_read(data: str, spoken: list[tuple[str, str]], skipped: list[str], end: str) -> None:
     source = given(data.replace("\n", end), "chat.txt")
     assert recognize(source).name == "chatlog"
-    found = found_by(Chatlog(), source)
-    assert [(line.speaker, line.text) for line in lines_of(found)] == spoken
-    assert [line.at for line in lines_of(found)] == [EVENING, EVENING, NIGHT]
-    assert skips_of(found) == skipped
+    items = found_by(Chatlog(), source)
+    assert [(message.speaker, message.text) for message in lines_of(items)] == spoken
+    assert [message.at for message in lines_of(items)] == [EVENING, EVENING, NIGHT]
+    assert skips_of(items) == skipped
 
 
 @each_row(
@@ -138,8 +138,8 @@ def test_what_people_copy_is_read(form: str, at: datetime | None) -> None:
     data = "\n".join(
         form.format(name, text) for name, text in (("Ana", "hi"), ("Mira", "yo\n\nso: well"), ("Ana", "ok"))
     )
-    found = found_by(Chatlog(), given(data))
-    assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
+    items = found_by(Chatlog(), given(data))
+    assert [(message.speaker, message.text, message.at) for message in lines_of(items)] == [
         ("Ana", "hi", at), ("Mira", "yo\n\nso: well", at), ("Ana", "ok", at),
     ]  # fmt: skip
     assert recognize(given(data)).name in ("chatlog", "whatsapp")
@@ -163,8 +163,8 @@ def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
     with pytest.raises(ImportRejected) as rejected:
         found_by(Chatlog(), given(data))
     assert rejected.value.code == "ask_day_first"
-    lines = lines_of(found_by(Chatlog(), given(data), Options(day_first=False)))
-    assert lines[0].at == datetime(2024, 1, 5, 21, 5)
+    messages = lines_of(found_by(Chatlog(), given(data), Options(day_first=False)))
+    assert messages[0].at == datetime(2024, 1, 5, 21, 5)
 
 
 def test_equal_lines_of_one_minute_have_ids_of_their_own_that_a_later_export_keeps() -> None:
@@ -172,14 +172,14 @@ def test_equal_lines_of_one_minute_have_ids_of_their_own_that_a_later_export_kee
     whole, later = (
         lines_of(found_by(Chatlog(), given(head + part))) for part in (rest, rest + "下午09:07\t小美\t嗨\n")
     )
-    assert len({line.source_id for line in whole}) == 3
-    assert [line.source_id for line in later][:3] == [line.source_id for line in whole]
+    assert len({message.source_id for message in whole}) == 3
+    assert [message.source_id for message in later][:3] == [message.source_id for message in whole]
 
 
 def test_a_person_who_says_that_it_is_a_chat_is_believed() -> None:
     data = "2024-01-15 21:05 Ana\nhi\n2024-01-15 21:06 Mira\nyo\n"
     assert recognize(given(data)).name != "chatlog"
-    assert [line.speaker for line in lines_of(found_by(Chatlog(), given(data)))] == ["Ana", "Mira"]
+    assert [message.speaker for message in lines_of(found_by(Chatlog(), given(data)))] == ["Ana", "Mira"]
     with pytest.raises(ImportRejected) as rejected:
         found_by(Chatlog(), given("Dear diary,\nit rained.\n"))
     assert rejected.value.code == "not_this"
@@ -276,12 +276,14 @@ def test_notices_are_nobodys_words_and_halves_of_the_day_nobodys_names() -> None
         SPANISH: [("Ana", "hola", 9), ("Mira", "sí", 13)] * 2,
         COPIED: [("Ana", "hi", 9), ("Mira", "yo", 13), ("Ana", "ok", 13)],
     }
-    for data, said in cases.items():
+    for data, expected in cases.items():
         for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-16")):
             source = given(data.replace("\n", end).encode(encoding), "chat.txt")
             assert recognize(source).name in ("chatlog", "whatsapp"), data
-            lines = lines_of(list(read(source)))
-            assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == said, data
+            messages = lines_of(list(read(source)))
+            assert [
+                (message.speaker, message.text, message.at and message.at.hour) for message in messages
+            ] == expected, data
 
 
 def test_where_times_and_names_may_be_notes_it_is_asked_and_the_answer_holds() -> None:
@@ -306,23 +308,23 @@ def test_what_is_copied_out_of_other_windows_has_names_without_marks_and_is_neve
         "{} (5/24/2020 {})\n{}\n", "{}, [24 May 2020 at {}]:\n{}\n", "**{}** (2020-05-24 {}):\n{}\n",
         "5/24/2020 {1}: {0}: {2}\n",
     ):  # fmt: skip
-        lines = lines_of(list(read(given("\n".join(form.format(*row) for row in rows), "copy.txt"))))
-        assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == [
+        messages = lines_of(list(read(given("\n".join(form.format(*row) for row in rows), "copy.txt"))))
+        assert [(message.speaker, message.text, message.at and message.at.hour) for message in messages] == [
             ("Ana", "hi", 10), ("Mira", "yo: so", 13), ("Ana", "ok", 13),
         ], form  # fmt: skip
-    asked = {
+    copies = {
         "[10:14:22 AM] Ana: hi\n[1:30:05 PM] Mira: yo\n": ["Ana", "Mira"],
         "Ana\n  1:30 PM\nhi\nMira\n  1:31 PM\nyo\n": ["Ana", "Mira"],
         "2025.12.30 火曜日\n23:43 natsumi_ スタンプ\n23:47 泰地 わ！\n見ます!\n23:48 natsumi_ うん\n": [
             "泰地", "natsumi_",
         ],
     }  # fmt: skip
-    for data, names in asked.items():
+    for data, names in copies.items():
         with pytest.raises(ImportRejected) as rejected:
             list(read(given(data, "copy.txt")))
         assert rejected.value.code == "ask_chat_or_notes", data
-        lines = lines_of(list(read(given(data, "copy.txt"), options=Options(kind="chat"))))
-        assert [line.speaker for line in lines] == names, data
+        messages = lines_of(list(read(given(data, "copy.txt"), options=Options(kind="chat"))))
+        assert [message.speaker for message in messages] == names, data
 
 
 def test_archives_in_markdown_are_chats_and_no_diary() -> None:
@@ -334,8 +336,8 @@ def test_archives_in_markdown_are_chats_and_no_diary() -> None:
         ):
             data = f"{front}## 📅 2026-03-30\n\n" + "".join(form.format(*row) for row in rows)
             assert recognize(given(data, "chat.md")).name == "chatlog", data
-            lines = lines_of(list(read(given(data, "chat.md"))))
-            assert [(line.speaker, line.text, str(line.at)) for line in lines] == [
+            messages = lines_of(list(read(given(data, "chat.md"))))
+            assert [(message.speaker, message.text, str(message.at)) for message in messages] == [
                 ("阿岚", "下班了吗", "2026-03-30 19:20:00"), ("我", "还没", "2026-03-30 19:25:00"),
                 ("阿岚", "- 先吃饭", "2026-03-30 19:26:00"),
             ], data  # fmt: skip
@@ -349,8 +351,8 @@ def test_copies_that_say_no_day_have_no_time_and_no_clock_among_the_words() -> N
         "[10:14 AM] {}\n{}\n",
     ):
         data = "".join(form.format(*row) for row in (("小葵", "你睡了吗"), ("南风", "没"), ("小葵", "那陪我")))
-        lines = lines_of(list(read(given(data, "copy.txt"))))
-        assert [(line.speaker, line.text, line.at) for line in lines] == [
+        messages = lines_of(list(read(given(data, "copy.txt"))))
+        assert [(message.speaker, message.text, message.at) for message in messages] == [
             ("小葵", "你睡了吗", None), ("南风", "没", None), ("小葵", "那陪我", None),
         ], form  # fmt: skip
 
@@ -360,8 +362,8 @@ def test_members_of_a_group_of_qq_are_called_without_titles_and_by_number_where_
         "2017-02-25 10:40:20 【群主】班长(10001)\n好\n\n2017-02-25 10:41:00 【潜水】土豆<p@example.com>\n收到\n\n"
         "2017-02-25 10:43:00 (55555)\n2017-02-24 的活动\n"
     )
-    lines = lines_of(list(read(given(data, "qq.txt"))))
-    assert [(line.speaker, line.text) for line in lines] == [
+    messages = lines_of(list(read(given(data, "qq.txt"))))
+    assert [(message.speaker, message.text) for message in messages] == [
         ("班长", "好"), ("土豆", "收到"), ("55555", "2017-02-24 的活动"),
     ]  # fmt: skip
 
@@ -375,8 +377,10 @@ def test_a_weekday_tells_the_order_of_day_and_month_and_so_does_the_day_of_savin
     for head, (month, day) in cases.items():
         data = f"{head}08:10PM\tNan\thi\n08:11PM\tBo\tUnsent a message.\n08:12PM\tBo\t[รูป]\n"
         data += "08:13PM\tBo\t[アルバム] 文化祭\n"
-        found = list(read(given(data, "line.txt")))
-        assert [(line.text, line.at) for line in lines_of(found)] == [("hi", datetime(2024, month, day, 20, 10))], head
+        items = list(read(given(data, "line.txt")))
+        assert [(message.text, message.at) for message in lines_of(items)] == [
+            ("hi", datetime(2024, month, day, 20, 10))
+        ], head
     with pytest.raises(ImportRejected) as rejected:
         list(read(given("\n5/4/2024\n08:10PM\tNan\thi\n08:11PM\tBo\tyo\n", "line.txt")))
     assert rejected.value.code == "ask_day_first"

@@ -14,24 +14,26 @@ CONVERSATIONS: list[dict[str, Any]] = json.loads((FILES / "claude.json").read_by
 
 @each_row("name", ["claude.json", "claude.jsonl"])
 def test_conversations_are_read_from_an_array_and_from_lines(name: str) -> None:
-    found = found_by(Claude(), fixture(name))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+    items = found_by(Claude(), fixture(name))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
         ("human", "user", "I planted tomatoes."),
         ("assistant", "persona", "They need sun.\n\nAnd water."),
         ("human", "user", "谢谢！"),
     ]
-    assert skips_of(found) == ["document", "media", "thinking", "tool", "tool"]
-    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, FileSession)] == [("The garden", "k-1")]
+    assert skips_of(items) == ["document", "media", "thinking", "tool", "tool"]
+    assert [(session.title, session.source_id) for session in items if isinstance(session, FileSession)] == [
+        ("The garden", "k-1")
+    ]
 
 
 def test_one_conversation_over_several_lines_is_read() -> None:
-    found = found_by(Claude(), given(json.dumps(CONVERSATIONS[0], indent=2)))
-    assert len(lines_of(found)) == 3
+    items = found_by(Claude(), given(json.dumps(CONVERSATIONS[0], indent=2)))
+    assert len(lines_of(items)) == 3
 
 
 def test_messages_stand_in_the_order_of_their_times() -> None:
     turned = CONVERSATIONS[0] | {"chat_messages": CONVERSATIONS[0]["chat_messages"][::-1]}
-    assert [line.source_id for line in lines_of(found_by(Claude(), given(json.dumps([turned]))))] == [
+    assert [message.source_id for message in lines_of(found_by(Claude(), given(json.dumps([turned]))))] == [
         "k-m1", "k-m2", "k-m3",
     ]  # fmt: skip
 
@@ -39,22 +41,22 @@ def test_messages_stand_in_the_order_of_their_times() -> None:
 def test_without_all_times_messages_stand_as_in_the_file() -> None:
     messages = [dict(message) for message in CONVERSATIONS[0]["chat_messages"][::-1]]
     messages[1]["created_at"] = "soon"
-    found = found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages}])))
-    assert [line.source_id for line in lines_of(found)] == ["k-m3", "k-m2", "k-m1"]
+    items = found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages}])))
+    assert [message.source_id for message in lines_of(items)] == ["k-m3", "k-m2", "k-m1"]
 
 
 def test_a_broken_line_costs_one_conversation() -> None:
     line = json.dumps(CONVERSATIONS[0])
-    found = found_by(Claude(), given(f"{line}\n{line[:100]}\n{line}\n"))
-    assert len(lines_of(found)) == 6
-    assert Skipped("conversation 2", "broken") in found
+    items = found_by(Claude(), given(f"{line}\n{line[:100]}\n{line}\n"))
+    assert len(lines_of(items)) == 6
+    assert Skipped("conversation 2", "broken") in items
 
 
 def test_what_claude_remembers_is_read() -> None:
     source = fixture("claude_memories.json")
     assert recognize(source).name == "claude"
-    found = found_by(Claude(), source)
-    assert [(one.type, one.text) for one in found if isinstance(one, Remembered)] == [
+    items = found_by(Claude(), source)
+    assert [(memory.type, memory.text) for memory in items if isinstance(memory, Remembered)] == [
         ("conversations_memory", "**Personal**\nAna grows tomatoes."),
         ("project_memory", "The garden project is about a balcony."),
     ]
@@ -69,16 +71,16 @@ def test_the_zip_is_read_and_documents_of_projects_are_told() -> None:
         }
     )  # fmt: skip
     assert recognize(source).name == "claude"
-    found = found_by(Claude(), source)
-    assert len(lines_of(found)) == 3
-    assert len([one for one in found if isinstance(one, Remembered)]) == 2
-    assert Skipped("projects.json, document 2", "document") in found
-    assert Skipped("users.json", "settings") in found
+    items = found_by(Claude(), source)
+    assert len(lines_of(items)) == 3
+    assert len([memory for memory in items if isinstance(memory, Remembered)]) == 2
+    assert Skipped("projects.json, document 2", "document") in items
+    assert Skipped("users.json", "settings") in items
 
 
-def forked(leaf: str = "") -> list[ReaderItem]:
+def read_forked_chat(leaf: str = "") -> list[ReaderItem]:
     """A talk in which the second question was asked anew."""
-    said = [
+    turns = [
         ("1", "human", "0"), ("2", "assistant", "1"), ("3", "human", "2"), ("4", "assistant", "3"),
         ("5", "human", "2"), ("6", "assistant", "5"),
     ]  # fmt: skip
@@ -87,14 +89,14 @@ def forked(leaf: str = "") -> list[ReaderItem]:
             "uuid": name, "sender": sender, "text": f"said {name}", "parent_message_uuid": parent,
             "created_at": f"2024-05-01T10:0{name}:00Z",
         }
-        for name, sender, parent in said
+        for name, sender, parent in turns
     ]  # fmt: skip
     open_at = {"current_leaf_message_uuid": leaf} if leaf else {}
     return found_by(Claude(), given(json.dumps([{"uuid": "k", "chat_messages": messages, **open_at}])))
 
 
-@each_row(("leaf", "lines"), [("", "1256"), ("6", "1256"), ("4", "1234")])
-def test_what_was_asked_anew_is_told_as_not_chosen(leaf: str, lines: str) -> None:
-    found = forked(leaf)
-    assert "".join(line.source_id for line in lines_of(found)) == lines
-    assert skips_of(found) == ["not_chosen", "not_chosen"]
+@each_row(("leaf", "source_ids"), [("", "1256"), ("6", "1256"), ("4", "1234")])
+def test_what_was_asked_anew_is_told_as_not_chosen(leaf: str, source_ids: str) -> None:
+    items = read_forked_chat(leaf)
+    assert "".join(message.source_id for message in lines_of(items)) == source_ids
+    assert skips_of(items) == ["not_chosen", "not_chosen"]

@@ -14,7 +14,7 @@ from tests.memory.imports.readers.given import given, zipped
 from tests.table import each_row
 
 
-def refused(data: Any, name: str = "file") -> ImportRejected:
+def rejection_of(data: Any, name: str = "file") -> ImportRejected:
     source = zipped(data, name) if isinstance(data, dict) else given(data, name)
     with pytest.raises(ImportRejected) as rejected:
         list(read(source))
@@ -24,22 +24,24 @@ def refused(data: Any, name: str = "file") -> ImportRejected:
 def test_a_zip_without_conversations_says_what_it_holds() -> None:
     members: dict[str, bytes | str] = {f"{number}.jpg": b"\xff\xd8" for number in range(214)}
     members |= {f"{number}.html": "<html><body>Hi</body></html>" for number in range(3)}
-    rejected = refused(members, "a.zip")
+    rejected = rejection_of(members, "a.zip")
     assert rejected.reason == "The zip contains 214 pictures and 3 web pages, but no conversations."
-    assert str(refused({"a.mp4": b"x", "b.bin": b"x", "c.json": "{}"}, "b.zip")).endswith(
+    assert str(rejection_of({"a.mp4": b"x", "b.bin": b"x", "c.json": "{}"}, "b.zip")).endswith(
         "The zip contains 1 video, 1 other file and 1 JSON file, but no conversations."
     )
     assert describe_contents("zip:") == "The zip is empty."
 
 
 def test_json_without_conversations_says_its_fields() -> None:
-    rejected = refused(json.dumps({"settings": {"theme": 1}, "devices": [1], "版本": 3, "Ana Silva": 1}))
+    rejected = rejection_of(json.dumps({"settings": {"theme": 1}, "devices": [1], "版本": 3, "Ana Silva": 1}))
     assert rejected.reason == "JSON with the fields devices, settings: none of them contains messages."
-    assert refused(json.dumps([{"width": 3, "height": 4}])).reason.startswith("JSON with the fields height, width:")
+    assert rejection_of(json.dumps([{"width": 3, "height": 4}])).reason.startswith(
+        "JSON with the fields height, width:"
+    )
     for empty in ("[]", "{}", " [ ] "):
-        assert refused(empty).reason == "The JSON in it is empty."
-    assert refused("[[[").reason == "This is not JSON, or it is damaged or cut off."
-    assert refused("[1, 2]").reason
+        assert rejection_of(empty).reason == "The JSON in it is empty."
+    assert rejection_of("[[[").reason == "This is not JSON, or it is damaged or cut off."
+    assert rejection_of("[1, 2]").reason
 
 
 @each_row(
@@ -52,7 +54,7 @@ def test_json_without_conversations_says_its_fields() -> None:
     ],
 )  # fmt: skip
 def test_what_is_no_text_says_what_it_is(data: Any, kind: str) -> None:
-    assert refused(data).reason == str(KINDS[kind])
+    assert rejection_of(data).reason == str(KINDS[kind])
 
 
 def test_what_is_stored_of_a_refusal_has_no_language() -> None:

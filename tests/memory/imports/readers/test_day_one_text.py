@@ -17,17 +17,17 @@ ENGLISH = (
 
 
 def test_entries_are_split_at_their_dates_and_what_is_told_of_them_is_no_words() -> None:
-    for written in (ENGLISH.encode(), ENGLISH.replace("\n", "\r\n").encode("utf-8-sig"), ENGLISH.encode("utf-16")):
-        source = given(written, "Journal.txt")
+    for data in (ENGLISH.encode(), ENGLISH.replace("\n", "\r\n").encode("utf-8-sig"), ENGLISH.encode("utf-16")):
+        source = given(data, "Journal.txt")
         assert recognize(source).name == "day_one_text"
-        found = list(read(source))
-        assert [(entry.text, entry.day) for entry in entries_of(found)] == [
+        items = list(read(source))
+        assert [(entry.text, entry.day) for entry in entries_of(items)] == [
             ("It was warm.\n\nBen: hello, he said.", date(2020, 5, 24)),
             ("Second.\n\tindented words: yes", date(2020, 5, 26)),
         ]
-        assert entries_of(found)[1].at == datetime(2020, 5, 26, 13, 30)
-        assert skips_of(found) == ["media"]
-        assert not lines_of(found)
+        assert entries_of(items)[1].at == datetime(2020, 5, 26, 13, 30)
+        assert skips_of(items) == ["media"]
+        assert not lines_of(items)
 
 
 def test_labels_and_dates_of_any_language_and_order_are_read() -> None:
@@ -44,20 +44,20 @@ def test_labels_and_dates_of_any_language_and_order_are_read() -> None:
         ],
         "\tDate:\t24 May 2020\n\nOnly a day.\n": [("Only a day.", None)],
     }  # fmt: skip
-    for data, said in cases.items():
-        found = entries_of(list(read(given(data, "Journal.txt"))))
-        assert [(one.text, one.at.replace(tzinfo=None) if one.at else None) for one in found] == said
-        assert all(one.day for one in found)
+    for data, expected in cases.items():
+        entries = entries_of(list(read(given(data, "Journal.txt"))))
+        assert [(entry.text, entry.at.replace(tzinfo=None) if entry.at else None) for entry in entries] == expected
+        assert all(entry.day for entry in entries)
 
 
 def test_the_zip_is_read_and_its_photographs_told_and_a_file_that_is_cut_off_as_far_as_it_goes() -> None:
     source = zipped({"Journal.txt": ENGLISH, "photos/1.jpg": b"x"})
     assert recognize(source).name == "day_one_text"
-    found = list(read(source))
-    assert len(entries_of(found)) == 2
-    assert skips_of(found) == ["media", "media"]
+    items = list(read(source))
+    assert len(entries_of(items)) == 2
+    assert skips_of(items) == ["media", "media"]
     cut = ENGLISH[: ENGLISH.index("Ben:") + 8]
-    assert [one.text for one in entries_of(list(read(given(cut, "Journal.txt"))))] == ["It was warm.\n\nBen: hel"]
+    assert [entry.text for entry in entries_of(list(read(given(cut, "Journal.txt"))))] == ["It was warm.\n\nBen: hel"]
 
 
 def test_numbers_in_either_order_are_asked_about() -> None:
@@ -65,5 +65,5 @@ def test_numbers_in_either_order_are_asked_about() -> None:
     with pytest.raises(ImportRejected) as rejected:
         list(read(given(data, "Journal.txt")))
     assert rejected.value.code == "ask_day_first"
-    found = entries_of(list(read(given(data, "Journal.txt"), options=Options(day_first=True))))
-    assert [one.day for one in found] == [date(2020, 4, 5)]
+    entries = entries_of(list(read(given(data, "Journal.txt"), options=Options(day_first=True))))
+    assert [entry.day for entry in entries] == [date(2020, 4, 5)]

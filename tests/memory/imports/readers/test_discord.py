@@ -14,12 +14,14 @@ DATA: dict[str, Any] = json.loads((FILES / "discord.json").read_bytes())
 
 
 def test_a_talk_is_read() -> None:
-    found = found_by(Discord(), fixture("discord.json"))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+    items = found_by(Discord(), fixture("discord.json"))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
         ("Ana", "", "Hello there"), ("Mira", "", "Hi!"), ("Ana", "", "Look"), ("Mirabot", "persona", "I am a bot"),
     ]  # fmt: skip
-    assert skips_of(found) == ["media", "media", "notice"]
-    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, FileSession)] == [("mira", "77")]
+    assert skips_of(items) == ["media", "media", "notice"]
+    assert [(session.title, session.source_id) for session in items if isinstance(session, FileSession)] == [
+        ("mira", "77")
+    ]
 
 
 def test_times_keep_their_offset() -> None:
@@ -33,9 +35,9 @@ def test_a_channel_is_called_by_its_server_and_its_bots_are_others() -> None:
     data = DATA | {
         "guild": {"id": "5", "name": "Garden"}, "channel": {"id": "9", "type": "GuildTextChat", "name": "roses"},
     }  # fmt: skip
-    found = found_by(Discord(), given(json.dumps(data)))
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["Garden / roses"]
-    assert lines_of(found)[-1].role == "other"
+    items = found_by(Discord(), given(json.dumps(data)))
+    assert [session.title for session in items if isinstance(session, FileSession)] == ["Garden / roses"]
+    assert lines_of(items)[-1].role == "other"
 
 
 def test_a_channel_without_messages_gives_nothing() -> None:
@@ -44,36 +46,36 @@ def test_a_channel_without_messages_gives_nothing() -> None:
 
 def with_messages(*changed: dict[str, Any]) -> str:
     plain = DATA["messages"][0] | {"attachments": [], "stickers": [], "embeds": []}
-    return json.dumps(DATA | {"messages": [plain | {"id": str(n)} | one for n, one in enumerate(changed)]})
+    return json.dumps(DATA | {"messages": [plain | {"id": str(n)} | change for n, change in enumerate(changed)]})
 
 
 def test_what_was_forwarded_was_said_by_somebody_else() -> None:
     forwarded = {"content": "The sea is warm.", "attachments": [], "embeds": [], "stickers": []}
-    found = found_by(Discord(), given(with_messages({"content": "", "forwardedMessage": forwarded})))
-    assert [(line.text, line.role) for line in lines_of(found)] == [("The sea is warm.", "other")]
-    assert lines_of(found)[0].speaker != lines_of(found_by(Discord(), given(with_messages({}))))[0].speaker
-    assert skips_of(found) == []
+    items = found_by(Discord(), given(with_messages({"content": "", "forwardedMessage": forwarded})))
+    assert [(message.text, message.role) for message in lines_of(items)] == [("The sea is warm.", "other")]
+    assert lines_of(items)[0].speaker != lines_of(found_by(Discord(), given(with_messages({}))))[0].speaker
+    assert skips_of(items) == []
 
 
 @each_row(("kind", "spoken"), [("0", 1), ("7", 0), ("18", 0), ("19", 1), ("20", 1), ("46", 0), ("99", 1)])
 def test_kinds_without_a_name_are_those_of_discord(kind: str, spoken: int) -> None:
-    found = found_by(Discord(), given(with_messages({"type": kind})))
-    assert (len(lines_of(found)), skips_of(found)) == (spoken, ["notice"] * (1 - spoken))
+    items = found_by(Discord(), given(with_messages({"type": kind})))
+    assert (len(lines_of(items)), skips_of(items)) == (spoken, ["notice"] * (1 - spoken))
 
 
 def test_what_is_no_channel_in_a_zip_is_told() -> None:
     data = (FILES / "discord.json").read_bytes()
     source = zipped({"a_settings.json": "{}", "b.json": data, "c.json": '{"guild":', "d.png": b"x"})
     assert recognize(source).name == "discord"
-    found = found_by(Discord(), source)
-    aside = [one for one in found if isinstance(one, Skipped) and "." in one.where]
+    items = found_by(Discord(), source)
+    aside = [skip for skip in items if isinstance(skip, Skipped) and "." in skip.where]
     assert aside == [Skipped("a_settings.json", "unknown"), Skipped("c.json", "unknown"), Skipped("d.png", "media")]
-    assert len(lines_of(found)) == 4
+    assert len(lines_of(items)) == 4
 
 
 def test_several_channels_in_a_zip_are_read() -> None:
     data = (FILES / "discord.json").read_bytes()
     source = zipped({"a.json": data, "b.json": data.replace(b'"77"', b'"78"'), "a_Files/x.png": b"x"})
     assert recognize(source).name == "discord"
-    talks = [talk for talk in found_by(Discord(), source) if isinstance(talk, FileSession)]
-    assert [talk.source_id for talk in talks] == ["77", "78"]
+    sessions = [session for session in found_by(Discord(), source) if isinstance(session, FileSession)]
+    assert [session.source_id for session in sessions] == ["77", "78"]

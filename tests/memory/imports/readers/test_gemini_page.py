@@ -28,10 +28,10 @@ def page(*cards: str) -> str:
     return f"{HEAD}<div>{''.join(cards)}</div></body></html>"
 
 
-def said(data: str, options: Options | None = None) -> list[tuple[str, str]]:
+def roles_and_texts(data: str, options: Options | None = None) -> list[tuple[str, str]]:
     source = given(data, "My Activity.html")
     assert recognize(source).name == "gemini_page"
-    return [(line.role, line.text) for line in lines_of(list(read(source, options=options)))]
+    return [(message.role, message.text) for message in lines_of(list(read(source, options=options)))]
 
 
 def test_questions_stand_before_their_answers_oldest_first_and_the_rest_is_told() -> None:
@@ -48,13 +48,13 @@ def test_questions_stand_before_their_answers_oldest_first_and_the_rest_is_told(
         card("Watched&nbsp;a film<br>May 19, 2026, 1:00:02\u202fPM GMT-03:00<br>", "YouTube"),
         card("Prompted&nbsp;no time<br>"),
     )
-    found = list(read(given(data, "My Activity.html")))
-    assert [(line.role, line.text) for line in lines_of(found)] == [
+    items = list(read(given(data, "My Activity.html")))
+    assert [(message.role, message.text) for message in lines_of(items)] == [
         ("user", "What is this?\nline two"), ("persona", "A cat & a dog\n\nok"),
         ("user", "And in winter?"), ("persona", "Colder.\n\n- snow"),
     ]  # fmt: skip
-    assert lines_of(found)[0].at == datetime(2026, 5, 19, 16, 30, 2, tzinfo=UTC)
-    assert sorted(skips_of(found)) == ["broken", "media", "notice", "notice", "notice"]
+    assert lines_of(items)[0].at == datetime(2026, 5, 19, 16, 30, 2, tzinfo=UTC)
+    assert sorted(skips_of(items)) == ["broken", "media", "notice", "notice", "notice"]
 
 
 def test_a_page_in_any_language_is_read_whatever_stands_before_what_was_asked() -> None:
@@ -67,10 +67,10 @@ def test_a_page_in_any_language_is_read_whatever_stands_before_what_was_asked() 
     }
     for prompt, time, header in cases.values():
         cards = [
-            card(f"{prompt.format(asked)}<br>{time.format(hour)}<br><p>{answer}</p>", header)
-            for asked, hour, answer in (("later: and?", 19, "so"), ("first one", 13, "yes"), ("x y z", 12, "no"))
+            card(f"{prompt.format(question)}<br>{time.format(hour)}<br><p>{answer}</p>", header)
+            for question, hour, answer in (("later: and?", 19, "so"), ("first one", 13, "yes"), ("x y z", 12, "no"))
         ]
-        assert said(page(*cards)) == [
+        assert roles_and_texts(page(*cards)) == [
             ("user", "x y z"), ("persona", "no"), ("user", "first one"), ("persona", "yes"), ("user", "later: and?"),
             ("persona", "so"),
         ], prompt  # fmt: skip
@@ -79,7 +79,7 @@ def test_a_page_in_any_language_is_read_whatever_stands_before_what_was_asked() 
 def test_activities_of_one_moment_stay_with_their_answers() -> None:
     at = "19.05.2026, 13:30:02 MESZ"
     data = page(card(f"Prompted&nbsp;b<br>{at}<br><p>B</p>"), card(f"Prompted&nbsp;a<br>{at}<br><p>A</p>"))
-    assert said(data) == [("user", "a"), ("persona", "A"), ("user", "b"), ("persona", "B")]
+    assert roles_and_texts(data) == [("user", "a"), ("persona", "A"), ("user", "b"), ("persona", "B")]
 
 
 def test_the_page_in_the_zip_of_any_language_is_found_by_what_it_holds() -> None:
@@ -91,16 +91,16 @@ def test_the_page_in_the_zip_of_any_language_is_found_by_what_it_holds() -> None
         "Takeout/Gemini/gemini_gems_data.html": "<div></div>",
     })  # fmt: skip
     assert recognize(source).name == "gemini_page"
-    found = list(read(source))
-    assert [line.text for line in lines_of(found)] == ["hi", "yo"]
-    assert skips_of(found) == ["settings", "settings"]
+    items = list(read(source))
+    assert [message.text for message in lines_of(items)] == ["hi", "yo"]
+    assert skips_of(items) == ["settings", "settings"]
 
 
 def test_a_page_that_is_cut_off_is_read_as_far_as_it_goes_and_others_are_refused() -> None:
     cards = [card(f"Prompted&nbsp;q{n}<br>May {n}, 2026, 7:07:02 PM CEST<br><p>a{n}</p>") for n in (9, 8, 7)]
     whole = page(*cards)
     cut = whole[: whole.index("May 7, 2026")]
-    assert [text for _role, text in said(cut)] == ["q8", "a8", "q9", "a9"]
+    assert [text for _role, text in roles_and_texts(cut)] == ["q8", "a8", "q9", "a9"]
     with pytest.raises(ImportRejected) as rejected:
         recognize(given(page(card("Watched&nbsp;x<br>May 9, 2026, 7:07:02 PM CEST<br>", "YouTube")), "a.html"))
     assert rejected.value.code == "web_page"
@@ -109,6 +109,6 @@ def test_a_page_that_is_cut_off_is_read_as_far_as_it_goes_and_others_are_refused
 def test_numbers_in_either_order_are_asked_about() -> None:
     data = page(card("Prompted&nbsp;hi<br>5/4/2026, 7:07:02 PM CEST<br><p>yo</p>"))
     with pytest.raises(ImportRejected) as rejected:
-        said(data)
+        roles_and_texts(data)
     assert rejected.value.code == "ask_day_first"
-    assert said(data, Options(day_first=True)) == [("user", "hi"), ("persona", "yo")]
+    assert roles_and_texts(data, Options(day_first=True)) == [("user", "hi"), ("persona", "yo")]

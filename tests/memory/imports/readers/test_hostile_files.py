@@ -36,7 +36,7 @@ def read_or_reject(form: Format, data: bytes, day_first: bool | None = None) -> 
         return rejected
 
 
-def mutated(data: bytes, chance: random.Random) -> bytes:
+def mutate(data: bytes, chance: random.Random) -> bytes:
     """`data` with a few bytes changed, cut out, doubled, or replaced by what parsers trip over."""
     changed = bytearray(data)
     for _time in range(chance.randint(1, 4)):
@@ -75,7 +75,7 @@ def test_a_damaged_file_is_read_in_part_or_refused(path: Path) -> None:
     data = path.read_bytes()
     form = recognize(fixture(path.name))
     for _time in range(20):
-        read_or_reject(form, mutated(data, chance))
+        read_or_reject(form, mutate(data, chance))
 
 
 @each_row("path", TALKS, ids=lambda path: path.name)
@@ -90,7 +90,7 @@ def test_thousands_of_damaged_files_do_no_harm(path: Path) -> None:
     chance = random.Random(1)
     form = recognize(fixture(path.name))
     for _time in range(2_000):
-        read_or_reject(form, mutated(path.read_bytes(), chance))
+        read_or_reject(form, mutate(path.read_bytes(), chance))
 
 
 WRONG_VALUES = [b"null", b"0", b'"x"', b"[]", b"{}", b"true", b"[null]", b"[{}]", b"[[[]]]", b'{"a":{"b":[1]}}']
@@ -113,13 +113,13 @@ def test_a_value_of_another_kind_anywhere_does_no_harm(path: Path) -> None:
 @each_row(("name", "render"), RENDERED)
 def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Render) -> None:
     data = render(LINES)
-    whole = [line.text for line in LINES]
+    whole = [message.text for message in LINES]
     for size in range(len(data) // 2, len(data), max(1, len(data) // 40)):
-        found = read_or_reject(format_named(name), data[:size])
-        if isinstance(found, ImportRejected):
-            assert found.where
+        result = read_or_reject(format_named(name), data[:size])
+        if isinstance(result, ImportRejected):
+            assert result.where
         else:
-            *texts, _last = [line.text for line in lines_of(found)] or [""]
+            *texts, _last = [message.text for message in lines_of(result)] or [""]
             assert whole[: len(texts)] == texts
 
 
@@ -127,10 +127,10 @@ def test_a_file_cut_off_gives_the_lines_before_or_a_place(name: str, render: Ren
 def test_bytes_of_no_encoding_are_refused_with_their_place(name: str, render: Render) -> None:
     data = render(LINES)
     middle = data.index(b"ine 20")
-    found = read_or_reject(format_named(name), data[:middle] + b"\xff" + data[middle:])
-    assert isinstance(found, ImportRejected)
-    assert found.code == "encoding"
-    assert f"byte {middle}" in found.where
+    result = read_or_reject(format_named(name), data[:middle] + b"\xff" + data[middle:])
+    assert isinstance(result, ImportRejected)
+    assert result.code == "encoding"
+    assert f"byte {middle}" in result.where
 
 
 @each_row(("name", "render"), RENDERED)
@@ -139,16 +139,16 @@ def test_the_place_of_broken_json_is_the_letter_where_it_breaks(name: str, rende
     if not data.startswith((b"{", b"[")) or b"\n" in data:
         return
     middle = data.index(b"ine 20")
-    found = read_or_reject(format_named(name), data[:middle] + b"\n" + data[middle:])
-    assert isinstance(found, ImportRejected)
-    assert (found.code, found.where) == ("not_json", "line 2, character 0")
+    result = read_or_reject(format_named(name), data[:middle] + b"\n" + data[middle:])
+    assert isinstance(result, ImportRejected)
+    assert (result.code, result.where) == ("not_json", "line 2, character 0")
 
 
 @each_row("name", sorted({name for name, _render in RENDERED}))
 @each_row("data", [b"", b" \n", b"\0\0\0", b"\x89PNG\r\n\x1a\n\0\0", b"[", b"\xff\xfe"])
 def test_what_is_no_such_file_is_refused_or_gives_nothing(name: str, data: bytes) -> None:
-    found = read_or_reject(format_named(name), data)
-    assert isinstance(found, ImportRejected) or lines_of(found) == []
+    result = read_or_reject(format_named(name), data)
+    assert isinstance(result, ImportRejected) or lines_of(result) == []
 
 
 @each_row("data", [b"", b"\0\1\2" * 100, b"\xff" * 100, zip_of({"a.bin": b"\0"})])
@@ -162,29 +162,29 @@ def test_what_resembles_nothing_is_refused_with_what_is_in_it(data: bytes) -> No
 def test_deep_nesting_costs_one_conversation() -> None:
     deep = b'{"mapping":' + b"[" * 5_000 + b"]" * 5_000 + b"}"
     good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
-    found = read_or_reject(format_named("chatgpt"), b"[" + deep + b"," + good + b"]")
-    assert not isinstance(found, ImportRejected)
-    assert [line.text for line in lines_of(found)] == ["Still here."]
-    assert skips_of(found) == ["too_deep"]
+    result = read_or_reject(format_named("chatgpt"), b"[" + deep + b"," + good + b"]")
+    assert not isinstance(result, ImportRejected)
+    assert [message.text for message in lines_of(result)] == ["Still here."]
+    assert skips_of(result) == ["too_deep"]
 
 
 def test_a_conversation_too_large_to_hold_costs_only_itself() -> None:
     large = RENDERED[0][1]([Spoken(True, "x" * 1_000)] * 2_000)[1:-1]
     good = RENDERED[0][1]([Spoken(True, "Still here.")])[1:-1]
-    found = read_or_reject(format_named("chatgpt"), b"[" + large + b"," + good + b"]")
-    assert not isinstance(found, ImportRejected)
-    assert [line.text for line in lines_of(found)] == ["Still here."]
-    assert skips_of(found) == ["too_long"]
+    result = read_or_reject(format_named("chatgpt"), b"[" + large + b"," + good + b"]")
+    assert not isinstance(result, ImportRejected)
+    assert [message.text for message in lines_of(result)] == ["Still here."]
+    assert skips_of(result) == ["too_long"]
 
 
 def test_one_endless_string_is_refused_before_it_fills_the_memory() -> None:
-    found = read_or_reject(format_named("chatgpt"), b'["' + b"x" * 3_000_000)
-    assert isinstance(found, ImportRejected)
-    assert found.code == "too_big"
+    result = read_or_reject(format_named("chatgpt"), b'["' + b"x" * 3_000_000)
+    assert isinstance(result, ImportRejected)
+    assert result.code == "too_big"
 
 
 def test_one_endless_line_is_refused() -> None:
-    found = read_or_reject(format_named("transcript"), b"Ana: hello\nMira: hello\n" + b"x" * 3_000_000)
-    assert isinstance(found, ImportRejected)
-    assert (found.code, found.where) == ("line_too_long", "line 3")
-    assert str(found) == "line 3: A line in the file is too long for this format."
+    result = read_or_reject(format_named("transcript"), b"Ana: hello\nMira: hello\n" + b"x" * 3_000_000)
+    assert isinstance(result, ImportRejected)
+    assert (result.code, result.where) == ("line_too_long", "line 3")
+    assert str(result) == "line 3: A line in the file is too long for this format."

@@ -7,7 +7,7 @@ import pytest
 from memory.imports.readers import cards, day_one, journal, mapper, pam, read, recognize, table
 from memory.imports.readers.mapper import guess
 from memory.imports.readers.types import Format, ImportRejected, Limits, Options
-from tests.memory.imports.readers.damaged import mutated
+from tests.memory.imports.readers.damaged import mutate
 from tests.memory.imports.readers.given import FILES, fixture, found_by, given
 from tests.table import each_row
 
@@ -44,8 +44,8 @@ def test_a_damaged_file_is_read_in_part_or_refused(name: str) -> None:
     chance = random.Random(name)
     data, form = (FILES / name).read_bytes(), recognize(fixture(name))
     for _time in range(60):
-        survives(form, mutated(data, chance), name)
-        read_all(mutated(data, chance), name)
+        survives(form, mutate(data, chance), name)
+        read_all(mutate(data, chance), name)
 
 
 @each_row("name", sorted(path.name for path in FILES.iterdir()))
@@ -83,4 +83,4 @@ def test_thousands_of_damaged_files_do_no_harm(name: str) -> None:
     chance = random.Random(1)
     data, form = (FILES / name).read_bytes(), recognize(fixture(name))
     for _time in range(2_000):
-        survives(form, mutated(data, chance), name)
+        survives(form, mutate(data, chance), name)

@@ -104,8 +104,10 @@ May 24, 2020  1:16:22 PM"""
 def test_nothing_but_what_was_said_becomes_a_message_and_each_at_its_time() -> None:
     source = fixture("imessage.txt")
     assert recognize(source).name == "imessage"
-    found = list(read(source))
-    assert [(line.at and line.at.strftime("%H:%M:%S"), line.speaker, line.text) for line in lines_of(found)] == [
+    items = list(read(source))
+    assert [
+        (message.at and message.at.strftime("%H:%M:%S"), message.speaker, message.text) for message in lines_of(items)
+    ] == [
         ("10:14:22", "Mira", "Hello Ana"),
         ("13:30:05", "Me", "Hi! How was\nyour day?\n\nFine I hope."),
         ("13:31:00", "Mira", "Long.\nVery long"),
@@ -115,8 +117,8 @@ def test_nothing_but_what_was_said_becomes_a_message_and_each_at_its_time() -> N
         ("13:40:00", "Me", "And now?"),
         ("13:45:00", "Mira", "See you at ten"),
     ]
-    assert {line.speaker: line.role for line in lines_of(found)} == {"Mira": "", "Me": "user"}
-    assert set(skips_of(found)) == {"notice", "media", "deleted", "duplicate"}
+    assert {message.speaker: message.role for message in lines_of(items)} == {"Mira": "", "Me": "user"}
+    assert set(skips_of(items)) == {"notice", "media", "deleted", "duplicate"}
 
 
 def test_other_versions_languages_and_clocks_are_read_and_the_owner_is_told_by_receipts() -> None:
@@ -134,13 +136,15 @@ def test_other_versions_languages_and_clocks_are_read_and_the_owner_is_told_by_r
         "chinese": (IN_CHINESE, [("小美", "你好", 10), ("我", "嗨\n上午 9:05 见", 13), ("小美", "好", 13)], {"我"}),
         "cut off": (CUT_OFF, [("Mira", "Hello", 13), ("Me", "Hi", 13)], {"Me"}),
     }  # fmt: skip
-    for case, (data, said, owners) in cases.items():
+    for case, (data, expected, owners) in cases.items():
         for end, encoding in (("\n", "utf-8"), ("\r\n", "utf-8-sig"), ("\n", "utf-16")):
             source = given(data.replace("\n", end).encode(encoding), "chat.txt")
             assert recognize(source).name == "imessage", case
-            lines = lines_of(list(read(source)))
-            assert [(line.speaker, line.text, line.at and line.at.hour) for line in lines] == said, case
-            assert {line.speaker for line in lines if line.role == "user"} == owners, case
+            messages = lines_of(list(read(source)))
+            assert [
+                (message.speaker, message.text, message.at and message.at.hour) for message in messages
+            ] == expected, case
+            assert {message.speaker for message in messages if message.role == "user"} == owners, case
 
 
 def test_what_somebody_did_to_the_conversation_is_nobodys_name_below_a_time_either() -> None:
@@ -152,12 +156,12 @@ def test_what_somebody_did_to_the_conversation_is_nobodys_name_below_a_time_eith
         "Nov 03, 2023  1:06:00 PM\nGwen added +447700900789 to the conversation.\n"
     )
     assert recognize(given(text, "group.txt")).name == "imessage"
-    found = list(read(given(text, "group.txt")))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+    items = list(read(given(text, "group.txt")))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [
         ("+447700900123", "who has the matches"),
         ("Gwen", "I left the conversation starters at home"),
     ]
-    assert skips_of(found) == ["notice"] * 3
+    assert skips_of(items) == ["notice"] * 3
 
 
 def test_what_apps_write_into_messages_is_nobodys_words() -> None:
@@ -196,7 +200,7 @@ def test_what_apps_write_into_messages_is_nobodys_words() -> None:
 
 def test_times_are_read_in_the_language_of_the_phone() -> None:
     evening = datetime(2020, 5, 24, 13, 30)
-    for written in (
+    for text in (
         "May 24, 2020 1:30 PM", "Sunday, May 24, 2020 at 1:30\u202fPM", "24 May 2020, 13:30",
         "24. Mai 2020 um 13:30 Uhr", "Sonntag, 24. Mai 2020 um 1:30 nachm.", "24 de mayo de 2020, 1:30 p. m.",
         "24 de mai. de 2020, 13:30 BRT", "dimanche 24 mai 2020 à 13h30", "24 мая 2020 г., 13:30 MSK",
@@ -204,9 +208,9 @@ def test_times_are_read_in_the_language_of_the_phone() -> None:
         "2020/05/24(日) 午後1:30", "24. toukokuuta 2020 klo 13.30", "13:30, 24 May 2020",
         "24 thg 5, 2020 13:30", "2563年5月24日 13:30", "May 24, 2020 13:30 PM", "24.05.20, 13:30",
     ):  # fmt: skip
-        moment = moment_in(written)
-        assert moment is not None, written
-        assert moment.at() == evening, written
+        moment = moment_in(text)
+        assert moment is not None, text
+        assert moment.at() == evening, text
     for other in ("24 May 2020, 13:30 Ana", "Ana 24 May 2020 13:30", "May", "13:30", "24 May 2020", "24.24.20 13:30"):
         assert moment_in(other) is None, other
     assert all(map(may_be_name, ("May", "Pam", "Amy", "Sun")))
@@ -222,7 +226,10 @@ def test_a_diary_with_the_same_times_stays_one_and_where_the_file_does_not_tell_
         list(read(source))
     assert rejected.value.code == "ask_chat_or_notes"
     assert len(entries_of(list(read(source, options=Options(kind="notes"))))) == 2
-    assert [line.speaker for line in lines_of(list(read(source, options=Options(kind="chat"))))] == ["Gym", "Work"]
+    assert [message.speaker for message in lines_of(list(read(source, options=Options(kind="chat"))))] == [
+        "Gym",
+        "Work",
+    ]
 
 
 def test_the_zip_of_an_export_is_read_chat_by_chat_and_its_files_are_told() -> None:
@@ -230,9 +237,9 @@ def test_the_zip_of_an_export_is_read_chat_by_chat_and_its_files_are_told() -> N
         {"export/Mira.txt": CUT_OFF, "export/Group - 5.txt": OF_A_GROUP, "export/attachments/1/a.heic": b"x"}
     )
     assert recognize(source).name == "imessage"
-    found = list(read(source))
-    assert len(lines_of(found)) == 6
-    assert skips_of(found).count("media") == 1
+    items = list(read(source))
+    assert len(lines_of(items)) == 6
+    assert skips_of(items).count("media") == 1
 
 
 def test_dates_in_either_order_are_asked_about_and_people_are_no_personas() -> None:
@@ -240,6 +247,6 @@ def test_dates_in_either_order_are_asked_about_and_people_are_no_personas() -> N
     with pytest.raises(ImportRejected) as rejected:
         found_by(IMessage(), given(data))
     assert rejected.value.code == "ask_day_first"
-    lines = lines_of(found_by(IMessage(), given(data), Options(day_first=True)))
-    assert [line.at for line in lines] == [datetime(2020, 4, 5, 22, 14, 5), datetime(2020, 4, 5, 22, 15, 5)]
+    messages = lines_of(found_by(IMessage(), given(data), Options(day_first=True)))
+    assert [message.at for message in messages] == [datetime(2020, 4, 5, 22, 14, 5), datetime(2020, 4, 5, 22, 15, 5)]
     assert is_between_people(IMessage())

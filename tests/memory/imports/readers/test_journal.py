@@ -97,8 +97,8 @@ def test_dates_within_a_note_of_one_day_are_not_asked_about() -> None:
 
 
 def test_an_entry_without_words_is_told() -> None:
-    found = found_by(Journal(), given("2024-01-05\n\n2024-01-06\nHello."))
-    assert (skips_of(found), len(entries_of(found))) == (["empty"], 1)
+    items = found_by(Journal(), given("2024-01-05\n\n2024-01-06\nHello."))
+    assert (skips_of(items), len(entries_of(items))) == (["empty"], 1)
 
 
 def test_the_same_words_twice_on_a_day_are_two_entries() -> None:
@@ -119,9 +119,9 @@ def test_a_long_entry_goes_on_in_another_of_the_same_day() -> None:
 
 
 def test_a_line_too_long_for_a_message_is_told() -> None:
-    found = found_by(Journal(), given(f"2024-01-05\nBefore.\n{'x' * 70_000}\nAfter."))
-    assert [entry.text for entry in entries_of(found)] == ["Before.", "After."]
-    assert skips_of(found) == ["too_long"]
+    items = found_by(Journal(), given(f"2024-01-05\nBefore.\n{'x' * 70_000}\nAfter."))
+    assert [entry.text for entry in entries_of(items)] == ["Before.", "After."]
+    assert skips_of(items) == ["too_long"]
 
 
 def test_front_matter_that_never_ends_is_text() -> None:
@@ -142,14 +142,14 @@ def folder(**more: bytes | str) -> Source:
 
 
 def test_a_folder_of_notes_is_read_in_order_and_the_rest_is_told() -> None:
-    found = found_by(Journal(), folder())
-    assert [(entry.day, entry.title, entry.text) for entry in entries_of(found)] == [
+    items = found_by(Journal(), folder())
+    assert [(entry.day, entry.title, entry.text) for entry in entries_of(items)] == [
         (date(2024, 1, 5), "", "First."),
         (date(2024, 1, 6), "", "Second."),
         (None, "Ana", "Lives in Lisbon."),
     ]
-    assert sorted(skips_of(found)) == ["media", "settings", "settings"]
-    assert entries_of(found)[0].where == "Vault/2024-01-05.md, line 1"
+    assert sorted(skips_of(items)) == ["media", "settings", "settings"]
+    assert entries_of(items)[0].where == "Vault/2024-01-05.md, line 1"
     assert recognize(folder()).name == "journal"
 
 
@@ -190,10 +190,12 @@ STYLES = some.sampled_from(
 
 
 @supposing(some.lists(some.tuples(some.dates(date(1971, 1, 1), date(2100, 1, 1)), PARAGRAPHS), max_size=6), STYLES)
-def test_whatever_is_written_under_dates_comes_out_under_them(kept: list[tuple[date, list[str]]], style: str) -> None:
-    text = "".join(f"{style.format(day)}\n" + "\n".join(lines) + "\n\n" for day, lines in kept)
-    wanted = [(day, "\n".join(lines).rstrip()) for day, lines in kept]
-    assert [(entry.day, entry.text) for entry in entries_of(found_by(Journal(), given(text + "\n")))] == wanted
+def test_whatever_is_written_under_dates_comes_out_under_them(
+    entries: list[tuple[date, list[str]]], style: str
+) -> None:
+    text = "".join(f"{style.format(day)}\n" + "\n".join(lines) + "\n\n" for day, lines in entries)
+    expected = [(day, "\n".join(lines).rstrip()) for day, lines in entries]
+    assert [(entry.day, entry.text) for entry in entries_of(found_by(Journal(), given(text + "\n")))] == expected
 
 
 def diary(days: int) -> bytes:
@@ -205,7 +207,7 @@ def diary(days: int) -> bytes:
 def peak_of(data: bytes) -> tuple[int, float]:
     source = given(data, "diary.txt")
     tracemalloc.start()
-    entries = sum(isinstance(found, Entry) for found in Journal().read(source, Options()))
+    entries = sum(isinstance(item, Entry) for item in Journal().read(source, Options()))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     return entries, peak / 1024**2
@@ -221,19 +223,19 @@ def test_a_long_diary_is_read_in_little_memory() -> None:
 
 
 def test_an_export_of_day_one_is_read_by_the_writers_clock() -> None:
-    found = found_by(DayOne(), fixture("day_one.json"))
-    first, second = entries_of(found)
+    items = found_by(DayOne(), fixture("day_one.json"))
+    first, second = entries_of(items)
     assert (first.day, first.source_id, first.text) == (date(2024, 1, 6), "A1B2", "# First day\n\nIt rained.")
     assert second.day == date(2024, 1, 8)
-    assert skips_of(found) == ["media"]
+    assert skips_of(items) == ["media"]
     assert recognize(fixture("day_one.json")).name == "day_one"
 
 
 def test_the_zip_of_day_one_is_read_and_its_photographs_told() -> None:
     members = {"Journal.json": fixture("day_one.json").open().read(), "photos/y.jpeg": b"\xff\xd8"}
-    found = found_by(DayOne(), zipped(members))
-    assert len(entries_of(found)) == 2
-    assert sorted(skips_of(found)) == ["media", "media"]
+    items = found_by(DayOne(), zipped(members))
+    assert len(entries_of(items)) == 2
+    assert sorted(skips_of(items)) == ["media", "media"]
     assert recognize(zipped(members)).name == "day_one"
 
 
@@ -248,9 +250,9 @@ def test_entries_of_day_one_that_are_none_are_told() -> None:
     data = (
         f'{{"entries": [1, {{"text": 5}}, {{"text": ""}}, {{"text": "x", "y": {deep}}}, {{"text": "{"x" * 70_000}"}}]}}'
     )
-    found = found_by(DayOne(), given(data))
-    assert skips_of(found) == ["broken", "empty", "too_deep", "too_long"]
-    assert [entry.text for entry in entries_of(found)] == ["5"]
+    items = found_by(DayOne(), given(data))
+    assert skips_of(items) == ["broken", "empty", "too_deep", "too_long"]
+    assert [entry.text for entry in entries_of(items)] == ["5"]
 
 
 def test_a_note_with_front_matter_is_no_talk_of_its_fields() -> None:
@@ -269,27 +271,27 @@ def test_the_clock_of_another_day_than_the_names_is_not_taken() -> None:
 
 
 def test_the_title_of_a_diary_is_no_entry() -> None:
-    found = found_by(Journal(), given("# My diary\n\n## 2024-01-05\n\nSnow.\n", "diary.md"))
-    assert [(entry.day, entry.title, entry.text) for entry in entries_of(found)] == [(date(2024, 1, 5), "", "Snow.")]
-    assert skips_of(found) == ["empty"]
+    items = found_by(Journal(), given("# My diary\n\n## 2024-01-05\n\nSnow.\n", "diary.md"))
+    assert [(entry.day, entry.title, entry.text) for entry in entries_of(items)] == [(date(2024, 1, 5), "", "Snow.")]
+    assert skips_of(items) == ["empty"]
 
 
 def test_a_page_of_notion_is_one_entry_of_its_date() -> None:
     page = f"Export/Snow {'0a' * 16}.md"
-    found = found_by(
+    items = found_by(
         Journal(), zipped({page: "# First snow\n\nDate: January 5, 2024\n\nIt snowed.\n", "Export/a.csv": "a,b"})
     )
-    assert [(one.title, one.day, one.text) for one in entries_of(found)] == [
+    assert [(entry.title, entry.day, entry.text) for entry in entries_of(items)] == [
         ("First snow", date(2024, 1, 5), "It snowed."),
     ]
-    assert skips_of(found) == ["document"]
+    assert skips_of(items) == ["document"]
     (untitled,) = entries_of(found_by(Journal(), zipped({page: "It snowed."})))
     assert untitled.title == "Snow"
 
 
 def test_notes_may_be_named_for_their_day_in_words() -> None:
-    found = found_by(Journal(), zipped({"January 8th, 2024.md": "Rain.", "Mira, 2024.md": "A name."}))
-    assert [entry.day for entry in entries_of(found)] == [date(2024, 1, 8), None]
+    items = found_by(Journal(), zipped({"January 8th, 2024.md": "Rain.", "Mira, 2024.md": "A name."}))
+    assert [entry.day for entry in entries_of(items)] == [date(2024, 1, 8), None]
 
 
 def test_day_ones_own_signs_are_no_words() -> None:
@@ -298,8 +300,8 @@ def test_day_ones_own_signs_are_no_words() -> None:
         "creationDate": "2024-01-05T10:00:00Z",
         "text": "It \\- snowed\\. ![](dayone-moment://A1)\n\\#1 C:\\x",
     }
-    found = found_by(DayOne(), given(json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})))
-    assert [one.text for one in entries_of(found)] == ["It - snowed. \n#1 C:\\x"]
+    items = found_by(DayOne(), given(json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})))
+    assert [entry.text for entry in entries_of(items)] == ["It - snowed. \n#1 C:\\x"]
 
 
 def test_the_zip_of_journey_is_read_by_the_writers_clock() -> None:
@@ -315,10 +317,10 @@ def test_the_zip_of_journey_is_read_by_the_writers_clock() -> None:
         "3-c.json": json.dumps({"text": "", "date_journal": 1, "photos": ["x.jpg"]}), "x.jpg": b"\xff\xd8",
     }  # fmt: skip
     assert recognize(zipped(members)).name == "journey"
-    found = found_by(Journey(), zipped(members))
-    first, second = entries_of(found)
+    items = found_by(Journey(), zipped(members))
+    first, second = entries_of(items)
     assert (first.day, first.text, first.source_id) == (date(2024, 1, 6), "It snowed.\n\nCold & wet.", "j1")
-    assert (second.text, skips_of(found)) == ("Rain <here>", ["media", "media"])
+    assert (second.text, skips_of(items)) == ("Rain <here>", ["media", "media"])
 
 
 DOENTRY = """<?xml version="1.0" encoding="UTF-8"?>
@@ -343,22 +345,22 @@ def test_day_one_classic_is_read_from_its_folder_and_from_one_entry() -> None:
         }
     )  # fmt: skip
     assert recognize(source).name == "day_one"
-    found = list(read(source))
-    (entry,) = entries_of(found)
+    items = list(read(source))
+    (entry,) = entries_of(items)
     # The writer's day, on the clock of the place.
     assert (entry.text, entry.day, entry.source_id) == ("It snowed & I stayed.", date(2014, 10, 24), "A1")
-    assert skips_of(found) == ["media", "empty", "broken", "broken"]
-    one = given(DOENTRY.format(text="Alone", uuid="B"), "B.doentry")
-    assert recognize(one).name == "day_one"
-    assert [entry.text for entry in entries_of(list(read(one)))] == ["Alone"]
+    assert skips_of(items) == ["media", "empty", "broken", "broken"]
+    entry_file = given(DOENTRY.format(text="Alone", uuid="B"), "B.doentry")
+    assert recognize(entry_file).name == "day_one"
+    assert [entry.text for entry in entries_of(list(read(entry_file)))] == ["Alone"]
 
 
 def test_a_journal_of_day_one_may_lie_in_a_folder_and_have_its_words_with_their_layout_alone() -> None:
     rich = json.dumps({"contents": [{"text": "Two "}, {"attributes": {}, "text": "parts"}], "meta": {}})
     entry = {"creationDate": "2024-01-05T10:00:00Z", "richText": rich, "uuid": "r"}
     journal = json.dumps({"metadata": {"version": "1.0"}, "entries": [entry]})
-    found = list(read(zipped({"Export/Journal.json": journal, "Export/photos/a.jpeg": b"x"})))
-    assert [entry.text for entry in entries_of(found)] == ["Two parts"]
+    items = list(read(zipped({"Export/Journal.json": journal, "Export/photos/a.jpeg": b"x"})))
+    assert [entry.text for entry in entries_of(items)] == ["Two parts"]
 
 
 def test_days_under_the_name_of_a_month_are_entries_of_their_own() -> None:
@@ -386,7 +388,7 @@ def test_a_weekday_beside_a_date_tells_which_number_is_the_day() -> None:
 
 
 def test_templates_links_and_the_day_as_a_title_are_no_words_of_a_vault() -> None:
-    found = list(
+    items = list(
         read(
             zipped(
                 {
@@ -400,5 +402,5 @@ def test_templates_links_and_the_day_as_a_title_are_no_words_of_a_vault() -> Non
             )
         )
     )
-    assert [(str(entry.day), entry.text) for entry in entries_of(found)] == [("2024-02-10", "With Ilse and Ben.")]
-    assert sorted(skips_of(found)) == ["empty", "settings", "settings", "settings", "settings"]
+    assert [(str(entry.day), entry.text) for entry in entries_of(items)] == [("2024-02-10", "With Ilse and Ben.")]
+    assert sorted(skips_of(items)) == ["empty", "settings", "settings", "settings", "settings"]

@@ -23,44 +23,44 @@ TREES: some.SearchStrategy[Any] = some.recursive(
 )
 
 
-def found_in(text: str, *wanted: str, limits: Limits | None = None) -> list[tuple[str, Any]]:
-    return list(values(given(text, limits=limits), wanted))
+def values_in(text: str, *paths: str, limits: Limits | None = None) -> list[tuple[str, Any]]:
+    return list(values(given(text, limits=limits), paths))
 
 
 @supposing(tree=TREES)
 def test_a_whole_file_is_its_own_value(tree: Any) -> None:
-    assert found_in(json.dumps(tree), "") == [("", tree)]
+    assert values_in(json.dumps(tree), "") == [("", tree)]
 
 
 @supposing(tree=some.lists(TREES))
 def test_elements_come_one_by_one(tree: list[Any]) -> None:
-    assert found_in(json.dumps(tree), "item") == [("item", one) for one in tree]
+    assert values_in(json.dumps(tree), "item") == [("item", value) for value in tree]
 
 
 def test_values_come_from_their_places_in_the_order_of_the_file() -> None:
     chats = '[{"id": 1, "m": [1, {"x": []}]}, {"id": 2, "m": []}]'
     text = f'{{"name": "a", "skip": [[{{"name": 1}}]], "chats": {{"list": {chats}}}}}'
-    assert found_in(text, "name", "chats.list.item.id", "chats.list.item.m.item") == [
+    assert values_in(text, "name", "chats.list.item.id", "chats.list.item.m.item") == [
         ("name", "a"), ("chats.list.item.id", 1), ("chats.list.item.m.item", 1), ("chats.list.item.m.item", {"x": []}),
         ("chats.list.item.id", 2),
     ]  # fmt: skip
 
 
 def test_what_stands_aside_is_told_and_not_built() -> None:
-    found = values(given('{"contacts": {"list": [1, 2]}, "name": "a"}'), ["name"], aside={"contacts": "settings"})
-    assert list(found) == [("contacts", Unread("settings")), ("name", "a")]
+    pairs = values(given('{"contacts": {"list": [1, 2]}, "name": "a"}'), ["name"], aside={"contacts": "settings"})
+    assert list(pairs) == [("contacts", Unread("settings")), ("name", "a")]
 
 
 def test_too_deep_or_too_large_values_are_told_and_passed() -> None:
     text = json.dumps([[[[[1]]]], 1, ["x" * 1_000] * 200, [2]])
-    assert found_in(text, "item", limits=Limits(nesting=3, item_bytes=100_000)) == [
+    assert values_in(text, "item", limits=Limits(nesting=3, item_bytes=100_000)) == [
         ("item", Unread("too_deep")), ("item", 1), ("item", Unread("too_long")), ("item", [2]),
     ]  # fmt: skip
 
 
 def test_depth_outside_of_what_is_wanted_does_not_matter() -> None:
     text = '{"deep": ' + "[" * 50_000 + "]" * 50_000 + ', "name": "a"}'
-    assert found_in(text, "name") == [("name", "a")]
+    assert values_in(text, "name") == [("name", "a")]
 
 
 @each_row(
@@ -73,18 +73,18 @@ def test_depth_outside_of_what_is_wanted_does_not_matter() -> None:
 )  # fmt: skip
 def test_broken_json_is_refused_with_its_place(text: str, where: str) -> None:
     with pytest.raises(ImportRejected) as rejected:
-        found_in(text, "item")
+        values_in(text, "item")
     assert (rejected.value.code, rejected.value.where) == ("not_json", where)
 
 
 def test_what_stands_before_the_break_is_given() -> None:
-    found = values(given("[1, 2, x"), ["item"])
-    assert [next(found)[1], next(found)[1]] == [1, 2]
+    pairs = values(given("[1, 2, x"), ["item"])
+    assert [next(pairs)[1], next(pairs)[1]] == [1, 2]
 
 
 def test_the_place_is_found_far_into_a_file() -> None:
     with pytest.raises(ImportRejected) as rejected:
-        found_in("[" + '"你好",\n' * 100_000 + "x]", "item")
+        values_in("[" + '"你好",\n' * 100_000 + "x]", "item")
     assert rejected.value.where == "line 100001, character 1"
 
 

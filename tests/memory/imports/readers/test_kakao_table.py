@@ -22,10 +22,10 @@ def test_invitations_and_what_stands_for_pictures_are_nobodys_words() -> None:
     source = given(TABLE, "KakaoTalk_Chat.csv")
     assert recognize(source).name == "kakao_table"
     assert is_between_people(recognize(source))
-    found = list(read(source))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+    items = list(read(source))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [
         ("은우", "새해 복 많이 받으세요 🙇"),
         ("Hana Park", '은우야, 너도!\n올해는 "꼭" 여행 가자'),
         ("지민", "사진 찍을게요"),
     ]
-    assert skips_of(found) == ["notice", "media", "media", "media", "deleted", "notice"]
+    assert skips_of(items) == ["notice", "media", "media", "media", "deleted", "notice"]

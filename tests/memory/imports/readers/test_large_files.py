@@ -38,8 +38,8 @@ print(lines, (peak() - before) // 1024)
 def arrays_of(render: rendered.Render) -> Iterator[bytes]:
     """Endlessly the same conversation, as elements of an array."""
     yield render(LINES)[:-1]
-    one = b"," + render(LINES)[1:-1]
-    yield from itertools.repeat(one)
+    element = b"," + render(LINES)[1:-1]
+    yield from itertools.repeat(element)
 
 
 def text_of(render: rendered.Render) -> Iterator[bytes]:
@@ -94,16 +94,18 @@ def test_memory_stays_while_the_file_grows(parts: Parts, render: rendered.Render
         path = tmp_path / "large"
         count = write(path, parts(render), end, size)
         with Source(path, limits=Limits(talk_lines=100)) as source:
-            return count * len(LINES), sum(len(one.lines) for one in read(source) if isinstance(one, FileSession))
+            return count * len(LINES), sum(
+                len(session.lines) for session in read(source) if isinstance(session, FileSession)
+            )
 
     lines_of(1)  # what is loaded for the first file stays
     tracemalloc.start()
     try:
-        written, lines = lines_of(5 * MB)
+        written_count, message_count = lines_of(5 * MB)
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert lines == written
+    assert message_count == written_count
     assert peak < 2.5 * MB
 
 
@@ -115,8 +117,8 @@ def test_sixty_megabytes_take_no_more_than_one_conversation(
     path = tmp_path / "large"
     count = write(path, parts(render), end, 60 * MB)
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True, check=True)
-    lines, more_mb = map(int, done.stdout.split())
-    print(f"{render.__name__}: {lines} lines, {more_mb} MB more, {time.monotonic() - began:.0f} s")  # noqa: T201
-    assert lines == count * len(LINES)
+    process = subprocess.run([sys.executable, "-c", READING, str(path)], capture_output=True, text=True, check=True)
+    message_count, more_mb = map(int, process.stdout.split())
+    print(f"{render.__name__}: {message_count} lines, {more_mb} MB more, {time.monotonic() - began:.0f} s")  # noqa: T201
+    assert message_count == count * len(LINES)
     assert more_mb < 16

@@ -62,7 +62,7 @@ KINDS = {
 }
 
 
-def written(path: Path, kind: str, size: int) -> int:
+def write_file(path: Path, kind: str, size: int) -> int:
     """How many things are in the file."""
     begin, parts, end = KINDS[kind]
     with path.open("w", encoding="utf-8") as file:
@@ -79,11 +79,13 @@ def written(path: Path, kind: str, size: int) -> int:
 @pytest.mark.parametrize("kind", KINDS)
 def test_sixty_megabytes_are_read_in_little_memory(kind: str, tmp_path: Path) -> None:
     path = tmp_path / "large.txt"
-    count = written(path, kind, 60 * MB)
+    count = write_file(path, kind, 60 * MB)
     began = time.monotonic()
-    done = subprocess.run([sys.executable, "-c", READING, str(path), kind], capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    found, more_mb = map(int, done.stdout.split())
-    print(f"{kind}: {found} found, {more_mb} MB more, {time.monotonic() - began:.0f} s")  # noqa: T201
-    assert found == count
+    process = subprocess.run(
+        [sys.executable, "-c", READING, str(path), kind], capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
+    item_count, more_mb = map(int, process.stdout.split())
+    print(f"{kind}: {item_count} found, {more_mb} MB more, {time.monotonic() - began:.0f} s")  # noqa: T201
+    assert item_count == count
     assert more_mb < 16

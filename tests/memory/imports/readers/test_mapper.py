@@ -19,7 +19,7 @@ from tests.memory.imports.readers.given import entries_of, fixture, found_by, gi
 from tests.table import each_row
 
 
-def confirmed(data: Any, **corrected: str) -> list[ReaderItem]:
+def read_mapped(data: Any, **corrected: str) -> list[ReaderItem]:
     """What is found when a person says yes to the guess, or corrects it."""
     source = given(data if isinstance(data, str) else json.dumps(data))
     guessed = guess(source)
@@ -41,14 +41,14 @@ def test_the_guess_finds_records_deep_in_a_file() -> None:
 
 def test_conversations_stay_apart_and_have_their_titles() -> None:
     source = fixture("character_talks.json")
-    found = found_by(MappedFile(), source, Options(mapping=guess(source)))
-    talks = [talk for talk in found if isinstance(talk, FileSession)]
-    assert [(talk.title, len(talk.lines), talk.where) for talk in talks] == [
+    items = found_by(MappedFile(), source, Options(mapping=guess(source)))
+    sessions = [session for session in items if isinstance(session, FileSession)]
+    assert [(session.title, len(session.lines), session.where) for session in sessions] == [
         ("The garden", 2, "conversation 1"),
         ("", 1, "conversation 2"),
     ]
-    assert lines_of(found)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
-    assert [line.source_id for line in lines_of(found)] == ["t1", "t2", "t3"]
+    assert lines_of(items)[1].at == datetime(2024, 1, 5, 21, 5, 9, tzinfo=UTC)
+    assert [message.source_id for message in lines_of(items)] == ["t1", "t2", "t3"]
     assert recognize(source).name == "mapped"
 
 
@@ -60,13 +60,16 @@ def test_a_guess_is_never_used_unasked() -> None:
 
 @each_row("flag", ["is_human", "is_user"])
 def test_a_yes_or_no_says_who_speaks(flag: str) -> None:
-    found = confirmed([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
-    assert [(line.speaker, line.role) for line in lines_of(found)] == [("user", "user"), ("assistant", "persona")]
+    items = read_mapped([{flag: True, "text": "Hello there"}, {flag: False, "text": "Good evening"}])
+    assert [(message.speaker, message.role) for message in lines_of(items)] == [
+        ("user", "user"),
+        ("assistant", "persona"),
+    ]
 
 
 def test_a_flag_for_bots_says_the_opposite() -> None:
-    found = confirmed([{"is_bot": 1, "text": "Hello there"}, {"is_bot": 0, "text": "Good evening"}], speaker="is_bot")
-    assert [line.role for line in lines_of(found)] == ["persona", "user"]
+    items = read_mapped([{"is_bot": 1, "text": "Hello there"}, {"is_bot": 0, "text": "Good evening"}], speaker="is_bot")
+    assert [message.role for message in lines_of(items)] == ["persona", "user"]
 
 
 @each_row(
@@ -85,24 +88,27 @@ def test_common_names_leave_no_doubt(record: dict[str, Any]) -> None:
         guessed = guess(given(json.dumps(data)))
         assert guessed
         assert guessed.sure
-        assert [line.text for line in lines_of(confirmed(data))] == ["Hello there"] * 3
+        assert [message.text for message in lines_of(read_mapped(data))] == ["Hello there"] * 3
 
 
 def test_json_lines_are_records() -> None:
     text = '{"role": "user", "content": "Hello"}\n{"role": "bot", "content": "Hi"}\n{broken\n'
-    found = confirmed(text)
-    assert [line.text for line in lines_of(found)] == ["Hello", "Hi"]
-    assert skips_of(found) == ["broken"]
+    items = read_mapped(text)
+    assert [message.text for message in lines_of(items)] == ["Hello", "Hi"]
+    assert skips_of(items) == ["broken"]
 
 
 def test_json_lines_may_each_be_a_conversation() -> None:
     line = json.dumps({"title": "One", "messages": [{"role": "user", "content": "Hello"}]})
-    talks = [talk for talk in confirmed(f"{line}\n{line}\n") if isinstance(talk, FileSession)]
-    assert [(talk.title, talk.where) for talk in talks] == [("One", "conversation 1"), ("One", "conversation 2")]
+    sessions = [session for session in read_mapped(f"{line}\n{line}\n") if isinstance(session, FileSession)]
+    assert [(session.title, session.where) for session in sessions] == [
+        ("One", "conversation 1"),
+        ("One", "conversation 2"),
+    ]
 
 
 def test_records_without_speakers_are_entries() -> None:
-    (entry,) = entries_of(confirmed([{"date": "2024-01-05", "text": "It snowed all night."}]))
+    (entry,) = entries_of(read_mapped([{"date": "2024-01-05", "text": "It snowed all night."}]))
     assert (entry.day, entry.text) == (date(2024, 1, 5), "It snowed all night.")
 
 
@@ -114,15 +120,15 @@ def test_what_has_no_telling_names_is_guessed_from_values_and_not_sure() -> None
 
 def test_a_table_can_be_mapped_too() -> None:
     source = given("a,b\nAna,Hello there my dear\n", "t.csv")
-    found = found_by(MappedFile(), source, Options(mapping=Mapping(text="2", speaker="1")))
-    assert [line.speaker for line in lines_of(found)] == ["a", "Ana"]
+    items = found_by(MappedFile(), source, Options(mapping=Mapping(text="2", speaker="1")))
+    assert [message.speaker for message in lines_of(items)] == ["a", "Ana"]
 
 
 def test_records_that_are_none_are_told() -> None:
     long = "x" * 70_000
     bad = [3, {"role": "user", "content": [1]}, {"role": "user", "content": long}]
     data = [{"role": "user", "content": "Hello"}] * 3 + bad
-    assert skips_of(confirmed(data)) == ["broken", "unknown", "too_long"]
+    assert skips_of(read_mapped(data)) == ["broken", "unknown", "too_long"]
 
 
 @each_row(
@@ -154,11 +160,13 @@ TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]), min_size=1).
 
 
 @supposing(some.lists(some.lists(some.tuples(some.sampled_from(["Ana", "Mira"]), TEXTS), min_size=1), min_size=1))
-def test_every_text_comes_out_in_its_order(talks: list[list[tuple[str, str]]]) -> None:
-    data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in talk]} for talk in talks]}
+def test_every_text_comes_out_in_its_order(sessions: list[list[tuple[str, str]]]) -> None:
+    data = {"chats": [{"messages": [{"from": name, "text": text} for name, text in session]} for session in sessions]}
     mapping = Mapping(text="text", speaker="from", records="chats.item.messages.item")
-    found = found_by(MappedFile(), given(json.dumps(data)), Options(mapping=mapping))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [line for talk in talks for line in talk]
+    items = found_by(MappedFile(), given(json.dumps(data)), Options(mapping=mapping))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [
+        message for session in sessions for message in session
+    ]
 
 
 def test_a_long_file_is_read_in_little_memory() -> None:
@@ -166,32 +174,32 @@ def test_a_long_file_is_read_in_little_memory() -> None:
     records = ({"role": "user", "content": f"{number} {words}"} for number in range(5_500))
     source = given("[" + ",".join(json.dumps(record) for record in records) + "]")
     tracemalloc.start()
-    found = MappedFile().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
-    lines = sum(len(talk.lines) for talk in found if isinstance(talk, FileSession))
+    items = MappedFile().read(source, Options(mapping=Mapping(text="content", speaker="role", records="item")))
+    message_count = sum(len(session.lines) for session in items if isinstance(session, FileSession))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert lines == 5_500
+    assert message_count == 5_500
     assert peak < 12 * 1024**2
 
 
 def test_the_same_words_in_two_talks_are_two_lines() -> None:
     hello = [{"author": "Ana", "text": "Hello"}, {"author": "Mira", "text": "Hi"}]
-    found = confirmed([{"title": "a", "messages": hello}, {"title": "b", "messages": hello}])
-    assert len({line.source_id for line in lines_of(found)}) == 4
+    items = read_mapped([{"title": "a", "messages": hello}, {"title": "b", "messages": hello}])
+    assert len({message.source_id for message in lines_of(items)}) == 4
 
 
 def test_an_id_says_nothing_of_the_language_of_whoever_reads() -> None:
     entries = [{"date": "2024-01-05", "text": "It snowed."}, {"date": "2024-01-06", "text": "It rained."}]
-    talks = [[{"author": "Ana", "text": "Hello"}], [{"author": "Mira", "text": "Hi"}]]
-    for records in (entries, talks):
+    sessions = [[{"author": "Ana", "text": "Hello"}], [{"author": "Mira", "text": "Hi"}]]
+    for records in (entries, sessions):
         with override("en"):
-            english = confirmed(records)
+            english = read_mapped(records)
         with override("zh-hans"):
-            assert [one.source_id for one in confirmed(records)] == [one.source_id for one in english]  # type: ignore[union-attr]
+            assert [item.source_id for item in read_mapped(records)] == [item.source_id for item in english]  # type: ignore[union-attr]
 
 
 def test_a_title_without_words_beneath_it_is_the_entry() -> None:
-    found = confirmed(
+    items = read_mapped(
         {
             "entries": [
                 {"title": "Rain.", "body": "", "date": "2024-01-05"},
@@ -199,7 +207,7 @@ def test_a_title_without_words_beneath_it_is_the_entry() -> None:
             ]
         }
     )
-    assert [(one.title, one.text) for one in entries_of(found)] == [("", "Rain."), ("Snow", "Cold.")]
+    assert [(entry.title, entry.text) for entry in entries_of(items)] == [("", "Rain."), ("Snow", "Cold.")]
 
 
 @each_row(
@@ -211,8 +219,8 @@ def test_a_title_without_words_beneath_it_is_the_entry() -> None:
     ],
 )
 def test_who_speaks_is_found_in_what_companions_write(speakers: list[Any], roles: list[str]) -> None:
-    found = confirmed([{"text": f"Hello {number}", **who} for number, who in enumerate(speakers)])
-    assert [line.role for line in lines_of(found)] == roles
+    items = read_mapped([{"text": f"Hello {number}", **who} for number, who in enumerate(speakers)])
+    assert [message.role for message in lines_of(items)] == roles
 
 
 NAMED = ["Ana", "Ben", "阿华", "Dee", "Élodie", "Fay"]
@@ -235,37 +243,45 @@ NAMED = ["Ana", "Ben", "阿华", "Dee", "Élodie", "Fay"]
 )
 def test_a_chat_of_six_people_has_its_speaker_proposed(speaker: str, others: dict[str, Any]) -> None:
     def record(number: int) -> dict[str, Any]:
-        made: dict[str, Any] = {"content": f"What number {number} wrote down", "createTime": 1_700_000_000 + number}
+        row: dict[str, Any] = {"content": f"What number {number} wrote down", "createTime": 1_700_000_000 + number}
         for path, value in ((speaker, NAMED[number % 6]), *others.items()):
             *around, key = path.split(".")
-            held = made
+            node = row
             for name in around:
-                held = held.setdefault(name, {})
-            held[key] = value.format(number % 6) if isinstance(value, str) else value
-        return made
+                node = node.setdefault(name, {})
+            node[key] = value.format(number % 6) if isinstance(value, str) else value
+        return row
 
     for data in ([record(n) for n in range(24)], {"about": {"name": "Us"}, "messages": [record(n) for n in range(24)]}):
         source = given(json.dumps(data, ensure_ascii=False))
         mapping = guess(source)
         assert mapping
         assert mapping.speaker == speaker
-        assert {line.speaker for line in lines_of(found_by(MappedFile(), source, Options(mapping=mapping)))} == {*NAMED}
+        assert {message.speaker for message in lines_of(found_by(MappedFile(), source, Options(mapping=mapping)))} == {
+            *NAMED
+        }
         with pytest.raises(ImportRejected) as rejected:
             found_by(MappedFile(), source, Options(mapping=replace(mapping, speaker="")))
         assert rejected.value.code == "ask_chat_or_notes"
 
 
 def test_a_flag_beside_a_name_says_whose_lines_are_ones_own() -> None:
-    named = [{"who": ["Ben", "Ana"][n % 2], "is_sender": n % 2, "msg": f"Line {n}"} for n in range(6)]
-    assert {(line.speaker, line.role) for line in lines_of(confirmed(named))} == {("Ana", "user"), ("Ben", "other")}
+    rows = [{"who": ["Ben", "Ana"][n % 2], "is_sender": n % 2, "msg": f"Line {n}"} for n in range(6)]
+    assert {(message.speaker, message.role) for message in lines_of(read_mapped(rows))} == {
+        ("Ana", "user"),
+        ("Ben", "other"),
+    }
     # The name of the chat stands beside both sides' lines.
     partner = [{"StrTalker": "Ben", "IsSender": n % 2, "StrContent": f"Line {n}"} for n in range(6)]
-    assert {(line.speaker, line.role) for line in lines_of(confirmed(partner))} == {("user", "user"), ("Ben", "other")}
+    assert {(message.speaker, message.role) for message in lines_of(read_mapped(partner))} == {
+        ("user", "user"),
+        ("Ben", "other"),
+    }
 
 
 def test_an_id_of_a_person_is_no_id_of_a_message() -> None:
     data = [{"from": {"id": n % 2, "name": "AB"[n % 2]}, "text": f"Line {n}"} for n in range(8)]
-    assert len({line.source_id for line in lines_of(confirmed(data))}) == 8
+    assert len({message.source_id for message in lines_of(read_mapped(data))}) == 8
 
 
 def test_records_without_speakers_are_asked_about_where_they_may_be_a_chat() -> None:
@@ -291,23 +307,23 @@ def test_a_table_of_messages_without_speakers_is_no_diary() -> None:
 
 def test_ids_of_six_people_are_better_speakers_than_a_flag_and_a_flag_is_better_than_one_id() -> None:
     group = [{"senderUsername": f"wxid_a{n % 6}", "isSend": int(n % 6 == 5), "content": f"Line {n}"} for n in range(18)]
-    assert len({line.speaker for line in lines_of(confirmed(group))}) == 6
-    assert {line.speaker for line in lines_of(confirmed(group)) if line.role == "user"} == {"wxid_a5"}
+    assert len({message.speaker for message in lines_of(read_mapped(group))}) == 6
+    assert {message.speaker for message in lines_of(read_mapped(group)) if message.role == "user"} == {"wxid_a5"}
     companion = [{"user_id": 7, "is_user": n % 2 == 0, "text": f"Line {n}"} for n in range(6)]
-    assert [line.role for line in lines_of(confirmed(companion))] == ["user", "persona"] * 3
+    assert [message.role for message in lines_of(read_mapped(companion))] == ["user", "persona"] * 3
 
 
 def test_a_table_in_chinese_says_who_is_the_owner() -> None:
     rows = [f"2024-01-05 10:0{n},{'我叫小明' if n % 2 else '阿华'},{'是' if n % 2 else '否'},你好{n}" for n in range(6)]
-    found = list(read(given("\n".join(["时间,发送人,是否本人发送,消息内容", *rows]), "a.csv")))
-    assert {(line.speaker, line.role) for line in lines_of(found)} == {("我叫小明", "user"), ("阿华", "other")}
+    items = list(read(given("\n".join(["时间,发送人,是否本人发送,消息内容", *rows]), "a.csv")))
+    assert {(message.speaker, message.role) for message in lines_of(items)} == {("我叫小明", "user"), ("阿华", "other")}
 
 
 def test_a_name_that_only_the_other_one_has_is_theirs() -> None:
     data = [{"isSelf": True, "msg": "Hi"}, {"isSelf": False, "nick": "Ben", "msg": "Hello"}] * 3
-    found = confirmed(data)
-    assert {(line.speaker, line.role) for line in lines_of(found)} == {("user", "user"), ("Ben", "other")}
-    assert len([one for one in found if isinstance(one, FileSession)]) == 1
+    items = read_mapped(data)
+    assert {(message.speaker, message.role) for message in lines_of(items)} == {("user", "user"), ("Ben", "other")}
+    assert len([session for session in items if isinstance(session, FileSession)]) == 1
 
 
 def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words() -> None:
@@ -326,21 +342,24 @@ def test_short_names_of_fields_are_proposed_and_words_of_two_letters_are_words()
         likely = guess(source)
         assert likely is not None
         assert (likely.text, likely.speaker, likely.at) == (text, speaker, "ts")
-        found = found_by(MappedFile(), source, Options(mapping=likely))
-        assert [line.speaker for line in lines_of(found)] == ["1000", "1001", "1000", "1001"]
+        items = found_by(MappedFile(), source, Options(mapping=likely))
+        assert [message.speaker for message in lines_of(items)] == ["1000", "1001", "1000", "1001"]
 
 
 def test_the_other_one_is_named_by_what_stands_above_all_of_it() -> None:
-    lines = [{"isSend": n % 2, "msg": f"words of {n}", "createTime": 1702666800 + n} for n in range(4)]
+    messages = [{"isSend": n % 2, "msg": f"words of {n}", "createTime": 1702666800 + n} for n in range(4)]
     for above in (
         {"contact": "Lupita"},
         {"session": {"wxid": "wxid_9", "displayName": "Lupita"}},
         {"title": "Chat", "partner": {"name": "Lupita", "id": 7}, "owner": {"name": "Ana"}},
         {"exported": "2024-01-02", "name": "Lupita"},
     ):
-        assert [line.speaker for line in lines_of(confirmed({**above, "list": lines}))] == ["Lupita", "user"] * 2, above
-    several = [{"contact": name, "list": lines} for name in ("Ben", "Cid")]
-    assert {line.speaker for line in lines_of(confirmed(several))} == {"Ben", "Cid", "user"}
+        assert [message.speaker for message in lines_of(read_mapped({**above, "list": messages}))] == [
+            "Lupita",
+            "user",
+        ] * 2, above
+    several = [{"contact": name, "list": messages} for name in ("Ben", "Cid")]
+    assert {message.speaker for message in lines_of(read_mapped(several))} == {"Ben", "Cid", "user"}
 
 
 def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
@@ -349,9 +368,9 @@ def test_what_a_program_wrote_among_messages_is_a_notice() -> None:
         {"sender": "Ana", "text": "Ana joined", "type": "system"},
         {"sender": "Ben", "text": "Gladly", "type": "text"},
     ]
-    found = confirmed(records)
-    assert [line.text for line in lines_of(found)] == ["Tea?", "Gladly"]
-    assert skips_of(found) == ["notice"]
+    items = read_mapped(records)
+    assert [message.text for message in lines_of(items)] == ["Tea?", "Gladly"]
+    assert skips_of(items) == ["notice"]
 
 
 def test_contacts_are_no_messages() -> None:

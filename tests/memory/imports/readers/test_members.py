@@ -25,7 +25,7 @@ KAKAO = "수민 님과 카카오톡 대화\n저장한 날짜 : 2024-05-04 10:00:
 
 
 def test_a_file_in_a_zip_is_read_by_the_format_that_it_is_of() -> None:
-    for files, name, memories, lines in [
+    for files, name, memories, message_count in [
         ({"export/memories.json": MEM0, "export/readme.txt": "Thanks."}, "mem0", 1, 0),
         ({"zep/edges.json": ZEP}, "zep", 1, 0),
         ({"sam.af": AGENT, "tools.json": '{"a": {"b": 1}}'}, "letta", 1, 2),
@@ -34,9 +34,9 @@ def test_a_file_in_a_zip_is_read_by_the_format_that_it_is_of() -> None:
     ]:
         source = zipped(files)
         assert recognize(source).name == name or memories == 3, files
-        found = list(read(source))
-        assert len([one for one in found if isinstance(one, Remembered)]) == memories, files
-        assert len(lines_of(found)) == lines, files
+        items = list(read(source))
+        assert len([memory for memory in items if isinstance(memory, Remembered)]) == memories, files
+        assert len(lines_of(items)) == message_count, files
 
 
 def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
@@ -44,18 +44,18 @@ def test_records_in_a_zip_are_asked_about_and_read_as_answered() -> None:
     with pytest.raises(ImportRejected) as refused:
         list(read(source))
     assert refused.value.code == "ask_mapping"
-    found = list(read(source, options=Options(mapping=mapper.guess(source))))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [("Ana", "Tea?"), ("Ben", "Gladly!")]
-    assert skips_of(found) == ["unknown"]
+    items = list(read(source, options=Options(mapping=mapper.guess(source))))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [("Ana", "Tea?"), ("Ben", "Gladly!")]
+    assert skips_of(items) == ["unknown"]
 
 
 def test_talks_of_two_files_stay_two_and_what_is_wrong_names_its_file() -> None:
-    talk = json.dumps([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
-    found = list(read(zipped({"a.json": talk, "b.json": talk})))
-    talks = [one for one in found if isinstance(one, FileSession)]
-    assert len({one.source_id for one in talks}) == 2 == len(talks)
+    data = json.dumps([{"role": "user", "content": "Hello"}, {"role": "assistant", "content": "Hi"}])
+    items = list(read(zipped({"a.json": data, "b.json": data})))
+    sessions = [session for session in items if isinstance(session, FileSession)]
+    assert len({session.source_id for session in sessions}) == 2 == len(sessions)
     with pytest.raises(ImportRejected) as refused:
-        list(read(zipped({"a.json": talk, "b.json": talk[:-5]})))
+        list(read(zipped({"a.json": data, "b.json": data[:-5]})))
     assert refused.value.where.startswith("b.json")
 
 

@@ -17,22 +17,22 @@ from tests.table import each_row
 BEGIN = 1_600_000_000_000
 
 
-def garbled(text: str) -> str:
+def garble(text: str) -> str:
     """As Facebook writes it."""
     return text.encode().decode("latin-1")
 
 
-def spoken(name: str, text: str, minute: int, **more: Any) -> dict[str, Any]:
-    return {"sender_name": garbled(name), "timestamp_ms": BEGIN + 60_000 * minute, "content": garbled(text), **more}
+def message_of(name: str, text: str, minute: int, **more: Any) -> dict[str, Any]:
+    return {"sender_name": garble(name), "timestamp_ms": BEGIN + 60_000 * minute, "content": garble(text), **more}
 
 
 def chat(people: Sequence[str], messages: Sequence[dict[str, Any]], title: str, thread: str = "inbox/x_1") -> str:
-    head = {"participants": [{"name": garbled(name)} for name in people]}
-    rest = {"title": garbled(title), "is_still_participant": True, "thread_path": thread, "magic_words": []}
+    head = {"participants": [{"name": garble(name)} for name in people]}
+    rest = {"title": garble(title), "is_still_participant": True, "thread_path": thread, "magic_words": []}
     return json.dumps(head | {"messages": list(messages)} | rest)
 
 
-def encrypted(people: Sequence[str], texts: Sequence[tuple[str, str]], name: str) -> str:
+def encrypted_chat(people: Sequence[str], texts: Sequence[tuple[str, str]], name: str) -> str:
     messages = [
         {
             "isUnsent": False, "media": [], "reactions": [], "senderName": who, "text": text,
@@ -44,13 +44,13 @@ def encrypted(people: Sequence[str], texts: Sequence[tuple[str, str]], name: str
 
 
 def test_letters_are_put_right_everywhere() -> None:
-    told = [spoken("Zoë Müller", "à bientôt 😀 “oui”", 2), spoken("José", "你好吗，Ångström", 1)]
-    source = given(chat(["Zoë Müller", "José"], told, "Zoë Müller"), "message_1.json")
+    messages = [message_of("Zoë Müller", "à bientôt 😀 “oui”", 2), message_of("José", "你好吗，Ångström", 1)]
+    source = given(chat(["Zoë Müller", "José"], messages, "Zoë Müller"), "message_1.json")
     assert recognize(source).name == "messenger"
     assert is_between_people(Messenger())
-    (talk,) = (one for one in found_by(Messenger(), source) if isinstance(one, FileSession))
-    assert talk.title == "Zoë Müller"
-    assert [(line.speaker, line.text, line.role) for line in talk.lines] == [
+    (session,) = (session for session in found_by(Messenger(), source) if isinstance(session, FileSession))
+    assert session.title == "Zoë Müller"
+    assert [(message.speaker, message.text, message.role) for message in session.lines] == [
         ("José", "你好吗，Ångström", "user"),
         ("Zoë Müller", "à bientôt 😀 “oui”", ""),
     ]
@@ -78,14 +78,14 @@ def test_letters_that_are_right_stay(text: str, wrong: bool) -> None:
 
 
 def test_only_what_is_surely_garbled_is_put_right_in_a_file_that_is_not() -> None:
-    assert repair([garbled("Łódź"), garbled("é"), "é", "JOSÉ»"], False) == ["Łódź", "Ã©", "é", "JOSÉ»"]
-    assert repair({"k": [garbled("é"), 3, None, "你"]}, True) == {"k": ["é", 3, None, "你"]}
+    assert repair([garble("Łódź"), garble("é"), "é", "JOSÉ»"], False) == ["Łódź", "Ã©", "é", "JOSÉ»"]
+    assert repair({"k": [garble("é"), 3, None, "你"]}, True) == {"k": ["é", 3, None, "你"]}
 
 
 def test_the_zip_holds_all_chats_in_order() -> None:
-    later = [spoken("Ana", f"later {n}", 100 + n) for n in (3, 2, 1)]
-    earlier = [spoken("Bea", f"earlier {n}", n) for n in (3, 2, 1)]
-    tenth = [spoken("Bea", "first of all", -50)]
+    later = [message_of("Ana", f"later {n}", 100 + n) for n in (3, 2, 1)]
+    earlier = [message_of("Bea", f"earlier {n}", n) for n in (3, 2, 1)]
+    tenth = [message_of("Bea", "first of all", -50)]
     top = "ana-facebook/your_facebook_activity/messages/"
     source = zipped(
         {
@@ -93,67 +93,73 @@ def test_the_zip_holds_all_chats_in_order() -> None:
             f"{top}inbox/bea_1/message_2.json": chat(["Bea", "Ana"], earlier, "Bea", "inbox/bea_1"),
             f"{top}inbox/bea_1/message_10.json": chat(["Bea", "Ana"], tenth, "Bea", "inbox/bea_1"),
             f"{top}archived_threads/us_2/message_1.json": chat(
-                ["Bea", "Cy", "Ana"], [spoken("Cy", "hi all", 5)], "Us", "archived_threads/us_2"
+                ["Bea", "Cy", "Ana"], [message_of("Cy", "hi all", 5)], "Us", "archived_threads/us_2"
             ),
             f"{top}inbox/bea_1/photos/1.jpg": b"\xff\xd8",
             "ana-facebook/friends.json": "{}",
         }
     )
     assert recognize(source).name == "messenger"
-    found = list(read(source))
-    talks = [one for one in found if isinstance(one, FileSession)]
-    assert {talk.title: [line.text for line in talk.lines] for talk in talks} == {
+    items = list(read(source))
+    sessions = [session for session in items if isinstance(session, FileSession)]
+    assert {session.title: [message.text for message in session.lines] for session in sessions} == {
         "Bea": ["first of all", "earlier 1", "earlier 2", "earlier 3", "later 1", "later 2", "later 3"],
         "Us": ["hi all"],
     }
-    assert {line.speaker: line.role for line in lines_of(found)} == {"Ana": "user", "Bea": "", "Cy": ""}
-    assert sorted(skips_of(found)) == ["media", "settings"]
+    assert {message.speaker: message.role for message in lines_of(items)} == {"Ana": "user", "Bea": "", "Cy": ""}
+    assert sorted(skips_of(items)) == ["media", "settings"]
 
 
 def test_whose_zip_it_is_follows_from_its_profile_or_from_who_is_in_all_chats() -> None:
     members = {
-        "Nachrichten/posteingang/bea/message_1.json": chat(["Bea", "Zoë"], [spoken("Zoë", "hallo", 1)], "Bea", "a"),
-        "Nachrichten/posteingang/cy/message_1.json": chat(["Cy", "Zoë"], [spoken("Zoë", "servus", 1)], "Cy", "b"),
+        "Nachrichten/posteingang/bea/message_1.json": chat(["Bea", "Zoë"], [message_of("Zoë", "hallo", 1)], "Bea", "a"),
+        "Nachrichten/posteingang/cy/message_1.json": chat(["Cy", "Zoë"], [message_of("Zoë", "servus", 1)], "Cy", "b"),
     }
-    assert {line.role for line in lines_of(list(read(zipped(members))))} == {"user"}
-    profile = {"profile_v2": {"name": {"full_name": garbled("Bea")}}}
+    assert {message.role for message in lines_of(list(read(zipped(members))))} == {"user"}
+    profile = {"profile_v2": {"name": {"full_name": garble("Bea")}}}
     members |= {"info/profile_information.json": json.dumps(profile)}
-    assert {line.role for line in lines_of(list(read(zipped(members))))} == {""}
+    assert {message.role for message in lines_of(list(read(zipped(members))))} == {""}
 
 
 def test_the_encrypted_chats_are_read_and_their_letters_left_as_they_are() -> None:
-    said = [("Zoë", "Schön, bis später 😀"), ("Ben", "é")]
-    one = encrypted(["Zoë", "Ben"], said, "Ben_12")
-    assert recognize(given(one, "Ben_12.json")).name == "messenger"
-    found = list(
+    texts = [("Zoë", "Schön, bis später 😀"), ("Ben", "é")]
+    data = encrypted_chat(["Zoë", "Ben"], texts, "Ben_12")
+    assert recognize(given(data, "Ben_12.json")).name == "messenger"
+    items = list(
         read(
-            zipped({"Ben_12.json": one, "Cy_3.json": encrypted(["Zoë", "Cy"], said[:1], "Cy_3"), "media/a.jpeg": b"x"})
+            zipped(
+                {
+                    "Ben_12.json": data,
+                    "Cy_3.json": encrypted_chat(["Zoë", "Cy"], texts[:1], "Cy_3"),
+                    "media/a.jpeg": b"x",
+                }
+            )
         )
     )
-    assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == [
+    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
         ("Zoë", "Schön, bis später 😀", "user"),
         ("Ben", "é", ""),
         ("Zoë", "Schön, bis später 😀", "user"),
     ]
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["Ben", "Cy"]
+    assert [session.title for session in items if isinstance(session, FileSession)] == ["Ben", "Cy"]
 
 
 def test_what_nobody_said_is_left_out() -> None:
     messages = [
-        spoken("Bea", "You sent an attachment.", 9, share={"link": "https://example.org"}),
-        spoken("Bea", "Reacted ❤️ to your message ", 8),
-        spoken("Bea", "Bea reacted 😮 to your message", 7),
-        spoken("Bea", "Liked a message", 6),
-        spoken("Ana", "You started a video chat", 5),
-        spoken("Bea", "Bea called you.", 4, call_duration=17),
+        message_of("Bea", "You sent an attachment.", 9, share={"link": "https://example.org"}),
+        message_of("Bea", "Reacted ❤️ to your message ", 8),
+        message_of("Bea", "Bea reacted 😮 to your message", 7),
+        message_of("Bea", "Liked a message", 6),
+        message_of("Ana", "You started a video chat", 5),
+        message_of("Bea", "Bea called you.", 4, call_duration=17),
         {"sender_name": "Bea", "timestamp_ms": BEGIN, "is_unsent": True},
-        spoken("Bea", "Bea sent a photo.", 3, photos=[{"uri": "messages/1.jpg"}]),
-        spoken("Bea", "look at that!", 2, photos=[{"uri": "messages/1.jpg"}]),
+        message_of("Bea", "Bea sent a photo.", 3, photos=[{"uri": "messages/1.jpg"}]),
+        message_of("Bea", "look at that!", 2, photos=[{"uri": "messages/1.jpg"}]),
         {"sender_name": "Bea", "timestamp_ms": BEGIN, "share": {"link": "https://example.org/a"}},
     ]
-    found = found_by(Messenger(), given(chat(["Bea", "Ana"], messages, "Bea")))
-    assert [line.text for line in lines_of(found)] == ["https://example.org/a", "look at that!"]
-    assert sorted(skips_of(found)) == ["deleted", *["media"] * 2, *["notice"] * 6]
+    items = found_by(Messenger(), given(chat(["Bea", "Ana"], messages, "Bea")))
+    assert [message.text for message in lines_of(items)] == ["https://example.org/a", "look at that!"]
+    assert sorted(skips_of(items)) == ["deleted", *["media"] * 2, *["notice"] * 6]
 
 
 def test_notices_are_known_in_other_languages_and_words_are_none() -> None:
@@ -180,7 +186,11 @@ def test_damaged_and_empty_files() -> None:
         list(read(given(empty)))
     assert rejected.value.code == "nothing_found"
     with pytest.raises(ImportRejected) as rejected:
-        list(read(zipped({"messages/inbox/b/message_1.json": chat(["A", "B"], [spoken("A", "x", 1)] * 2, "B")[:-60]})))
+        list(
+            read(
+                zipped({"messages/inbox/b/message_1.json": chat(["A", "B"], [message_of("A", "x", 1)] * 2, "B")[:-60]})
+            )
+        )
     assert (rejected.value.code, "message_1.json" in rejected.value.where) == ("not_json", True)
     strange = json.dumps(
         {
@@ -193,7 +203,7 @@ def test_damaged_and_empty_files() -> None:
 
 
 def test_what_others_put_on_the_network_is_not_said_by_who_shares_it() -> None:
-    told = [
+    messages = [
         {"sender_name": "Bea", "timestamp_ms": BEGIN + n, "share": {"link": link, "share_text": "of somebody"}, **more}
         for n, (link, more) in enumerate(
             [
@@ -203,17 +213,19 @@ def test_what_others_put_on_the_network_is_not_said_by_who_shares_it() -> None:
             ]
         )
     ]
-    found = found_by(Messenger(), given(chat(["Bea", "Ana"], told, "Bea")))
-    assert [line.text for line in lines_of(found)] == ["https://example.org/recipe"]
-    assert skips_of(found) == ["media", "media"]
+    items = found_by(Messenger(), given(chat(["Bea", "Ana"], messages, "Bea")))
+    assert [message.text for message in lines_of(items)] == ["https://example.org/recipe"]
+    assert skips_of(items) == ["media", "media"]
 
 
 def test_messages_of_one_moment_stay_in_the_order_of_the_kind_of_file() -> None:
-    at_once = encrypted(["Omar", "Minh"], [("Minh", "first"), ("Omar", "second")], "Omar_8")
+    at_once = encrypted_chat(["Omar", "Minh"], [("Minh", "first"), ("Omar", "second")], "Omar_8")
     at_once = at_once.replace(str(BEGIN + 60_000), str(BEGIN))
-    assert [line.text for line in lines_of(found_by(Messenger(), given(at_once)))] == ["first", "second"]
-    told = [spoken("Omar", "second", 1), spoken("Minh", "first", 1)]
-    assert [line.text for line in lines_of(found_by(Messenger(), given(chat(["Omar", "Minh"], told, "Omar"))))] == [
+    assert [message.text for message in lines_of(found_by(Messenger(), given(at_once)))] == ["first", "second"]
+    messages = [message_of("Omar", "second", 1), message_of("Minh", "first", 1)]
+    assert [
+        message.text for message in lines_of(found_by(Messenger(), given(chat(["Omar", "Minh"], messages, "Omar"))))
+    ] == [
         "first",
         "second",
     ]

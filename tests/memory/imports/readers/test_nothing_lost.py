@@ -23,27 +23,27 @@ FORMATS = pytest.mark.parametrize(("name", "render"), RENDERED)
 
 
 @FORMATS
-@supposing(lines=TALKS)
-def test_every_line_comes_back_in_its_place(name: str, render: Render, lines: list[Spoken]) -> None:
-    check_comes_back(name, render, lines)
+@supposing(messages=TALKS)
+def test_every_line_comes_back_in_its_place(name: str, render: Render, messages: list[Spoken]) -> None:
+    check_comes_back(name, render, messages)
 
 
 @pytest.mark.campaign
 @FORMATS
 @settings(max_examples=1_000)
-@supposing(lines=TALKS)
-def test_every_line_of_a_thousand_talks_comes_back(name: str, render: Render, lines: list[Spoken]) -> None:
-    check_comes_back(name, render, lines)
+@supposing(messages=TALKS)
+def test_every_line_of_a_thousand_talks_comes_back(name: str, render: Render, messages: list[Spoken]) -> None:
+    check_comes_back(name, render, messages)
 
 
-def check_comes_back(name: str, render: Render, lines: list[Spoken]) -> None:
-    assume(name != "transcript" or not any(_begins_like_speech(line.text) for line in lines))
-    assume(name != "whatsapp" or not any(_is_placeholder(line.text) for line in lines))
-    found = found_by(format_named(name), given(render(lines)), CHAT)
-    assert [line.text for line in lines_of(found)] == [line.text for line in lines]
-    assert skips_of(found) == []
-    assert [line.role in ("user", "") for line in lines_of(found) if line.role] == [
-        one.by_user for one, line in zip(lines, lines_of(found), strict=True) if line.role
+def check_comes_back(name: str, render: Render, messages: list[Spoken]) -> None:
+    assume(name != "transcript" or not any(_begins_like_speech(message.text) for message in messages))
+    assume(name != "whatsapp" or not any(_is_placeholder(message.text) for message in messages))
+    items = found_by(format_named(name), given(render(messages)), CHAT)
+    assert [message.text for message in lines_of(items)] == [message.text for message in messages]
+    assert skips_of(items) == []
+    assert [message.role in ("user", "") for message in lines_of(items) if message.role] == [
+        expected.by_user for expected, message in zip(messages, lines_of(items), strict=True) if message.role
     ]
 
 
@@ -63,43 +63,43 @@ def test_the_same_file_gives_the_same_ids(name: str, render: Render) -> None:
     data = render([Spoken(True, "Hello"), Spoken(False, "Hello"), Spoken(True, "Hello"), Spoken(True, "Hello")])
     options = Options(day_first=None)
     first, second = (lines_of(found_by(format_named(name), given(data), options)) for _ in range(2))
-    assert [line.source_id for line in first] == [line.source_id for line in second]
-    assert len({line.source_id for line in first}) == 4
+    assert [message.source_id for message in first] == [message.source_id for message in second]
+    assert len({message.source_id for message in first}) == 4
 
 
 @FORMATS
 def test_the_format_is_recognised(name: str, render: Render) -> None:
-    lines = [Spoken(True, "Good morning."), Spoken(False, "Good morning, Ana."), Spoken(True, "I had a dream.")] * 3
-    assert recognize(given(render(lines))).name == name
+    messages = [Spoken(True, "Good morning."), Spoken(False, "Good morning, Ana."), Spoken(True, "I had a dream.")] * 3
+    assert recognize(given(render(messages))).name == name
 
 
 @FORMATS
 def test_a_long_talk_comes_in_pieces_that_belong_together(name: str, render: Render) -> None:
-    lines = [Spoken(bool(number % 2), f"Line {number}") for number in range(25)]
-    found = found_by(format_named(name), given(render(lines), limits=Limits(talk_lines=10)))
-    talks = [talk for talk in found if isinstance(talk, FileSession)]
-    assert [len(talk.lines) for talk in talks] == [10, 10, 5]
-    assert len({(talk.source_id, talk.title) for talk in talks}) == 1
-    assert [line.text for line in lines_of(found)] == [line.text for line in lines]
+    messages = [Spoken(bool(number % 2), f"Line {number}") for number in range(25)]
+    items = found_by(format_named(name), given(render(messages), limits=Limits(talk_lines=10)))
+    sessions = [session for session in items if isinstance(session, FileSession)]
+    assert [len(session.lines) for session in sessions] == [10, 10, 5]
+    assert len({(session.source_id, session.title) for session in sessions}) == 1
+    assert [message.text for message in lines_of(items)] == [message.text for message in messages]
 
 
 @FORMATS
 def test_a_line_longer_than_a_message_is_told(name: str, render: Render) -> None:
-    lines = [Spoken(True, "Short."), Spoken(False, "长" * 400), Spoken(True, "Short again."), Spoken(False, "Good.")]
-    found = found_by(format_named(name), given(render(lines), limits=Limits(message_bytes=1000)))
-    assert [line.text for line in lines_of(found)] == ["Short.", "Short again.", "Good."]
-    assert skips_of(found) == ["too_long"]
+    messages = [Spoken(True, "Short."), Spoken(False, "长" * 400), Spoken(True, "Short again."), Spoken(False, "Good.")]
+    items = found_by(format_named(name), given(render(messages), limits=Limits(message_bytes=1000)))
+    assert [message.text for message in lines_of(items)] == ["Short.", "Short again.", "Good."]
+    assert skips_of(items) == ["too_long"]
 
 
 @FORMATS
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-16-le", "utf-16-be", "gb18030"])
 def test_every_format_is_read_in_every_encoding(name: str, render: Render, encoding: str) -> None:
-    lines = [
+    messages = [
         Spoken(True, "今天我去了湖边，天气很好。"),
         Spoken(False, "你一个人去的吗？"),
         Spoken(True, "和小黑一起。"),
     ]
-    data = render(lines * 2).decode().encode(encoding)
-    assert [line.text for line in lines_of(found_by(format_named(name), given(data)))] == [
-        line.text for line in lines * 2
+    data = render(messages * 2).decode().encode(encoding)
+    assert [message.text for message in lines_of(found_by(format_named(name), given(data)))] == [
+        message.text for message in messages * 2
     ]

@@ -9,8 +9,8 @@ from tests.memory.imports.readers.given import FILES, fixture, given, lines_of, 
 from tests.table import each_row
 
 
-def told(found: list[ReaderItem]) -> list[tuple[str, str]]:
-    return [(line.role, line.text) for line in lines_of(found)]
+def roles_and_texts(items: list[ReaderItem]) -> list[tuple[str, str]]:
+    return [(message.role, message.text) for message in lines_of(items)]
 
 
 READ = {
@@ -43,9 +43,9 @@ READ = {
 def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
     source = fixture(f"{name}.json")
     assert recognize(source).name == name
-    found = list(read(source))
-    assert (told(found), skips_of(found)) == READ[name]
-    assert len({line.source_id for line in lines_of(found)}) == len(lines_of(found))
+    items = list(read(source))
+    assert (roles_and_texts(items), skips_of(items)) == READ[name]
+    assert len({message.source_id for message in lines_of(items)}) == len(lines_of(items))
 
 
 @each_row(
@@ -55,15 +55,18 @@ def test_what_was_said_is_read_and_the_rest_is_told(name: str) -> None:
 def test_the_zip_is_read_as_the_file_in_it(name: str, member: str) -> None:
     source = zipped({member: (FILES / f"{name}.json").read_bytes(), "user.json": "{}"})
     assert recognize(source).name == name
-    found = list(read(source))
-    assert told(found) == READ[name][0]
-    assert skips_of(found) == ["settings", *READ[name][1]]
+    items = list(read(source))
+    assert roles_and_texts(items) == READ[name][0]
+    assert skips_of(items) == ["settings", *READ[name][1]]
 
 
 def test_a_takeout_of_gemini_is_put_in_order_and_questions_stay_before_their_answers() -> None:
     activities = json.loads((FILES / "gemini.json").read_bytes())
-    assert told(list(read(given(json.dumps(activities[::-1]))))) == READ["gemini"][0]
-    assert [role for role, _text in told(list(read(given(json.dumps(activities[:1])))))] == ["user", "persona"]
+    assert roles_and_texts(list(read(given(json.dumps(activities[::-1]))))) == READ["gemini"][0]
+    assert [role for role, _text in roles_and_texts(list(read(given(json.dumps(activities[:1])))))] == [
+        "user",
+        "persona",
+    ]
 
 
 def takeout(prompts: list[str], minutes: list[int], header: str = "Gemini Apps") -> str:
@@ -84,8 +87,8 @@ def takeout(prompts: list[str], minutes: list[int], header: str = "Gemini Apps")
 
 @each_row("minutes", [[5, 5, 3], [5, 5, 5], [5, 3, 3]])
 def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: list[int]) -> None:
-    found = told(list(read(given(takeout(["Prompted C", "Prompted B", "Prompted A"], minutes)))))
-    assert [text for _role, text in found] == ["A", "Answer 2", "B", "Answer 1", "C", "Answer 0"]
+    turns = roles_and_texts(list(read(given(takeout(["Prompted C", "Prompted B", "Prompted A"], minutes)))))
+    assert [text for _role, text in turns] == ["A", "Answer 2", "B", "Answer 1", "C", "Answer 0"]
 
 
 @each_row(
@@ -105,28 +108,28 @@ def test_prompts_of_one_time_keep_the_order_of_a_file_that_goes_back(minutes: li
 def test_a_takeout_in_another_language_is_read_without_the_words_around_a_prompt(
     member: str, header: str, wrapped: str
 ) -> None:
-    asked = ["Wie heißt der Hund?", "What is it?", "什么时候下雨？"]
-    activities = takeout([wrapped.format(text) for text in asked], [9, 6, 3], header)
+    prompts = ["Wie heißt der Hund?", "What is it?", "什么时候下雨？"]
+    activities = takeout([wrapped.format(text) for text in prompts], [9, 6, 3], header)
     other = json.dumps([{"header": "Search", "title": "Searched for Gemini", "time": "2024-05-01T10:00:00Z"}])
     source = zipped({member: activities, "Takeout/My Activity/Search/MyActivity.json": other})
     assert recognize(source).name == "gemini"
-    found = list(read(source))
-    assert [text for role, text in told(found) if role == "user"] == asked[::-1]
-    assert skips_of(found) == ["settings"]
+    items = list(read(source))
+    assert [text for role, text in roles_and_texts(items) if role == "user"] == prompts[::-1]
+    assert skips_of(items) == ["settings"]
 
 
 def test_words_that_a_person_begins_with_are_not_taken_off() -> None:
-    asked = ["What is rain?", "What is snow?", "What is hail?"]
-    found = told(list(read(given(takeout(asked, [3, 2, 1], "Gemini-Apps")))))
-    assert [text for role, text in found if role == "user"] == asked[::-1]
+    prompts = ["What is rain?", "What is snow?", "What is hail?"]
+    turns = roles_and_texts(list(read(given(takeout(prompts, [3, 2, 1], "Gemini-Apps")))))
+    assert [text for role, text in turns if role == "user"] == prompts[::-1]
 
 
 def test_who_speaks_is_named_and_when_is_told_where_the_file_says_it() -> None:
     *_others, look, cat = lines_of(list(read(fixture("role_messages.json"))))
     assert (cat.speaker, cat.at, look.at and look.at.isoformat()) == ("Mira", None, "2024-01-05T21:30:00+00:00")
-    (talk,) = (one for one in read(fixture("character_ai.json")) if isinstance(one, FileSession))
-    assert (talk.title, talk.source_id) == ("Mira", "x-1")
-    assert [line.speaker for line in talk.lines] == ["Mira", "Ana", "Mira"]
+    (session,) = (session for session in read(fixture("character_ai.json")) if isinstance(session, FileSession))
+    assert (session.title, session.source_id) == ("Mira", "x-1")
+    assert [message.speaker for message in session.lines] == ["Mira", "Ana", "Mira"]
 
 
 ALONE: list[dict[str, Any]] = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Hello"}]
@@ -134,12 +137,12 @@ PAIR = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
 
 
 @each_row(
-    ("data", "talks"),
+    ("data", "session_count"),
     [
         (json.dumps(ALONE), 1),
         (json.dumps({"messages": ALONE}, indent=1), 1),
         (json.dumps({"messages": ALONE}), 1),
-        ("\n".join(json.dumps(one) for one in ALONE), 1),
+        ("\n".join(json.dumps(message) for message in ALONE), 1),
         ("\n".join(json.dumps({"messages": ALONE}) for _time in range(3)), 3),
         (json.dumps([{"conversations": PAIR}, {"conversations": PAIR}]), 2),
         (json.dumps([ALONE, ALONE]), 2),
@@ -147,18 +150,18 @@ PAIR = [{"from": "human", "value": "Hi"}, {"from": "gpt", "value": "Hello"}]
         (
             json.dumps(
                 [
-                    {"role": one["role"], "content": [{"type": "text", "text": {"value": one["content"]}}]}
-                    for one in ALONE
+                    {"role": message["role"], "content": [{"type": "text", "text": {"value": message["content"]}}]}
+                    for message in ALONE
                 ]
             ),
             1,
         ),
     ],
 )
-def test_messages_with_roles_are_read_however_they_are_put_together(data: str, talks: int) -> None:
+def test_messages_with_roles_are_read_however_they_are_put_together(data: str, session_count: int) -> None:
     source = given(data, "talks.jsonl")
     assert recognize(source).name == "role_messages"
-    found = list(read(source))
-    assert told(found) == [("user", "Hi"), ("persona", "Hello")] * talks
-    assert len({talk.source_id for talk in found if isinstance(talk, FileSession)}) == talks
-    assert len({line.source_id for line in lines_of(found)}) == 2 * talks
+    items = list(read(source))
+    assert roles_and_texts(items) == [("user", "Hi"), ("persona", "Hello")] * session_count
+    assert len({session.source_id for session in items if isinstance(session, FileSession)}) == session_count
+    assert len({message.source_id for message in lines_of(items)}) == 2 * session_count

@@ -12,8 +12,8 @@ from tests.memory.imports.readers.given import given, lines_of, skips_of, zipped
 from tests.table import each_row
 
 
-def kept(found: list[ReaderItem]) -> list[tuple[str, str, date | None]]:
-    return [(one.type, one.text, one.day) for one in found if isinstance(one, Remembered)]
+def memory_rows(items: list[ReaderItem]) -> list[tuple[str, str, date | None]]:
+    return [(memory.type, memory.text, memory.day) for memory in items if isinstance(memory, Remembered)]
 
 
 def of(data: Any, name: str = "file.json") -> tuple[str, list[ReaderItem]]:
@@ -58,21 +58,21 @@ BEFORE = {
 
 @each_row("data", [NOW, json.dumps(json.dumps(NOW, indent=2)), BEFORE])
 def test_an_agent_of_letta_brings_its_blocks_its_archive_and_what_was_said(data: Any) -> None:
-    name, found = of(data, "sam.af")
+    name, items = of(data, "sam.af")
     assert name == "letta"
     others = [("plans", "Move to Porto", None), ("memory", "Ana has a cat.", date(2025, 2, 1))]
-    assert kept(found) == [
+    assert memory_rows(items) == [
         ("user_profile", "Her name is Ana.", None),
         ("companion", "I am Sam.", None),
         *(others if data is not BEFORE else []),
     ]
-    assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == [
+    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
         ("user", "I love tea", "user"),
         ("Sam", "Which tea?", "persona"),
         ("user", "Green", "user"),
         ("Sam", "I see.", "persona"),
     ]
-    assert {"hidden", "notice", "thinking", "tool"} <= {*skips_of(found)}
+    assert {"hidden", "notice", "thinking", "tool"} <= {*skips_of(items)}
 
 
 MEMORY = {
@@ -92,11 +92,11 @@ MEMORY = {
     ],
 )
 def test_a_dump_of_mem0_is_memories(data: Any) -> None:
-    name, found = of(data)
+    name, items = of(data)
     assert name == "mem0"
-    assert kept(found) == [("food", "Loves green tea", date(2024, 7, 26))]
-    assert skips_of(found) in (["empty"], ["broken"])
-    assert lines_of(found) == []
+    assert memory_rows(items) == [("food", "Loves green tea", date(2024, 7, 26))]
+    assert skips_of(items) in (["empty"], ["broken"])
+    assert lines_of(items) == []
 
 
 EDGES = [
@@ -113,21 +113,21 @@ SAID = [
 def test_a_dump_of_zep_is_memories_and_what_was_said() -> None:
     porto = ("fact", "Ana lives in Porto", date(2024, 3, 1))
     for data in ({"edges": EDGES}, {"graph": {"edges": EDGES}}, EDGES, {"facts": EDGES}):
-        name, found = of(data)
-        assert (name, kept(found), skips_of(found)) == ("zep", [porto], ["outdated"]), data
-    name, found = of({"facts": ["Ana has a cat", "Ana likes tea"], "user_id": "ana"})
-    assert (name, [text for _kind, text, _day in kept(found)]) == ("zep", ["Ana has a cat", "Ana likes tea"])
+        name, items = of(data)
+        assert (name, memory_rows(items), skips_of(items)) == ("zep", [porto], ["outdated"]), data
+    name, items = of({"facts": ["Ana has a cat", "Ana likes tea"], "user_id": "ana"})
+    assert (name, [text for _kind, text, _day in memory_rows(items)]) == ("zep", ["Ana has a cat", "Ana likes tea"])
     session = {"session_id": "s1", "facts": ["Ana moved"], "messages": SAID}
     for whole in ({"sessions": [session]}, [session], session):
-        name, found = of(whole)
+        name, items = of(whole)
         assert name == "zep", whole
-        assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == [
+        assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
             ("Ana", "I moved", "user"),
             ("assistant", "Where to?", "persona"),
         ]
-        assert [text for _kind, text, _day in kept(found)] == ["Ana moved"]
-    name, found = of({"nodes": [{"uuid": "n", "name": "Ana", "summary": "Ana is a nurse."}], "edges": EDGES[:1]})
-    assert kept(found) == [("entity", "Ana is a nurse.", None), porto]
+        assert [text for _kind, text, _day in memory_rows(items)] == ["Ana moved"]
+    name, items = of({"nodes": [{"uuid": "n", "name": "Ana", "summary": "Ana is a nurse."}], "edges": EDGES[:1]})
+    assert memory_rows(items) == [("entity", "Ana is a nurse.", None), porto]
 
 
 DIARY = [{"id": "d1", "title": "Tea", "text": "Today Ana told me of tea.", "date": "2024-01-05"}, {"text": ""}, 3]
@@ -152,9 +152,12 @@ def test_replika_brings_messages_and_its_diary_is_what_it_kept() -> None:
         given(json.dumps({"messages": CHAT, "diary": DIARY}), "data.json"),
     ):  # fmt: skip
         assert recognize(source).name == "replika"
-        found = list(read(source))
-        assert [(line.text, line.role) for line in lines_of(found)] == [("Hello", "user"), ("Hi Ana", "persona")]
-        assert kept(found) == [("diary", "Tea\n\nToday Ana told me of tea.", date(2024, 1, 5))]
+        items = list(read(source))
+        assert [(message.text, message.role) for message in lines_of(items)] == [
+            ("Hello", "user"),
+            ("Hi Ana", "persona"),
+        ]
+        assert memory_rows(items) == [("diary", "Tea\n\nToday Ana told me of tea.", date(2024, 1, 5))]
 
 
 @each_row(

@@ -31,8 +31,8 @@ CONVERSATION_SCHEMA: dict[str, Any] = json.loads((SCHEMAS / "pam_conversation.sc
 EXPORT = PamExport(owner="ana", now=datetime(2026, 11, 21, 22, 0, tzinfo=UTC), export_id="e7")
 
 
-def memories_of(found: list[ReaderItem]) -> list[Remembered]:
-    return [memory for memory in found if isinstance(memory, Remembered)]
+def memories_of(items: list[ReaderItem]) -> list[Remembered]:
+    return [memory for memory in items if isinstance(memory, Remembered)]
 
 
 def whole() -> Source:
@@ -64,7 +64,7 @@ def test_what_was_retracted_is_left_out_and_missing_conversations_are_told() -> 
     assert skips_of(found_by(PortableMemory(), fixture("pam_store.json"))) == ["deleted", "broken", "broken"]
 
 
-def altered(*changes: tuple[str, str]) -> list[ReaderItem]:
+def read_altered_store(*changes: tuple[str, str]) -> list[ReaderItem]:
     text = STORE
     for before, after in changes:
         assert before in text
@@ -73,16 +73,16 @@ def altered(*changes: tuple[str, str]) -> list[ReaderItem]:
 
 
 def test_what_does_not_fit_its_hash_is_read_and_told() -> None:
-    found = altered(("Likes green tea", "Likes black tea"))
-    assert memories_of(found)[0].text.startswith("Likes black tea")
-    assert [one.where for one in found if isinstance(one, Skipped) and one.reason == "altered"] == [
+    items = read_altered_store(("Likes green tea", "Likes black tea"))
+    assert memories_of(items)[0].text.startswith("Likes black tea")
+    assert [skip.where for skip in items if isinstance(skip, Skipped) and skip.reason == "altered"] == [
         "memory 1", "all memories of the file",
     ]  # fmt: skip
 
 
 def test_a_change_beside_the_words_is_told_by_the_checksum_alone() -> None:
-    told = [one for one in altered(('"superseded"', '"active"')) if isinstance(one, Skipped)]
-    assert [one.where for one in told if one.reason == "altered"] == ["all memories of the file"]
+    skips = [skip for skip in read_altered_store(('"superseded"', '"active"')) if isinstance(skip, Skipped)]
+    assert [skip.where for skip in skips if skip.reason == "altered"] == ["all memories of the file"]
 
 
 def test_a_hash_over_any_whitespace_fits_too_as_the_authors_program_makes_it() -> None:
@@ -98,21 +98,21 @@ def test_a_checksum_that_would_take_too_much_room_is_not_held_against_the_file()
 
 
 def test_a_conversation_is_its_last_branch() -> None:
-    found = found_by(PortableMemory(), fixture("pam_conversation.json"))
-    (talk,) = (one for one in found if isinstance(one, FileSession))
-    assert (talk.title, talk.source_id) == ("Tea", "c1")
-    assert [(line.speaker, line.role, line.text) for line in talk.lines] == [
+    items = found_by(PortableMemory(), fixture("pam_conversation.json"))
+    (session,) = (session for session in items if isinstance(session, FileSession))
+    assert (session.title, session.source_id) == ("Tea", "c1")
+    assert [(message.speaker, message.role, message.text) for message in session.lines] == [
         ("Ana", "user", "Which tea?"),
         ("assistant", "persona", "Green.\n\nIn the morning."),
         ("Ana", "user", "谢谢。"),
     ]
-    assert skips_of(found) == ["settings", "not_chosen", "thinking", "media"]
+    assert skips_of(items) == ["settings", "not_chosen", "thinking", "media"]
 
 
 def test_a_zip_brings_memories_and_conversations() -> None:
-    found = found_by(PortableMemory(), whole())
-    assert (len(memories_of(found)), len(lines_of(found))) == (2, 3)
-    assert skips_of(found) == ["deleted", "broken", "settings", "not_chosen", "thinking", "media", "document"]
+    items = found_by(PortableMemory(), whole())
+    assert (len(memories_of(items)), len(lines_of(items))) == (2, 3)
+    assert skips_of(items) == ["deleted", "broken", "settings", "not_chosen", "thinking", "media", "document"]
 
 
 @each_row("name", ["pam_store.json", "pam_conversation.json"])
@@ -157,21 +157,21 @@ def test_a_store_in_another_encoding_is_read(encoding: str) -> None:
 def test_memories_that_are_none_are_told() -> None:
     memories = [3, {"content": 5}, {"content": " "}, {"content": "x" * 70_000}, {"content": "kept", "confidence": 7}]
     document = {"schema": "portable-ai-memory", "schema_version": "1.0", "memories": memories}
-    found = found_by(PortableMemory(), given(json.dumps(document)))
-    assert skips_of(found) == ["broken", "broken", "empty", "too_long"]
-    assert [memory.text for memory in memories_of(found)] == ["kept"]
+    items = found_by(PortableMemory(), given(json.dumps(document)))
+    assert skips_of(items) == ["broken", "broken", "empty", "too_long"]
+    assert [memory.text for memory in memories_of(items)] == ["kept"]
 
 
 def test_a_count_that_does_not_fit_is_told() -> None:
-    found = found_by(PortableMemory(), given(STORE.replace('"total_memories": 3', '"total_memories": 5')))
-    assert "memories in the file: 5" in [one.where for one in found if isinstance(one, Skipped)]
+    items = found_by(PortableMemory(), given(STORE.replace('"total_memories": 3', '"total_memories": 5')))
+    assert "memories in the file: 5" in [skip.where for skip in items if isinstance(skip, Skipped)]
 
 
 # Out
 
 
-def written(memories: list[Remembered], talks: list[FileSession]) -> bytes:
-    return b"".join(write(memories, talks, EXPORT))
+def write_store(memories: list[Remembered], sessions: list[FileSession]) -> bytes:
+    return b"".join(write(memories, sessions, EXPORT))
 
 
 def documents(data: bytes) -> dict[str, Any]:
@@ -189,8 +189,8 @@ def faults_of(data: bytes) -> list[str]:
 
 
 def read_and_written() -> bytes:
-    found = found_by(PortableMemory(), whole())
-    return written(memories_of(found), [talk for talk in found if isinstance(talk, FileSession)])
+    items = found_by(PortableMemory(), whole())
+    return write_store(memories_of(items), [session for session in items if isinstance(session, FileSession)])
 
 
 def test_the_schemas_know_the_files_of_others() -> None:
@@ -213,9 +213,9 @@ def test_what_is_written_is_read_again_as_it_was() -> None:
         assert {name: new.rest[name] for name in old.rest if name != "content_hash"} == {
             name: value for name, value in old.rest.items() if name != "content_hash"
         }
-    assert [(line.speaker, line.role, line.text, line.at, line.source_id) for line in lines_of(again)] == [
-        (line.speaker, line.role, line.text, line.at, line.source_id) for line in lines_of(before)
-    ]
+    assert [
+        (message.speaker, message.role, message.text, message.at, message.source_id) for message in lines_of(again)
+    ] == [(message.speaker, message.role, message.text, message.at, message.source_id) for message in lines_of(before)]
 
 
 def test_writing_the_same_gives_the_same_bytes() -> None:
@@ -242,30 +242,30 @@ def test_the_index_tells_what_was_drawn_from_a_conversation() -> None:
 
 def test_fields_that_the_specification_does_not_know_go_into_metadata() -> None:
     memory = Remembered("Likes tea.", "event", date(2024, 1, 5), 0.5, "n1", "", {"impact": -3, "metadata": {"a": 1}})
-    (kept,) = documents(written([memory], []))["memory-store.json"]["memories"]
-    assert (kept["type"], kept["custom_type"]) == ("custom", "event")
-    assert kept["metadata"] == {"a": 1, "impact": -3}
-    assert kept["temporal"] == {"created_at": "2024-01-05T00:00:00+00:00"}
+    (row,) = documents(write_store([memory], []))["memory-store.json"]["memories"]
+    assert (row["type"], row["custom_type"]) == ("custom", "event")
+    assert row["metadata"] == {"a": 1, "impact": -3}
+    assert row["temporal"] == {"created_at": "2024-01-05T00:00:00+00:00"}
 
 
 def test_a_memory_without_words_cannot_be_written() -> None:
     with pytest.raises(ValueError, match="no words"):
-        written([Remembered(" ", "fact", None, None, "n1", "")], [])
+        write_store([Remembered(" ", "fact", None, None, "n1", "")], [])
 
 
 def test_an_empty_export_is_one() -> None:
-    data = written([], [])
+    data = write_store([], [])
     assert faults_of(data) == []
     assert found_by(PortableMemory(), given(data)) == []
 
 
 def long_talk(pieces: int) -> Iterator[FileSession]:
     for piece in range(pieces):
-        lines = (
+        messages = (
             FileMessage("Ana", f"{piece} {number} " * 20, None, f"{piece}-{number}", "", "user")
             for number in range(100)
         )
-        yield FileSession("Long", "t", tuple(lines), "")
+        yield FileSession("Long", "t", tuple(messages), "")
 
 
 def test_a_talk_in_pieces_is_one_conversation_and_streams() -> None:
@@ -283,18 +283,20 @@ TALKS = some.lists(some.lists(some.tuples(ROLES, some.sampled_from(["Ana", "小�
 
 
 @supposing(some.lists(TEXTS, max_size=4), TALKS)
-def test_whatever_is_written_comes_back(memories: list[str], talks: list[list[tuple[Role, str, str]]]) -> None:
-    kept = [Remembered(text, "fact", None, None, f"n{number}", "") for number, text in enumerate(memories)]
-    said = [
-        FileSession(f"talk {number}", f"t{number}", tuple(_line(*line, place) for place, line in enumerate(lines)), "")
-        for number, lines in enumerate(talks)
+def test_whatever_is_written_comes_back(memories: list[str], chats: list[list[tuple[Role, str, str]]]) -> None:
+    memory_items = [Remembered(text, "fact", None, None, f"n{number}", "") for number, text in enumerate(memories)]
+    sessions = [
+        FileSession(
+            f"talk {number}", f"t{number}", tuple(_line(*message, place) for place, message in enumerate(messages)), ""
+        )
+        for number, messages in enumerate(chats)
     ]
-    data = written(kept, said)
-    found = found_by(PortableMemory(), given(data))
+    data = write_store(memory_items, sessions)
+    items = found_by(PortableMemory(), given(data))
     assert faults_of(data) == []
-    assert [memory.text for memory in memories_of(found)] == memories
-    assert [(line.role, line.speaker, line.text) for line in lines_of(found)] == [
-        line for talk in talks for line in talk
+    assert [memory.text for memory in memories_of(items)] == memories
+    assert [(message.role, message.speaker, message.text) for message in lines_of(items)] == [
+        message for chat in chats for message in chat
     ]
 
 

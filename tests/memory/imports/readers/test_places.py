@@ -24,51 +24,55 @@ WORDS = ["Oh", "Yes", "Oh", "Yes", "Yes", "And then?", "Yes", "Bye", "Bye"]
 SAID = list(zip(TIMES, WHO, WORDS, strict=True))
 
 
-def table(said: Sequence[tuple[str, str, str]]) -> str:
-    return "date,from,text\n" + "".join(f"{at},{who},{text}\n" for at, who, text in said)
+def table(messages: Sequence[tuple[str, str, str]]) -> str:
+    return "date,from,text\n" + "".join(f"{at},{who},{text}\n" for at, who, text in messages)
 
 
-def transcript(said: Sequence[tuple[str, str, str]]) -> str:
-    return "".join(f"{at} {who}: {text}\n" for at, who, text in said)
+def transcript(messages: Sequence[tuple[str, str, str]]) -> str:
+    return "".join(f"{at} {who}: {text}\n" for at, who, text in messages)
 
 
-def diary(said: Sequence[tuple[str, str, str]]) -> str:
-    return "full_date,time,mood,note\n" + "".join(f"{at[:10]},{at[11:16]},good,{text}\n" for at, _who, text in said)
+def diary(messages: Sequence[tuple[str, str, str]]) -> str:
+    return "full_date,time,mood,note\n" + "".join(f"{at[:10]},{at[11:16]},good,{text}\n" for at, _who, text in messages)
 
 
-def records(said: Sequence[tuple[str, str, str]]) -> str:
-    return json.dumps([{"sender": who, "message": text, "when": at} for at, who, text in said])
+def records(messages: Sequence[tuple[str, str, str]]) -> str:
+    return json.dumps([{"sender": who, "message": text, "when": at} for at, who, text in messages])
 
 
-def roles(said: Sequence[tuple[str, str, str]]) -> str:
+def roles(messages: Sequence[tuple[str, str, str]]) -> str:
     sides = {"Ana": "user", "Mira": "assistant"}
-    return json.dumps([{"role": sides[who], "content": text, "timestamp": at} for at, who, text in said])
+    return json.dumps([{"role": sides[who], "content": text, "timestamp": at} for at, who, text in messages])
 
 
-def turns(said: Sequence[tuple[str, str, str]]) -> str:
-    told = [
-        {"author": {"name": who}, "create_time": at, "candidates": [{"raw_content": text}]} for at, who, text in said
+def turns(messages: Sequence[tuple[str, str, str]]) -> str:
+    rows = [
+        {"author": {"name": who}, "create_time": at, "candidates": [{"raw_content": text}]}
+        for at, who, text in messages
     ]
-    return json.dumps({"turns": told})
+    return json.dumps({"turns": rows})
 
 
-def sillytavern(said: Sequence[tuple[str, str, str]]) -> str:
-    told = [{"name": who, "is_user": who == "Ana", "mes": text, "send_date": at} for at, who, text in said]
-    return "\n".join(map(json.dumps, [{"user_name": "Ana", "character_name": "Mira"}, *told]))
+def sillytavern(messages: Sequence[tuple[str, str, str]]) -> str:
+    rows = [{"name": who, "is_user": who == "Ana", "mes": text, "send_date": at} for at, who, text in messages]
+    return "\n".join(map(json.dumps, [{"user_name": "Ana", "character_name": "Mira"}, *rows]))
 
 
-def gemini(said: Sequence[tuple[str, str, str]]) -> str:
+def gemini(messages: Sequence[tuple[str, str, str]]) -> str:
     return json.dumps(
-        [{"header": "Gemini Apps", "title": f"Prompted {text}", "time": at, "products": []} for at, _who, text in said]
+        [
+            {"header": "Gemini Apps", "title": f"Prompted {text}", "time": at, "products": []}
+            for at, _who, text in messages
+        ]
     )
 
 
-def whatsapp(said: Sequence[tuple[str, str, str]]) -> str:
-    return "".join(f"[{at[:10].replace('-', '/')}, {at[11:]}] {who}: {text}\n" for at, who, text in said)
+def whatsapp(messages: Sequence[tuple[str, str, str]]) -> str:
+    return "".join(f"[{at[:10].replace('-', '/')}, {at[11:]}] {who}: {text}\n" for at, who, text in messages)
 
 
-def irc(said: Sequence[tuple[str, str, str]]) -> str:
-    return "".join(f"[{at}] <{who}> {text}\n" for at, who, text in said)
+def irc(messages: Sequence[tuple[str, str, str]]) -> str:
+    return "".join(f"[{at}] <{who}> {text}\n" for at, who, text in messages)
 
 
 EXPORTS = [
@@ -77,7 +81,7 @@ EXPORTS = [
 ]  # fmt: skip
 
 
-def found_in(name: str, data: str | bytes, file: str = "file") -> list[ReaderItem]:
+def read_confirmed(name: str, data: str | bytes, file: str = "file") -> list[ReaderItem]:
     """What is found when a person says yes to the guess."""
     source = given(data, file)
     mapping = guess(source) if name in ("mapped", "table") else None
@@ -89,18 +93,18 @@ def found_in(name: str, data: str | bytes, file: str = "file") -> list[ReaderIte
         return found_by(format_named(name), source, Options(day_first=True, mapping=mapping, kind="chat"))
 
 
-def ids(found: list[ReaderItem]) -> list[str]:
-    return [line.source_id for line in lines_of(found)] + [entry.source_id for entry in entries_of(found)]
+def ids(items: list[ReaderItem]) -> list[str]:
+    return [message.source_id for message in lines_of(items)] + [entry.source_id for entry in entries_of(items)]
 
 
 @each_row("turned", [False, True], ids=["oldest first", "newest first"])
-@each_row(("name", "written"), EXPORTS, ids=lambda one: getattr(one, "__name__", one))
-def test_a_later_export_has_the_ids_of_an_earlier_one(name: str, written: Any, turned: bool) -> None:
+@each_row(("name", "render"), EXPORTS, ids=lambda value: getattr(value, "__name__", value))
+def test_a_later_export_has_the_ids_of_an_earlier_one(name: str, render: Any, turned: bool) -> None:
     in_order = SAID[::-1] if turned else SAID
-    whole = ids(found_in(name, written(in_order)))
+    whole = ids(read_confirmed(name, render(in_order)))
     assert len(set(whole)) == len(SAID)
     longer_at_the_end, longer_on_top = (
-        ids(found_in(name, written(part), "b")) for part in (in_order[:6], in_order[3:])
+        ids(read_confirmed(name, render(part), "b")) for part in (in_order[:6], in_order[3:])
     )
     assert len(longer_at_the_end) == len(longer_on_top) == 6
     assert {*longer_at_the_end} | {*longer_on_top} == {*whole}
@@ -123,58 +127,58 @@ UNDATED = [
 ]  # fmt: skip
 
 
-@each_row(("name", "written"), UNDATED, ids=[name for name, _written in UNDATED])
-def test_undated_talks_that_begin_alike_share_no_line(name: str, written: Any) -> None:
-    talks = [[("Ana", "Hi"), ("Mira", "Hello!"), ("Ana", f"Talk {n}"), ("Mira", "Hello!")] for n in range(3)]
-    found = [ids(found_in(name, written(talk), f"talk {n}")) for n, talk in enumerate(talks)]
-    assert [len(one) for one in found] == [4, 4, 4]
-    assert len({*found[0], *found[1], *found[2]}) == 12
-    assert ids(found_in(name, written(talks[1]), "talk 1")) == found[1]
+@each_row(("name", "render"), UNDATED, ids=[name for name, _written in UNDATED])
+def test_undated_talks_that_begin_alike_share_no_line(name: str, render: Any) -> None:
+    sessions = [[("Ana", "Hi"), ("Mira", "Hello!"), ("Ana", f"Talk {n}"), ("Mira", "Hello!")] for n in range(3)]
+    id_lists = [ids(read_confirmed(name, render(session), f"talk {n}")) for n, session in enumerate(sessions)]
+    assert [len(source_ids) for source_ids in id_lists] == [4, 4, 4]
+    assert len({*id_lists[0], *id_lists[1], *id_lists[2]}) == 12
+    assert ids(read_confirmed(name, render(sessions[1]), "talk 1")) == id_lists[1]
 
 
 @each_row("name", ["mapped", "role_messages"])
 def test_a_newer_talk_on_top_leaves_the_ids_of_undated_ones(name: str) -> None:
     sides = ("user", "assistant", "user", "assistant")
-    talks = [
+    sessions = [
         {"messages": [
             {"role": side, "content": text} for side, text in zip(sides, ("Hi", "Hello!", f"{n}", "Yes"), strict=True)
         ]}
         for n in range(3)
     ]  # fmt: skip
-    before, after = (ids(found_in(name, json.dumps(some))) for some in (talks[1:], talks))
+    before, after = (ids(read_confirmed(name, json.dumps(some))) for some in (sessions[1:], sessions))
     assert len({*after}) == 12
     assert {*before} == {*after[4:]}
 
 
 @each_row(
-    ("name", "written", "files"),
+    ("name", "render", "files"),
     [
         ("whatsapp", whatsapp, ("WhatsApp Chat with Mira.txt", "WhatsApp Chat with Mira (1).txt")),
         ("sillytavern", sillytavern, ("chats/Mira/a.jsonl", "chats/Mira/a - Branch #1.jsonl")),
     ],
 )
 def test_an_earlier_export_or_a_branch_in_the_same_zip_has_the_same_ids(
-    name: str, written: Any, files: tuple[str, str]
+    name: str, render: Any, files: tuple[str, str]
 ) -> None:
-    chats = zipped({files[0]: written(SAID), files[1]: written(SAID[:6])})
-    found = ids(found_by(format_named(name), chats))
-    assert len(found) == len(SAID) + 6
-    assert len({*found}) == len(SAID)
+    chats = zipped({files[0]: render(SAID), files[1]: render(SAID[:6])})
+    source_ids = ids(found_by(format_named(name), chats))
+    assert len(source_ids) == len(SAID) + 6
+    assert len({*source_ids}) == len(SAID)
 
 
 def test_a_chat_is_the_same_with_its_title_in_its_name_and_without() -> None:
-    named, unnamed = (
-        ids(found_in("whatsapp", whatsapp(SAID), f"{stem}.txt")) for stem in ("WhatsApp Chat with M", "_chat")
+    titled_ids, unnamed = (
+        ids(read_confirmed("whatsapp", whatsapp(SAID), f"{stem}.txt")) for stem in ("WhatsApp Chat with M", "_chat")
     )
-    assert named == unnamed
+    assert titled_ids == unnamed
 
 
 def test_more_of_one_moment_than_are_held_are_told_apart_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(content_ids, "_MAX_HELD", 3)
-    said = [("2024-01-05 10:00:00", "Ana", word) for word in "abcdabcd"] + [("2024-01-06 10:00:00", "Ana", "a")]
-    found = ids(found_in("table", table(said)))
-    assert len({*found}) == len(said)
-    assert found[-1] == ids(found_in("table", table(said[-1:])))[0]
+    messages = [("2024-01-05 10:00:00", "Ana", word) for word in "abcdabcd"] + [("2024-01-06 10:00:00", "Ana", "a")]
+    source_ids = ids(read_confirmed("table", table(messages)))
+    assert len({*source_ids}) == len(messages)
+    assert source_ids[-1] == ids(read_confirmed("table", table(messages[-1:])))[0]
 
 
 def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
@@ -182,22 +186,22 @@ def test_an_id_of_the_file_can_be_stored_whatever_is_in_it() -> None:
     for some in (rows, [{"id": row["id"], "date": row["date"], "text": "It rained all day."} for row in rows]):
         data = "\n".join(map(json.dumps, some))
         mapping = Mapping("text", "from" if "from" in some[0] else "", "date", source_id="id")
-        found = ids(found_by(format_named("mapped"), given(data), Options(mapping=mapping)))
-        assert [one.encode() for one in found] == [f"?{n}".encode() for n in range(4)]
+        source_ids = ids(found_by(format_named("mapped"), given(data), Options(mapping=mapping)))
+        assert [source_id.encode() for source_id in source_ids] == [f"?{n}".encode() for n in range(4)]
 
 
-def bare(found: ReaderItem) -> ReaderItem:
+def bare(item: ReaderItem) -> ReaderItem:
     """Without what only tells people where it stands."""
-    if isinstance(found, FileSession):
-        return replace(found, where="", lines=tuple(replace(line, where="") for line in found.lines))
-    if isinstance(found, Card):
-        return replace(found, where="", lore=tuple(replace(lore, where="") for lore in found.lore))
-    return replace(found, where="")
+    if isinstance(item, FileSession):
+        return replace(item, where="", lines=tuple(replace(message, where="") for message in item.lines))
+    if isinstance(item, Card):
+        return replace(item, where="", lore=tuple(replace(lore, where="") for lore in item.lore))
+    return replace(item, where="")
 
 
 def read_in(language: str, name: str, data: bytes, file: str) -> list[ReaderItem]:
     with override(language):
-        return [bare(one) for one in found_in(name, data, file)]
+        return [bare(item) for item in read_confirmed(name, data, file)]
 
 
 @each_row("path", sorted(FILES.iterdir()), ids=lambda path: path.name)

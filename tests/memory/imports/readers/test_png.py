@@ -96,6 +96,6 @@ def test_a_picture_of_endless_chunks_is_refused(monkeypatch: pytest.MonkeyPatch)
 def test_new_text_replaces_old_text_and_every_other_chunk_stays() -> None:
     other = [png.make_chunk(b"tEXt", b"Comment\0mine"), png.make_chunk(b"acTL", bytes(8))]
     picture = with_chunks(*other, png.make_chunk(b"tEXt", b"chara\0old"), png.make_chunk(b"iTXt", b"ccv3\0\0\0\0\0old"))
-    written = b"".join(png.with_texts(picture, {"chara": b"new"}, ("chara", "ccv3")))
-    assert png.texts_of(io.BytesIO(written), ("chara", "ccv3")) == {"chara": b"new"}
-    assert written.replace(png.make_chunk(b"tEXt", b"chara\0new"), b"") == with_chunks(*other).getvalue()
+    data = b"".join(png.with_texts(picture, {"chara": b"new"}, ("chara", "ccv3")))
+    assert png.texts_of(io.BytesIO(data), ("chara", "ccv3")) == {"chara": b"new"}
+    assert data.replace(png.make_chunk(b"tEXt", b"chara\0new"), b"") == with_chunks(*other).getvalue()

@@ -20,13 +20,13 @@ def talk(*spoken: tuple[str, Role], title: str = "") -> FileSession:
     )
 
 
-def guesses(*found: FileSession) -> dict[str, str]:
-    return {one.name: one.guess for one in speakers(found)}
+def guesses(*sessions: FileSession) -> dict[str, str]:
+    return {speaker.name: speaker.guess for speaker in speakers(sessions)}
 
 
 def test_formats_have_names_of_their_own_and_words_for_people() -> None:
-    assert len({one.name for one in FORMATS}) == len(FORMATS)
-    assert all(str(one.label) for one in FORMATS)
+    assert len({form.name for form in FORMATS}) == len(FORMATS)
+    assert all(str(form.label) for form in FORMATS)
     assert format_named("whatsapp").name == "whatsapp"
 
 
@@ -49,8 +49,8 @@ def test_a_look_at_a_strange_file_is_quick(data: str) -> None:
 
 
 def test_whoever_speaks_is_counted() -> None:
-    found = [talk(("Ana", ""), ("Mira", ""), ("Ana", "")), Skipped("line 1", "media"), talk(("Ben", ""))]
-    assert [(one.name, one.lines) for one in speakers(found)] == [("Ana", 2), ("Mira", 1), ("Ben", 1)]
+    items = [talk(("Ana", ""), ("Mira", ""), ("Ana", "")), Skipped("line 1", "media"), talk(("Ben", ""))]
+    assert [(speaker.name, speaker.lines) for speaker in speakers(items)] == [("Ana", 2), ("Mira", 1), ("Ben", 1)]
 
 
 def test_what_the_file_says_of_people_is_the_guess() -> None:

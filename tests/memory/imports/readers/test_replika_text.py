@@ -19,16 +19,16 @@ I wonder what the sea is like.
 
 def test_what_a_replika_wrote_into_its_diary_is_remembered_and_nobodys_own_words() -> None:
     for name, data in (("export.txt", DIARY), ("Replika-Tagebuch.txt", DIARY.partition("\n\n")[2])):
-        for written in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
-            source = given(written, name)
+        for content in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
+            source = given(content, name)
             assert recognize(source).name == "replika_text"
-            found = list(read(source))
-            assert [(one.text, one.day) for one in found if isinstance(one, Remembered)] == [
+            items = list(read(source))
+            assert [(memory.text, memory.day) for memory in items if isinstance(memory, Remembered)] == [
                 ("Today Ana told me about her sister Rita. She sounded happy.", date(2024, 1, 5)),
                 ("We talked about Lisbon.\nI wonder what the sea is like.", date(2024, 1, 6)),
             ]
-            assert not entries_of(found)
-            assert skips_of(found) == (["document"] if name == "export.txt" else [])
+            assert not entries_of(items)
+            assert skips_of(items) == (["document"] if name == "export.txt" else [])
             assert entries_of(list(read(source, options=Options(kind="notes"))))
 
 
@@ -39,7 +39,7 @@ def test_who_writes_of_a_replika_in_a_diary_keeps_it() -> None:
 
 def test_a_talk_with_a_replika_says_who_it_is() -> None:
     data = "2024-01-05 10:14:22 AM Me: hi\n2024-01-05 1:14:30 PM Rep: Hello Ana!\n2024-01-05 1:15:00 PM Me: bye\n"
-    lines = lines_of(list(read(given(data, "replika.txt"))))
-    assert [(line.role, line.text, line.at and line.at.hour) for line in lines] == [
+    messages = lines_of(list(read(given(data, "replika.txt"))))
+    assert [(message.role, message.text, message.at and message.at.hour) for message in messages] == [
         ("user", "hi", 10), ("persona", "Hello Ana!", 13), ("user", "bye", 13),
     ]  # fmt: skip

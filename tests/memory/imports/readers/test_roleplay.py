@@ -10,7 +10,7 @@ from tests.table import each_row
 
 
 @each_row(
-    ("file", "name", "lines"),
+    ("file", "name", "messages"),
     [
         (
             "ooba.json", "ooba",
@@ -32,11 +32,11 @@ from tests.table import each_row
         ("risu.json", "risu", [("character", "persona", "Hello!"), ("Ana", "user", "Hi")]),
     ],
 )  # fmt: skip
-def test_a_chat_is_recognised_and_read(file: str, name: str, lines: list[tuple[str, str, str]]) -> None:
+def test_a_chat_is_recognised_and_read(file: str, name: str, messages: list[tuple[str, str, str]]) -> None:
     form = recognize(fixture(file))
     assert form.name == name
-    found = found_by(form, fixture(file))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == lines
+    items = found_by(form, fixture(file))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == messages
 
 
 def test_the_newer_files_of_ooba_are_read_as_they_were_typed() -> None:
@@ -45,14 +45,18 @@ def test_the_newer_files_of_ooba_are_read_as_they_were_typed() -> None:
         json.dumps({"internal": turns, "visible": [["", "Hello!"], ["1 &lt; 2 &amp; so", "Yes."]]}, indent=4)
     )
     assert recognize(source).name == "ooba"
-    assert [line.text for line in lines_of(found_by(recognize(source), source))] == ["Hello!", "1 < 2 & so", "Yes."]
+    assert [message.text for message in lines_of(found_by(recognize(source), source))] == [
+        "Hello!",
+        "1 < 2 & so",
+        "Yes.",
+    ]
 
 
 def test_each_history_of_a_character_is_a_talk() -> None:
     source = fixture("cai_tools.json")
-    talks = [talk for talk in found_by(recognize(source), source) if isinstance(talk, FileSession)]
-    assert [talk.source_id for talk in talks] == ["h1", "h2"]
-    assert talks[1].lines[0].at == datetime(2023, 6, 20, 14, 25, tzinfo=UTC)
+    sessions = [session for session in found_by(recognize(source), source) if isinstance(session, FileSession)]
+    assert [session.source_id for session in sessions] == ["h1", "h2"]
+    assert sessions[1].lines[0].at == datetime(2023, 6, 20, 14, 25, tzinfo=UTC)
 
 
 def test_the_beginning_of_a_story_is_told() -> None:
@@ -61,11 +65,11 @@ def test_the_beginning_of_a_story_is_told() -> None:
 
 
 def test_answers_that_were_not_kept_are_left_out() -> None:
-    told = [
+    messages = [
         {"src": {"is_human": False, "name": "Vex"}, "text": text, "is_alternative": other}
         for text, other in (("Hello", False), ("Wrong", True), ("Right", False))
     ]
-    source = given(json.dumps({"histories": {"histories": [{"external_id": "h", "msgs": told}]}}))
-    found = found_by(recognize(source), source)
-    assert [line.text for line in lines_of(found)] == ["Hello", "Right"]
-    assert [one.reason for one in found if isinstance(one, Skipped)] == ["not_chosen"]
+    source = given(json.dumps({"histories": {"histories": [{"external_id": "h", "msgs": messages}]}}))
+    items = found_by(recognize(source), source)
+    assert [message.text for message in lines_of(items)] == ["Hello", "Right"]
+    assert [skip.reason for skip in items if isinstance(skip, Skipped)] == ["not_chosen"]

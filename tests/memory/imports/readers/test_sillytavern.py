@@ -20,29 +20,31 @@ def rows(*messages: dict[str, Any]) -> str:
 
 
 def test_a_chat_is_read() -> None:
-    found = found_by(SillyTavern(), fixture("sillytavern.jsonl"))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+    items = found_by(SillyTavern(), fixture("sillytavern.jsonl"))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
         ("Mira", "persona", "*waves* Hello, {{user}}."),
         ("Ana", "user", "Hi, I brought tea.\nTwo cups."),
         ("Mira", "persona", "Thank you."),
         ("Ana", "user", "再见"),
     ]
-    assert [one for one in found if isinstance(one, Skipped)] == [
+    assert [skip for skip in items if isinstance(skip, Skipped)] == [
         Skipped("line 4", "not_chosen"), Skipped("line 4", "not_chosen"), Skipped("line 5", "broken"),
         Skipped("line 6", "hidden"),
     ]  # fmt: skip
-    assert [(talk.title, talk.source_id) for talk in found if isinstance(talk, FileSession)] == [("Mira", "int-1")]
+    assert [(session.title, session.source_id) for session in items if isinstance(session, FileSession)] == [
+        ("Mira", "int-1")
+    ]
 
 
 @each_row(
-    "written",
+    "text",
     [
         "June 19, 2023 2:20pm", "Jun 19, 2023 2:20pm", "2023-6-19@14h20m00s", "2023-6-19 @14h 20m 00s 123ms",
         "2023-06-19T14:20:00",
     ],
 )  # fmt: skip
-def test_dates_of_every_version_are_read(written: str) -> None:
-    assert send_date(written) == datetime(2023, 6, 19, 14, 20)
+def test_dates_of_every_version_are_read(text: str) -> None:
+    assert send_date(text) == datetime(2023, 6, 19, 14, 20)
 
 
 def test_dates_that_say_their_zone_keep_it() -> None:
@@ -50,24 +52,24 @@ def test_dates_that_say_their_zone_keep_it() -> None:
     assert send_date("2023-06-19T14:20:00.000Z") == send_date(1687184400000) == at
 
 
-@each_row("written", ["", "yesterday", "2023-13-40@25h61m61s", None, True, 1e300, [], "June 45, 2023 2:20pm"])
-def test_what_is_no_date_is_none(written: Any) -> None:
-    assert send_date(written) is None
+@each_row("value", ["", "yesterday", "2023-13-40@25h61m61s", None, True, 1e300, [], "June 45, 2023 2:20pm"])
+def test_what_is_no_date_is_none(value: Any) -> None:
+    assert send_date(value) is None
 
 
 def test_a_chat_without_a_header_is_read() -> None:
-    found = found_by(SillyTavern(), given(rows({"name": "Ana", "is_user": True, "mes": "Hi"})))
-    assert [line.text for line in lines_of(found)] == ["Hi"]
+    items = found_by(SillyTavern(), given(rows({"name": "Ana", "is_user": True, "mes": "Hi"})))
+    assert [message.text for message in lines_of(items)] == ["Hi"]
 
 
 def test_a_chat_of_chub_is_read() -> None:
     data = rows({"user_name": "Ana"}, {"name": "Mira", "is_user": False, "mes": {"message": "Hello"}})
-    assert [line.text for line in lines_of(found_by(SillyTavern(), given(data)))] == ["Hello"]
+    assert [message.text for message in lines_of(found_by(SillyTavern(), given(data)))] == ["Hello"]
 
 
 def test_a_group_keeps_everybody() -> None:
     data = rows({"user_name": "Ana"}, *({"name": name, "is_user": False, "mes": "Hi"} for name in ("Mira", "Ben")))
-    assert [line.speaker for line in lines_of(found_by(SillyTavern(), given(data)))] == ["Mira", "Ben"]
+    assert [message.speaker for message in lines_of(found_by(SillyTavern(), given(data)))] == ["Mira", "Ben"]
 
 
 def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None:
@@ -75,27 +77,27 @@ def test_many_chats_in_a_zip_are_read_and_the_rest_of_a_backup_is_told() -> None
     empty = {"chats/Mira/c.jsonl": rows({"user_name": "Ana", "character_name": "Mira"})}
     source = zipped(chats | empty | {"settings.json": "{}", "Mira.png": b"x", "note.txt": "x", "log.jsonl": "{}\n"})
     assert recognize(source).name == "sillytavern"
-    found = found_by(SillyTavern(), source)
-    assert len({talk.source_id for talk in found if isinstance(talk, FileSession)}) == 2
-    assert {(one.where, one.reason) for one in found if isinstance(one, Skipped)} == {
+    items = found_by(SillyTavern(), source)
+    assert len({session.source_id for session in items if isinstance(session, FileSession)}) == 2
+    assert {(skip.where, skip.reason) for skip in items if isinstance(skip, Skipped)} == {
         ("chats/Mira/c.jsonl", "empty"), ("settings.json", "settings"), ("Mira.png", "media"),
         ("note.txt", "document"), ("log.jsonl", "unknown"),
     }  # fmt: skip
 
 
 def test_a_narrator_is_neither_side() -> None:
-    told = {"name": "Night", "is_user": False, "mes": "It rains.", "extra": {"type": "narrator"}}
-    found = found_by(SillyTavern(), given(rows({"user_name": "Ana"}, MESSAGE, told)))
-    assert [(line.speaker, line.role) for line in lines_of(found)] == [("Mira", "persona"), ("Night", "other")]
+    narrator = {"name": "Night", "is_user": False, "mes": "It rains.", "extra": {"type": "narrator"}}
+    items = found_by(SillyTavern(), given(rows({"user_name": "Ana"}, MESSAGE, narrator)))
+    assert [(message.speaker, message.role) for message in lines_of(items)] == [("Mira", "persona"), ("Night", "other")]
 
 
 def test_the_chat_of_a_group_is_named_for_nobody() -> None:
     data = rows(
         {"chat_metadata": {}, "user_name": "unused", "character_name": "unused"}, MESSAGE, MESSAGE | {"name": ""}
     )
-    found = found_by(SillyTavern(), given(data))
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == [""]
-    assert [line.speaker for line in lines_of(found)] == ["Mira", "persona"]
+    items = found_by(SillyTavern(), given(data))
+    assert [session.title for session in items if isinstance(session, FileSession)] == [""]
+    assert [message.speaker for message in lines_of(items)] == ["Mira", "persona"]
 
 
 def test_a_file_that_begins_with_something_else_is_refused() -> None:

@@ -17,12 +17,12 @@ def sms(date: int, kind: int, body: str, address: str = "+48600111222", name: st
 
 
 def mms(
-    date: int, box: int, *parts: str, address: str = "+48600111222", name: str = "Babcia Zosia", sent: str = ""
+    date: int, box: int, *parts: str, address: str = "+48600111222", name: str = "Babcia Zosia", sender: str = ""
 ) -> str:
-    held = "".join(parts)
+    body = "".join(parts)
     return (
-        f'<mms date="{date}" msg_box="{box}" address="{address}" contact_name="{name}"><parts>{held}</parts>'
-        f'<addrs><addr address="{sent}" type="137" /><addr address="+1" type="151" /></addrs></mms>'
+        f'<mms date="{date}" msg_box="{box}" address="{address}" contact_name="{name}"><parts>{body}</parts>'
+        f'<addrs><addr address="{sender}" type="137" /><addr address="+1" type="151" /></addrs></mms>'
     )
 
 
@@ -45,24 +45,29 @@ def test_every_person_has_a_talk_of_their_own_and_the_owner_is_known() -> None:
             mms(1709474400000, 2, SMIL, PICTURE.format("x" * 200_000)),
             mms(1709474500000, 1, SMIL, TEXT.format("Jakie &#322;adne"), PICTURE.format("abc")),
             mms(
-                1709474600000, 1, TEXT.format("me too"), address="+48600111222~555777999", name="B, C", sent="555777999"
+                1709474600000,
+                1,
+                TEXT.format("me too"),
+                address="+48600111222~555777999",
+                name="B, C",
+                sender="555777999",
             ),
         ),
         "sms.xml",
     )
     assert recognize(source).name == "sms_backup"
     assert is_between_people(recognize(source))
-    found = list(read(source))
-    assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == [
+    items = list(read(source))
+    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
         ("Babcia Zosia", "Wnusiu, zrobiłam pierogi 🥗 & kompot", ""),
         ("Babcia Zosia", "Jakie ładne", ""),
         ("12345", "hi", ""),
         ("user", "Będę o 14! 😂", "user"),
         ("555777999", "me too", ""),
     ]
-    assert sorted(skips_of(found)) == ["media", "media", "not_chosen"]
-    assert all(line.at and line.at.year == 2024 for line in lines_of(found))
-    assert len({one.source_id for one in found if isinstance(one, FileSession)}) == 3
+    assert sorted(skips_of(items)) == ["media", "media", "not_chosen"]
+    assert all(message.at and message.at.year == 2024 for message in lines_of(items))
+    assert len({session.source_id for session in items if isinstance(session, FileSession)}) == 3
 
 
 def test_pieces_of_any_length_say_the_same() -> None:
@@ -90,6 +95,6 @@ def test_entities_and_what_is_cut_off_are_refused() -> None:
 
 
 def test_it_is_read_out_of_a_zip_too() -> None:
-    assert [line.text for line in lines_of(list(read(zipped({"sms-1.xml": backup(sms(1, 1, "hello there"))}))))] == [
-        "hello there"
-    ]
+    assert [
+        message.text for message in lines_of(list(read(zipped({"sms-1.xml": backup(sms(1, 1, "hello there"))}))))
+    ] == ["hello there"]

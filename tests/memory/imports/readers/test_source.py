@@ -85,7 +85,7 @@ def test_a_path_and_an_upload_are_the_same(tmp_path: Path) -> None:
 
 def test_one_file_can_be_read_by_several_at_once() -> None:
     source = given("".join(f"line {number}\n" for number in range(50_000)))
-    assert all(one == other for one, other in zip(source.lines(), source.lines(), strict=True))
+    assert all(line == other for line, other in zip(source.lines(), source.lines(), strict=True))
 
 
 def test_a_file_that_is_too_big_is_refused_at_once() -> None:
@@ -120,17 +120,17 @@ def rejected_zip(data: bytes, limits: Limits | None = None) -> str:
     return rejected.value.code
 
 
-def packed(info: zipfile.ZipInfo, data: bytes = b"x", method: int = zipfile.ZIP_DEFLATED) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+def pack_member(info: zipfile.ZipInfo, data: bytes = b"x", method: int = zipfile.ZIP_DEFLATED) -> bytes:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr(info, data, method)
-    return held.getvalue()
+    return buffer.getvalue()
 
 
 def test_links_are_refused() -> None:
     info = zipfile.ZipInfo("link")
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
-    assert rejected_zip(packed(info, b"/etc/passwd")) == "zip_name"
+    assert rejected_zip(pack_member(info, b"/etc/passwd")) == "zip_name"
 
 
 def test_encrypted_members_are_refused() -> None:
@@ -142,7 +142,7 @@ def test_encrypted_members_are_refused() -> None:
 
 @each_row("method", [zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
 def test_packing_whose_output_cannot_be_bounded_is_refused(method: int) -> None:
-    assert rejected_zip(packed(zipfile.ZipInfo("a.txt"), b"x", method)) == "zip_method"
+    assert rejected_zip(pack_member(zipfile.ZipInfo("a.txt"), b"x", method)) == "zip_method"
 
 
 def test_a_bomb_is_refused_by_its_ratio() -> None:
@@ -172,11 +172,11 @@ def test_too_many_members_are_refused() -> None:
 
 
 def test_a_name_that_stands_there_twice_is_refused() -> None:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w") as archive:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
         archive.writestr("a.txt", "x")
         archive.writestr("b.txt", "y")
-    data = held.getvalue().replace(b"b.txt", b"a.txt")
+    data = buffer.getvalue().replace(b"b.txt", b"a.txt")
     assert rejected_zip(data) == "zip_name"
 
 

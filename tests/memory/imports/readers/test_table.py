@@ -28,15 +28,15 @@ def rejection(text: str | bytes, options: Options | None = None) -> ImportReject
 
 
 def test_a_table_of_messages_is_a_talk() -> None:
-    found = found_by(Table(), fixture("messages.csv"))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+    items = found_by(Table(), fixture("messages.csv"))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [
         ("Ana", "Hello, Mira"),
         ("Mira", "Good evening.\nHow was your day?"),
         ("Ana", 'He said "no" again'),
     ]
-    assert [line.where for line in lines_of(found)] == ["line 2", "line 3", "line 5"]
-    assert lines_of(found)[0].at == datetime(2024, 1, 5, 21, 5)
-    assert skips_of(found) == ["empty"]
+    assert [message.where for message in lines_of(items)] == ["line 2", "line 3", "line 5"]
+    assert lines_of(items)[0].at == datetime(2024, 1, 5, 21, 5)
+    assert skips_of(items) == ["empty"]
 
 
 def test_a_chinese_table_is_read_and_who_i_am_is_known() -> None:
@@ -55,8 +55,8 @@ def test_a_table_without_speakers_is_a_diary() -> None:
 
 
 def test_records_of_one_conversation_are_one_talk() -> None:
-    talks = [talk for talk in found_by(Table(), fixture("companion.csv")) if isinstance(talk, FileSession)]
-    assert [(talk.source_id, len(talk.lines)) for talk in talks] == [("c1", 2), ("c2", 1)]
+    sessions = [session for session in found_by(Table(), fixture("companion.csv")) if isinstance(session, FileSession)]
+    assert [(session.source_id, len(session.lines)) for session in sessions] == [("c1", 2), ("c2", 1)]
 
 
 @each_row("name", ["messages.csv", "messages_zh.tsv", "diary.csv", "companion.csv"])
@@ -71,22 +71,22 @@ def test_a_table_of_unknown_columns_is_still_a_table_by_its_name() -> None:
 @each_row("encoding", ["utf-8-sig", "utf-16-le", "utf-16", "gbk"])
 def test_a_table_may_be_in_any_common_encoding(encoding: str) -> None:
     text = "日期,发送人,内容\n2024-01-05,小美,你好，今天天气怎么样？\n"
-    assert [line.text for line in lines_in(text.encode(encoding))] == ["你好，今天天气怎么样？"]
+    assert [message.text for message in lines_in(text.encode(encoding))] == ["你好，今天天气怎么样？"]
 
 
 def test_a_date_and_a_time_in_two_columns_are_one_moment() -> None:
-    (line,) = lines_in("Date,Time,Sender,Message\n5 Jan 2024,9:05 PM,Ana,Hello\n")
-    assert line.at == datetime(2024, 1, 5, 21, 5)
+    (message,) = lines_in("Date,Time,Sender,Message\n5 Jan 2024,9:05 PM,Ana,Hello\n")
+    assert message.at == datetime(2024, 1, 5, 21, 5)
 
 
 def test_the_name_of_a_column_may_have_dots_in_it() -> None:
-    (line,) = lines_in("msg.date,msg.from,msg.text\n2024-01-05,Ana,Hello\n")
-    assert (line.speaker, line.text) == ("Ana", "Hello")
+    (message,) = lines_in("msg.date,msg.from,msg.text\n2024-01-05,Ana,Hello\n")
+    assert (message.speaker, message.text) == ("Ana", "Hello")
 
 
 def test_delimiters_in_the_last_cell_are_words() -> None:
-    (line,) = lines_in("date,from,text\n2024-01-05,Ana,well, well, well\n")
-    assert line.text == "well, well, well"
+    (message,) = lines_in("date,from,text\n2024-01-05,Ana,well, well, well\n")
+    assert message.text == "well, well, well"
 
 
 def test_marks_in_a_table_without_quoting_are_words() -> None:
@@ -100,7 +100,7 @@ def test_columns_without_plain_names_are_asked_about() -> None:
     assert guessed
     assert (guessed.text, guessed.at, guessed.sure) == ("c", "a", False)
     answer = Options(mapping=Mapping(text="c", speaker="b", at="a"))
-    assert [line.speaker for line in lines_in(text, answer)] == ["Ana", "Mira"]
+    assert [message.speaker for message in lines_in(text, answer)] == ["Ana", "Mira"]
 
 
 def test_dates_that_read_two_ways_are_asked_about() -> None:
@@ -111,8 +111,8 @@ def test_dates_that_read_two_ways_are_asked_about() -> None:
 
 
 def test_rows_that_say_nothing_are_told() -> None:
-    found = found_by(Table(), given("date,from,text\n2024-01-05,Ana,Hello\nlost\n\n2024-01-05,Ana\n"))
-    assert skips_of(found) == ["broken", "empty"]
+    items = found_by(Table(), given("date,from,text\n2024-01-05,Ana,Hello\nlost\n\n2024-01-05,Ana\n"))
+    assert skips_of(items) == ["broken", "empty"]
 
 
 def test_a_quotation_that_never_ends_is_refused_with_its_line() -> None:
@@ -126,8 +126,8 @@ def test_what_is_no_table_is_refused(data: str | bytes) -> None:
 
 
 def test_long_messages_are_told() -> None:
-    found = found_by(Table(), given(f"date,from,text\n2024-01-05,Ana,{'x' * 70_000}\n"))
-    assert skips_of(found) == ["too_long"]
+    items = found_by(Table(), given(f"date,from,text\n2024-01-05,Ana,{'x' * 70_000}\n"))
+    assert skips_of(items) == ["too_long"]
 
 
 TEXTS = some.text(some.characters(exclude_categories=["Cs", "Cc"]) | some.just("\n"), min_size=1).filter(
@@ -138,38 +138,42 @@ ROWS = some.lists(some.tuples(some.sampled_from(["Ana", "Mira", "Otto"]), TEXTS)
 
 @supposing(ROWS, some.sampled_from([",", "\t", ";"]))
 def test_every_text_comes_out_in_its_order(rows: list[tuple[str, str]], delimiter: str) -> None:
-    held = io.StringIO()
-    writer = csv.writer(held, delimiter=delimiter, lineterminator="\n")
+    buffer = io.StringIO()
+    writer = csv.writer(buffer, delimiter=delimiter, lineterminator="\n")
     writer.writerow(["date", "from", "text"])
     writer.writerows(("2024-01-05T10:00:00", name, text) for name, text in rows)
-    found = found_by(Table(), given(held.getvalue()), Options(mapping=Mapping(text="text", speaker="from", at="date")))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == rows
+    items = found_by(
+        Table(), given(buffer.getvalue()), Options(mapping=Mapping(text="text", speaker="from", at="date"))
+    )
+    assert [(message.speaker, message.text) for message in lines_of(items)] == rows
 
 
 def peak_of(rows: int) -> tuple[int, float]:
     words = "and by " * 140
-    written = (f"2024-01-05 21:05:{row % 60:02},Ana,It rained and row {row} went by {words}\n" for row in range(rows))
-    source = given("date,from,text\n" + "".join(written))
+    records = (f"2024-01-05 21:05:{row % 60:02},Ana,It rained and row {row} went by {words}\n" for row in range(rows))
+    source = given("date,from,text\n" + "".join(records))
     tracemalloc.start()
-    lines = sum(len(talk.lines) for talk in Table().read(source, Options()) if isinstance(talk, FileSession))
+    message_count = sum(
+        len(session.lines) for session in Table().read(source, Options()) if isinstance(session, FileSession)
+    )
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return lines, peak / 1024**2
+    return message_count, peak / 1024**2
 
 
 def test_a_long_table_is_read_in_little_memory() -> None:
-    lines, megabytes = peak_of(5_500)
-    assert lines == 5_500
+    message_count, megabytes = peak_of(5_500)
+    assert message_count == 5_500
     assert megabytes < 10
 
 
 def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
     text = "date,from,text\n" + "2024-01-05,Ana,Hello\n" * 25
     source = given(text, limits=Limits(talk_lines=10))
-    talks = [talk for talk in found_by(Table(), source) if isinstance(talk, FileSession)]
-    assert [len(talk.lines) for talk in talks] == [10, 10, 5]
-    assert len({talk.source_id for talk in talks}) == 1
-    assert len({line.source_id for talk in talks for line in talk.lines}) == 25
+    sessions = [session for session in found_by(Table(), source) if isinstance(session, FileSession)]
+    assert [len(session.lines) for session in sessions] == [10, 10, 5]
+    assert len({session.source_id for session in sessions}) == 1
+    assert len({message.source_id for session in sessions for message in session.lines}) == 25
 
 
 @each_row(
@@ -185,9 +189,9 @@ def test_a_long_talk_comes_in_pieces_that_belong_together() -> None:
 def test_tables_of_every_kind_are_read(text: str) -> None:
     source = given(text, "messages.csv")
     assert recognize(source).name == "table"
-    lines = lines_of(found_by(Table(), source, Options(day_first=True)))
-    assert [(line.speaker, line.text) for line in lines] == [("Ana", "Hello"), ("Mira", "Hi, you")]
-    assert [line.at.replace(tzinfo=None) for line in lines if line.at] == [
+    messages = lines_of(found_by(Table(), source, Options(day_first=True)))
+    assert [(message.speaker, message.text) for message in messages] == [("Ana", "Hello"), ("Mira", "Hi, you")]
+    assert [message.at.replace(tzinfo=None) for message in messages if message.at] == [
         datetime(2024, 1, 5, 21, 30), datetime(2024, 1, 6, 8, 0),
     ]  # fmt: skip
 
@@ -199,10 +203,10 @@ def test_a_line_that_says_the_delimiter_is_counted_in_places() -> None:
 
 def test_where_my_own_lines_bear_no_name_the_way_they_went_says_who_spoke() -> None:
     table = "Message Date,Type,Sender Name,Text\n2024-01-05 21:30:00,{},{},Hello\n2024-01-05 21:31:00,{},{},Hi\n"
-    lines = lines_in(table.format("Incoming", "Mira", "Outgoing", ""))
-    assert [(line.speaker, line.role) for line in lines] == [("Mira", "other"), ("user", "user")]
-    lines = lines_in(table.format("Incoming", "Mira", "Outgoing", "Ana"))
-    assert [line.speaker for line in lines] == ["Mira", "Ana"]
+    messages = lines_in(table.format("Incoming", "Mira", "Outgoing", ""))
+    assert [(message.speaker, message.role) for message in messages] == [("Mira", "other"), ("user", "user")]
+    messages = lines_in(table.format("Incoming", "Mira", "Outgoing", "Ana"))
+    assert [message.speaker for message in messages] == ["Mira", "Ana"]
 
 
 def test_notifications_of_imazing_are_nobodys() -> None:
@@ -212,8 +216,8 @@ Elif & Jonas,2024-01-06 20:16:11,Outgoing,,,Thanks
 Elif & Jonas,2024-01-06 20:17:00,Notification,,,Jonas named the conversation “Cake”
 Elif & Jonas,2024-01-06 20:18:45,Incoming,jonas.k@example.com,Jonas Keller,"Cake at mine, 15:00?"
 """
-    found = found_by(Table(), given(text, "messages.csv"))
-    assert [(line.speaker, line.role) for line in lines_of(found)] == [
+    items = found_by(Table(), given(text, "messages.csv"))
+    assert [(message.speaker, message.role) for message in lines_of(items)] == [
         ("Elif Demir", "other"), ("user", "user"), ("Jonas Keller", "other"),
     ]  # fmt: skip
-    assert skips_of(found) == ["notice"]
+    assert skips_of(items) == ["notice"]

@@ -13,33 +13,33 @@ from tests.memory.imports.readers.given import FILES, fixture, found_by, given, 
 
 
 def test_one_chat_is_read() -> None:
-    found = found_by(Telegram(), fixture("telegram_chat.json"))
-    assert [(line.speaker, line.role, line.text) for line in lines_of(found)] == [
+    items = found_by(Telegram(), fixture("telegram_chat.json"))
+    assert [(message.speaker, message.role, message.text) for message in lines_of(items)] == [
         ("Ana", "user", "Happy new year!"),
         ("Mira", "", "See https://example.org and smile"),
         ("Ana", "user", "The sea"),
         ("The Paper", "other", "News of the day"),
         ("Mira", "", "回复你"),
     ]
-    assert skips_of(found) == ["notice", "media", "media", "media"]
-    line = lines_of(found)[0]
-    assert (line.at, line.source_id) == (datetime(2023, 12, 31, 13, 5, 2, tzinfo=UTC), "200/2")
+    assert skips_of(items) == ["notice", "media", "media", "media"]
+    message = lines_of(items)[0]
+    assert (message.at, message.source_id) == (datetime(2023, 12, 31, 13, 5, 2, tzinfo=UTC), "200/2")
 
 
 def test_all_chats_of_an_account_are_read_each_by_itself() -> None:
-    found = found_by(Telegram(), fixture("telegram_full.json"))
-    talks = [talk for talk in found if isinstance(talk, FileSession)]
-    assert [(talk.title, talk.source_id, talk.where) for talk in talks] == [
+    items = found_by(Telegram(), fixture("telegram_full.json"))
+    sessions = [session for session in items if isinstance(session, FileSession)]
+    assert [(session.title, session.source_id, session.where) for session in sessions] == [
         ("Mira", "200", "chat 2"), ("Friends", "500", "chat 3"), ("", "100", "chat 4"),
     ]  # fmt: skip
-    assert [line.role for line in talks[2].lines] == ["user"]
-    assert Skipped("contacts", "settings") in found
+    assert [message.role for message in sessions[2].lines] == ["user"]
+    assert Skipped("contacts", "settings") in items
 
 
-def exported(*messages: dict[str, Any], **chat: Any) -> str:
-    told = {"name": "Mira", "type": "personal_chat", "id": 7} | chat
+def export_chat(*messages: dict[str, Any], **chat: Any) -> str:
+    export = {"name": "Mira", "type": "personal_chat", "id": 7} | chat
     return json.dumps(
-        told | {"messages": [{"type": "message", "date": "2024-01-05T10:00:00"} | one for one in messages]}
+        export | {"messages": [{"type": "message", "date": "2024-01-05T10:00:00"} | message for message in messages]}
     )
 
 
@@ -48,21 +48,23 @@ def hello(number: int, person: int = 7) -> dict[str, Any]:
 
 
 def test_the_first_chat_of_an_account_has_its_name_as_all_others() -> None:
-    chats = [json.loads(exported(hello(1), id=number, name=name)) for number, name in ((7, "Mira"), (8, "Ben"))]
+    chats = [json.loads(export_chat(hello(1), id=number, name=name)) for number, name in ((7, "Mira"), (8, "Ben"))]
     aside = {"personal_information": {"user_id": 1}, "contacts": {"list": []}, "frequent_contacts": {"list": []}}
     data = json.dumps({"about": "…"} | aside | {"chats": {"about": "…", "list": chats}})
-    talks = [talk for talk in found_by(Telegram(), given(data)) if isinstance(talk, FileSession)]
-    assert [(talk.title, talk.source_id) for talk in talks] == [("Mira", "7"), ("Ben", "8")]
+    sessions = [session for session in found_by(Telegram(), given(data)) if isinstance(session, FileSession)]
+    assert [(session.title, session.source_id) for session in sessions] == [("Mira", "7"), ("Ben", "8")]
 
 
 def test_several_exports_in_a_zip_are_all_read() -> None:
-    source = zipped({"a/result.json": exported(hello(1)), "b/result (1).json": exported(hello(2), id=8, name="Ben")})
+    source = zipped(
+        {"a/result.json": export_chat(hello(1)), "b/result (1).json": export_chat(hello(2), id=8, name="Ben")}
+    )
     assert recognize(source).name == "telegram"
-    assert [line.text for line in lines_of(found_by(Telegram(), source))] == ["Hello 1", "Hello 2"]
+    assert [message.text for message in lines_of(found_by(Telegram(), source))] == ["Hello 1", "Hello 2"]
 
 
 def test_a_broken_export_in_a_zip_is_named() -> None:
-    source = zipped({"a/result.json": exported(hello(1))[:-9]})
+    source = zipped({"a/result.json": export_chat(hello(1))[:-9]})
     with pytest.raises(ImportRejected) as rejected:
         found_by(Telegram(), source)
     assert rejected.value.where.startswith("a/result.json, ")
@@ -70,34 +72,42 @@ def test_a_broken_export_in_a_zip_is_named() -> None:
 
 def test_a_list_is_what_stands_in_it_and_a_poll_is_nobodys_words() -> None:
     poll = {"question": "Where to?", "answers": [{"text": "The sea", "voters": 1}, {"text": "Home", "voters": 0}]}
-    data = exported(
+    data = export_chat(
         {"from": "Ana", "text": "", "poll": poll}, {"from": "Ana", "text": "", "todo_list": {"title": "Buy"}}
     )
-    found = found_by(Telegram(), given(data))
-    assert [line.text for line in lines_of(found)] == ["Buy"]
-    assert skips_of(found) == ["media"]
+    items = found_by(Telegram(), given(data))
+    assert [message.text for message in lines_of(items)] == ["Buy"]
+    assert skips_of(items) == ["media"]
 
 
 def test_what_is_forwarded_is_nobodys_here_even_where_nobody_is_named() -> None:
     hidden = hello(1, person=1) | {"forwarded_from": None}
     own = hello(2, person=1) | {"forwarded_from": "Ana", "forwarded_from_id": "user1"}
-    found = found_by(Telegram(), given(exported(hidden, own)))
-    assert [(line.speaker, line.role) for line in lines_of(found)] == [("unknown", "other"), ("Ana", "other")]
+    items = found_by(Telegram(), given(export_chat(hidden, own)))
+    assert [(message.speaker, message.role) for message in lines_of(items)] == [("unknown", "other"), ("Ana", "other")]
 
 
 def test_whose_words_are_forwarded_elsewhere_is_still_the_partner() -> None:
     forwarded = hello(2, person=1) | {"forwarded_from": "Mira", "forwarded_from_id": "user7"}
-    found = found_by(Telegram(), given(exported(hello(1), hello(3, person=1), forwarded)))
-    assert {one.name: one.guess for one in speakers(found)} == {"Mira": "persona", "Ana": "user"}
+    items = found_by(Telegram(), given(export_chat(hello(1), hello(3, person=1), forwarded)))
+    assert {speaker.name: speaker.guess for speaker in speakers(items)} == {"Mira": "persona", "Ana": "user"}
 
 
 def test_people_of_one_name_are_told_apart() -> None:
-    friends = [talk for talk in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(talk, FileSession)][1]
-    assert [(line.speaker, line.role) for line in friends.lines] == [("Ana", "user"), ("Ben", ""), ("Ben (301)", "")]
+    friends = [
+        session for session in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(session, FileSession)
+    ][1]
+    assert [(message.speaker, message.role) for message in friends.lines] == [
+        ("Ana", "user"),
+        ("Ben", ""),
+        ("Ben (301)", ""),
+    ]
 
 
 def test_old_exports_have_local_times() -> None:
-    friends = [talk for talk in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(talk, FileSession)][1]
+    friends = [
+        session for session in found_by(Telegram(), fixture("telegram_full.json")) if isinstance(session, FileSession)
+    ][1]
     assert friends.lines[0].at == datetime(2018, 3, 4, 10, 0)
 
 
@@ -107,43 +117,43 @@ def test_a_bot_is_the_persona_of_its_chat() -> None:
         {"id": 2, "type": "message", "from": "Ana", "from_id": "user1", "text": "Hi"},
     ]
     data = json.dumps({"name": "Mira", "type": "bot_chat", "id": 7, "messages": messages})
-    assert [line.role for line in lines_of(found_by(Telegram(), given(data)))] == ["persona", "user"]
+    assert [message.role for message in lines_of(found_by(Telegram(), given(data)))] == ["persona", "user"]
 
 
 def test_the_zip_of_its_folder_is_read() -> None:
     source = zipped({"ChatExport/result.json": (FILES / "telegram_chat.json").read_bytes(), "ChatExport/1.jpg": b"x"})
     assert recognize(source).name == "telegram"
-    found = found_by(Telegram(), source)
-    assert len(lines_of(found)) == 5
-    assert Skipped("ChatExport/1.jpg", "media") in found
+    items = found_by(Telegram(), source)
+    assert len(lines_of(items)) == 5
+    assert Skipped("ChatExport/1.jpg", "media") in items
 
 
-def roles_in(people: list[tuple[str, str]], name: str = "Ben", known: Any = 77) -> dict[str, str]:
+def roles_in(people: list[tuple[str, str]], name: str = "Ben", chat_id: Any = 77) -> dict[str, str]:
     messages = [
         {"id": n, "type": "message", "date": "2020-05-01T10:00:00", "from": who, "from_id": person, "text": f"Line {n}"}
         for n, (who, person) in enumerate(people)
     ]
-    data = {"name": name, "type": "personal_chat", "id": known, "messages": messages}
-    return {line.speaker: line.role for line in lines_of(list(read(given(json.dumps(data), "result.json"))))}
+    data = {"name": name, "type": "personal_chat", "id": chat_id, "messages": messages}
+    return {message.speaker: message.role for message in lines_of(list(read(given(json.dumps(data), "result.json"))))}
 
 
 def test_where_ids_do_not_tell_who_is_who_nobody_is_made_the_owner() -> None:
     ana, ben = ("Ana", "user1"), ("Ben", "user2")
-    assert roles_in([ana, ben], known=2) == {"Ana": "user", "Ben": ""}
+    assert roles_in([ana, ben], chat_id=2) == {"Ana": "user", "Ben": ""}
     # The chat has an id of its own, and then the name tells; a chat that was renamed does not.
-    assert roles_in([ana, ben], known=99) == {"Ana": "user", "Ben": ""}
+    assert roles_in([ana, ben], chat_id=99) == {"Ana": "user", "Ben": ""}
     assert roles_in([ana, ben], "My brother", 99) == {"Ana": "", "Ben": ""}
     # Very old files have numbers, or none.
-    assert roles_in([("Ana", 1), ("Ben", 2)], known=2) == {"Ana": "user", "Ben": ""}  # type: ignore[list-item]
+    assert roles_in([("Ana", 1), ("Ben", 2)], chat_id=2) == {"Ana": "user", "Ben": ""}  # type: ignore[list-item]
     assert roles_in([("Ana", None), ("Ben", None)], "My brother") == {"Ana": "", "Ben": ""}  # type: ignore[list-item]
 
 
 def test_who_speaks_in_all_chats_of_two_is_the_owner() -> None:
     def chat(number: int, other: str) -> dict[str, Any]:
-        said = [("Ana", "user1"), (other, f"user{number}")]
+        people = [("Ana", "user1"), (other, f"user{number}")]
         messages = [
             {"id": n, "type": "message", "date": "2020-05-01T10:00:00", "from": who, "from_id": person, "text": "Hi"}
-            for n, (who, person) in enumerate(said)
+            for n, (who, person) in enumerate(people)
         ]
         return {"name": "?", "type": "personal_chat", "id": 1000 + number, "messages": messages}
 
@@ -151,12 +161,12 @@ def test_who_speaks_in_all_chats_of_two_is_the_owner() -> None:
         "about": "",
         "chats": {"about": "", "list": [chat(2, "Ben"), {"type": "saved_messages", "id": 1}, chat(3, "Cy")]},
     }
-    found = list(read(given(json.dumps(data), "result.json")))
-    assert {line.speaker: line.role for line in lines_of(found)} == {"Ana": "user", "Ben": "", "Cy": ""}
+    items = list(read(given(json.dumps(data), "result.json")))
+    assert {message.speaker: message.role for message in lines_of(items)} == {"Ana": "user", "Ben": "", "Cy": ""}
 
 
 def test_who_deleted_their_account_is_called_as_telegram_shows_it() -> None:
     gone = hello(1) | {"from": None, "from_id": "user5"}
     other = hello(2) | {"from": None, "from_id": "user6"}
-    found = found_by(Telegram(), given(exported(gone, other)))
-    assert [line.speaker for line in lines_of(found)] == ["Deleted Account", "Deleted Account (6)"]
+    items = found_by(Telegram(), given(export_chat(gone, other)))
+    assert [message.speaker for message in lines_of(items)] == ["Deleted Account", "Deleted Account (6)"]

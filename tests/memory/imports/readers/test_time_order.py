@@ -8,12 +8,12 @@ from memory.imports.readers.types import Limits
 NOON = datetime(2024, 1, 5, 12)
 
 
-def ordered(minutes: list[int | None], *, newest_first: bool = False, limits: Limits | None = None) -> list[int]:
+def order_of(minutes: list[int | None], *, newest_first: bool = False, limits: Limits | None = None) -> list[int]:
     """The places of messages of these minutes, in the order in which they come out."""
     times = [None if minute is None else NOON + timedelta(minutes=minute) for minute in minutes]
     places = range(len(times))
-    found = oldest_first(places, times.__getitem__, lambda _place: 10, limits or Limits(), newest_first=newest_first)
-    return list(found)
+    order = oldest_first(places, times.__getitem__, lambda _place: 10, limits or Limits(), newest_first=newest_first)
+    return list(order)
 
 
 def test_messages_come_by_their_times_and_those_of_one_time_as_the_file_runs() -> None:
@@ -27,12 +27,12 @@ def test_messages_come_by_their_times_and_those_of_one_time_as_the_file_runs() -
         ([None, None], [0, 1]),
         ([], []),
     ):
-        assert ordered(list(minutes)) == expected, minutes
-    assert ordered([4, 4, 4], newest_first=True) == [2, 1, 0]
+        assert order_of(list(minutes)) == expected, minutes
+    assert order_of([4, 4, 4], newest_first=True) == [2, 1, 0]
 
 
 def test_a_file_larger_than_can_be_held_keeps_its_order_and_loses_nothing() -> None:
-    assert ordered([3, 2, 1], limits=Limits(item_bytes=25)) == [0, 1, 2]
+    assert order_of([3, 2, 1], limits=Limits(item_bytes=25)) == [0, 1, 2]
 
 
 def test_times_with_and_without_a_zone_are_compared() -> None:

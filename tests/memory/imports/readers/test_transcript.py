@@ -11,15 +11,15 @@ from tests.memory.imports.readers.given import entries_of, fixture, found_by, gi
 from tests.table import each_row
 
 
-def spoken(data: str) -> list[tuple[str, str]]:
-    return [(line.speaker, line.text) for line in lines_of(found_by(Transcript(), given(data)))]
+def speakers_and_texts(data: str) -> list[tuple[str, str]]:
+    return [(message.speaker, message.text) for message in lines_of(found_by(Transcript(), given(data)))]
 
 
 def test_a_talk_is_read() -> None:
     source = fixture("transcript.txt")
     assert recognize(source).name == "transcript"
-    found = found_by(Transcript(), source)
-    assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
+    items = found_by(Transcript(), source)
+    assert [(message.speaker, message.text, message.at) for message in lines_of(items)] == [
         ("Ana", "I went to the lake.\n\nIt was cold.\nNote: bring a coat.", None),
         ("Mira", "Did you swim?", None),
         ("Ana", "Yes: twice. See http://example.org", None),
@@ -28,16 +28,16 @@ def test_a_talk_is_read() -> None:
         ("Ana", "Good night.", None),
         ("小黑", "喵喵", None),
     ]
-    assert found[0] == Skipped("line 1", "nobody")
+    assert items[0] == Skipped("line 1", "nobody")
 
 
 def test_two_lines_of_two_people_are_a_talk() -> None:
-    assert spoken("Ana: hi\nMira: hello") == [("Ana", "hi"), ("Mira", "hello")]
+    assert speakers_and_texts("Ana: hi\nMira: hello") == [("Ana", "hi"), ("Mira", "hello")]
 
 
 def test_plain_labels_say_who_is_who() -> None:
-    lines = lines_of(found_by(Transcript(), given("Human: hi\nAssistant: hello\nNote: one\nHuman: bye\n")))
-    assert [(line.role, line.text) for line in lines] == [
+    messages = lines_of(found_by(Transcript(), given("Human: hi\nAssistant: hello\nNote: one\nHuman: bye\n")))
+    assert [(message.role, message.text) for message in messages] == [
         ("user", "hi"),
         ("persona", "hello\nNote: one"),
         ("user", "bye"),
@@ -47,18 +47,18 @@ def test_plain_labels_say_who_is_who() -> None:
 @each_row("line", ["At 12:30: lunch", "see http://x", "A long sentence that ends like this: so", "Oh, well: no"])
 def test_lines_with_colons_go_on_with_what_was_said(line: str) -> None:
     data = f"Ana: hi\nMira: hello\nAna: listen\n{line}\nMira: yes\n"
-    assert ("Ana", f"listen\n{line}") in spoken(data)
+    assert ("Ana", f"listen\n{line}") in speakers_and_texts(data)
 
 
 def test_text_in_which_nobody_speaks_is_refused() -> None:
     with pytest.raises(ImportRejected) as rejected:
-        spoken("Once upon a time.\n")
+        speakers_and_texts("Once upon a time.\n")
     assert rejected.value.code == "not_this"
 
 
 def test_millions_of_names_are_not_held() -> None:
     data = "".join(f"N{number:x}a: hi\n" for number in range(30_000)) + "Ana: hi\nMira: hi\n" * 2
-    assert {speaker for speaker, _text in spoken(data)} == {"Ana", "Mira"}
+    assert {speaker for speaker, _text in speakers_and_texts(data)} == {"Ana", "Mira"}
 
 
 def test_what_may_be_a_chat_and_may_be_notes_is_asked_and_the_answer_holds() -> None:
@@ -73,8 +73,8 @@ def test_what_may_be_a_chat_and_may_be_notes_is_asked_and_the_answer_holds() -> 
         "We went.\n",
     }
     for case, data in unclear.items():
-        for written in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
-            source = given(written, "copy.txt")
+        for content in (data.encode(), data.replace("\n", "\r\n").encode("utf-16")):
+            source = given(content, "copy.txt")
             with pytest.raises(ImportRejected) as rejected:
                 list(read(source))
             assert rejected.value.code == "ask_chat_or_notes", case
@@ -84,8 +84,8 @@ def test_what_may_be_a_chat_and_may_be_notes_is_asked_and_the_answer_holds() -> 
             notes = list(read(source, options=Options(kind="notes")))
             assert entries_of(notes), case
             assert not lines_of(notes), case
-    lines = lines_of(list(read(given(unclear["names alone"]), options=Options(kind="chat"))))
-    assert [(line.speaker, line.text) for line in lines] == [
+    messages = lines_of(list(read(given(unclear["names alone"]), options=Options(kind="chat"))))
+    assert [(message.speaker, message.text) for message in messages] == [
         ("小美", "在吗"), ("安娜", "在的，怎么了\n吃饭了吗"), ("小美", "还没"),
     ]  # fmt: skip
 
@@ -100,7 +100,7 @@ def test_nobody_is_asked_where_it_is_clear() -> None:
         source = given(data, "notes.md")
         assert recognize(source).name == "transcript", case
         assert len(lines_of(list(read(source)))) == count, case
-    days = [line.at for line in lines_of(list(read(given(chats["days"][0]))))]
+    days = [message.at for message in lines_of(list(read(given(chats["days"][0]))))]
     assert days == [datetime(2024, 1, 15)] * 3 + [datetime(2024, 1, 16)] * 2
     notes = (
         "2016. 1. 24 SUNDAY\nMood: good\nWeather: rain\nI went out.\n\n2016. 1. 25 MONDAY\nMood: bad\nWeather: sun\n"
@@ -113,19 +113,23 @@ def test_nobody_is_asked_where_it_is_clear() -> None:
         "心情：好\n天气：雨\n今天在家。\n心情：差\n天气：晴\n出门。\n",
     )
     for data in notes:
-        found = list(read(given(data, "notes.txt")))
-        assert entries_of(found), data
-        assert not lines_of(found), data
+        items = list(read(given(data, "notes.txt")))
+        assert entries_of(items), data
+        assert not lines_of(items), data
     assert is_between_people(Transcript())
 
 
 def test_a_time_above_what_is_said_is_no_word_of_it() -> None:
     data = "1:30:05 PM\nAna: hi\n1:31:00 PM\nMira: yo\n1:32:00 PM\nAna: ok\nat\n"
     for day, at in (("", None), ("2024-01-15\n\n", datetime(2024, 1, 15, 13, 30, 5))):
-        lines = lines_of(found_by(Transcript(), given(day + data)))
-        assert [(line.speaker, line.text) for line in lines] == [("Ana", "hi"), ("Mira", "yo"), ("Ana", "ok\nat")]
-        assert lines[0].at == at
-    assert ("Mira", "at\n12:30") in spoken("Ana: when?\nMira: at\n12:30\nAna: ok\n")
+        messages = lines_of(found_by(Transcript(), given(day + data)))
+        assert [(message.speaker, message.text) for message in messages] == [
+            ("Ana", "hi"),
+            ("Mira", "yo"),
+            ("Ana", "ok\nat"),
+        ]
+        assert messages[0].at == at
+    assert ("Mira", "at\n12:30") in speakers_and_texts("Ana: when?\nMira: at\n12:30\nAna: ok\n")
 
 
 def test_copies_of_mails_are_asked_about_and_their_heads_are_no_words() -> None:
@@ -140,5 +144,8 @@ def test_copies_of_mails_are_asked_about_and_their_heads_are_no_words() -> None:
         with pytest.raises(ImportRejected) as rejected:
             list(read(source))
         assert rejected.value.code == "ask_chat_or_notes", data
-        lines = lines_of(list(read(source, options=Options(kind="chat"))))
-        assert [(line.speaker, line.text) for line in lines] == [("Ana Lee", "Shall we go?"), ("Mira", "Yes: at nine.")]
+        messages = lines_of(list(read(source, options=Options(kind="chat"))))
+        assert [(message.speaker, message.text) for message in messages] == [
+            ("Ana Lee", "Shall we go?"),
+            ("Mira", "Yes: at nine."),
+        ]

@@ -36,10 +36,10 @@ def test_the_json_of_weflow_is_read(tool: dict[str, Any]) -> None:
     source = given(text, "群聊.json")
     assert recognize(source).name == "weflow"
     assert is_between_people(recognize(source))
-    found = list(read(source))
-    assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == HEARD
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["周末爬山群"]
-    assert skips_of(found) == ["media", "media", "notice"]
+    items = list(read(source))
+    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == HEARD
+    assert [session.title for session in items if isinstance(session, FileSession)] == ["周末爬山群"]
+    assert skips_of(items) == ["media", "media", "notice"]
 
 
 def test_the_csv_of_weflow_is_read() -> None:
@@ -51,35 +51,35 @@ def test_the_csv_of_weflow_is_read() -> None:
     )
     source = given(text, "私聊_阿华.csv")
     assert recognize(source).name == "weflow_csv"
-    found = list(read(source))
-    assert [(line.speaker, line.role) for line in lines_of(found)] == [("阿华", ""), ("小明", "user")]
-    assert skips_of(found) == ["media"]
+    items = list(read(source))
+    assert [(message.speaker, message.role) for message in lines_of(items)] == [("阿华", ""), ("小明", "user")]
+    assert skips_of(items) == ["media"]
 
 
 def test_what_weflow_writes_for_chatlab_is_read() -> None:
     header = {"chatlab": {"version": "0.0.2", "generator": "WeFlow"}, "meta": {"name": "阿华", "ownerId": "wxid_me"}}
-    said = [
+    messages = [
         {"sender": "wxid_a", "accountName": "阿华", "timestamp": 1_700_000_000, "type": 0, "content": "你好"},
         {"sender": "wxid_me", "accountName": "小明", "timestamp": 1_700_000_001, "type": 25, "content": "好"},
         {"sender": "wxid_a", "accountName": "阿华", "timestamp": 1_700_000_002, "type": 1, "content": "[图片]"},
         {"sender": "x", "accountName": "x", "timestamp": 1_700_000_003, "type": 80, "content": "撤回了一条消息"},
     ]
-    lines = [{"_type": "header"} | header, *({"_type": "message"} | one for one in said)]
+    records = [{"_type": "header"} | header, *({"_type": "message"} | message for message in messages)]
     for text in (
-        json.dumps(header | {"members": [], "messages": said}),
-        "\n".join(json.dumps(line) for line in lines),
+        json.dumps(header | {"members": [], "messages": messages}),
+        "\n".join(json.dumps(record) for record in records),
     ):
         assert recognize(given(text)).name == "chatlab"
-        found = list(read(given(text)))
-        assert [(line.speaker, line.role) for line in lines_of(found)] == [("阿华", ""), ("小明", "user")]
-        assert skips_of(found) == ["media", "notice"]
+        items = list(read(given(text)))
+        assert [(message.speaker, message.role) for message in lines_of(items)] == [("阿华", ""), ("小明", "user")]
+        assert skips_of(items) == ["media", "notice"]
 
 
 def test_the_page_of_weflow_is_read() -> None:
     def line(number: int, own: int, words: str, name: str = "") -> str:
-        named = f'<div class="sender-name">{name}</div>' if name else ""
+        name_tag = f'<div class="sender-name">{name}</div>' if name else ""
         text = f'<div class="message-text">{words}</div>' if words else ""
-        body = f'<div class="message-time">x</div>{named}<div class="message-content">{text}</div>'
+        body = f'<div class="message-time">x</div>{name_tag}<div class="message-content">{text}</div>'
         return json.dumps({"i": number, "t": 1_700_000_000 + number, "s": own, "a": "", "b": body}, ensure_ascii=False)
 
     rows = [line(1, 0, "你好<br />呀 &amp; 早"), line(2, 1, "早"), line(3, 0, "")]
@@ -89,12 +89,12 @@ def test_the_page_of_weflow_is_read() -> None:
     )
     source = given(page, "阿华.html")
     assert recognize(source).name == "weflow_page"
-    found = found_by(format_named("weflow_page"), source)
-    assert [(one.speaker, one.text, one.role) for one in lines_of(found)] == [
+    items = found_by(format_named("weflow_page"), source)
+    assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == [
         ("阿华", "你好\n呀 & 早", ""),
         ("我", "早", "user"),
     ]
-    assert skips_of(found) == ["media"]
+    assert skips_of(items) == ["media"]
 
 
 def test_what_a_reply_quotes_is_left_out_of_it() -> None:
@@ -103,8 +103,8 @@ def test_what_a_reply_quotes_is_left_out_of_it() -> None:
         message(2, "老周", "「林小满：几点？」\n- - - - - - - - - - - - - - -\n八点"),
         message(3, "老周", "「不好意思」是什么意思"),
     ]
-    found = list(read(given(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": quoting}))))
-    assert [line.text for line in lines_of(found)] == ["给我留几个", "八点", "「不好意思」是什么意思"]
+    items = list(read(given(json.dumps({"weflow": {}, "session": {"wxid": "w"}, "messages": quoting}))))
+    assert [message.text for message in lines_of(items)] == ["给我留几个", "八点", "「不好意思」是什么意思"]
 
 
 MEMOTRACE = """localId,TalkerId,Type,SubType,IsSender,CreateTime,Status,StrContent,StrTime,Remark,NickName,Sender
@@ -129,7 +129,7 @@ const chatMessages = [
 
 
 def test_memotrace_names_people_as_they_were_saved_and_says_nothing_in_markup() -> None:
-    for text, name, heard, skips in [
+    for text, name, expected, skips in [
         (
             MEMOTRACE,
             "memotrace_csv",
@@ -150,7 +150,7 @@ def test_memotrace_names_people_as_they_were_saved_and_says_nothing_in_markup() 
         source = given(text, "chat")
         assert recognize(source).name == name
         assert is_between_people(recognize(source))
-        found = list(read(source))
-        assert [(line.speaker, line.text, line.role) for line in lines_of(found)] == heard
-        assert sorted(skips_of(found)) == sorted(skips)
-        assert lines_of(found)[0].at is not None
+        items = list(read(source))
+        assert [(message.speaker, message.text, message.role) for message in lines_of(items)] == expected
+        assert sorted(skips_of(items)) == sorted(skips)
+        assert lines_of(items)[0].at is not None

@@ -17,41 +17,44 @@ EVENING = datetime(2023, 12, 31, 21, 5)
 
 
 def texts(data: str, options: Options | None = None) -> list[tuple[str, str]]:
-    return [(line.speaker, line.text) for line in lines_of(found_by(WhatsApp(), given(data), options))]
+    return [(message.speaker, message.text) for message in lines_of(found_by(WhatsApp(), given(data), options))]
 
 
 def test_a_chat_of_android_is_read() -> None:
-    found = found_by(WhatsApp(), fixture("WhatsApp Chat with Mira.txt"))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+    items = found_by(WhatsApp(), fixture("WhatsApp Chat with Mira.txt"))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [
         ("Ana", "Happy new year!"),
         ("Mira", "Happy new year, Ana.\nI wish you:\n\n- health\n- Note: luck"),
         ("Ana", "The fireworks"),
         ("Mira", "So bright!"),
         ("Ana", "3/4 of it is over: sad"),
     ]
-    assert skips_of(found) == ["notice", "media", "media", "deleted", "notice"]
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["Mira"]
-    assert [line.at for line in lines_of(found)][1:3] == [datetime(2023, 12, 31, 21, 6), datetime(2023, 12, 31, 23, 59)]
+    assert skips_of(items) == ["notice", "media", "media", "deleted", "notice"]
+    assert [session.title for session in items if isinstance(session, FileSession)] == ["Mira"]
+    assert [message.at for message in lines_of(items)][1:3] == [
+        datetime(2023, 12, 31, 21, 6),
+        datetime(2023, 12, 31, 23, 59),
+    ]
 
 
 def test_a_chat_of_an_iphone_is_read() -> None:
-    found = found_by(WhatsApp(), fixture("_chat.txt"))
-    assert [(line.speaker, line.text) for line in lines_of(found)] == [
+    items = found_by(WhatsApp(), fixture("_chat.txt"))
+    assert [(message.speaker, message.text) for message in lines_of(items)] == [
         ("Ana", "Happy new year!"), ("Mira", "My dog"), ("Ana", "He is\nlovely"), ("Ben", "Hello all"),
     ]  # fmt: skip
-    assert skips_of(found) == ["notice", "media", "media"]
-    assert lines_of(found)[0].at == datetime(2023, 12, 31, 21, 5, 33)
+    assert skips_of(items) == ["notice", "media", "media"]
+    assert lines_of(items)[0].at == datetime(2023, 12, 31, 21, 5, 33)
 
 
 def test_a_chat_in_chinese_is_read() -> None:
-    found = found_by(WhatsApp(), fixture("与小美的 WhatsApp 聊天.txt"))
-    assert [(line.speaker, line.text, line.at) for line in lines_of(found)] == [
+    items = found_by(WhatsApp(), fixture("与小美的 WhatsApp 聊天.txt"))
+    assert [(message.speaker, message.text, message.at) for message in lines_of(items)] == [
         ("安娜", "新年快乐！", datetime(2023, 12, 31, 9, 5)),
         ("小美", "新年快乐\n今天下雪了。", datetime(2023, 12, 31, 21, 5)),
         ("小美", "吃饭了吗？", datetime(2023, 12, 31, 12, 10)),
     ]
-    assert skips_of(found) == ["media", "deleted"]
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == ["小美"]
+    assert skips_of(items) == ["media", "deleted"]
+    assert [session.title for session in items if isinstance(session, FileSession)] == ["小美"]
 
 
 @each_row(
@@ -71,8 +74,8 @@ def test_a_chat_in_chinese_is_read() -> None:
 )  # fmt: skip
 def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
     data = f"{stamp}Ana: Hello\nand more\n{stamp}Mira: Good evening\n"
-    lines = lines_of(found_by(WhatsApp(), given(data)))
-    assert [(line.speaker, line.text, line.at) for line in lines] == [
+    messages = lines_of(found_by(WhatsApp(), given(data)))
+    assert [(message.speaker, message.text, message.at) for message in messages] == [
         ("Ana", "Hello\nand more", EVENING), ("Mira", "Good evening", EVENING),
     ]  # fmt: skip
     assert recognize(given(data)).name == "whatsapp"
@@ -87,8 +90,8 @@ def test_stamps_of_many_phones_say_the_same_moment(stamp: str) -> None:
     ],
 )  # fmt: skip
 def test_halves_of_the_day_are_understood(clock: str, hour: int) -> None:
-    lines = lines_of(found_by(WhatsApp(), given(f"2023/12/31 {clock} - Ana: Hello\n")))
-    assert [line.at for line in lines] == [datetime(2023, 12, 31, hour, 30)]
+    messages = lines_of(found_by(WhatsApp(), given(f"2023/12/31 {clock} - Ana: Hello\n")))
+    assert [message.at for message in messages] == [datetime(2023, 12, 31, hour, 30)]
 
 
 def chat(*days: str) -> str:
@@ -113,9 +116,9 @@ def test_where_no_date_tells_the_order_it_is_asked_for() -> None:
         texts(data)
     assert rejected.value.code == "ask_day_first"
     for day_first, month in ((True, 4), (False, 3)):
-        line = lines_of(found_by(WhatsApp(), given(data), Options(day_first=day_first)))[0]
-        assert line.at is not None
-        assert line.at.month == month
+        message = lines_of(found_by(WhatsApp(), given(data), Options(day_first=day_first)))[0]
+        assert message.at is not None
+        assert message.at.month == month
 
 
 def test_an_order_in_which_the_dates_do_not_exist_is_refused() -> None:
@@ -165,9 +168,9 @@ def test_where_dates_contradict_each_other_the_chosen_order_holds() -> None:
     ],
 )  # fmt: skip
 def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
-    found = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - Ana: Hello\n31/12/2023, 21:06 - Ana: {text}\n"))
-    assert skips_of(found) == [reason]
-    assert [line.text for line in lines_of(found)] == ["Hello"]
+    items = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - Ana: Hello\n31/12/2023, 21:06 - Ana: {text}\n"))
+    assert skips_of(items) == [reason]
+    assert [message.text for message in lines_of(items)] == ["Hello"]
 
 
 @each_row(
@@ -181,9 +184,9 @@ def test_what_stands_in_place_of_words_is_told(text: str, reason: str) -> None:
     ],
 )  # fmt: skip
 def test_what_somebody_said_beside_what_the_app_put_there_stays(text: str, words: str, reason: str) -> None:
-    found = found_by(WhatsApp(), given(f"31/12/2023, 21:06 - Ana: {text}\n"))
-    assert [line.text for line in lines_of(found)] == [words]
-    assert skips_of(found) == [reason] * bool(reason)
+    items = found_by(WhatsApp(), given(f"31/12/2023, 21:06 - Ana: {text}\n"))
+    assert [message.text for message in lines_of(items)] == [words]
+    assert skips_of(items) == [reason] * bool(reason)
 
 
 @each_row(
@@ -205,16 +208,16 @@ def test_words_that_look_like_something_else_stay_words(text: str) -> None:
     ],
 )  # fmt: skip
 def test_notices_of_the_app_are_told(notice: str) -> None:
-    found = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - {notice}\n31/12/2023, 21:06 - Ana: Hello\n"))
-    assert found[0] == Skipped("line 1", "notice")
-    assert [line.speaker for line in lines_of(found)] == ["Ana"]
+    items = found_by(WhatsApp(), given(f"31/12/2023, 21:05 - {notice}\n31/12/2023, 21:06 - Ana: Hello\n"))
+    assert items[0] == Skipped("line 1", "notice")
+    assert [message.speaker for message in lines_of(items)] == ["Ana"]
 
 
 def test_a_later_export_gives_the_same_ids() -> None:
     lines = [f"31/12/2023, 21:{minute:02} - Ana: Hello\n" for minute in (1, 1, 2, 3)]
     whole, later = (lines_of(found_by(WhatsApp(), given("".join(part)))) for part in (lines, lines[2:]))
-    assert len({line.source_id for line in whole}) == 4
-    assert [line.source_id for line in whole][2:] == [line.source_id for line in later]
+    assert len({message.source_id for message in whole}) == 4
+    assert [message.source_id for message in whole][2:] == [message.source_id for message in later]
 
 
 def test_everybody_in_a_group_keeps_their_name() -> None:
@@ -226,20 +229,20 @@ def test_everybody_in_a_group_keeps_their_name() -> None:
 def test_the_zip_is_read_and_its_pictures_are_told(name: str) -> None:
     source = zipped({name: (FILES / name).read_bytes(), "1.jpg": b"x", "note.txt": "x"}, "WhatsApp Chat - Mira.zip")
     assert recognize(source).name == "whatsapp"
-    found = found_by(WhatsApp(), source)
-    assert len(lines_of(found)) == len(lines_of(found_by(WhatsApp(), fixture(name))))
-    assert Skipped("1.jpg", "media") in found
-    assert Skipped("note.txt", "document") in found
-    assert {talk.title for talk in found if isinstance(talk, FileSession)} == {"Mira"}
+    items = found_by(WhatsApp(), source)
+    assert len(lines_of(items)) == len(lines_of(found_by(WhatsApp(), fixture(name))))
+    assert Skipped("1.jpg", "media") in items
+    assert Skipped("note.txt", "document") in items
+    assert {session.title for session in items if isinstance(session, FileSession)} == {"Mira"}
 
 
 def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
     chat_of = "31/12/2023, 21:06 - {}: Hello\n".format
     folders = {f"WhatsApp Chat - {name}/_chat.txt": chat_of(name) for name in ("Mira", "Ben")}
     for members in (folders, {"a/_chat.txt": chat_of("Mira"), "b/_chat.txt": chat_of("Ben")}):
-        found = [talk for talk in found_by(WhatsApp(), zipped(members)) if isinstance(talk, FileSession)]
-        assert [talk.lines[0].speaker for talk in found] in (["Mira", "Ben"], ["Ben", "Mira"])
-        assert len({(talk.title, talk.source_id) for talk in found}) == 2
+        sessions = [session for session in found_by(WhatsApp(), zipped(members)) if isinstance(session, FileSession)]
+        assert [session.lines[0].speaker for session in sessions] in (["Mira", "Ben"], ["Ben", "Mira"])
+        assert len({(session.title, session.source_id) for session in sessions}) == 2
 
 
 @each_row(
@@ -250,13 +253,13 @@ def test_several_chats_in_a_zip_are_talks_of_their_own() -> None:
     ],
 )  # fmt: skip
 def test_the_name_of_the_file_says_whom_the_chat_is_with(name: str, title: str) -> None:
-    found = found_by(WhatsApp(), given("31/12/2023, 21:06 - Ana: Hello\n", name))
-    assert [talk.title for talk in found if isinstance(talk, FileSession)] == [title]
+    items = found_by(WhatsApp(), given("31/12/2023, 21:06 - Ana: Hello\n", name))
+    assert [session.title for session in items if isinstance(session, FileSession)] == [title]
 
 
 def test_what_stands_before_the_first_stamp_is_told() -> None:
-    found = found_by(WhatsApp(), given("My notes\n31/12/2023, 21:06 - Ana: Hello\n"))
-    assert found[0] == Skipped("line 1", "nobody")
+    items = found_by(WhatsApp(), given("My notes\n31/12/2023, 21:06 - Ana: Hello\n"))
+    assert items[0] == Skipped("line 1", "nobody")
 
 
 def test_other_text_is_refused() -> None:
@@ -269,8 +272,8 @@ def test_a_part_of_a_chat_may_begin_within_a_message() -> None:
     rest = "".join(f"31.12.23, 21:0{minute} - Ana: Hello {minute}\n" for minute in range(4))
     source = given(f"12.03. at 14:00 - do not forget\n{rest}")
     assert isinstance(recognize(source), WhatsApp)
-    found = found_by(WhatsApp(), source)
-    assert (len(lines_of(found)), skips_of(found)) == (4, ["nobody"])
+    items = found_by(WhatsApp(), source)
+    assert (len(lines_of(items)), skips_of(items)) == (4, ["nobody"])
 
 
 def test_what_a_group_is_told_is_nobodys_words_in_any_language() -> None:
@@ -288,7 +291,7 @@ def test_what_a_group_is_told_is_nobodys_words_in_any_language() -> None:
 
 def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None:
     head = "[31/12/2023, 21:05:33] "
-    said = f"{head}Ana: hello: all\n{head}Mira: I left early, and changed the subject\n{head}Ben: Anna added salt\n"
+    text = f"{head}Ana: hello: all\n{head}Mira: I left early, and changed the subject\n{head}Ben: Anna added salt\n"
     for first in (
         "Trip 2024: Messages and calls are end-to-end encrypted. No one outside of this chat can read them.",
         "Trip 2024: Ana created this group", "Trip 2024: Ana hat diese Gruppe erstellt",
@@ -296,7 +299,7 @@ def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None
     ):  # fmt: skip
         name = first.partition(":")[0]
         for mark in ("", MARK):
-            data = f"{head}{first.replace(': ', ': ' + mark)}\n{head}{name}: {mark}Ben was added\n{said}"
+            data = f"{head}{first.replace(': ', ': ' + mark)}\n{head}{name}: {mark}Ben was added\n{text}"
             assert [speaker for speaker, _text in texts(data)] == ["Ana", "Mira", "Ben"], first
     alone = f"{head}Mira: {MARK}Messages and calls are end-to-end encrypted.\n{head}Mira: hi\n{head}Ana: yo\n"
     assert texts(alone) == [("Mira", "hi"), ("Ana", "yo")]
@@ -305,10 +308,10 @@ def test_a_group_that_tells_of_itself_under_its_own_name_is_no_speaker() -> None
 def test_who_deleted_a_message_here_is_the_owner() -> None:
     for deleted in ("You deleted this message", f"{MARK}Du hast diese Nachricht gelöscht.", "您删除了此消息"):
         chat_with = chat("13/04/2024") + f"13/04/2024, 10:05 - Ana: {deleted}\n13/04/2024, 10:06 - Mira: hi\n"
-        roles = [(line.speaker, line.role) for line in lines_of(found_by(WhatsApp(), given(chat_with)))]
+        roles = [(message.speaker, message.role) for message in lines_of(found_by(WhatsApp(), given(chat_with)))]
         assert roles == [("Ana", "user"), ("Mira", "")], deleted
         both = chat_with + f"13/04/2024, 10:07 - Mira: {deleted}\n"
-        assert {line.role for line in lines_of(found_by(WhatsApp(), given(both)))} == {""}, deleted
+        assert {message.role for message in lines_of(found_by(WhatsApp(), given(both)))} == {""}, deleted
 
 
 def test_a_chat_in_which_nothing_was_said_is_refused_and_no_diary() -> None:

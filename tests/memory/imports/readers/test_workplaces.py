@@ -19,7 +19,7 @@ USERS = [
 ]
 
 
-def posted(user: str, text: str, ts: str, **more: Any) -> dict[str, Any]:
+def post_of(user: str, text: str, ts: str, **more: Any) -> dict[str, Any]:
     return {"type": "message", "user": user, "text": text, "ts": ts, **more}
 
 
@@ -27,20 +27,20 @@ SLACK = {
     "users.json": json.dumps(USERS),
     "channels.json": json.dumps([{"id": "C1", "name": "general", "members": ["U1", "U2"]}]),
     "dms.json": json.dumps([{"id": "D7", "members": ["U1", "U2"]}]),
-    "general/2024-01-06.json": json.dumps([posted("U2", "later &amp; better", "1704531600.000100")]),
+    "general/2024-01-06.json": json.dumps([post_of("U2", "later &amp; better", "1704531600.000100")]),
     "general/2024-01-05.json": json.dumps(
         [
-            posted("U1", "I &lt;3 this, <@U2>! See <#C1|general> and <https://a.example|the plan>", "1704445200.0001"),
-            posted("U2", "<@U2> has joined the channel", "1704445201.0", subtype="channel_join"),
-            posted("U2", "a reply", "1704445300.0", thread_ts="1704445200.0001"),
-            posted("U1", "", "1704445400.0", files=[{"name": "a.png"}]),
-            posted("U1", "look", "1704445401.0", files=[{"name": "a.png"}]),
-            posted("", "deployed", "1704445500.0", subtype="bot_message", bot_id="B1", username="CI"),
-            posted("U1", "This message was deleted.", "1704445600.0", subtype="tombstone"),
+            post_of("U1", "I &lt;3 this, <@U2>! See <#C1|general> and <https://a.example|the plan>", "1704445200.0001"),
+            post_of("U2", "<@U2> has joined the channel", "1704445201.0", subtype="channel_join"),
+            post_of("U2", "a reply", "1704445300.0", thread_ts="1704445200.0001"),
+            post_of("U1", "", "1704445400.0", files=[{"name": "a.png"}]),
+            post_of("U1", "look", "1704445401.0", files=[{"name": "a.png"}]),
+            post_of("", "deployed", "1704445500.0", subtype="bot_message", bot_id="B1", username="CI"),
+            post_of("U1", "This message was deleted.", "1704445600.0", subtype="tombstone"),
             3,
         ]
     ),
-    "D7/2024-01-05.json": json.dumps([posted("U3", "who am I", "1704445200.5", user_profile={"real_name": "Cy"})]),
+    "D7/2024-01-05.json": json.dumps([post_of("U3", "who am I", "1704445200.5", user_profile={"real_name": "Cy"})]),
     "integration_logs.json": "[]",
 }  # fmt: skip
 
@@ -50,35 +50,35 @@ def test_a_slack_export_is_read_with_names_and_without_its_marks(top: str) -> No
     source = zipped({f"{top}{name}": text for name, text in SLACK.items()})
     assert recognize(source).name == "slack"
     assert is_between_people(recognize(source))
-    found = list(read(source))
-    talks = {talk.title: talk for talk in found if isinstance(talk, FileSession)}
-    assert [(line.speaker, line.text, line.role) for line in talks["general"].lines] == [
+    items = list(read(source))
+    sessions = {session.title: session for session in items if isinstance(session, FileSession)}
+    assert [(message.speaker, message.text, message.role) for message in sessions["general"].lines] == [
         ("Ana Silva", "I <3 this, @Ben Weiß! See #general and the plan (https://a.example)", ""),
         ("Ben Weiß", "a reply", ""),
         ("Ana Silva", "look", ""),
         ("CI", "deployed", "other"),
         ("Ben Weiß", "later & better", ""),
     ]
-    assert [line.speaker for line in talks["Ana Silva, Ben Weiß"].lines] == ["Cy"]
-    assert sorted(skips_of(found)) == ["broken", "deleted", "media", "media", "notice", *["settings"] * 4]
+    assert [message.speaker for message in sessions["Ana Silva, Ben Weiß"].lines] == ["Cy"]
+    assert sorted(skips_of(items)) == ["broken", "deleted", "media", "media", "notice", *["settings"] * 4]
 
 
 def test_one_day_of_slack_is_read_by_itself() -> None:
     source = given(SLACK["general/2024-01-05.json"], "2024-01-05.json")
     assert recognize(source).name == "slack"
-    assert [line.speaker for line in lines_of(list(read(source)))] == ["U1", "U2", "U1", "CI"]
+    assert [message.speaker for message in lines_of(list(read(source)))] == ["U1", "U2", "U1", "CI"]
 
 
 def test_marks_of_slack_are_shown_as_they_were() -> None:
     people, channels = {"U2": "Ben"}, {"C1": "general"}
-    for text, shown in {
+    for text, expected in {
         "<!here> <!channel|@channel> <#C1> <@U5|cy> <@U6>": "@here @channel #general @cy @U6",
         "<https://a.example/?x=1&amp;y=2>": "https://a.example/?x=1&y=2",
         "<mailto:a@b.example|a@b.example>": "a@b.example",
         "1 &lt; 2 &gt; 0 &amp;lt;": "1 < 2 > 0 &lt;",
         "a < b": "a < b",
     }.items():
-        assert readable(text, people, channels) == shown
+        assert readable(text, people, channels) == expected
 
 
 CHAT = {
@@ -109,14 +109,14 @@ def test_google_chat_is_read_from_its_zip() -> None:
             }
         )  # fmt: skip
         assert recognize(source).name == "google_chat"
-        found = list(read(source))
-        (talk,) = (one for one in found if isinstance(one, FileSession))
-        assert (talk.title, talk.source_id) == ("Ben", "DM abc")
-        assert [(line.speaker, line.text, line.role, line.at) for line in talk.lines] == [
+        items = list(read(source))
+        (session,) = (session for session in items if isinstance(session, FileSession))
+        assert (session.title, session.source_id) == ("Ben", "DM abc")
+        assert [(message.speaker, message.text, message.role, message.at) for message in session.lines] == [
             ("Ben", "Hello Ana", "", datetime(2020, 5, 24, 22, 14, 22, tzinfo=UTC)),
             ("Ana", "Hallo", "user", datetime(2020, 5, 24, 22, 15, tzinfo=UTC)),
         ]
-        assert sorted(skips_of(found)) == ["deleted", "media", "media", "settings", "settings"]
+        assert sorted(skips_of(items)) == ["deleted", "media", "media", "settings", "settings"]
     assert recognize(given(json.dumps(CHAT), "messages.json")).name == "google_chat"
 
 
@@ -146,24 +146,24 @@ def test_the_package_of_discord_holds_what_the_owner_wrote(top: str) -> None:
         }
     )  # fmt: skip
     assert recognize(source).name == "discord_package"
-    found = list(read(source))
-    talks = {
-        talk.title: [(line.speaker, line.text, line.role) for line in talk.lines]
-        for talk in found
-        if isinstance(talk, FileSession)
+    items = list(read(source))
+    sessions = {
+        session.title: [(message.speaker, message.text, message.role) for message in session.lines]
+        for session in items
+        if isinstance(session, FileSession)
     }
-    assert talks == {
+    assert sessions == {
         "ben": [("Ana", "first, with a picture", "user"), ("Ana", "third", "user")],
         "Home / general": [("Ana", "one", "user"), ("Ana", "two\nlines", "user")],
     }
-    assert all(line.at and line.at.tzinfo for line in lines_of(found))
-    assert [reason for reason in skips_of(found) if reason != "settings"] == ["media", "media"]
+    assert all(message.at and message.at.tzinfo for message in lines_of(items))
+    assert [reason for reason in skips_of(items) if reason != "settings"] == ["media", "media"]
 
 
 def test_one_file_of_discords_package_is_read() -> None:
     for text, name in ((json.dumps(WRITTEN), "messages.json"), (AS_CSV, "messages.csv")):
         assert recognize(given(text, name)).name == "discord_package"
-        assert {line.role for line in lines_of(list(read(given(text, name))))} == {"user"}
+        assert {message.role for message in lines_of(list(read(given(text, name))))} == {"user"}
 
 
 @each_row(
